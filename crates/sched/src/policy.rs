@@ -1,0 +1,147 @@
+//! The trait every policy implements, and what it is told.
+
+use threadbare_trace::{EventKind, ThreadId};
+
+/// The next operation of a thread, known before it is made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Op {
+    /// What it will do.
+    pub kind: EventKind,
+    /// The memory location or synchronization object (an address; equal means the same object).
+    pub object: u64,
+    /// The size of the access in bytes, 0 where that has no meaning.
+    pub size: u32,
+    /// The code address that announces it.
+    pub site: u64,
+    /// Which operation of its thread it is, counted from 1.
+    pub index: u32,
+}
+
+impl Op {
+    /// Whether the order of two operations can matter: both touch the same memory and one writes,
+    /// or both concern the same synchronization object.
+    pub fn conflicts_with(&self, other: &Op) -> bool {
+        if self.kind.accesses_memory() && other.kind.accesses_memory() {
+            let overlap = self.object < other.object + u64::from(other.size.max(1))
+                && other.object < self.object + u64::from(self.size.max(1));
+            overlap && (self.kind.writes() || other.kind.writes())
+        } else {
+            self.object == other.object && self.object != 0
+        }
+    }
+}
+
+/// A thread that can go on, with the operation it would make.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Candidate {
+    /// The thread.
+    pub thread: ThreadId,
+    /// What it would do next.
+    pub op: Op,
+}
+
+/// One decision: who goes next?
+#[derive(Clone, Copy, Debug)]
+pub struct Choice<'a> {
+    /// The threads that can go on, in order of their ids; never empty.
+    pub candidates: &'a [Candidate],
+    /// The thread that ran last (it may not be among the candidates: blocked, ended, giving way).
+    pub current: ThreadId,
+    /// How many visible steps were made so far in this execution.
+    pub step: u64,
+}
+
+impl Choice<'_> {
+    /// The candidate for this thread, if it can go on.
+    pub fn candidate(&self, thread: ThreadId) -> Option<&Candidate> {
+        self.candidates.iter().find(|candidate| candidate.thread == thread)
+    }
+
+    /// Stay with the running thread if it can go on, else the lowest-numbered one that can.
+    pub fn stay_or_first(&self) -> ThreadId {
+        self.candidate(self.current).map_or(self.candidates[0].thread, |candidate| candidate.thread)
+    }
+}
+
+/// Picks the next thread.
+///
+/// The engine calls `choose` at every scheduling point where at least two threads can go on, and
+/// `executed` for every visible step, including those where there was no choice.
+pub trait Policy {
+    /// Picks one of the candidates.
+    fn choose(&mut self, choice: &Choice<'_>) -> ThreadId;
+
+    /// A thread came into being.
+    fn created(&mut self, _thread: ThreadId, _parent: ThreadId) {}
+
+    /// A visible step is about to be made by `thread`.
+    fn executed(&mut self, _thread: ThreadId, _op: &Op) {}
+
+    /// A thread has been spinning and gave way.
+    fn gave_way(&mut self, _thread: ThreadId) {}
+
+    /// How many fruitless re-reads in a row a thread may make before it has to give way.
+    fn patience(&self) -> u32 {
+        16
+    }
+}
+
+/// The policies by number; the numbers are part of the shared-memory layout.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum PolicyKind {
+    /// Uniform choice among the threads that can go on.
+    Random = 1,
+    /// Probabilistic concurrency testing: random priorities and `depth - 1` change points.
+    Pct = 2,
+    /// Partial order sampling: random priority per pending operation, conflicting ones re-drawn.
+    Pos = 3,
+    /// Selectively uniform random walk.
+    Surw = 4,
+    /// Threads run in virtual parallel; some operations are delayed.
+    Delay = 5,
+    /// Each thread makes one step in turn.
+    RoundRobin = 6,
+    /// A list of thread choices, one per decision, then no further preemption.
+    Prefix = 7,
+    /// A list of switches named by events, then no further preemption.
+    Replay = 8,
+}
+
+/// A policy with its parameters, as it travels to the target.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[repr(C)]
+pub struct PolicySpec {
+    /// A [`PolicyKind`] by number.
+    pub kind: u32,
+    /// PCT: the bug depth; Delay: the length of a delay in virtual nanoseconds (0: yield).
+    pub size: u32,
+    /// PCT: the expected number of steps; 0 if unknown.
+    pub steps: u64,
+    /// Delay: the probability of a delay at an operation.
+    pub probability: f64,
+    /// The seed.
+    pub seed: u64,
+    /// SURW: how many interesting operations each thread is expected to make.
+    pub weights: [u32; PolicySpec::MAX_WEIGHTS],
+    /// SURW: the address that is interesting (0: every visible operation).
+    pub object: u64,
+}
+
+impl PolicySpec {
+    /// How many threads SURW can be told about.
+    pub const MAX_WEIGHTS: usize = 64;
+
+    /// A policy of this kind with this seed and default parameters.
+    pub fn new(kind: PolicyKind, seed: u64) -> PolicySpec {
+        PolicySpec {
+            kind: kind as u32,
+            size: 3,
+            steps: 0,
+            probability: 0.1,
+            seed,
+            weights: [0; Self::MAX_WEIGHTS],
+            object: 0,
+        }
+    }
+}

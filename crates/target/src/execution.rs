@@ -1,0 +1,43 @@
+//! What came back from one run of the program.
+
+use threadbare_trace::{Event, Outcome, ThreadId};
+use threadbare_wire::{DecisionRecord, LearnedRecord, SwitchRecord};
+
+/// One run that ended.
+#[derive(Clone, Debug)]
+pub struct Execution {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What happened, in order.
+    pub events: Vec<Event>,
+    /// The context switches, in order.
+    pub switches: Vec<SwitchRecord>,
+    /// The decisions, in order, where the plan asked for them.
+    pub decisions: Vec<DecisionRecord>,
+    /// Visible steps made.
+    pub steps: u64,
+    /// Threads created, main included.
+    pub threads: u32,
+    /// The largest number of threads alive at once, main included.
+    pub peak_threads: u32,
+    /// Memory found to be shared in this run that was not known before.
+    pub discovered: Vec<LearnedRecord>,
+    /// What the user should know although the run went on.
+    pub warnings: Vec<String>,
+    /// What the program wrote to standard output and standard error.
+    pub output: Vec<u8>,
+    /// For a replay: the number of the first switch that could not be followed, and why.
+    pub divergence: Option<(u64, String)>,
+}
+
+/// A list that the plan's policy follows.
+#[derive(Clone, Debug, Default)]
+pub enum Script {
+    /// None: the policy is on its own.
+    #[default]
+    None,
+    /// These switches, named by events.
+    Replay(Vec<SwitchRecord>),
+    /// These threads at the first decisions.
+    Prefix(Vec<ThreadId>),
+}

@@ -1,0 +1,189 @@
+//! Events: one step of one thread, as the runtime writes it into shared memory.
+
+use std::fmt;
+
+/// A thread of the tested program. Main is 0; the others are numbered in order of creation.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[repr(transparent)]
+pub struct ThreadId(pub u16);
+
+impl ThreadId {
+    /// The program's first thread.
+    pub const MAIN: ThreadId = ThreadId(0);
+
+    /// The thread's place in a table of threads.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for ThreadId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "T{}", self.0)
+    }
+}
+
+macro_rules! event_kinds {
+    ($($(#[$doc:meta])* $name:ident = $number:literal => $word:literal,)*) => {
+        /// What a step does. The numbers are part of the shared-memory layout.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[repr(u8)]
+        pub enum EventKind { $($(#[$doc])* $name = $number,)* }
+
+        impl EventKind {
+            /// Every kind, in the order of their numbers.
+            pub const ALL: &[EventKind] = &[$(EventKind::$name),*];
+
+            /// The kind with this number, if there is one.
+            pub fn from_number(number: u8) -> Option<EventKind> {
+                match number { $($number => Some(EventKind::$name),)* _ => None }
+            }
+
+            /// The word shown to people.
+            pub fn word(self) -> &'static str {
+                match self { $(EventKind::$name => $word,)* }
+            }
+        }
+    };
+}
+
+event_kinds! {
+    /// A plain read; `value` is what was read.
+    Read = 1 => "read",
+    /// A plain write; `old` → `value`.
+    Write = 2 => "write",
+    /// An atomic load.
+    AtomicRead = 3 => "load",
+    /// An atomic store.
+    AtomicWrite = 4 => "store",
+    /// An atomic read-modify-write, or a compare-exchange that succeeded.
+    AtomicUpdate = 5 => "update",
+    /// A compare-exchange that failed: it only read.
+    AtomicFailed = 6 => "compare failed",
+    /// A memory fence.
+    Fence = 7 => "fence",
+    /// A read of a whole range; `value` is its length.
+    ReadRange = 8 => "read range",
+    /// A write of a whole range; `value` is its length.
+    WriteRange = 9 => "write range",
+    /// A mutex or write lock was acquired; `value` is the depth of a recursive lock.
+    Lock = 10 => "lock",
+    /// A mutex, read or write lock was released.
+    Unlock = 11 => "unlock",
+    /// A try-lock, or a timed lock whose time ran out, that did not get the lock.
+    LockFailed = 12 => "lock failed",
+    /// A read lock was acquired.
+    ReadLock = 13 => "read lock",
+    /// A condition wait began: the mutex (`value`) was released.
+    CondWait = 14 => "wait",
+    /// A condition wait ended by a signal and the mutex (`value`) was taken again.
+    CondWake = 15 => "wake",
+    /// A condition wait ended by its time running out.
+    CondTimeout = 16 => "wait timed out",
+    /// A condition signal; `value` is the number of threads waiting.
+    CondSignal = 17 => "signal",
+    /// A condition broadcast; `value` is the number of threads waiting.
+    CondBroadcast = 18 => "broadcast",
+    /// Arrival at a barrier.
+    BarrierArrive = 19 => "barrier arrive",
+    /// Departure from a barrier.
+    BarrierLeave = 20 => "barrier leave",
+    /// A semaphore was taken; `value` is what is left.
+    SemWait = 21 => "sem wait",
+    /// A semaphore was raised; `value` is the new value.
+    SemPost = 22 => "sem post",
+    /// A try or timed semaphore wait that got nothing.
+    SemFailed = 23 => "sem failed",
+    /// The thread runs a once-routine.
+    OnceBegin = 24 => "once begin",
+    /// The once-routine is done.
+    OnceEnd = 25 => "once end",
+    /// The once-routine had been run before.
+    OnceSeen = 26 => "once seen",
+    /// A futex wait began (or was refused because the word had changed, `value` = 1).
+    FutexWait = 27 => "futex wait",
+    /// A futex wait ended by a wake.
+    FutexWoken = 28 => "futex woken",
+    /// A futex wait ended by its time running out.
+    FutexTimeout = 29 => "futex timed out",
+    /// A futex wake; `value` is the number of threads woken.
+    FutexWake = 30 => "futex wake",
+    /// A thread was created; `value` is its number.
+    Create = 31 => "create",
+    /// A thread began to run.
+    Start = 32 => "start",
+    /// A thread ended.
+    Exit = 33 => "exit",
+    /// A thread was joined; `value` is its number.
+    Join = 34 => "join",
+    /// A thread was detached; `value` is its number.
+    Detach = 35 => "detach",
+    /// A join that did not succeed (try or timed).
+    JoinFailed = 36 => "join failed",
+    /// A heap block was allocated; `value` is its size, `old` its ordinal at this site and thread.
+    Alloc = 37 => "allocate",
+    /// A heap block was released.
+    Free = 38 => "free",
+    /// The thread offered to give way.
+    Yield = 39 => "yield",
+    /// The thread slept; `value` is the virtual time in nanoseconds.
+    Sleep = 40 => "sleep",
+    /// An operation on a descriptor; `addr` is the descriptor.
+    Io = 41 => "i/o",
+    /// A thread was asked to cancel; `value` is its number.
+    Cancel = 42 => "cancel",
+    /// A synchronization object was initialised.
+    Init = 43 => "init",
+    /// A synchronization object was destroyed.
+    Destroy = 44 => "destroy",
+    /// A signal handler was entered; `value` is the signal.
+    Signal = 45 => "signal handler",
+    /// A process-wide operation such as `fork` or `waitpid`.
+    Process = 46 => "process",
+}
+
+impl EventKind {
+    /// Whether the step may change the memory at `addr`.
+    pub fn writes(self) -> bool {
+        use EventKind::*;
+        matches!(self, Write | AtomicWrite | AtomicUpdate | WriteRange)
+    }
+
+    /// Whether the step reads or writes program memory (rather than synchronizing otherwise).
+    pub fn accesses_memory(self) -> bool {
+        use EventKind::*;
+        matches!(
+            self,
+            Read | Write | AtomicRead | AtomicWrite | AtomicUpdate | AtomicFailed | ReadRange | WriteRange
+        )
+    }
+}
+
+/// One step of one thread. The layout is shared with the runtime.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct Event {
+    /// The return address of the call that announced the step.
+    pub pc: u64,
+    /// The memory location or synchronization object.
+    pub addr: u64,
+    /// The value read, or the value after a write; see [`EventKind`] for the others.
+    pub value: u64,
+    /// The value before a write; see [`EventKind`] for the others.
+    pub old: u64,
+    /// Which operation of its thread this is, counted from 1, private accesses included.
+    pub op: u32,
+    /// The thread that made the step.
+    pub thread: ThreadId,
+    /// The number of an [`EventKind`].
+    pub kind: u8,
+    /// The size of the access in bytes.
+    pub size: u8,
+}
+
+impl Event {
+    /// The kind of step.
+    pub fn kind(&self) -> Option<EventKind> {
+        EventKind::from_number(self.kind)
+    }
+}

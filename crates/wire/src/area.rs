@@ -1,0 +1,57 @@
+//! Where the record areas lie behind the control block.
+
+use threadbare_trace::Event;
+
+use crate::control::{Control, DecisionRecord, LearnedRecord, SwitchRecord};
+
+/// One area: an offset from the start of the memory and a capacity in records.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Area {
+    /// Bytes from the start of the memory.
+    pub offset: u64,
+    /// How many records fit.
+    pub capacity: u64,
+}
+
+/// All areas of one shared memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Layout {
+    /// Events, in the order they happened.
+    pub events: Area,
+    /// Context switches, in order.
+    pub switches: Area,
+    /// Decisions, in order.
+    pub decisions: Area,
+    /// The script of a replay or prefix.
+    pub script: Area,
+    /// Learned sharing, driver to server.
+    pub learned: Area,
+    /// Learned sharing, execution to driver.
+    pub discovered: Area,
+    /// The size of the whole.
+    pub bytes: u64,
+}
+
+impl Layout {
+    /// A layout for executions of up to `steps` visible steps.
+    ///
+    /// Memory is only used where records are written, so the areas are generous: an event is
+    /// never lost for want of room within the step limit.
+    pub fn for_steps(steps: u64) -> Layout {
+        let mut end = size_of::<Control>() as u64;
+        let mut area = |record: usize, capacity: u64| {
+            let offset = end.next_multiple_of(4096);
+            end = offset + record as u64 * capacity;
+            Area { offset, capacity }
+        };
+        let events = area(size_of::<Event>(), steps * 2 + 65_536);
+        let switches = area(size_of::<SwitchRecord>(), steps * 2 + 1024);
+        let decisions = area(size_of::<DecisionRecord>(), steps + 1024);
+        let script = area(size_of::<SwitchRecord>(), steps * 2 + 1024);
+        let learned = area(size_of::<LearnedRecord>(), 1 << 20);
+        let discovered = area(size_of::<LearnedRecord>(), 1 << 20);
+        Layout { events, switches, decisions, script, learned, discovered, bytes: end.next_multiple_of(4096) }
+    }
+}

@@ -1,0 +1,213 @@
+//! The control block.
+
+use threadbare_sched::PolicySpec;
+use threadbare_trace::ThreadId;
+
+/// Marks the memory as ours, with the layout's version in the low bits.
+pub const MAGIC: u64 = 0x7468_7265_6164_0001;
+
+/// Room for a failure's message.
+pub const MESSAGE_BYTES: usize = 4096;
+
+/// Room for a failure's stack.
+pub const STACK_DEPTH: usize = 48;
+
+/// A text of bounded length.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Text<const N: usize> {
+    /// How many bytes are used.
+    pub len: u32,
+    /// The bytes, UTF-8 as far as the program's own texts are.
+    pub bytes: [u8; N],
+}
+
+impl<const N: usize> Text<N> {
+    /// The text so far.
+    pub fn read(&self) -> String {
+        String::from_utf8_lossy(&self.bytes[..(self.len as usize).min(N)]).into_owned()
+    }
+
+    /// Forgets the text.
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+}
+
+impl<const N: usize> std::fmt::Write for Text<N> {
+    /// Appends what fits and drops the rest: a message cut short beats none.
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        let start = (self.len as usize).min(N);
+        let mut take = text.len().min(N - start);
+        while !text.is_char_boundary(take) {
+            take -= 1;
+        }
+        self.bytes[start..start + take].copy_from_slice(&text.as_bytes()[..take]);
+        self.len = (start + take) as u32;
+        Ok(())
+    }
+}
+
+/// What the driver asks of a server, one byte on the request pipe.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Request {
+    /// Run the plan in a fresh copy of the program.
+    Run = b'r',
+    /// End.
+    Quit = b'q',
+}
+
+/// Where the tested process stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum Status {
+    /// The runtime has not come up.
+    Absent = 0,
+    /// Start-up code is running.
+    Starting = 1,
+    /// The snapshot is taken; requests are served.
+    Serving = 2,
+    /// An execution is under way.
+    Running = 3,
+    /// The execution reached an end of its own: `exit` was called, or a failure was recorded.
+    Ended = 4,
+}
+
+impl Status {
+    /// The status with this number.
+    pub fn from_number(number: u32) -> Status {
+        [Status::Absent, Status::Starting, Status::Serving, Status::Running, Status::Ended]
+            .into_iter()
+            .find(|status| *status as u32 == number)
+            .unwrap_or(Status::Absent)
+    }
+}
+
+/// Bits of [`Plan::flags`].
+pub mod flags {
+    /// Every thread of the program is an operating-system thread.
+    pub const OS_THREADS: u32 = 1;
+    /// Condition waits may wake without a signal.
+    pub const SPURIOUS: u32 = 2;
+    /// Write the decision area.
+    pub const DECISIONS: u32 = 4;
+    /// A non-zero exit status is not a failure.
+    pub const ANY_EXIT: u32 = 8;
+    /// Do not write the event area.
+    pub const NO_EVENTS: u32 = 16;
+}
+
+/// Everything that decides one execution.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Plan {
+    /// Who picks the next thread.
+    pub policy: PolicySpec,
+    /// Visible steps after which the execution counts as hung.
+    pub max_steps: u64,
+    /// Records in the script area: [`SwitchRecord`]s for a replay, `DecisionRecord`s for a prefix.
+    pub script_len: u64,
+    /// See [`flags`].
+    pub flags: u32,
+    /// How many threads to have borrowed before the copy is made.
+    pub pool: u32,
+}
+
+/// The head of the shared memory.
+#[repr(C)]
+pub struct Control {
+    /// [`MAGIC`].
+    pub magic: u64,
+    /// Where the areas lie.
+    pub layout: crate::Layout,
+    /// A [`Status`] by number.
+    pub status: u32,
+    /// The process id of the running copy.
+    pub child: i32,
+    /// The wait status of the finished copy.
+    pub wait_status: i32,
+    /// What to run.
+    pub plan: Plan,
+    /// Records in the learned area that the server has to apply before the next copy.
+    pub learned_in: u64,
+    /// Records in the discovered area that this execution has added.
+    pub learned_out: u64,
+    /// Events written.
+    pub events: u64,
+    /// Switches written.
+    pub switches: u64,
+    /// Decisions written.
+    pub decisions: u64,
+    /// Visible steps made.
+    pub steps: u64,
+    /// Threads created, main included.
+    pub threads: u32,
+    /// The largest number of threads alive at once, main included.
+    pub peak_threads: u32,
+    /// A `FailureKind` by number, 0 for none.
+    pub failure_kind: u8,
+    /// Set when the runtime could not go on by no fault of the program; `message` says why.
+    pub uncontrolled: u8,
+    /// The thread that failed.
+    pub failure_thread: ThreadId,
+    /// The entries used in `stack`.
+    pub stack_len: u32,
+    /// The failing stack, innermost first.
+    pub stack: [u64; STACK_DEPTH],
+    /// The failure's message, or why control was lost.
+    pub message: Text<MESSAGE_BYTES>,
+    /// Things the user should know although the run went on, one a line.
+    pub warnings: Text<MESSAGE_BYTES>,
+    /// For a replay: the first switch that did not happen as asked, counted from 1; 0 for none.
+    pub diverged_at: u64,
+    /// For a replay: what happened instead.
+    pub divergence: Text<MESSAGE_BYTES>,
+}
+
+/// One context switch as it happened, or as it shall happen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct SwitchRecord {
+    /// The code address of the operation before which `from` stopped.
+    pub pc: u64,
+    /// The operation's number in its thread.
+    pub op: u32,
+    /// The thread that stopped.
+    pub from: ThreadId,
+    /// The thread that went on.
+    pub to: ThreadId,
+    /// The object of the operation.
+    pub addr: u64,
+    /// The operation's `EventKind` by number.
+    pub kind: u8,
+    /// Why: 0 the policy chose, 1 the thread was blocked, 2 it ended, 3 it gave way, 4 a new thread
+    /// was run up to its first operation, 5 back from that.
+    pub reason: u8,
+    /// Keeps the size a multiple of eight.
+    pub spare: [u8; 6],
+}
+
+/// One decision: who could go, and who went.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct DecisionRecord {
+    /// The threads that could go, a bit each (threads beyond 63 are not shown).
+    pub enabled: u64,
+    /// The thread that went.
+    pub chosen: ThreadId,
+    /// The thread that had run before.
+    pub current: ThreadId,
+    /// The visible steps made before.
+    pub step: u32,
+}
+
+/// A memory location known to be shared, by its stable name.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[repr(C)]
+pub struct LearnedRecord {
+    /// For a heap block: the code address that allocated it. 0: `place` is an address.
+    pub site: u64,
+    /// The address, or the offset in blocks allocated at `site`; in units of the shadow's grain.
+    pub place: u64,
+}

@@ -1,0 +1,20 @@
+//! The shared memory between the driver and the runtime inside the tested program.
+//!
+//! One memory file per server process: a [`Control`] block, then four areas of fixed-size
+//! records. The driver writes requests, the runtime writes what happened. Nothing here is a
+//! pointer, so both sides may map it anywhere.
+
+mod area;
+mod control;
+
+pub use area::{Area, Layout};
+pub use control::{
+    Control, DecisionRecord, LearnedRecord, MAGIC, MESSAGE_BYTES, Plan, Request, STACK_DEPTH, Status,
+    SwitchRecord, Text, flags,
+};
+
+/// The environment variable that names the inherited descriptors: `memory,requests,replies`.
+pub const CONTROL_VARIABLE: &str = "THREADBARE_CONTROL";
+
+/// The name of the runtime library, as the loader knows it.
+pub const RUNTIME_LIBRARY: &str = "libthreadbare_rt.so";
