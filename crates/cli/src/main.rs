@@ -1,2 +1,77 @@
-//! The command line.
-fn main() {}
+//! The `threadbare` command: wires the rooms together, and knows files, signals and exit statuses.
+
+mod args;
+mod completions;
+mod conditions;
+mod error;
+mod found;
+mod hunt;
+mod keep;
+mod names;
+mod numbers;
+mod output;
+mod progress;
+mod replay;
+mod rerun;
+mod stop;
+mod usage;
+
+use std::convert::Infallible;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use threadbare_target::{Language, become_compiler};
+
+use crate::args::{Command, CommandLine};
+use crate::error::CliError;
+
+/// Exit status: nothing was found.
+const NOTHING: u8 = 0;
+/// Exit status: a failure was found.
+const FOUND: u8 = 1;
+/// Exit status: the tool could not do its job.
+const UNABLE: u8 = 2;
+
+fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map_or_else(String::new, |place| format!(" ({place})"));
+        let payload = panic.payload();
+        let what = payload.downcast_ref::<&str>().copied();
+        let what = what.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        let what = what.unwrap_or("no message");
+        output::say(&format!("this is a bug in threadbare, please report it: {what}{place}"));
+        // A worker that died must not leave the others waiting for it.
+        std::process::exit(i32::from(UNABLE));
+    }));
+    ExitCode::from(run().unwrap_or_else(|error| {
+        output::say(&error.to_string());
+        UNABLE
+    }))
+}
+
+fn run() -> Result<u8, CliError> {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    // What follows `cc` belongs to the compiler, `--help` included.
+    match words.get(1).and_then(|word| word.to_str()) {
+        Some("cc") => return compile(Language::C, &words[2..]),
+        Some("c++") => return compile(Language::Cxx, &words[2..]),
+        _ => {}
+    }
+    match CommandLine::try_parse_from(&words) {
+        Err(problem) => usage::answer(&problem),
+        Ok(line) => match line.command {
+            Command::Hunt(args) => hunt::run(&args),
+            Command::Replay(args) => replay::run(&args),
+            Command::Cc(args) => compile(Language::C, &args.args),
+            Command::Cxx(args) => compile(Language::Cxx, &args.args),
+            Command::Completions { shell } => completions::run(shell),
+        },
+    }
+}
+
+/// The compiler takes this process over, so it only comes back to say why it could not.
+fn compile(language: Language, args: &[OsString]) -> Result<u8, CliError> {
+    let never: Infallible = become_compiler(language, args)?;
+    match never {}
+}

@@ -1,1 +1,27 @@
-//! Under construction.
+//! Strategies and the campaign loop: which interleaving to try next, and when to stop.
+//!
+//! A [`Strategy`] makes plans and learns from the executions that come back; [`hunt`] runs the
+//! plans on as many servers as asked for and keeps what was found. Adding a technique means adding
+//! one file that implements [`Strategy`] and a line in `strategy.rs`.
+
+mod auto;
+mod campaign;
+mod crew;
+mod dfs;
+mod error;
+mod history;
+mod ledger;
+mod profile;
+mod runner;
+mod sampled;
+mod strategy;
+
+#[cfg(test)]
+mod tests;
+
+pub use campaign::{Options, Progress, hunt};
+pub use error::ExploreError;
+pub use history::History;
+pub use ledger::{Campaign, Found, Verdict};
+pub use profile::Profile;
+pub use strategy::{Plan, STRATEGIES, Strategy};

@@ -1,1 +1,49 @@
-//! Under construction.
+//! The library that a tested program runs on.
+//!
+//! It supplies the functions that `-fsanitize=thread` code calls and takes the place of the C
+//! library's thread functions. Outside of `threadbare` it does nothing but forward; inside, every
+//! thread of the program is a fiber, and a policy decides which of them goes on at each visible
+//! operation.
+//!
+//! Rules: one state, no locks, an allocator of its own, no thread-local variables, no call that
+//! can come back into the runtime while it is at work.
+
+mod access;
+mod atomics;
+mod cancel;
+mod context;
+mod deadlock;
+mod engine;
+mod entropy;
+mod fiber;
+mod hash;
+mod heap;
+mod interpose;
+mod libraries;
+mod memory;
+mod outside;
+mod process;
+mod program;
+mod record;
+mod server;
+mod shadow;
+mod signals;
+mod specific;
+mod sync;
+mod sys;
+mod threads;
+mod time;
+mod world;
+
+/// Called by the loader before any constructor of the program.
+extern "C" fn start() {
+    server::connect();
+}
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static START: extern "C" fn() = start;
+
+/// Called by instrumented code; the loader has called the constructor before.
+#[unsafe(no_mangle)]
+pub extern "C" fn __tsan_init() {}

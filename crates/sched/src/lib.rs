@@ -1,10 +1,37 @@
 //! Policies: the part of a plan that runs inside the target and picks the next thread.
 //!
 //! A policy is deterministic given its seed, sees every thread's *next* operation, and knows
-//! nothing of processes or files. Each lives in a file of its own.
+//! nothing of processes or files. Each lives in a file of its own; [`AnyPolicy`] is one of them,
+//! chosen at run time.
 
+mod any;
+mod by_thread;
+mod delay;
+mod divergence;
+mod pct;
 mod policy;
+mod pos;
+mod prefix;
+mod random;
+mod replay;
 mod rng;
+mod round_robin;
+mod surw;
+#[cfg(any(test, feature = "toy"))]
+pub mod toy;
 
+#[cfg(test)]
+mod tests;
+
+pub use any::{AnyPolicy, build};
+pub use delay::Delay;
+pub use divergence::{Divergence, Reason};
+pub use pct::Pct;
 pub use policy::{Candidate, Choice, Op, Policy, PolicyKind, PolicySpec};
+pub use pos::Pos;
+pub use prefix::Prefix;
+pub use random::Random;
+pub use replay::{Replay, Turn};
 pub use rng::Rng;
+pub use round_robin::RoundRobin;
+pub use surw::Surw;

@@ -100,12 +100,22 @@ pub enum PolicyKind {
     Surw = 4,
     /// Threads run in virtual parallel; some operations are delayed.
     Delay = 5,
-    /// Each thread makes one step in turn.
+    /// Each thread makes the same number of steps in turn.
     RoundRobin = 6,
     /// A list of thread choices, one per decision, then no further preemption.
     Prefix = 7,
     /// A list of switches named by events, then no further preemption.
     Replay = 8,
+}
+
+impl PolicyKind {
+    /// The kind with this number, if there is one.
+    pub fn from_number(number: u32) -> Option<PolicyKind> {
+        use PolicyKind::*;
+        [Random, Pct, Pos, Surw, Delay, RoundRobin, Prefix, Replay]
+            .into_iter()
+            .find(|kind| *kind as u32 == number)
+    }
 }
 
 /// A policy with its parameters, as it travels to the target.
@@ -114,7 +124,8 @@ pub enum PolicyKind {
 pub struct PolicySpec {
     /// A [`PolicyKind`] by number.
     pub kind: u32,
-    /// PCT: the bug depth; Delay: the length of a delay in virtual nanoseconds (0: yield).
+    /// PCT: the bug depth. Delay: the length of a delay in virtual microseconds (0: the thread goes
+    /// behind all others that can go on). Round robin: the steps of one turn.
     pub size: u32,
     /// PCT: the expected number of steps; 0 if unknown.
     pub steps: u64,
@@ -122,7 +133,8 @@ pub struct PolicySpec {
     pub probability: f64,
     /// The seed.
     pub seed: u64,
-    /// SURW: how many interesting operations each thread is expected to make.
+    /// SURW: how many interesting operations each thread is expected to make, together with all
+    /// the threads that it creates (and that those create).
     pub weights: [u32; PolicySpec::MAX_WEIGHTS],
     /// SURW: the address that is interesting (0: every visible operation).
     pub object: u64,

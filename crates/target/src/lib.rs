@@ -1,1 +1,38 @@
-//! Under construction.
+//! Building, starting and driving a program, and the names of what is in it.
+//!
+//! A program is built by the user's own compiler with thread-sanitizer instrumentation
+//! ([`wrapper`](become_compiler), [`compile`]), started with the runtime library inside it, and
+//! stopped just before its first thread. From there a [`Server`] runs one copy per plan.
+//! This crate does not know what is worth trying.
+
+mod baseline;
+mod compiler;
+mod data_symbols;
+mod execution;
+mod fingerprint;
+mod launch;
+mod memory;
+mod modules;
+mod object_names;
+mod outcome;
+mod program;
+mod runtime_library;
+mod server;
+mod server_error;
+mod signal;
+mod symbols;
+mod trace_hash;
+mod wrapper;
+
+pub use compiler::{BuildError, SourceLanguage, compile, rust_flags};
+pub use execution::{Execution, Script};
+pub use fingerprint::fingerprint;
+pub use modules::{Module, Modules, Region};
+pub use object_names::ObjectNames;
+pub use program::{Program, ProgramError, resolve};
+pub use runtime_library::{RuntimeLibrary, UnpackError};
+pub use server::{Server, ServerOptions};
+pub use server_error::{RunError, StartError};
+pub use symbols::{DataName, Site, Symbols};
+pub use trace_hash::stable_hash;
+pub use wrapper::{Language, WRAPPED_FUNCTIONS, WrapperError, become_compiler, compiler_command};

@@ -1,0 +1,271 @@
+//! What can be said on the command line.
+
+use std::path::PathBuf;
+
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::numbers::{at_least_one, probability, seconds, step_limit, worker_count};
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Yellow.on_default().bold())
+    .usage(AnsiColor::Yellow.on_default().bold())
+    .literal(AnsiColor::Green.on_default())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+const ABOUT: &str = "Finds thread interleavings that make a C, C++ or Rust program fail, and runs them again";
+
+const LONG_ABOUT: &str = "\
+Finds thread interleavings that make a C, C++ or Rust program fail, and runs them again.
+
+Threadbare runs an unmodified multithreaded program, compiled with its ordinary compiler's \
+thread-sanitizer instrumentation, on a runtime of its own. At every shared access the runtime decides \
+which thread goes on, so a failure that shows once in a million runs can be looked for, kept in a \
+small text file, and shown again as often as you like.";
+
+const AFTER: &str = "\
+EXAMPLES
+  threadbare hunt examples/lost_update.c
+      Compile the file, look for a failing interleaving, show it and keep it.
+  threadbare hunt ./server -- --port 0
+      The same for an executable built with `threadbare cc`, with arguments of its own.
+  threadbare replay .threadbare/lost_update-1.schedule
+      Run the interleaving that was found again, and show it.
+  make CC=\"threadbare cc\" CXX=\"threadbare c++\"
+      Build a whole project so that it can be hunted in.
+
+EXIT STATUS
+  0  nothing was found
+  1  a failure was found, or a replay failed again
+  2  the tool could not do its job: bad usage, a program that does not build, nothing to control
+
+ENVIRONMENT
+  NO_COLOR             no colour, even on a terminal
+  THREADBARE_CC        the C compiler to use (default: cc)
+  THREADBARE_CXX       the C++ compiler to use (default: c++)
+  XDG_CACHE_HOME       where the runtime library is unpacked, in `threadbare` (default: ~/.cache)
+
+FILES
+  .threadbare/NAME-N.schedule   an interleaving that failed
+  .threadbare/NAME-N.output     what the program printed in it";
+
+/// The whole command line.
+#[derive(Parser, Debug)]
+#[command(name = "threadbare", version, about = ABOUT, long_about = LONG_ABOUT, after_long_help = AFTER)]
+#[command(styles = STYLES, subcommand_required = true, max_term_width = 100)]
+pub struct CommandLine {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Look for an interleaving that makes the program fail
+    #[command(after_long_help = HUNT_AFTER)]
+    Hunt(Box<HuntArgs>),
+    /// Run one interleaving again, and show it
+    #[command(after_long_help = REPLAY_AFTER)]
+    Replay(ReplayArgs),
+    /// Compile and link C as `cc` does, instrumented for threadbare
+    #[command(disable_help_flag = true)]
+    Cc(CompilerArgs),
+    /// Compile and link C++ as `c++` does, instrumented for threadbare
+    #[command(name = "c++", disable_help_flag = true)]
+    Cxx(CompilerArgs),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Arguments that belong to the compiler.
+#[derive(Args, Debug)]
+pub struct CompilerArgs {
+    /// Everything the compiler is given.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub args: Vec<std::ffi::OsString>,
+}
+
+const HUNT_AFTER: &str = "\
+STRATEGIES
+  auto           a seeded portfolio of the ones below; the report says which of them found it
+  random         uniform choice among the threads that can go on
+  pct            random priorities with a few changes (--pct-depth)
+  pos            partial order sampling: random priorities, drawn again at conflicts
+  surw           selectively uniform random walk
+  dfs            all interleavings in order (--preemption-bound), until exhausted
+  delay-yield, delay-10ms, delay-100ms
+                 threads in virtual parallel, some operations delayed (--probability)
+  round-robin    one step each, in turn
+
+EXIT STATUS
+  0  nothing was found within the budget
+  1  a failure was found
+  2  the tool could not do its job
+
+EXAMPLES
+  threadbare hunt examples/deadlock.c --strategy pct --pct-depth 2
+  threadbare hunt queue.cpp --cflags '-O1 -std=c++20' --time 10
+  threadbare hunt ./parser --stdin input.txt --executions 500 --json - -- --fast";
+
+/// Options of `hunt`.
+#[derive(Args, Debug)]
+pub struct HuntArgs {
+    /// A source file (.c .cc .cpp .cxx .rs), or an executable built with `threadbare cc` or `c++`
+    pub program: PathBuf,
+
+    /// Arguments of the program, after `--`
+    #[arg(last = true, value_name = "ARGS")]
+    pub args: Vec<String>,
+
+    /// How to choose interleavings; `--help` lists the names
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub strategy: String,
+
+    /// Same program, input, strategy and seed: same result
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    pub seed: u64,
+
+    /// Stop after this many executions
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = at_least_one)]
+    #[arg(allow_negative_numbers = true)]
+    pub executions: u64,
+
+    /// Stop after this time, even if executions are left
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
+    #[arg(allow_negative_numbers = true)]
+    pub time: std::time::Duration,
+
+    /// How many executions run side by side (default: one per core); results do not depend on it
+    #[arg(long, value_name = "N", value_parser = worker_count, allow_negative_numbers = true)]
+    pub jobs: Option<usize>,
+
+    /// Steps after which an execution counts as hung
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = step_limit)]
+    #[arg(allow_negative_numbers = true)]
+    pub max_steps: u64,
+
+    /// Look for more failures after the first, until the budget is spent
+    #[arg(long)]
+    pub keep_going: bool,
+
+    /// pct: how many ordering constraints a failure needs
+    #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Strategy options")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=100), allow_negative_numbers = true)]
+    pub pct_depth: u32,
+
+    /// delay-*: the probability of a delay at an operation
+    #[arg(long, value_name = "P", default_value_t = 0.1, value_parser = probability)]
+    #[arg(allow_negative_numbers = true, help_heading = "Strategy options")]
+    pub probability: f64,
+
+    /// dfs: at most this many switches away from a thread that could go on (default: no bound)
+    #[arg(long, value_name = "N", help_heading = "Strategy options", allow_negative_numbers = true)]
+    pub preemption_bound: Option<u32>,
+
+    /// Let condition waits wake without a signal, as POSIX permits
+    #[arg(long, help_heading = "Program options")]
+    pub spurious: bool,
+
+    /// Run threads as fibers on one OS thread, or as OS threads (slower, for programs that need it)
+    #[arg(long, value_enum, default_value_t = Threads::Fibers, help_heading = "Program options")]
+    pub threads: Threads,
+
+    /// Compiler flags for a source file, after `-O0 -g`; quoted as for a shell
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, help_heading = "Program options")]
+    pub cflags: Vec<String>,
+
+    /// What the program reads as its standard input (default: nothing)
+    #[arg(long, value_name = "FILE", help_heading = "Program options")]
+    pub stdin: Option<PathBuf>,
+
+    /// Do not count a non-zero exit status as a failure
+    #[arg(long, help_heading = "Program options")]
+    pub any_exit: bool,
+
+    /// Real time without a step after which an execution is given up
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    #[arg(allow_negative_numbers = true, help_heading = "Program options")]
+    pub stall: std::time::Duration,
+
+    /// Where schedules of failures are kept
+    #[arg(long, value_name = "DIR", default_value = ".threadbare", help_heading = "Output")]
+    pub out: PathBuf,
+
+    /// How to show and store what was found.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// How the threads of the program are run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Threads {
+    /// Fibers on one OS thread.
+    Fibers,
+    /// OS threads.
+    Os,
+}
+
+const REPLAY_AFTER: &str = "\
+EXIT STATUS
+  0  the program passed: the failure did not show again
+  1  the failure showed again
+  2  the tool could not do its job: no schedule, no program, a program that does not build
+
+EXAMPLES
+  threadbare replay .threadbare/lost_update-1.schedule
+  threadbare replay bug.schedule --program build/server --times 50";
+
+/// Options of `replay`.
+#[derive(Args, Debug)]
+pub struct ReplayArgs {
+    /// A schedule file left by `hunt`
+    pub schedule: PathBuf,
+
+    /// Run this program instead of the one named in the schedule
+    #[arg(long, value_name = "PATH")]
+    pub program: Option<PathBuf>,
+
+    /// Run it this often, and say how often it failed
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least_one)]
+    #[arg(allow_negative_numbers = true)]
+    pub times: u64,
+
+    /// Print only the hash of the trace
+    #[arg(long)]
+    pub hash: bool,
+
+    /// How to show and store what happened.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Options about output that commands share.
+#[derive(Args, Debug)]
+pub struct OutputArgs {
+    /// Write the result as JSON to a file, or to standard output with `-`
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub json: Option<PathBuf>,
+
+    /// Say only how it ended: no progress, no table
+    #[arg(long, short, help_heading = "Output")]
+    pub quiet: bool,
+
+    /// Show allocations, initialisations and thread starts too
+    #[arg(long, short, help_heading = "Output")]
+    pub verbose: bool,
+
+    /// Show every step, however many there are
+    #[arg(long, help_heading = "Output")]
+    pub full: bool,
+}
+
+impl OutputArgs {
+    /// Whether the JSON object is all that standard output may carry.
+    pub fn json_on_stdout(&self) -> bool {
+        self.json.as_deref().is_some_and(|path| path.as_os_str() == "-")
+    }
+}

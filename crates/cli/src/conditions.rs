@@ -1,0 +1,88 @@
+//! What a run depends on besides the program and its schedule, and how a schedule file says it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use threadbare_trace::Schedule;
+
+/// The conditions under which a program is run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Conditions {
+    /// Steps after which an execution counts as hung.
+    pub max_steps: u64,
+    /// Whether condition waits may wake without a signal.
+    pub spurious: bool,
+    /// Whether the program's threads are OS threads.
+    pub os_threads: bool,
+    /// Whether a non-zero exit status is no failure.
+    pub any_exit: bool,
+    /// Real time without a step after which an execution is given up.
+    pub stall: Duration,
+    /// What the program reads.
+    pub stdin: Option<PathBuf>,
+}
+
+impl Conditions {
+    /// The lines of a schedule file.
+    pub fn to_options(&self) -> Vec<String> {
+        let mut options = vec![format!("max-steps {}", self.max_steps)];
+        let mut flag = |set: bool, word: &str| options.extend(set.then(|| word.to_string()));
+        flag(self.spurious, "spurious");
+        flag(self.os_threads, "os-threads");
+        flag(self.any_exit, "any-exit");
+        options.push(format!("stall {}", self.stall.as_secs_f64()));
+        options.extend(self.stdin.iter().map(|path| format!("stdin {}", path.display())));
+        options
+    }
+
+    /// Reads the lines of a schedule file; also gives those that are not understood.
+    pub fn of_schedule(schedule: &Schedule) -> (Conditions, Vec<String>) {
+        let mut conditions = Conditions {
+            max_steps: 1_000_000,
+            spurious: false,
+            os_threads: false,
+            any_exit: false,
+            stall: Duration::from_secs(10),
+            stdin: None,
+        };
+        let unknown = schedule.options.iter().filter(|option| conditions.take(option).is_none()).cloned();
+        let unknown = unknown.collect();
+        (conditions, unknown)
+    }
+
+    fn take(&mut self, option: &str) -> Option<()> {
+        let (key, value) = option.split_once(' ').unwrap_or((option, ""));
+        match key {
+            "max-steps" => self.max_steps = crate::numbers::step_limit(value).ok()?,
+            "spurious" => self.spurious = true,
+            "os-threads" => self.os_threads = true,
+            "any-exit" => self.any_exit = true,
+            "stall" => self.stall = crate::numbers::seconds(value).ok()?,
+            "stdin" => self.stdin = Some(PathBuf::from(value)),
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_survive_a_schedule_file() {
+        let conditions = Conditions {
+            max_steps: 77,
+            spurious: true,
+            os_threads: true,
+            any_exit: true,
+            stall: Duration::from_millis(2500),
+            stdin: Some("in put.txt".into()),
+        };
+        let mut schedule = Schedule { options: conditions.to_options(), ..Schedule::default() };
+        schedule.options.push("from-the-future 3".into());
+        let text = schedule.to_text();
+        let (read, unknown) = Conditions::of_schedule(&Schedule::parse(&text).expect("our own text"));
+        assert_eq!((read, unknown), (conditions, vec!["from-the-future 3".to_string()]));
+    }
+}

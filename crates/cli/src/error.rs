@@ -1,0 +1,82 @@
+//! Why the tool could not do its job. Each says what to do next.
+
+use std::io;
+use std::path::PathBuf;
+
+use threadbare_explore::ExploreError;
+use threadbare_target::{ProgramError, RunError, StartError, WrapperError};
+use threadbare_trace::ScheduleError;
+
+/// Why the tool could not do its job.
+#[derive(Debug, thiserror::Error)]
+pub enum CliError {
+    /// The command line makes no sense.
+    #[error("{0}")]
+    Usage(String),
+    /// There is no program to run.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// The campaign could not be run.
+    #[error(transparent)]
+    Explore(#[from] ExploreError),
+    /// The program could not be started for a replay.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// The program was lost during a replay.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The compiler could not be run.
+    #[error(transparent)]
+    Wrapper(#[from] WrapperError),
+    /// A file could not be read.
+    #[error("`{}` cannot be read: {source}; check the path", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file is no schedule.
+    #[error("`{}` cannot be replayed: {problem}; give a file that `threadbare hunt` wrote", path.display())]
+    Schedule {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: ScheduleError,
+    },
+    /// A schedule does not name its program.
+    #[error("`{}` names no program; name one with --program", path.display())]
+    NoProgram {
+        /// The schedule.
+        path: PathBuf,
+    },
+    /// The program named in a schedule is not where it was.
+    #[error("{problem}, or name the program with --program")]
+    Moved {
+        /// What is wrong.
+        problem: ProgramError,
+    },
+    /// There was nothing to decide.
+    #[error(
+        "`{0}` gave no scheduling point, so no interleaving was tried; \
+         build all of it with `threadbare cc` or `threadbare c++`"
+    )]
+    NothingControlled(String),
+    /// Control was lost.
+    #[error("the run could not be controlled: {0}")]
+    Uncontrolled(String),
+    /// A result could not be written.
+    #[error("`{}` cannot be written: {source}; choose another place with --out or --json", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Standard output could not be written.
+    #[error("the result cannot be written to standard output: {0}")]
+    Stdout(io::Error),
+    /// Signals could not be taken.
+    #[error("the handler for Ctrl-C could not be set up: {0}; try again")]
+    Signals(ctrlc::Error),
+}

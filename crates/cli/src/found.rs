@@ -1,0 +1,94 @@
+//! What is made of one failure: a second run, the files, and the words.
+
+use std::path::{Path, PathBuf};
+
+use threadbare_explore::Found;
+use threadbare_report::{FailureReport, Interleaving, Look, failure_site, interleaving, name_addresses};
+use threadbare_target::{Execution, Modules, Symbols, stable_hash};
+use threadbare_trace::Schedule;
+
+use crate::error::CliError;
+use crate::keep;
+use crate::names::ExecutionNames;
+use crate::rerun::{self, Stage};
+
+/// A failure that was run again and kept.
+pub struct Kept {
+    /// What goes into the JSON object.
+    pub report: FailureReport,
+    /// The schedule file.
+    pub schedule: PathBuf,
+    /// The interleaving as a person reads it.
+    pub shown: String,
+}
+
+/// Where failures are kept, and under which name.
+pub struct Shelf<'a> {
+    /// The folder.
+    pub folder: &'a Path,
+    /// What file names begin with.
+    pub name: &'a str,
+    /// The schedule file's head; switches and failure are filled in.
+    pub head: Schedule,
+}
+
+/// Runs a failure's schedule once more, and keeps it.
+///
+/// The second run is what is shown: it is exactly what a replay will show.
+pub fn keep(
+    found: &Found,
+    stage: Option<&mut Stage>,
+    shelf: &Shelf<'_>,
+    look: &Look,
+) -> Result<Kept, CliError> {
+    let nothing = Symbols::new(&Modules::default());
+    let (again, symbols) = match stage {
+        Some(stage) => (stage.follow(&found.run.switches).ok(), stage.symbols()),
+        None => (None, &nothing),
+    };
+    let again = again.filter(|again| rerun::same_failure(&again.outcome, &found.run.outcome));
+    let reproduced = again.is_some();
+    let run = again.as_ref().unwrap_or(&found.run);
+    let names = ExecutionNames::new(symbols, &run.events);
+    let Some(mut report) = describe(run, &names, symbols) else {
+        return Err(CliError::Uncontrolled("the failure has no description".into()));
+    };
+    let schedule = Schedule {
+        execution: found.execution,
+        failure: run.outcome.failure().map(|failure| (failure.kind, report.message.clone())),
+        switches: rerun::to_schedule(&found.run.switches, &names),
+        ..shelf.head.clone()
+    };
+    let path = keep::keep(shelf.folder, shelf.name, &schedule, &run.output)?;
+    report.execution = found.execution;
+    report.policy.clone_from(&found.policy);
+    report.reproduced = reproduced;
+    report.schedule = Some(path.display().to_string());
+    Ok(Kept { report, schedule: path, shown: show(run, &names, look) })
+}
+
+/// The interleaving of a run as a person reads it.
+pub fn show(run: &Execution, names: &ExecutionNames<'_>, look: &Look) -> String {
+    let story = Interleaving { events: &run.events, switches: &run.switches, outcome: &run.outcome };
+    interleaving(&story, names, look)
+}
+
+/// A failed run in the words of the JSON object; none for one that passed.
+pub fn describe(run: &Execution, names: &ExecutionNames<'_>, symbols: &Symbols) -> Option<FailureReport> {
+    let failure = run.outcome.failure()?;
+    Some(FailureReport {
+        kind: failure.kind.word(),
+        message: name_addresses(&failure.message, names),
+        site: failure_site(failure, names).map(|site| site.to_string()),
+        execution: 1,
+        schedule: None,
+        policy: "replay".into(),
+        trace_hash: trace_hash(run, symbols),
+        reproduced: true,
+    })
+}
+
+/// The hash of a run's trace, as it is written everywhere.
+pub fn trace_hash(run: &Execution, symbols: &Symbols) -> String {
+    format!("{:016x}", stable_hash(run, symbols))
+}

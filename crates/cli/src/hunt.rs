@@ -1,0 +1,220 @@
+//! `threadbare hunt`.
+
+use std::path::Path;
+use std::time::Duration;
+
+use threadbare_explore::{Campaign, ExploreError, Options, STRATEGIES, Verdict, hunt};
+use threadbare_report::{Coverage, JsonReport};
+use threadbare_target::{Program, SourceLanguage, fingerprint, resolve};
+use threadbare_trace::Schedule;
+
+use crate::args::{HuntArgs, Threads};
+use crate::conditions::Conditions;
+use crate::error::CliError;
+use crate::found::{self, Kept, Shelf};
+use crate::progress::Bar;
+use crate::rerun::Stage;
+use crate::{keep, output, stop};
+
+/// Looks for a failing interleaving; returns the exit status.
+pub fn run(args: &HuntArgs) -> Result<u8, CliError> {
+    let options = options(args)?;
+    let cflags = split_cflags(&args.cflags)?;
+    output::check_json(&args.output)?;
+    let stdin = args.stdin.as_deref().map(checked_input).transpose()?;
+    let mut program = resolve(&args.program, &cflags, &args.out)?;
+    if !cflags.is_empty() && SourceLanguage::of(&args.program).is_none() {
+        output::say("warning: --cflags is for source files, and was not used");
+    }
+    program.args.clone_from(&args.args);
+    program.stdin.clone_from(&stdin);
+
+    let stop = stop::flag()?;
+    let campaign = {
+        let bar = Bar::new(options.executions, args.output.quiet);
+        hunt(&program, &options, &|progress| bar.show(progress), &stop)?
+    };
+    if campaign.steps == 0 && campaign.found.is_empty() && !campaign.interrupted {
+        return Err(CliError::NothingControlled(program.name));
+    }
+    for warning in &campaign.warnings {
+        output::say(&format!("warning: {warning}"));
+    }
+    let kept = keep_all(args, &program, cflags, &options, &campaign)?;
+    if !args.output.json_on_stdout() {
+        output::print(&words(args, &campaign, &kept))?;
+    }
+    output::write_json(&args.output, &json(args, &campaign, &kept))?;
+    Ok(if campaign.found.is_empty() { crate::NOTHING } else { crate::FOUND })
+}
+
+fn options(args: &HuntArgs) -> Result<Options, CliError> {
+    // Before anything is compiled: a slip of the finger should not cost a build.
+    if !STRATEGIES.contains(&args.strategy.as_str()) {
+        return Err(ExploreError::UnknownStrategy(args.strategy.clone()).into());
+    }
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    Ok(Options {
+        strategy: args.strategy.clone(),
+        seed: args.seed,
+        executions: args.executions,
+        time: Some(args.time),
+        jobs: args.jobs.unwrap_or_else(cores),
+        max_steps: args.max_steps,
+        keep_going: args.keep_going,
+        pct_depth: args.pct_depth,
+        delay_probability: args.probability,
+        preemption_bound: args.preemption_bound,
+        spurious: args.spurious,
+        os_threads: args.threads == Threads::Os,
+        any_exit: args.any_exit,
+        stall: args.stall,
+    })
+}
+
+fn split_cflags(given: &[String]) -> Result<Vec<String>, CliError> {
+    let split = |text: &String| {
+        shlex::split(text)
+            .ok_or_else(|| CliError::Usage(format!("--cflags `{text}` has an open quote; close it")))
+    };
+    Ok(given.iter().map(split).collect::<Result<Vec<_>, _>>()?.concat())
+}
+
+fn checked_input(path: &Path) -> Result<std::path::PathBuf, CliError> {
+    let failed = |source| CliError::Read { path: path.to_path_buf(), source };
+    let file = std::fs::File::open(path).map_err(failed)?;
+    if file.metadata().map_err(failed)?.is_dir() {
+        return Err(failed(std::io::ErrorKind::IsADirectory.into()));
+    }
+    Ok(path.to_path_buf())
+}
+
+/// Runs each failure again on a fresh program, and keeps it.
+fn keep_all(
+    args: &HuntArgs,
+    program: &Program,
+    cflags: Vec<String>,
+    options: &Options,
+    campaign: &Campaign,
+) -> Result<Vec<Kept>, CliError> {
+    if campaign.found.is_empty() {
+        return Ok(Vec::new());
+    }
+    let conditions = Conditions {
+        max_steps: options.max_steps,
+        spurious: options.spurious,
+        os_threads: options.os_threads,
+        any_exit: options.any_exit,
+        stall: options.stall,
+        stdin: program.stdin.clone(),
+    };
+    let head = Schedule {
+        program: program.name.clone(),
+        args: program.args.clone(),
+        cflags,
+        options: conditions.to_options(),
+        binary: fingerprint(&program.executable).unwrap_or_default(),
+        strategy: options.strategy.clone(),
+        seed: options.seed,
+        ..Schedule::default()
+    };
+    let name = keep::file_stem(&args.program);
+    let shelf = Shelf { folder: &args.out, name: &name, head };
+    let look = output::look(&args.output);
+    // A failure is kept even if the program cannot be started a second time.
+    let mut stage = Stage::set(program, &conditions)
+        .inspect_err(|error| output::say(&format!("warning: the failure was not run again: {error}")))
+        .ok();
+    campaign.found.iter().map(|found| found::keep(found, stage.as_mut(), &shelf, &look)).collect()
+}
+
+/// What a person reads at the end.
+fn words(args: &HuntArgs, campaign: &Campaign, kept: &[Kept]) -> String {
+    let Some(first) = kept.first() else { return nothing_found(args, campaign) };
+    let mut text = String::new();
+    if !args.output.quiet {
+        text.push_str(&first.shown);
+        text.push('\n');
+    }
+    for kept in kept {
+        let report = &kept.report;
+        let site = report.site.as_ref().map_or_else(String::new, |site| format!(" at {site}"));
+        text.push_str(&format!(
+            "Found {}{site} in execution {} (policy {}, seed {}).\n",
+            report.kind, report.execution, report.policy, args.seed
+        ));
+        text.push_str(match report.reproduced {
+            true => "A second run of the same schedule failed in the same way.\n",
+            false => "A second run of the same schedule did NOT fail in the same way.\n",
+        });
+        text.push_str(&format!("Again: threadbare replay {}\n", kept.schedule.display()));
+    }
+    text.push_str(&format!("{}\n", figures(campaign)));
+    text
+}
+
+fn nothing_found(args: &HuntArgs, campaign: &Campaign) -> String {
+    let mut text = format!("Nothing found in {} ", args.program.display());
+    text.push_str(&format!("(strategy {}, seed {}): {} ", args.strategy, args.seed, figures(campaign)));
+    text.push_str(&match (campaign.exhausted, campaign.bound) {
+        (true, None) => "Every interleaving was run: exhausted.".to_string(),
+        (true, Some(bound)) => {
+            format!(
+                "Every interleaving with at most {bound} preemptions was run: exhausted within that bound."
+            )
+        }
+        _ if campaign.interrupted => "It was interrupted; other interleavings are left.".to_string(),
+        _ if campaign.executions < args.executions => {
+            format!(
+                "The time limit of {} s ended it; other interleavings may be left.",
+                args.time.as_secs_f64()
+            )
+        }
+        _ => "Other interleavings may be left.".to_string(),
+    });
+    text.push('\n');
+    text
+}
+
+fn figures(campaign: &Campaign) -> String {
+    let count = |number: u64, what: &str| {
+        if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+    };
+    format!(
+        "{}, {}, up to {}, {:.2} s.",
+        count(campaign.executions, "execution"),
+        count(campaign.steps, "step"),
+        count(u64::from(campaign.threads), "thread"),
+        campaign.elapsed.max(Duration::from_millis(10)).as_secs_f64()
+    )
+}
+
+fn json(args: &HuntArgs, campaign: &Campaign, kept: &[Kept]) -> JsonReport {
+    let failures: Vec<_> = kept.iter().map(|kept| kept.report.clone()).collect();
+    JsonReport {
+        tool: "threadbare",
+        version: env!("CARGO_PKG_VERSION"),
+        command: "hunt",
+        program: args.program.display().to_string(),
+        strategy: args.strategy.clone(),
+        seed: args.seed,
+        verdict: match campaign.verdict {
+            Verdict::Failure => threadbare_report::Verdict::Failure,
+            Verdict::Clean => threadbare_report::Verdict::Clean,
+            Verdict::Exhausted => threadbare_report::Verdict::Exhausted,
+        },
+        executions: campaign.executions,
+        steps: campaign.steps,
+        threads: campaign.threads,
+        elapsed_s: JsonReport::seconds(campaign.elapsed),
+        executions_per_s: JsonReport::rate(campaign.executions, campaign.elapsed),
+        failure: failures.first().cloned(),
+        findings: Vec::new(),
+        coverage: Coverage::default(),
+        exhausted: campaign.exhausted,
+        interrupted: campaign.interrupted,
+        failures,
+        replay: None,
+        warnings: campaign.warnings.clone(),
+    }
+}

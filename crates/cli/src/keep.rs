@@ -1,0 +1,73 @@
+//! The files that are kept of a failure.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use threadbare_trace::Schedule;
+
+use crate::error::CliError;
+use crate::output::readable_by_others;
+
+/// Writes `NAME-N.schedule` and `NAME-N.output` with the first free N, and returns the former's path.
+pub fn keep(folder: &Path, name: &str, schedule: &Schedule, printed: &[u8]) -> Result<PathBuf, CliError> {
+    let failed = |path: &Path| {
+        let path = path.to_path_buf();
+        move |source: io::Error| CliError::Write { path, source }
+    };
+    fs::create_dir_all(folder).map_err(failed(folder))?;
+    for number in 1_u32.. {
+        let path = folder.join(format!("{name}-{number}.schedule"));
+        if path.exists() {
+            continue;
+        }
+        // Another campaign may take the number at this moment: then the next one is tried.
+        if write_new(folder, &path, schedule.to_text().as_bytes()).map_err(failed(&path))? {
+            let output = path.with_extension("output");
+            write_new(folder, &output, printed).map_err(failed(&output))?;
+            return Ok(path);
+        }
+    }
+    Err(failed(folder)(io::ErrorKind::AlreadyExists.into()))
+}
+
+/// Writes a file that must not exist yet; `false` if it does.
+fn write_new(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<bool> {
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(bytes)?;
+    readable_by_others(file.as_file())?;
+    match file.persist_noclobber(path) {
+        Ok(_) => Ok(true),
+        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error.error),
+    }
+}
+
+/// A name for files, from the program's own.
+pub fn file_stem(program: &Path) -> String {
+    program.file_stem().map_or_else(|| "program".to_string(), |stem| stem.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_overwritten_and_nothing_temporary_stays() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let schedule = Schedule { program: "bank.c".into(), ..Schedule::default() };
+        let first = keep(folder.path(), "bank", &schedule, b"one").expect("kept");
+        let second = keep(folder.path(), "bank", &schedule, b"two").expect("kept");
+        assert!(first.ends_with("bank-1.schedule") && second.ends_with("bank-2.schedule"));
+        assert_eq!(fs::read(first.with_extension("output")).expect("written"), b"one");
+        assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 4);
+        let text = fs::read_to_string(second).expect("written");
+        assert_eq!(Schedule::parse(&text), Ok(schedule));
+    }
+
+    #[test]
+    fn a_folder_that_is_a_file_is_an_error() {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        assert!(keep(file.path(), "bank", &Schedule::default(), b"").is_err());
+    }
+}

@@ -1,0 +1,84 @@
+//! Names for one execution of one program.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use threadbare_report::{Names, Place};
+use threadbare_target::{ObjectNames, Symbols};
+use threadbare_trace::Event;
+
+/// What the events of one execution are about.
+pub struct ExecutionNames<'a> {
+    symbols: &'a Symbols,
+    events: &'a [Event],
+    end: ObjectNames<'a>,
+    /// Names as of an event, and how many events they have seen. Reports ask in order.
+    on_the_way: RefCell<(usize, ObjectNames<'a>)>,
+    /// The lines of source files; none for a file that cannot be read.
+    files: RefCell<HashMap<String, Option<Vec<String>>>>,
+}
+
+impl<'a> ExecutionNames<'a> {
+    /// Names for these events.
+    pub fn new(symbols: &'a Symbols, events: &'a [Event]) -> ExecutionNames<'a> {
+        ExecutionNames {
+            symbols,
+            events,
+            end: ObjectNames::after(symbols, events),
+            on_the_way: RefCell::new((0, ObjectNames::new(symbols))),
+            files: RefCell::default(),
+        }
+    }
+}
+
+impl Names for ExecutionNames<'_> {
+    fn place(&self, pc: u64) -> Option<Place> {
+        if pc == 0 {
+            return None;
+        }
+        let site = self.symbols.site(pc);
+        if site.module.is_empty() && site.function.is_none() {
+            return None;
+        }
+        Some(Place {
+            label: site.to_string(),
+            function: site.function.clone(),
+            file: site.file.clone(),
+            line: site.line,
+        })
+    }
+
+    fn object(&self, addr: u64) -> Option<String> {
+        (addr != 0).then(|| self.end.name(addr))
+    }
+
+    fn object_at(&self, event: usize, addr: u64) -> Option<String> {
+        if addr == 0 {
+            return None;
+        }
+        let (seen, names) = &mut *self.on_the_way.borrow_mut();
+        if *seen > event + 1 {
+            (*seen, *names) = (0, ObjectNames::new(self.symbols));
+        }
+        while *seen <= event && *seen < self.events.len() {
+            names.observe(&self.events[*seen]);
+            *seen += 1;
+        }
+        Some(names.name(addr))
+    }
+
+    fn routine(&self, addr: u64) -> Option<String> {
+        // Places are looked up by the address a call returns to, which is past its own.
+        if addr == 0 { None } else { self.symbols.site(addr + 1).function.clone() }
+    }
+
+    fn source(&self, place: &Place) -> Option<String> {
+        let (file, line) = (place.file.as_ref()?, place.line?);
+        let mut files = self.files.borrow_mut();
+        let lines = files.entry(file.clone()).or_insert_with(|| {
+            let bytes = std::fs::read(file).ok()?;
+            Some(String::from_utf8_lossy(&bytes).lines().map(|line| line.replace('\t', " ")).collect())
+        });
+        lines.as_ref()?.get(line as usize - 1).cloned()
+    }
+}

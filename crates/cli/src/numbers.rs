@@ -1,0 +1,77 @@
+//! Numbers on the command line, refused with a reason.
+
+use std::time::Duration;
+
+/// Steps beyond this would not fit the shared memory of one worker.
+const MOST_STEPS: u64 = 100_000_000;
+const MOST_WORKERS: usize = 256;
+/// A year; beyond it a number is a slip of the finger.
+const MOST_SECONDS: f64 = 31_536_000.0;
+
+/// A count of 1 or more.
+pub fn at_least_one(text: &str) -> Result<u64, String> {
+    match text.parse::<u64>() {
+        Ok(0) => Err("give 1 or more".into()),
+        Ok(number) => Ok(number),
+        Err(_) => Err("give a whole number, 1 or more".into()),
+    }
+}
+
+/// A number of steps.
+pub fn step_limit(text: &str) -> Result<u64, String> {
+    match at_least_one(text)? {
+        number if number > MOST_STEPS => Err(format!("give at most {MOST_STEPS}")),
+        number => Ok(number),
+    }
+}
+
+/// A number of workers.
+pub fn worker_count(text: &str) -> Result<usize, String> {
+    match usize::try_from(at_least_one(text)?) {
+        Ok(number) if number <= MOST_WORKERS => Ok(number),
+        _ => Err(format!("give at most {MOST_WORKERS}")),
+    }
+}
+
+/// A time in seconds.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number > 0.0 && number <= MOST_SECONDS => Ok(Duration::from_secs_f64(number)),
+        _ => Err("give a number of seconds greater than 0 and at most a year".into()),
+    }
+}
+
+/// A probability.
+pub fn probability(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if (0.0..=1.0).contains(&number) => Ok(number),
+        _ => Err("give a number from 0 to 1".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nonsense_is_refused() {
+        for text in ["0", "-1", "", "x", "1.5", "1e3", "99999999999999999999"] {
+            assert!(at_least_one(text).is_err(), "{text}");
+        }
+        for text in ["0", "-1", "nan", "inf", "1e300", "", "ten"] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+        for text in ["-0.1", "1.1", "nan", "half"] {
+            assert!(probability(text).is_err(), "{text}");
+        }
+        assert!(worker_count("257").is_err() && step_limit("100000001").is_err());
+    }
+
+    #[test]
+    fn sense_is_taken() {
+        assert_eq!(at_least_one("7"), Ok(7));
+        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
+        assert_eq!(probability("1"), Ok(1.0));
+        assert_eq!((worker_count("2"), step_limit("100000000")), (Ok(2), Ok(100_000_000)));
+    }
+}

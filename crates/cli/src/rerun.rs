@@ -1,0 +1,123 @@
+//! Running one interleaving again on a program of its own.
+
+use threadbare_sched::{PolicyKind, PolicySpec};
+use threadbare_target::{Execution, Modules, Program, Script, Server, ServerOptions, StartError, Symbols};
+use threadbare_trace::{Failure, Outcome, Schedule, Switch};
+use threadbare_wire::{SwitchRecord, flags};
+
+use crate::conditions::Conditions;
+use crate::error::CliError;
+use crate::names::ExecutionNames;
+
+/// Shared memory is learned while a schedule is followed; each pass can only add to it, and the
+/// second pass already sees nearly all.
+const MOST_PASSES: usize = 8;
+
+/// A fresh start of a program on which schedules are followed.
+pub struct Stage {
+    server: Option<Server>,
+    /// What happens where the program does not even get to its first thread.
+    early: Option<Execution>,
+    symbols: Symbols,
+}
+
+impl Stage {
+    /// Starts the program.
+    pub fn set(program: &Program, conditions: &Conditions) -> Result<Stage, CliError> {
+        let bit = |set: bool, flag: u32| if set { flag } else { 0 };
+        let options = ServerOptions {
+            max_steps: conditions.max_steps,
+            stall: conditions.stall,
+            flags: bit(conditions.spurious, flags::SPURIOUS)
+                | bit(conditions.os_threads, flags::OS_THREADS)
+                | bit(conditions.any_exit, flags::ANY_EXIT),
+        };
+        match Server::start(program, &options) {
+            Ok(server) => {
+                let symbols = Symbols::new(server.modules());
+                Ok(Stage { server: Some(server), early: None, symbols })
+            }
+            Err(StartError::FailedEarly { failure, output, .. }) => {
+                let symbols = Symbols::new(&Modules::default());
+                let early = Some(failed_early(*failure, output));
+                Ok(Stage { server: None, early, symbols })
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Follows the switches from the program's snapshot.
+    ///
+    /// The trace shows an access to shared memory only if the memory is known to be shared, so the
+    /// schedule is followed until nothing new is learned: then its trace is always the same.
+    pub fn follow(&mut self, switches: &[SwitchRecord]) -> Result<Execution, CliError> {
+        let Some(server) = &mut self.server else {
+            return self.early.clone().ok_or_else(|| CliError::Uncontrolled("it did not start".into()));
+        };
+        let policy = PolicySpec::new(PolicyKind::Replay, 0);
+        let script = Script::Replay(switches.to_vec());
+        let mut run = server.run(policy, &script, 0)?;
+        for _ in 1..MOST_PASSES {
+            if run.discovered.is_empty() {
+                break;
+            }
+            server.learn(&run.discovered);
+            run = server.run(policy, &script, 0)?;
+        }
+        match run.outcome {
+            Outcome::Uncontrolled(why) => Err(CliError::Uncontrolled(why)),
+            _ => Ok(run),
+        }
+    }
+
+    /// The program's symbols.
+    pub fn symbols(&self) -> &Symbols {
+        &self.symbols
+    }
+}
+
+fn failed_early(failure: Failure, output: String) -> Execution {
+    Execution {
+        outcome: Outcome::Failed(failure),
+        events: Vec::new(),
+        switches: Vec::new(),
+        decisions: Vec::new(),
+        steps: 0,
+        threads: 1,
+        peak_threads: 1,
+        discovered: Vec::new(),
+        warnings: Vec::new(),
+        output: output.into_bytes(),
+        divergence: None,
+    }
+}
+
+/// Whether two runs went wrong in the same way.
+pub fn same_failure(a: &Outcome, b: &Outcome) -> bool {
+    match (a.failure(), b.failure()) {
+        (Some(a), Some(b)) => a.kind == b.kind,
+        _ => false,
+    }
+}
+
+/// The switches of a run as a schedule file names them.
+pub fn to_schedule(switches: &[SwitchRecord], names: &ExecutionNames<'_>) -> Vec<Switch> {
+    let named = |switch: &SwitchRecord| Switch {
+        from: switch.from,
+        op: switch.op,
+        to: switch.to,
+        site: threadbare_report::about_switch(switch, names),
+    };
+    switches.iter().map(named).collect()
+}
+
+/// The switches of a schedule file as the runtime follows them.
+pub fn from_schedule(schedule: &Schedule) -> Vec<SwitchRecord> {
+    let record = |switch: &Switch| SwitchRecord {
+        from: switch.from,
+        op: switch.op,
+        to: switch.to,
+        ..SwitchRecord::default()
+    };
+    schedule.switches.iter().map(record).collect()
+}

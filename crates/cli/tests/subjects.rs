@@ -1,0 +1,146 @@
+//! Every subject gives the verdict that its `subject.toml` promises, and its failure replays.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use support::{Desk, repository};
+
+/// How many executions a failing subject may take.
+const HUNT: &str = "3000";
+/// How many executions a correct subject has to pass.
+const PASS: &str = "300";
+/// How often a failure is replayed.
+const REPLAYS: &str = "50";
+
+/// What a subject promises; fields for other readers are left out.
+#[derive(Deserialize)]
+struct Subject {
+    name: String,
+    source: String,
+    threads: Option<u64>,
+    expect: String,
+    #[serde(default)]
+    also: Vec<String>,
+    #[serde(default)]
+    args: Vec<String>,
+}
+
+fn subjects() -> Vec<(PathBuf, Subject)> {
+    let mut found = Vec::new();
+    let mut folders = vec![repository("subjects")];
+    while let Some(folder) = folders.pop() {
+        let entries =
+            std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+        for path in entries.flatten().map(|entry| entry.path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.ends_with("subject.toml") {
+                let text = std::fs::read_to_string(&path).expect("a readable file");
+                let subject =
+                    toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+                found.push((folder.clone(), subject));
+            }
+        }
+    }
+    found.sort_by(|(a, _), (b, _)| a.cmp(b));
+    found
+}
+
+/// One subject's row in the table, and what is wrong with it.
+struct Row {
+    text: String,
+    problem: Option<String>,
+}
+
+fn try_subject(folder: &Path, subject: &Subject) -> Row {
+    let desk = Desk::new();
+    let source = folder.join(&subject.source).display().to_string();
+    let passes = subject.expect == "pass";
+    let budget = if passes { PASS } else { HUNT };
+    let mut args =
+        vec!["hunt", &source, "--seed", "1", "--executions", budget, "--time", "60", "--json", "-"];
+    args.extend(["--jobs", "1"]);
+    if !subject.args.is_empty() {
+        args.push("--");
+        args.extend(subject.args.iter().map(String::as_str));
+    }
+    let answer = desk.run(&args);
+    if !matches!(answer.code, Some(0 | 1)) {
+        let text = format!("{:24} {:16} could not be run", subject.name, subject.expect);
+        return Row { text, problem: Some(answer.stderr) };
+    }
+    let report = answer.json();
+    let failure = &report["failure"];
+    let verdict = failure["kind"].as_str().unwrap_or("pass").to_string();
+    let mut problem = None;
+    if verdict != subject.expect && !subject.also.contains(&verdict) {
+        problem = Some(format!("expected {}, got {verdict}: {}", subject.expect, failure["message"]));
+    }
+    let threads = report["threads"].as_u64();
+    // A subject counts the threads it starts, and an early failure may come before the last of them.
+    if let (Some(most), Some(seen)) = (subject.threads, threads)
+        && seen > most + 1
+    {
+        problem.get_or_insert(format!("expected at most {most} threads besides main, got {seen} in all"));
+    }
+    let mut replayed = String::from("-");
+    if let Some(schedule) = failure["schedule"].as_str() {
+        let replay = desk.run(&["replay", schedule, "--times", REPLAYS, "--json", "-"]);
+        let count = match replay.code {
+            Some(0 | 1) => replay.json()["replay"]["reproduced"].as_u64(),
+            _ => None,
+        };
+        replayed = count.map_or_else(|| "?".into(), |count| format!("{count}/{REPLAYS}"));
+        if count.map(|count| count.to_string()).as_deref() != Some(REPLAYS) {
+            problem.get_or_insert(format!("replay reproduced {replayed}; {}", replay.stderr));
+        }
+    }
+    let text = format!(
+        "{:24} {:16} {:16} {:>7} {:>10} {:>8}  {}",
+        subject.name,
+        subject.expect,
+        verdict,
+        threads.unwrap_or(0),
+        report["executions"].as_u64().unwrap_or(0),
+        replayed,
+        failure["policy"].as_str().unwrap_or("-"),
+    );
+    Row { text, problem }
+}
+
+#[test]
+fn every_subject_gives_its_expected_verdict_and_replays() {
+    let subjects = subjects();
+    assert!(!subjects.is_empty(), "no subject.toml below subjects/");
+    // Two at a time: most of a subject's time goes to its compiler.
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let rows = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                    let Some((folder, subject)) = subjects.get(index) else { break };
+                    let row = try_subject(folder, subject);
+                    rows.lock().expect("no thread failed").push((index, row));
+                }
+            });
+        }
+    });
+    let mut rows = rows.into_inner().expect("no thread failed");
+    rows.sort_by_key(|(index, _)| *index);
+    println!(
+        "{:24} {:16} {:16} {:>7} {:>10} {:>8}  policy",
+        "subject", "expected", "verdict", "threads", "executions", "replays"
+    );
+    let mut problems = Vec::new();
+    for (index, row) in &rows {
+        println!("{}", row.text);
+        if let Some(problem) = &row.problem {
+            problems.push(format!("{}: {problem}", subjects[*index].1.name));
+        }
+    }
+    assert!(problems.is_empty(), "{} of {} subjects:\n{}", problems.len(), rows.len(), problems.join("\n"));
+}

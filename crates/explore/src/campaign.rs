@@ -1,0 +1,293 @@
+//! The campaign loop: plan a batch, run it, learn from it, until something ends it.
+//!
+//! Batches grow from one execution to 64, whatever the number of jobs. Everything that depends on
+//! earlier executions (plans, learned sharing, statistics) changes between batches only, and of
+//! several failures in one batch the first counts. So the result depends on the seed alone.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use threadbare_target::{Program, ServerOptions};
+use threadbare_wire::flags;
+
+use crate::crew::{Batch, Crew, Limits, Ran, Tally};
+use crate::error::ExploreError;
+use crate::history::History;
+use crate::ledger::{Campaign, Ledger, Verdict};
+use crate::runner::{Launch, Servers, Trouble};
+use crate::strategy::{Strategy, by_name};
+
+/// The largest batch. It bounds how stale learned sharing can be.
+const LARGEST_BATCH: u64 = 64;
+
+/// After how many executions, none of them under control, there is no point in going on.
+const HOPELESS: u64 = 4;
+
+/// What to do in a campaign.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The name of a strategy; see [`crate::STRATEGIES`].
+    pub strategy: String,
+    /// The seed: same seed, same result.
+    pub seed: u64,
+    /// The most executions to make.
+    pub executions: u64,
+    /// The time after which no further execution begins.
+    pub time: Option<Duration>,
+    /// How many executions run at once.
+    pub jobs: usize,
+    /// Visible steps after which an execution counts as hung.
+    pub max_steps: u64,
+    /// Go on after a failure.
+    pub keep_going: bool,
+    /// The bug depth of `pct`.
+    pub pct_depth: u32,
+    /// How likely an operation is delayed by the `delay` strategies.
+    pub delay_probability: f64,
+    /// The most preemptions of an interleaving that `dfs` runs.
+    pub preemption_bound: Option<u32>,
+    /// Condition waits may wake without a signal.
+    pub spurious: bool,
+    /// Every thread of the program is an operating-system thread.
+    pub os_threads: bool,
+    /// A non-zero exit status is not a failure.
+    pub any_exit: bool,
+    /// How long one execution may make no progress in real time.
+    pub stall: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            strategy: "auto".to_string(),
+            seed: 1,
+            executions: 10_000,
+            time: None,
+            jobs: 1,
+            max_steps: 1_000_000,
+            keep_going: false,
+            pct_depth: 3,
+            delay_probability: 0.1,
+            preemption_bound: None,
+            spurious: false,
+            os_threads: false,
+            any_exit: false,
+            stall: Duration::from_secs(10),
+        }
+    }
+}
+
+impl Options {
+    fn flags(&self) -> u32 {
+        let bit = |set: bool, flag: u32| if set { flag } else { 0 };
+        bit(self.spurious, flags::SPURIOUS)
+            | bit(self.os_threads, flags::OS_THREADS)
+            | bit(self.any_exit, flags::ANY_EXIT)
+    }
+}
+
+/// How far a campaign is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Progress {
+    /// Executions made so far.
+    pub executions: u64,
+    /// The most that will be made.
+    pub budget: u64,
+    /// Visible steps so far.
+    pub steps: u64,
+    /// Executions that failed so far.
+    pub failures: u64,
+    /// The time so far.
+    pub elapsed: Duration,
+}
+
+/// Looks for a failing interleaving of the program.
+///
+/// `progress` is called now and then; `stop` ends the campaign and keeps what was found.
+pub fn hunt(
+    program: &Program,
+    options: &Options,
+    progress: &(dyn Fn(&Progress) + Sync),
+    stop: &AtomicBool,
+) -> Result<Campaign, ExploreError> {
+    let server = ServerOptions { max_steps: options.max_steps, flags: options.flags(), stall: options.stall };
+    run(&Servers { program, options: server }, options, progress, stop)
+}
+
+/// Runs a campaign on whatever the launcher starts.
+pub(crate) fn run<L: Launch>(
+    launch: &L,
+    options: &Options,
+    progress: &(dyn Fn(&Progress) + Sync),
+    stop: &AtomicBool,
+) -> Result<Campaign, ExploreError> {
+    if options.executions == 0 {
+        return Err(ExploreError::NoExecutions);
+    }
+    let mut strategy = by_name(options)?;
+    let begin = Instant::now();
+    let tally = Tally::default();
+    let deadline = options.time.and_then(|time| begin.checked_add(time));
+    let limits = Limits { stop, deadline, keep_going: options.keep_going };
+    let tell = || {
+        progress(&Progress {
+            executions: tally.executions.load(Ordering::Relaxed),
+            budget: options.executions,
+            steps: tally.steps.load(Ordering::Relaxed),
+            failures: tally.failures.load(Ordering::Relaxed),
+            elapsed: begin.elapsed(),
+        });
+    };
+    let mut conduct = Conduct::new(options, limits);
+    thread::scope(|scope| {
+        let crew = Crew::hire(scope, launch, options.jobs, limits, &tally);
+        conduct.go(strategy.as_mut(), &crew, &tell)
+    })?;
+    tell();
+    conduct.close(strategy.as_ref(), begin.elapsed())
+}
+
+/// A campaign under way.
+struct Conduct<'a> {
+    options: &'a Options,
+    limits: Limits<'a>,
+    ledger: Ledger,
+    history: History,
+    /// Every plan was run: the strategy may claim to be through.
+    complete: bool,
+}
+
+impl<'a> Conduct<'a> {
+    fn new(options: &'a Options, limits: Limits<'a>) -> Conduct<'a> {
+        Conduct { options, limits, ledger: Ledger::default(), history: History::default(), complete: true }
+    }
+
+    fn go(&mut self, strategy: &mut dyn Strategy, crew: &Crew, tell: &dyn Fn()) -> Result<(), ExploreError> {
+        let mut planned = 0;
+        for number in 0.. {
+            let count = batch_size(number).min(self.options.executions - planned);
+            let plans = strategy.plan(planned + 1, count as usize, &self.history);
+            if plans.is_empty() {
+                return Ok(());
+            }
+            let pool =
+                if self.options.os_threads { 0 } else { self.history.peak_threads().saturating_sub(1) };
+            let batch = Arc::new(Batch::new(planned + 1, plans, Arc::clone(self.history.shared()), pool));
+            planned += batch.plans.len() as u64;
+            let ran = crew.run(&batch, tell);
+            let go_on = self.take_in(strategy, &batch, ran)?;
+            if self.ledger.executions >= HOPELESS && self.ledger.nothing_was_controlled() {
+                return Ok(());
+            }
+            if !go_on || strategy.exhausted() || planned >= self.options.executions || self.limits.reached() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Enters a batch into the books; says whether the campaign may go on.
+    fn take_in(
+        &mut self,
+        strategy: &mut dyn Strategy,
+        batch: &Batch,
+        ran: Vec<Ran>,
+    ) -> Result<bool, ExploreError> {
+        let mut runs = Vec::with_capacity(ran.len());
+        let mut trouble = None;
+        for Ran { place, result } in ran {
+            match result {
+                Ok((run, profile)) => {
+                    let failed = run.outcome.failure().is_some();
+                    runs.push((place, run, profile));
+                    if failed && !self.limits.keep_going {
+                        break;
+                    }
+                }
+                Err(met) => {
+                    trouble = Some(met);
+                    break;
+                }
+            }
+        }
+        self.complete &= runs.len() == batch.plans.len();
+        let news = self.history.absorb(runs.iter().map(|(_, run, profile)| (run, profile.as_ref())));
+        let pairs: Vec<_> = runs.iter().map(|(place, run, _)| (&batch.plans[*place], run)).collect();
+        let learned = strategy.learn(&pairs, news);
+        let mut failed = false;
+        for (place, run, _) in runs {
+            failed |= self.ledger.enter(&batch.plans[place].name, run);
+        }
+        if failed && !self.limits.keep_going {
+            return Ok(false);
+        }
+        match trouble {
+            Some(Trouble::Crashed(run)) => {
+                self.ledger.enter("start-up", *run);
+                return Ok(false);
+            }
+            Some(Trouble::Error(error)) => return self.give_up(error),
+            None => {}
+        }
+        match learned {
+            Ok(()) => Ok(true),
+            Err(error) => self.give_up(error),
+        }
+    }
+
+    /// What was found counts for more than what went wrong afterwards.
+    fn give_up(&mut self, error: ExploreError) -> Result<bool, ExploreError> {
+        self.complete = false;
+        if self.limits.stopped() {
+            return Ok(false);
+        }
+        if self.ledger.found.is_empty() {
+            return Err(error);
+        }
+        self.ledger.warn(&format!("the campaign ended early: {error}"));
+        Ok(false)
+    }
+
+    fn close(mut self, strategy: &dyn Strategy, elapsed: Duration) -> Result<Campaign, ExploreError> {
+        for warning in strategy.warnings() {
+            self.ledger.warn(&warning);
+        }
+        let Ledger { executions, uncontrolled, .. } = self.ledger;
+        if let Some(why) = self.ledger.why_uncontrolled.take() {
+            if uncontrolled == executions {
+                return Err(ExploreError::Uncontrolled(why));
+            }
+            self.ledger.warn(&format!(
+                "{uncontrolled} of {executions} executions could not be kept under control: {why}"
+            ));
+        }
+        let exhausted = self.complete && strategy.exhausted();
+        let verdict = match (self.ledger.found.is_empty(), exhausted) {
+            (false, _) => Verdict::Failure,
+            (true, true) => Verdict::Exhausted,
+            (true, false) => Verdict::Clean,
+        };
+        Ok(Campaign {
+            verdict,
+            executions,
+            steps: self.ledger.steps,
+            threads: self.ledger.threads,
+            elapsed,
+            found: self.ledger.found,
+            failures: self.ledger.failures,
+            uncontrolled,
+            exhausted,
+            bound: if exhausted { strategy.bound() } else { None },
+            warnings: self.ledger.warnings,
+            shared_locations: self.history.shared().len(),
+            interrupted: self.limits.stopped(),
+        })
+    }
+}
+
+/// 1, 1, 2, 4, … executions: the first ones teach the most.
+fn batch_size(number: u32) -> u64 {
+    1u64.checked_shl(number.saturating_sub(1)).map_or(LARGEST_BATCH, |size| size.min(LARGEST_BATCH))
+}

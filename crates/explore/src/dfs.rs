@@ -1,0 +1,166 @@
+//! Systematic search: every interleaving once, optionally within a bound on preemptions.
+//!
+//! An execution that follows a prefix and then preempts nobody shows all decisions on its path.
+//! Each decision beyond the prefix is a place to branch: the same path up to there, then another
+//! thread. So the tree is walked without ever running a leaf twice. Since the tree depends on
+//! what counts as a scheduling point, the walk begins anew whenever more memory turns out to be
+//! shared, and only a walk that learned nothing can claim to be complete.
+
+use std::rc::Rc;
+
+use threadbare_sched::PolicyKind;
+use threadbare_target::{Execution, Script};
+use threadbare_trace::{Outcome, ThreadId};
+use threadbare_wire::{DecisionRecord, flags};
+
+use crate::error::ExploreError;
+use crate::history::History;
+use crate::strategy::{Plan, Strategy};
+
+/// As many as a decision record has bits for.
+const MOST_THREADS: u32 = 64;
+
+/// A decision with alternatives that have not been run.
+struct Branch {
+    /// The choices of the execution that showed the decision.
+    path: Rc<[ThreadId]>,
+    /// Which decision of that execution it is.
+    at: usize,
+    /// The threads to try, a bit each; never empty.
+    untried: u64,
+}
+
+/// A depth-first walk over the tree of decisions.
+pub(crate) struct Dfs {
+    seed: u64,
+    preemption_bound: Option<u32>,
+    /// The deepest branch is on top.
+    branches: Vec<Branch>,
+    begun: bool,
+    bound_was_met: bool,
+    /// Why nothing can be claimed even if nothing is left.
+    doubt: Option<String>,
+}
+
+impl Dfs {
+    pub(crate) fn new(seed: u64, preemption_bound: Option<u32>) -> Dfs {
+        Dfs { seed, preemption_bound, branches: Vec::new(), begun: false, bound_was_met: false, doubt: None }
+    }
+
+    fn follow(&self, threads: Vec<ThreadId>) -> Plan {
+        // One seed for all: whatever else it decides has to be the same on every path.
+        let mut plan = Plan::new(PolicyKind::Prefix, self.seed, "dfs");
+        plan.script = Script::Prefix(threads);
+        plan.flags = flags::DECISIONS;
+        plan
+    }
+
+    fn next_path(&mut self) -> Option<Vec<ThreadId>> {
+        let branch = self.branches.last_mut()?;
+        let thread = ThreadId(branch.untried.trailing_zeros() as u16);
+        branch.untried &= branch.untried - 1;
+        let mut path = branch.path[..branch.at].to_vec();
+        path.push(thread);
+        if branch.untried == 0 {
+            self.branches.pop();
+        }
+        Some(path)
+    }
+
+    /// Adds a branch for every decision that this execution shows beyond its prefix.
+    fn branch_out(&mut self, prefix: &[ThreadId], run: &Execution) {
+        let decisions = &run.decisions;
+        let followed = decisions.len() >= prefix.len()
+            && prefix.iter().zip(decisions).all(|(thread, decision)| *thread == decision.chosen);
+        if !followed {
+            self.doubt.get_or_insert_with(|| {
+                "the program did not take the same path when it was told the same choices, so nothing is \
+                 claimed to be complete; look for input that changes from run to run"
+                    .to_string()
+            });
+            return;
+        }
+        let path: Rc<[ThreadId]> = decisions.iter().map(|decision| decision.chosen).collect();
+        let mut preemptions = 0;
+        for (at, decision) in decisions.iter().enumerate() {
+            if at >= prefix.len() {
+                let untried = self.alternatives(decision, preemptions);
+                if untried != 0 {
+                    self.branches.push(Branch { path: Rc::clone(&path), at, untried });
+                }
+            }
+            preemptions += u32::from(is_preemption(decision));
+        }
+    }
+
+    /// The threads that could have gone instead, within the bound.
+    fn alternatives(&mut self, decision: &DecisionRecord, preemptions: u32) -> u64 {
+        let others = decision.enabled & !bit(decision.chosen);
+        let spent = self.preemption_bound.is_some_and(|bound| preemptions >= bound);
+        if !spent || decision.enabled & bit(decision.current) == 0 {
+            return others;
+        }
+        let staying = others & bit(decision.current);
+        self.bound_was_met |= others != staying;
+        staying
+    }
+}
+
+fn bit(thread: ThreadId) -> u64 {
+    1u64.checked_shl(u32::from(thread.0)).unwrap_or(0)
+}
+
+/// Whether a thread that could have gone on was stopped.
+fn is_preemption(decision: &DecisionRecord) -> bool {
+    decision.chosen != decision.current && decision.enabled & bit(decision.current) != 0
+}
+
+impl Strategy for Dfs {
+    fn plan(&mut self, _first: u64, count: usize, _history: &History) -> Vec<Plan> {
+        if !self.begun {
+            self.begun = true;
+            return vec![self.follow(Vec::new())];
+        }
+        let paths: Vec<Vec<ThreadId>> = (0..count).map_while(|_| self.next_path()).collect();
+        paths.into_iter().map(|path| self.follow(path)).collect()
+    }
+
+    fn learn(&mut self, runs: &[(&Plan, &Execution)], news: bool) -> Result<(), ExploreError> {
+        if let Some((_, run)) = runs.iter().find(|(_, run)| run.threads > MOST_THREADS) {
+            return Err(ExploreError::TooManyThreads(run.threads));
+        }
+        if news {
+            self.branches.clear();
+            self.begun = false;
+            self.bound_was_met = false;
+            return Ok(());
+        }
+        // The first execution's branches end on top, so that the walk stays depth first.
+        for (plan, run) in runs.iter().rev() {
+            if let Outcome::Uncontrolled(_) = run.outcome {
+                self.doubt.get_or_insert_with(|| {
+                    "some executions could not be kept under control, so nothing is claimed to be complete"
+                        .to_string()
+                });
+            }
+            let prefix = match &plan.script {
+                Script::Prefix(threads) => threads.as_slice(),
+                _ => &[],
+            };
+            self.branch_out(prefix, run);
+        }
+        Ok(())
+    }
+
+    fn exhausted(&self) -> bool {
+        self.begun && self.branches.is_empty() && self.doubt.is_none()
+    }
+
+    fn bound(&self) -> Option<u32> {
+        self.preemption_bound.filter(|_| self.bound_was_met)
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.doubt.iter().cloned().collect()
+    }
+}

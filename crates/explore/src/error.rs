@@ -1,0 +1,34 @@
+//! Why a campaign could not be run.
+
+use threadbare_target::{RunError, StartError};
+
+use crate::strategy::STRATEGIES;
+
+/// Why a campaign could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum ExploreError {
+    /// There is no strategy of this name.
+    #[error("there is no strategy `{0}`; use one of {list}", list = STRATEGIES.join(", "))]
+    UnknownStrategy(String),
+    /// A campaign of no executions.
+    #[error("a campaign needs at least one execution; give --executions a number from 1")]
+    NoExecutions,
+    /// A probability outside [0, 1].
+    #[error("a delay's probability lies between 0 and 1, not at {0}; give another one")]
+    Probability(f64),
+    /// More threads than a systematic search can tell apart.
+    #[error(
+        "dfs tells at most 64 threads apart and this program started {0}; \
+         start fewer threads or use another strategy, such as `pos`"
+    )]
+    TooManyThreads(u32),
+    /// No execution could be kept under control.
+    #[error("no execution could be kept under control: {0}")]
+    Uncontrolled(String),
+    /// The program could not be started.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// The program was lost, and lost again after it had been started anew.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}

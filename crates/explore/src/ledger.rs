@@ -1,0 +1,154 @@
+//! What a campaign has found so far, and its final account.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use threadbare_target::Execution;
+use threadbare_trace::{Failure, FailureKind, Outcome};
+
+/// How many different failures are kept with their traces.
+const MOST_FOUND: usize = 100;
+
+/// The answer of a campaign.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// At least one execution failed.
+    Failure,
+    /// No execution failed; there may be others.
+    Clean,
+    /// No execution failed, and there are no others (within [`Campaign::bound`]).
+    Exhausted,
+}
+
+/// A failure, with the first execution that showed it.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The number of the execution, counted from 1.
+    pub execution: u64,
+    /// The policy that found it.
+    pub policy: String,
+    /// The execution.
+    pub run: Execution,
+    /// How many executions showed it.
+    pub count: u64,
+}
+
+/// The account of a campaign.
+#[derive(Clone, Debug)]
+pub struct Campaign {
+    /// The answer.
+    pub verdict: Verdict,
+    /// Executions made; up to the failing one, if the campaign ended with it.
+    pub executions: u64,
+    /// Visible steps of all of them.
+    pub steps: u64,
+    /// The largest number of threads in one execution, main included.
+    pub threads: u32,
+    /// How long it took.
+    pub elapsed: Duration,
+    /// The different failures (by kind, place and message), first seen first.
+    pub found: Vec<Found>,
+    /// How many executions failed, by kind, in the order of the kinds' numbers.
+    pub failures: Vec<(FailureKind, u64)>,
+    /// How many executions could not be kept under control; they count as executions.
+    pub uncontrolled: u64,
+    /// Whether every interleaving was run (within `bound`).
+    pub exhausted: bool,
+    /// The number of preemptions beyond which interleavings were left out, if any were.
+    pub bound: Option<u32>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+    /// How much memory is known to be shared, in units of the runtime's grain.
+    pub shared_locations: usize,
+    /// Whether the user ended it.
+    pub interrupted: bool,
+}
+
+/// What makes two failures the same.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Signature {
+    kind: FailureKind,
+    site: Option<u64>,
+    message: String,
+}
+
+impl Signature {
+    pub(crate) fn of(failure: &Failure) -> Signature {
+        let site = failure.stack.first().copied();
+        Signature { kind: failure.kind, site, message: failure.message.clone() }
+    }
+}
+
+/// The account while it is being kept.
+#[derive(Default)]
+pub(crate) struct Ledger {
+    pub(crate) executions: u64,
+    pub(crate) steps: u64,
+    pub(crate) threads: u32,
+    pub(crate) found: Vec<Found>,
+    pub(crate) failures: Vec<(FailureKind, u64)>,
+    pub(crate) uncontrolled: u64,
+    pub(crate) why_uncontrolled: Option<String>,
+    pub(crate) warnings: Vec<String>,
+    places: HashMap<Signature, usize>,
+    left_out: bool,
+}
+
+impl Ledger {
+    /// Enters one execution; says whether it failed.
+    pub(crate) fn enter(&mut self, policy: &str, run: Execution) -> bool {
+        self.executions += 1;
+        self.steps += run.steps;
+        self.threads = self.threads.max(run.threads);
+        for warning in &run.warnings {
+            self.warn(warning);
+        }
+        match &run.outcome {
+            Outcome::Passed => false,
+            Outcome::Uncontrolled(why) => {
+                self.uncontrolled += 1;
+                self.why_uncontrolled.get_or_insert_with(|| why.clone());
+                false
+            }
+            Outcome::Failed(failure) => {
+                self.count(failure.kind);
+                let signature = Signature::of(failure);
+                self.keep(signature, policy, run);
+                true
+            }
+        }
+    }
+
+    /// Adds a warning, once.
+    pub(crate) fn warn(&mut self, warning: &str) {
+        if !self.warnings.iter().any(|known| known == warning) {
+            self.warnings.push(warning.to_string());
+        }
+    }
+
+    /// Whether there were executions, and none of them was under control.
+    pub(crate) fn nothing_was_controlled(&self) -> bool {
+        self.executions > 0 && self.uncontrolled == self.executions
+    }
+
+    fn count(&mut self, kind: FailureKind) {
+        match self.failures.binary_search_by_key(&(kind as u8), |(kind, _)| *kind as u8) {
+            Ok(place) => self.failures[place].1 += 1,
+            Err(place) => self.failures.insert(place, (kind, 1)),
+        }
+    }
+
+    fn keep(&mut self, signature: Signature, policy: &str, run: Execution) {
+        if let Some(&place) = self.places.get(&signature) {
+            self.found[place].count += 1;
+        } else if self.found.len() < MOST_FOUND {
+            self.places.insert(signature, self.found.len());
+            self.found.push(Found { execution: self.executions, policy: policy.to_string(), run, count: 1 });
+        } else if !self.left_out {
+            self.left_out = true;
+            self.warn(&format!(
+                "more than {MOST_FOUND} different failures were found; the others are only counted"
+            ));
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What runs plans: a server of the target crate, or a stand-in for it.
+
+use threadbare_target::{Execution, Program, Server, ServerOptions, StartError};
+use threadbare_trace::{Failure, Outcome};
+use threadbare_wire::LearnedRecord;
+
+use crate::error::ExploreError;
+use crate::strategy::Plan;
+
+/// Runs one plan at a time, always from the same snapshot.
+pub(crate) trait Runner {
+    /// Runs the plan.
+    fn run(&mut self, plan: &Plan) -> Result<Execution, ExploreError>;
+
+    /// From now on, this memory is known to be shared as well.
+    fn learn(&mut self, shared: &[LearnedRecord]);
+
+    /// From now on, have this many threads ready before an execution begins.
+    fn set_pool(&mut self, threads: u32);
+}
+
+/// Why there is no runner, or no execution.
+pub(crate) enum Trouble {
+    /// The program failed on its own, before there was anything to decide.
+    Crashed(Box<Execution>),
+    /// The tool cannot do its job.
+    Error(ExploreError),
+}
+
+/// Starts runners, all alike.
+pub(crate) trait Launch: Sync {
+    /// What it starts.
+    type Runner: Runner;
+
+    /// Starts one.
+    fn launch(&self) -> Result<Self::Runner, Trouble>;
+}
+
+/// Starts servers of one program.
+pub(crate) struct Servers<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) options: ServerOptions,
+}
+
+/// A server, with the flags that hold for every execution.
+pub(crate) struct ServerRunner {
+    server: Server,
+    flags: u32,
+}
+
+impl Launch for Servers<'_> {
+    type Runner = ServerRunner;
+
+    fn launch(&self) -> Result<ServerRunner, Trouble> {
+        match Server::start(self.program, &self.options) {
+            Ok(server) => Ok(ServerRunner { server, flags: self.options.flags }),
+            Err(StartError::FailedEarly { failure, output, .. }) => {
+                Err(Trouble::Crashed(Box::new(failed_early(*failure, output))))
+            }
+            Err(error) => Err(Trouble::Error(error.into())),
+        }
+    }
+}
+
+/// The execution of a program that failed while there was only one thread.
+fn failed_early(failure: Failure, output: String) -> Execution {
+    Execution {
+        outcome: Outcome::Failed(failure),
+        events: Vec::new(),
+        switches: Vec::new(),
+        decisions: Vec::new(),
+        steps: 0,
+        threads: 1,
+        peak_threads: 1,
+        discovered: Vec::new(),
+        warnings: Vec::new(),
+        output: output.into_bytes(),
+        divergence: None,
+    }
+}
+
+impl Runner for ServerRunner {
+    fn run(&mut self, plan: &Plan) -> Result<Execution, ExploreError> {
+        Ok(self.server.run(plan.policy, &plan.script, self.flags | plan.flags)?)
+    }
+
+    fn learn(&mut self, shared: &[LearnedRecord]) {
+        self.server.learn(shared);
+    }
+
+    fn set_pool(&mut self, threads: u32) {
+        self.server.set_pool(threads);
+    }
+}

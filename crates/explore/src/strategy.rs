@@ -1,0 +1,108 @@
+//! The trait every strategy implements, and the strategies by name.
+
+use threadbare_sched::{PolicyKind, PolicySpec};
+use threadbare_target::{Execution, Script};
+
+use crate::auto::Auto;
+use crate::campaign::Options;
+use crate::dfs::Dfs;
+use crate::error::ExploreError;
+use crate::history::History;
+use crate::sampled::{RoundRobin, Sampled, Sampler};
+
+/// The names of all strategies, in the order they are listed to people.
+pub const STRATEGIES: &[&str] = &[
+    "auto",
+    "random",
+    "pct",
+    "pos",
+    "surw",
+    "dfs",
+    "delay-yield",
+    "delay-10ms",
+    "delay-100ms",
+    "round-robin",
+];
+
+/// Everything that decides one execution.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Who picks the next thread inside the run.
+    pub policy: PolicySpec,
+    /// What a forced policy follows.
+    pub script: Script,
+    /// Bits of `threadbare_wire::flags` on top of the campaign's.
+    pub flags: u32,
+    /// What people call this policy, such as `pct (depth 3)`.
+    pub name: String,
+    /// Whether to count who touches what, for the history.
+    pub profile: bool,
+}
+
+impl Plan {
+    /// A plan for a policy of this kind.
+    pub fn new(kind: PolicyKind, seed: u64, name: impl Into<String>) -> Plan {
+        Plan {
+            policy: PolicySpec::new(kind, seed),
+            script: Script::None,
+            flags: 0,
+            name: name.into(),
+            profile: false,
+        }
+    }
+}
+
+/// Decides what to run next.
+///
+/// Executions come in batches. All plans of a batch are made before any of it runs, from what
+/// the batches before have taught; so a campaign's result does not depend on how many run at once.
+pub trait Strategy {
+    /// Plans for the executions from number `first` (counted from 1), at most `count` of them.
+    /// None means that there is nothing left to try.
+    fn plan(&mut self, first: u64, count: usize, history: &History) -> Vec<Plan>;
+
+    /// Takes note of the executions of a batch, in order. `news` says that the batch found memory
+    /// to be shared that was not known before: from now on there are more scheduling points.
+    fn learn(&mut self, _runs: &[(&Plan, &Execution)], _news: bool) -> Result<(), ExploreError> {
+        Ok(())
+    }
+
+    /// Whether every interleaving (within [`Strategy::bound`]) has been run.
+    fn exhausted(&self) -> bool {
+        false
+    }
+
+    /// The number of preemptions beyond which interleavings were left out, if any were.
+    fn bound(&self) -> Option<u32> {
+        None
+    }
+
+    /// What the user should know about the search.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// The strategy that the options name.
+pub(crate) fn by_name(options: &Options) -> Result<Box<dyn Strategy>, ExploreError> {
+    let seed = options.seed;
+    let probability = options.delay_probability;
+    if !(0.0..=1.0).contains(&probability) {
+        return Err(ExploreError::Probability(probability));
+    }
+    let sampled = |sampler| Ok(Box::new(Sampled::new(sampler, seed)) as Box<dyn Strategy>);
+    let delay = |micros| sampled(Sampler::Delay { micros, probability });
+    match options.strategy.as_str() {
+        "auto" => Ok(Box::new(Auto::new(seed, probability))),
+        "random" => sampled(Sampler::Random),
+        "pct" => sampled(Sampler::Pct { depth: options.pct_depth }),
+        "pos" => sampled(Sampler::Pos),
+        "surw" => sampled(Sampler::Surw),
+        "dfs" => Ok(Box::new(Dfs::new(seed, options.preemption_bound))),
+        "delay-yield" => delay(0),
+        "delay-10ms" => delay(10_000),
+        "delay-100ms" => delay(100_000),
+        "round-robin" => Ok(Box::new(RoundRobin::new(seed))),
+        other => Err(ExploreError::UnknownStrategy(other.to_string())),
+    }
+}

@@ -1,0 +1,22 @@
+//! The loop and the strategies, on toy programs instead of processes.
+
+mod campaign;
+mod dfs;
+mod lab;
+mod oracle;
+
+use std::sync::atomic::AtomicBool;
+
+use crate::campaign::{Options, run};
+use crate::error::ExploreError;
+use crate::ledger::Campaign;
+use lab::Lab;
+
+/// A campaign with one strategy and a budget.
+fn options(strategy: &str, executions: u64) -> Options {
+    Options { strategy: strategy.to_string(), executions, ..Options::default() }
+}
+
+fn campaign(lab: &Lab, options: &Options) -> Result<Campaign, ExploreError> {
+    run(lab, options, &|_| {}, &AtomicBool::new(false))
+}

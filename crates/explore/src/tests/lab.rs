@@ -1,0 +1,190 @@
+//! A stand-in for servers: runs toy programs, and misbehaves on request.
+
+use std::collections::BTreeSet;
+use std::iter::empty;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use threadbare_sched::build;
+use threadbare_sched::toy::{Step, Toy, Walk};
+use threadbare_target::{Execution, Script};
+use threadbare_trace::{Event, Failure, FailureKind, Outcome, ThreadId};
+use threadbare_wire::{DecisionRecord, LearnedRecord, SwitchRecord};
+
+use crate::error::ExploreError;
+use crate::runner::{Launch, Runner, Trouble};
+use crate::strategy::Plan;
+
+/// An execution that a lab made: the choices it was told, and who made each step.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    pub prefix: Vec<ThreadId>,
+    pub word: String,
+}
+
+/// How a lab behaves.
+#[derive(Clone, Default)]
+pub struct Manners {
+    /// Every so many executions, a runner is lost.
+    pub dies_every: Option<usize>,
+    /// Executions take a varying time, as on a busy machine.
+    pub jitter: bool,
+    /// Every so many executions, one cannot be kept under control.
+    pub uncontrolled_every: Option<usize>,
+    /// The program fails before it starts a second thread.
+    pub crashes: bool,
+    /// After so many executions, someone presses Ctrl-C.
+    pub stops_after: Option<usize>,
+}
+
+/// A toy program and what happened to it.
+pub struct Bench {
+    pub toy: Toy,
+    /// The value that location 8 must have in the end.
+    expected: Option<u64>,
+    pub manners: Manners,
+    pub stop: AtomicBool,
+    pub launches: AtomicUsize,
+    pub runs: AtomicUsize,
+    pub seen: Mutex<Vec<Seen>>,
+}
+
+/// Starts runners of one toy program.
+#[derive(Clone)]
+pub struct Lab(pub Arc<Bench>);
+
+impl Lab {
+    pub fn new(toy: Toy, expected: Option<u64>, manners: Manners) -> Lab {
+        Lab(Arc::new(Bench {
+            toy,
+            expected,
+            manners,
+            stop: AtomicBool::new(false),
+            launches: AtomicUsize::new(0),
+            runs: AtomicUsize::new(0),
+            seen: Mutex::new(Vec::new()),
+        }))
+    }
+
+    /// Threads that each increment location 8 a number of times, without a lock.
+    pub fn lost_update(threads: usize, times: usize) -> Lab {
+        Lab::ill_mannered(threads, times, Manners::default())
+    }
+
+    pub fn ill_mannered(threads: usize, times: usize, manners: Manners) -> Lab {
+        let increments = [Step::Read(8), Step::Write(8)].repeat(times);
+        Lab::new(Toy { threads: vec![increments; threads] }, Some((threads * times) as u64), manners)
+    }
+
+    /// One increment each, under a lock.
+    pub fn locked_update(threads: usize, manners: Manners) -> Lab {
+        let increment = vec![Step::Lock(1000), Step::Read(8), Step::Write(8), Step::Unlock(1000)];
+        Lab::new(Toy { threads: vec![increment; threads] }, Some(threads as u64), manners)
+    }
+
+    pub fn seen(&self) -> Vec<Seen> {
+        self.0.seen.lock().unwrap().clone()
+    }
+}
+
+/// Runs the toy program with what it was told to be shared.
+pub struct ToyRunner {
+    bench: Arc<Bench>,
+    known: BTreeSet<u64>,
+    lost: bool,
+}
+
+impl Launch for Lab {
+    type Runner = ToyRunner;
+
+    fn launch(&self) -> Result<ToyRunner, Trouble> {
+        self.0.launches.fetch_add(1, Ordering::Relaxed);
+        if self.0.manners.crashes {
+            let outcome = failed(FailureKind::Segfault, "null pointer");
+            return Err(Trouble::Crashed(Box::new(execution(&self.0.toy, Walk::default(), outcome))));
+        }
+        Ok(ToyRunner { bench: Arc::clone(&self.0), known: BTreeSet::new(), lost: false })
+    }
+}
+
+impl Runner for ToyRunner {
+    fn run(&mut self, plan: &Plan) -> Result<Execution, ExploreError> {
+        let bench = &self.bench;
+        let run = bench.runs.fetch_add(1, Ordering::Relaxed) + 1;
+        assert!(!self.lost, "a lost runner was asked again");
+        if bench.manners.dies_every.is_some_and(|every| run.is_multiple_of(every)) {
+            self.lost = true;
+            return Err(ExploreError::Uncontrolled("the runner was lost".into()));
+        }
+        if bench.manners.jitter {
+            std::thread::sleep(Duration::from_micros((run as u64 * 7919) % 300));
+        }
+        if bench.manners.stops_after.is_some_and(|after| run >= after) {
+            bench.stop.store(true, Ordering::Relaxed);
+        }
+        let prefix = match &plan.script {
+            Script::Prefix(threads) => threads.clone(),
+            _ => Vec::new(),
+        };
+        let mut policy = build(&plan.policy, empty(), prefix.iter().copied());
+        let walk = bench.toy.run(&mut policy, &self.known);
+        bench.seen.lock().unwrap().push(Seen { prefix, word: walk.word() });
+        let value = walk.memory.get(&8).copied();
+        let outcome = if bench.manners.uncontrolled_every.is_some_and(|every| run.is_multiple_of(every)) {
+            Outcome::Uncontrolled("a primitive is not supported".into())
+        } else if walk.deadlock {
+            failed(FailureKind::Deadlock, "nobody can go on")
+        } else if bench.expected.is_some_and(|expected| value != Some(expected)) {
+            failed(FailureKind::Assertion, &format!("the value is {value:?}"))
+        } else {
+            Outcome::Passed
+        };
+        Ok(execution(&bench.toy, walk, outcome))
+    }
+
+    fn learn(&mut self, shared: &[LearnedRecord]) {
+        self.known.extend(shared.iter().map(|record| record.place));
+    }
+
+    fn set_pool(&mut self, _threads: u32) {}
+}
+
+fn failed(kind: FailureKind, message: &str) -> Outcome {
+    Outcome::Failed(Failure { kind, message: message.into(), thread: ThreadId(1), stack: vec![7] })
+}
+
+fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
+    let event = |(thread, op): (&ThreadId, &threadbare_sched::Op)| Event {
+        addr: op.object,
+        op: op.index,
+        thread: *thread,
+        kind: op.kind as u8,
+        ..Event::default()
+    };
+    let decision = |decision: &threadbare_sched::toy::Decision| DecisionRecord {
+        enabled: decision.enabled,
+        chosen: decision.chosen,
+        current: decision.current,
+        step: 0,
+    };
+    let switch = |turn: &threadbare_sched::Turn| SwitchRecord {
+        op: turn.op,
+        from: turn.from,
+        to: turn.to,
+        ..SwitchRecord::default()
+    };
+    Execution {
+        outcome,
+        events: walk.order.iter().zip(&walk.ops).map(event).collect(),
+        switches: walk.turns.iter().map(switch).collect(),
+        decisions: walk.decisions.iter().map(decision).collect(),
+        steps: walk.order.len() as u64,
+        threads: toy.threads.len() as u32,
+        peak_threads: toy.threads.len() as u32,
+        discovered: walk.discovered.iter().map(|&place| LearnedRecord { site: 0, place }).collect(),
+        warnings: Vec::new(),
+        output: Vec::new(),
+        divergence: None,
+    }
+}

@@ -1,0 +1,113 @@
+//! One step in words.
+
+use threadbare_trace::{Event, EventKind};
+use threadbare_wire::SwitchRecord;
+
+use crate::Names;
+
+/// An object that nobody knows; a raw address would differ from run to run.
+const NAMELESS: &str = "memory without a name";
+
+/// What the event with this index (counted from 0) did: `write balance 0 → 1`.
+pub fn event_text(index: usize, event: &Event, names: &dyn Names) -> String {
+    use EventKind::*;
+    let Some(kind) = event.kind() else { return format!("step of unknown kind {}", event.kind) };
+    let word = kind.word();
+    let named = |addr: u64| names.object_at(index, addr).unwrap_or_else(|| NAMELESS.to_string());
+    let object = || named(event.addr);
+    let value = event.value;
+    match kind {
+        Read | AtomicRead | AtomicFailed => {
+            format!("{word} {} = {}", object(), number(value, event.size))
+        }
+        Write | AtomicWrite | AtomicUpdate => {
+            format!("{word} {} {} → {}", object(), number(event.old, event.size), number(value, event.size))
+        }
+        ReadRange | WriteRange | Alloc => format!("{word} {} ({})", object(), counted(value, "byte")),
+        Lock if value > 1 => format!("{word} {} (depth {value})", object()),
+        CondWait => format!("{word} {}, releasing {}", object(), named(value)),
+        CondWake | CondTimeout => format!("{word} {}, holding {}", object(), named(value)),
+        CondSignal | CondBroadcast => format!("{word} {} ({value} waiting)", object()),
+        SemWait => format!("{word} {} ({value} left)", object()),
+        SemPost => format!("{word} {} (now {value})", object()),
+        FutexWait if value == 1 => format!("{word} {} refused: it had changed", object()),
+        FutexWake => format!("{word} {} ({value} woken)", object()),
+        Create | Join | Detach | JoinFailed | Cancel => format!("{word} T{value}"),
+        Sleep => format!("{word} {}", duration(value)),
+        Io => format!("{word} on descriptor {}", event.addr),
+        Signal => format!("{word} {value}"),
+        Fence | Start | Exit | Yield | Process => word.to_string(),
+        Lock | Unlock | LockFailed | ReadLock | BarrierArrive | BarrierLeave | SemFailed | OnceBegin
+        | OnceEnd | OnceSeen | FutexWait | FutexWoken | FutexTimeout | Free | Init | Destroy => {
+            format!("{word} {}", object())
+        }
+    }
+}
+
+/// The operation before which a switch happened: `bank.c:9 write balance`.
+pub fn about_switch(switch: &SwitchRecord, names: &dyn Names) -> String {
+    use EventKind::*;
+    let mut text = names.place(switch.pc).map_or_else(|| "?".to_string(), |place| place.to_string());
+    if let Some(kind) = EventKind::from_number(switch.kind) {
+        text.push(' ');
+        text.push_str(kind.word());
+        let nameless =
+            matches!(kind, Create | Join | Detach | JoinFailed | Cancel | Start | Exit | Yield | Io);
+        if switch.addr != 0 && !nameless {
+            text.push(' ');
+            text.push_str(names.object(switch.addr).as_deref().unwrap_or(NAMELESS));
+        }
+    }
+    text
+}
+
+/// A value of `size` bytes: small negative numbers and pointers are shown as what they are.
+fn number(value: u64, size: u8) -> String {
+    let bits = u32::from(size) * 8;
+    let value = if bits == 0 || bits >= 64 { value } else { value & ((1 << bits) - 1) };
+    let negative = match size {
+        4 => Some(i64::from(value as u32 as i32)),
+        8 => Some(value as i64),
+        _ => None,
+    };
+    match negative {
+        Some(negative) if (-1_000_000..0).contains(&negative) => negative.to_string(),
+        _ if value > 0xffff_ffff => format!("{value:#x}"),
+        _ => value.to_string(),
+    }
+}
+
+fn counted(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+fn duration(nanoseconds: u64) -> String {
+    match nanoseconds {
+        0..1_000 => format!("{nanoseconds} ns"),
+        1_000..1_000_000 => format!("{} µs", nanoseconds / 1_000),
+        1_000_000..1_000_000_000 => format!("{} ms", nanoseconds / 1_000_000),
+        _ => format!("{:.1} s", nanoseconds as f64 / 1e9),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_read_as_the_program_meant_them() {
+        assert_eq!(number(0xffff_ffff, 4), "-1");
+        assert_eq!(number(u64::MAX, 8), "-1");
+        assert_eq!(number(0xffff_ffff, 8), "4294967295");
+        assert_eq!(number(0x7fff_f7d0_1234, 8), "0x7ffff7d01234");
+        assert_eq!(number(0x1ff, 1), "255");
+        assert_eq!(number(3_000_000_000, 4), "3000000000");
+    }
+
+    #[test]
+    fn durations_use_the_unit_that_fits() {
+        assert_eq!(duration(10_000_000), "10 ms");
+        assert_eq!(duration(1_500_000_000), "1.5 s");
+        assert_eq!(duration(7), "7 ns");
+    }
+}

@@ -1,0 +1,74 @@
+//! A failure in words.
+
+use threadbare_trace::Failure;
+
+use crate::{Look, Names, Place};
+
+/// The innermost place of a failure, in known source if there is any.
+pub fn failure_site(failure: &Failure, names: &dyn Names) -> Option<Place> {
+    let places = || failure.stack.iter().filter_map(|&pc| names.place(pc));
+    places().find(|place| place.line.is_some()).or_else(|| places().next())
+}
+
+/// Replaces marked addresses in a message by what people call them.
+///
+/// The runtime inside the program knows addresses only: it writes `<obj 0x…>` for an object and
+/// `<pc 0x…>` for a place in the code. An address without a name stays, without its marks.
+pub fn name_addresses(message: &str, names: &dyn Names) -> String {
+    let mut named = String::with_capacity(message.len());
+    let mut rest = message;
+    while let Some(start) = rest.find('<') {
+        named.push_str(&rest[..start]);
+        rest = &rest[start..];
+        match marked(rest) {
+            Some((word, addr, length)) => {
+                let name = match word {
+                    "obj" => names.object(addr),
+                    _ => names.place(addr).map(|place| place.to_string()),
+                };
+                named.push_str(&name.unwrap_or_else(|| format!("{addr:#x}")));
+                rest = &rest[length..];
+            }
+            None => {
+                named.push('<');
+                rest = &rest[1..];
+            }
+        }
+    }
+    named.push_str(rest);
+    named
+}
+
+/// The word, the address and the length of a mark at the start of a text.
+fn marked(text: &str) -> Option<(&str, u64, usize)> {
+    let end = text.find('>')?;
+    let (word, digits) = text[1..end].split_once(" 0x")?;
+    let known = ["obj", "pc"].contains(&word);
+    let addr = u64::from_str_radix(digits, 16).ok().filter(|_| known)?;
+    Some((word, addr, end + 1))
+}
+
+/// The closing paragraph: what went wrong, where, and the calls that led there.
+pub(crate) fn paragraph(failure: &Failure, names: &dyn Names, look: &Look) -> String {
+    let site = failure_site(failure, names);
+    let mut heading = format!("✗ {} in {}", failure.kind.word(), failure.thread);
+    if let Some(site) = &site {
+        heading.push_str(&format!(" at {site}"));
+    }
+    let mut text = look.alarm(&heading);
+    text.push('\n');
+    for line in name_addresses(&failure.message, names).lines() {
+        text.push_str(&format!("  {line}\n"));
+    }
+    let frames: Vec<Place> = failure.stack.iter().filter_map(|&pc| names.place(pc)).collect();
+    if frames.len() > 1 {
+        let function = |frame: &Place| frame.function.clone().unwrap_or_else(|| "?".to_string());
+        let widest = frames.iter().map(|frame| function(frame).len()).max().unwrap_or(0);
+        for (depth, frame) in frames.iter().enumerate() {
+            let lead = if depth == 0 { "in" } else { "by" };
+            let line = format!("  {lead} {:widest$}  {frame}\n", function(frame));
+            text.push_str(&look.dim(&line));
+        }
+    }
+    text
+}

@@ -1,0 +1,147 @@
+//! The JSON object: one per command, fields only ever added.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// What a command concluded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The program went wrong.
+    Failure,
+    /// The program passed, but something in a trace is suspicious.
+    Findings,
+    /// Nothing was found within the budget.
+    Clean,
+    /// Nothing was found, and nothing is left to try.
+    Exhausted,
+}
+
+/// The object written by `--json`.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct JsonReport {
+    /// Always `threadbare`.
+    pub tool: &'static str,
+    /// The version of the tool.
+    pub version: &'static str,
+    /// The command that wrote it.
+    pub command: &'static str,
+    /// The program as the user named it.
+    pub program: String,
+    /// The strategy by name.
+    pub strategy: String,
+    /// The seed of the campaign.
+    pub seed: u64,
+    /// What was concluded.
+    pub verdict: Verdict,
+    /// Runs that ended.
+    pub executions: u64,
+    /// Visible steps in all of them.
+    pub steps: u64,
+    /// The largest number of threads in one of them, main included.
+    pub threads: u32,
+    /// Wall-clock time in seconds.
+    pub elapsed_s: f64,
+    /// Runs a second.
+    pub executions_per_s: f64,
+    /// The first failure.
+    pub failure: Option<FailureReport>,
+    /// Suspicious things that were seen.
+    pub findings: Vec<Finding>,
+    /// How much was covered.
+    pub coverage: Coverage,
+    /// Whether nothing is left to try.
+    pub exhausted: bool,
+    /// Whether a signal ended the campaign early.
+    pub interrupted: bool,
+    /// All failures, where the campaign was told to keep going.
+    pub failures: Vec<FailureReport>,
+    /// How a replay went.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay: Option<ReplayReport>,
+    /// What the user should know besides.
+    pub warnings: Vec<String>,
+}
+
+/// One failure.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct FailureReport {
+    /// The failure's word.
+    pub kind: &'static str,
+    /// What the program or the runtime said.
+    pub message: String,
+    /// Where, as `file.c:12`; null where the source is unknown.
+    pub site: Option<String>,
+    /// Which execution it was, counted from 1.
+    pub execution: u64,
+    /// The schedule file that reproduces it.
+    pub schedule: Option<String>,
+    /// The policy that found it.
+    pub policy: String,
+    /// The hash of the trace, equal for equal executions.
+    pub trace_hash: String,
+    /// Whether a second run of the same schedule failed in the same way.
+    pub reproduced: bool,
+}
+
+/// Something suspicious in a trace.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Finding {
+    /// `race`, `atomicity`, `deadlock` or `lock-discipline`.
+    pub kind: &'static str,
+    /// The object concerned.
+    pub object: String,
+    /// The places concerned.
+    pub sites: Vec<String>,
+    /// The number of the memory-access pattern.
+    pub pattern: Option<u32>,
+    /// Whether a run showed it.
+    pub confirmed: bool,
+}
+
+/// How much was covered; null for what was not measured.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Coverage {
+    /// Synchronization pairs.
+    pub sp: Option<Value>,
+    /// Memory-access patterns.
+    pub map: Option<Value>,
+    /// Concurrent function pairs.
+    pub cfp: Option<Value>,
+    /// Race-equivalent groups.
+    pub groups: Option<Value>,
+}
+
+/// How a replay went.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ReplayReport {
+    /// How often the schedule was run.
+    pub times: u64,
+    /// How often it failed as it did when it was found.
+    pub reproduced: u64,
+    /// The first switch that could not be followed, counted from 1.
+    pub diverged_at: Option<u64>,
+    /// What happened instead.
+    pub divergence: Option<String>,
+    /// The hash of the trace of the first run.
+    pub trace_hash: String,
+}
+
+impl JsonReport {
+    /// The text of the file, ending in a newline.
+    pub fn to_text(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+
+    /// A time in seconds, rounded to microseconds.
+    pub fn seconds(time: std::time::Duration) -> f64 {
+        (time.as_secs_f64() * 1e6).round() / 1e6
+    }
+
+    /// Runs a second, rounded to a tenth; 0 where no time passed.
+    pub fn rate(executions: u64, time: std::time::Duration) -> f64 {
+        if time.is_zero() { 0.0 } else { (executions as f64 / time.as_secs_f64() * 10.0).round() / 10.0 }
+    }
+}

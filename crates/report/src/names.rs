@@ -1,0 +1,42 @@
+//! Where names for code and memory come from.
+
+use std::fmt;
+
+/// A place in the code.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Place {
+    /// How it is written, such as `bank.c:9`, or `deposit+0x12` where no line is known.
+    pub label: String,
+    /// The function.
+    pub function: Option<String>,
+    /// The source file, as a path that can be opened from here.
+    pub file: Option<String>,
+    /// The line, counted from 1.
+    pub line: Option<u32>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.label)
+    }
+}
+
+/// Looks up what a person calls an address.
+pub trait Names {
+    /// The place of the call that returns to `pc`.
+    fn place(&self, pc: u64) -> Option<Place>;
+
+    /// The stable name of a memory location or synchronization object, as of the end.
+    fn object(&self, addr: u64) -> Option<String>;
+
+    /// The same as of an event, counted from 0: memory may have been used for something else since.
+    fn object_at(&self, _event: usize, addr: u64) -> Option<String> {
+        self.object(addr)
+    }
+
+    /// The function that begins at an address.
+    fn routine(&self, addr: u64) -> Option<String>;
+
+    /// The text of a source line, where the file can be read.
+    fn source(&self, place: &Place) -> Option<String>;
+}

@@ -1,0 +1,101 @@
+//! The interleaving as a person reads it.
+
+use std::collections::BTreeMap;
+
+use threadbare_trace::{EventKind, Outcome, ThreadId};
+use threadbare_wire::SwitchRecord;
+
+use crate::lanes::{self, Line};
+use crate::timeline::{self, Row};
+use crate::{Interleaving, Look, Names, about_switch, event_text, failure};
+
+/// The whole story of one execution: the table of steps, then how it ended.
+pub fn interleaving(story: &Interleaving<'_>, names: &dyn Names, look: &Look) -> String {
+    let (earlier, rows) = timeline::rows(story, look);
+    let titles = titles(story, &rows, names);
+    let mut lines = Vec::with_capacity(rows.len() + 1);
+    if earlier > 0 {
+        let steps = if earlier == 1 { "step" } else { "steps" };
+        lines.push(Line::Across(format!("… {earlier} earlier {steps} (--full shows them)")));
+    }
+    lines.extend(rows.iter().map(|row| line(row, names)));
+    if let Some(failure) = story.outcome.failure() {
+        lines.push(Line::Step {
+            number: String::new(),
+            site: failure::failure_site(failure, names).map_or_else(String::new, |site| site.to_string()),
+            thread: failure.thread,
+            text: format!("✗ {}", failure.kind.word()),
+            source: failure::failure_site(failure, names)
+                .and_then(|site| names.source(&site))
+                .map_or_else(String::new, |text| text.trim().to_string()),
+        });
+    }
+    let mut text = lanes::draw(&titles, &lines, look);
+    text.push('\n');
+    match story.outcome {
+        Outcome::Failed(failure) => text.push_str(&failure::paragraph(failure, names, look)),
+        Outcome::Passed => text.push_str("The program ended as it should.\n"),
+        Outcome::Uncontrolled(why) => text.push_str(&format!("Control was lost: {why}\n")),
+    }
+    text
+}
+
+/// The threads that have something in the table, each with the function it runs.
+fn titles(story: &Interleaving<'_>, rows: &[Row], names: &dyn Names) -> Vec<(ThreadId, String)> {
+    let mut titles: BTreeMap<ThreadId, String> = BTreeMap::new();
+    let shown = rows.iter().filter_map(|row| match row {
+        Row::Step { event, .. } => Some(event.thread),
+        Row::Folded { thread, .. } => Some(*thread),
+        Row::Switch(_) => None,
+    });
+    for thread in shown.chain(story.outcome.failure().map(|failure| failure.thread)) {
+        titles.entry(thread).or_insert_with(|| {
+            if thread == ThreadId::MAIN { format!("{thread} main") } else { thread.to_string() }
+        });
+    }
+    for event in story.events.iter().filter(|event| event.kind() == Some(EventKind::Start)) {
+        if let (Some(title), Some(routine)) = (titles.get_mut(&event.thread), names.routine(event.old)) {
+            *title = format!("{} {routine}", event.thread);
+        }
+    }
+    titles.into_iter().collect()
+}
+
+fn line(row: &Row, names: &dyn Names) -> Line {
+    match row {
+        Row::Switch(switch) => Line::Across(switch_text(switch, names)),
+        Row::Folded { thread, count } => {
+            Line::Note { thread: *thread, text: format!("… {count} more steps") }
+        }
+        Row::Step { number, event, times } => {
+            let place = names.place(event.pc);
+            let mut text = event_text(number - 1, event, names);
+            if *times > 1 {
+                text.push_str(&format!(" ({times} times)"));
+            }
+            let source = place.as_ref().and_then(|place| names.source(place));
+            Line::Step {
+                number: number.to_string(),
+                site: place.map_or_else(String::new, |place| place.to_string()),
+                thread: event.thread,
+                text,
+                source: source.map_or_else(String::new, |text| text.trim().to_string()),
+            }
+        }
+    }
+}
+
+fn switch_text(switch: &SwitchRecord, names: &dyn Names) -> String {
+    let SwitchRecord { from, to, .. } = switch;
+    let about = about_switch(switch, names);
+    let why = match switch.reason {
+        0 => format!("the policy chose; {from} stops before {about}"),
+        1 => format!("{from} is blocked at {about}"),
+        2 => format!("{from} has ended"),
+        3 => format!("{from} gave way at {about}"),
+        4 => format!("{to} is new and runs up to its first operation"),
+        5 => format!("{from} is ready, its creator goes on"),
+        other => format!("for reason {other}, before {about}"),
+    };
+    format!("── {from} → {to}: {why}")
+}

@@ -1,0 +1,164 @@
+//! Events and switches brought into one order, and cut to what a person wants to read.
+
+use threadbare_trace::{Event, EventKind, Failure, FailureKind, Outcome, ThreadId};
+use threadbare_wire::SwitchRecord;
+
+use crate::Look;
+
+/// One execution, as far as it can be shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Interleaving<'a> {
+    /// What happened, in order.
+    pub events: &'a [Event],
+    /// The context switches, in order.
+    pub switches: &'a [SwitchRecord],
+    /// How it ended.
+    pub outcome: &'a Outcome,
+}
+
+/// One line of the table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Row {
+    /// A step, with its number in the execution and how many times in a row it was made.
+    Step { number: usize, event: Event, times: usize },
+    /// A context switch.
+    Switch(SwitchRecord),
+    /// Steps of one thread that are left out.
+    Folded { thread: ThreadId, count: usize },
+}
+
+/// More rows than this are not shown unless all are asked for.
+const MOST_ROWS: usize = 200;
+/// A run of one thread longer than this is folded.
+const LONG_RUN: usize = 16;
+/// What stays of a folded run, at each end.
+const KEPT_ENDS: usize = 5;
+
+/// The rows to show, and how many steps came before the first of them.
+pub(crate) fn rows(story: &Interleaving<'_>, look: &Look) -> (usize, Vec<Row>) {
+    let failure = story.outcome.failure();
+    let mut rows = merge(story.events, story.switches);
+    if !look.verbose {
+        rows.retain(|row| matters(row, failure));
+    }
+    let mut rows = join_repeats(rows);
+    if look.full {
+        return (0, rows);
+    }
+    rows = fold_long_runs(rows);
+    let cut = rows.len().saturating_sub(MOST_ROWS);
+    let earlier = rows.drain(..cut).map(|row| row.steps()).sum();
+    (earlier, rows)
+}
+
+impl Row {
+    fn steps(&self) -> usize {
+        match self {
+            Row::Step { times, .. } => *times,
+            Row::Switch(_) => 0,
+            Row::Folded { count, .. } => *count,
+        }
+    }
+}
+
+/// Puts each switch between the steps it separates.
+///
+/// Between two switches only one thread runs, and a switch names the operation before which its
+/// thread stopped, so the switch comes after all steps of that thread with smaller numbers. Where
+/// the two lists disagree the events win: they are what happened.
+fn merge(events: &[Event], switches: &[SwitchRecord]) -> Vec<Row> {
+    let mut rows = Vec::with_capacity(events.len() + switches.len());
+    let mut pending = switches;
+    let mut running = switches.first().map(|switch| switch.from);
+    for (index, event) in events.iter().enumerate() {
+        while let Some((switch, later)) = pending.split_first() {
+            // A switch away from this event's thread that no other leads back from is yet to come.
+            let here = running == Some(event.thread);
+            if here && (before(event, switch) || !pending.iter().any(|back| back.to == event.thread)) {
+                break;
+            }
+            running = Some(switch.to);
+            rows.push(Row::Switch(*switch));
+            pending = later;
+        }
+        running = Some(event.thread);
+        rows.push(Row::Step { number: index + 1, event: *event, times: 1 });
+    }
+    rows.extend(pending.iter().map(|switch| Row::Switch(*switch)));
+    rows
+}
+
+fn before(event: &Event, switch: &SwitchRecord) -> bool {
+    use EventKind::*;
+    if switch.from != event.thread || event.op < switch.op {
+        return true;
+    }
+    // A thread that goes to sleep in its operation stops *in* it, having already made its first half.
+    let makes_the_thread_stop =
+        matches!(event.kind(), Some(CondWait | FutexWait | BarrierArrive | Exit | Sleep | Yield));
+    event.op == switch.op && switch.reason != REASON_CHOSEN && makes_the_thread_stop
+}
+
+/// The policy chose another thread; see [`SwitchRecord::reason`].
+pub(crate) const REASON_CHOSEN: u8 = 0;
+/// A new thread is run up to its first operation, or its creator goes on after that.
+const REASONS_OF_START: [u8; 2] = [4, 5];
+
+fn matters(row: &Row, failure: Option<&Failure>) -> bool {
+    use EventKind::*;
+    let kind = failure.map(|failure| failure.kind);
+    match row {
+        Row::Switch(switch) => !REASONS_OF_START.contains(&switch.reason),
+        Row::Folded { .. } => true,
+        Row::Step { event, .. } => match event.kind() {
+            Some(Alloc | Init | Process | Start | Fence) => false,
+            Some(Destroy) => kind == Some(FailureKind::Misuse),
+            Some(Free) => {
+                matches!(kind, Some(FailureKind::UseAfterFree | FailureKind::Segfault | FailureKind::Abort))
+            }
+            _ => true,
+        },
+    }
+}
+
+/// A spinning thread makes the same step over and over: one row says how often.
+fn join_repeats(rows: Vec<Row>) -> Vec<Row> {
+    let mut joined: Vec<Row> = Vec::with_capacity(rows.len());
+    for row in rows {
+        if let (Some(Row::Step { event: last, times, .. }), Row::Step { event, .. }) =
+            (joined.last_mut(), &row)
+            && same_step(last, event)
+        {
+            *times += 1;
+            continue;
+        }
+        joined.push(row);
+    }
+    joined
+}
+
+fn same_step(a: &Event, b: &Event) -> bool {
+    (a.thread, a.kind, a.pc, a.addr, a.value, a.old) == (b.thread, b.kind, b.pc, b.addr, b.value, b.old)
+}
+
+fn fold_long_runs(rows: Vec<Row>) -> Vec<Row> {
+    let mut folded = Vec::with_capacity(rows.len());
+    for run in rows.chunk_by(|a, b| thread_of_step(a).is_some() && thread_of_step(a) == thread_of_step(b)) {
+        let (Some(thread), true) = (thread_of_step(&run[0]), run.len() > LONG_RUN) else {
+            folded.extend_from_slice(run);
+            continue;
+        };
+        let hidden = &run[KEPT_ENDS..run.len() - KEPT_ENDS];
+        folded.extend_from_slice(&run[..KEPT_ENDS]);
+        folded.push(Row::Folded { thread, count: hidden.iter().map(Row::steps).sum() });
+        folded.extend_from_slice(&run[run.len() - KEPT_ENDS..]);
+    }
+    folded
+}
+
+fn thread_of_step(row: &Row) -> Option<ThreadId> {
+    match row {
+        Row::Step { event, .. } => Some(event.thread),
+        _ => None,
+    }
+}

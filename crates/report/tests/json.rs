@@ -1,0 +1,50 @@
+//! The JSON object keeps its field names and its order.
+
+use std::time::Duration;
+
+use threadbare_report::{Coverage, FailureReport, JsonReport, Verdict};
+
+fn sample() -> JsonReport {
+    let failure = FailureReport {
+        kind: "assertion",
+        message: "balance == 2".into(),
+        site: Some("bank.c:25".into()),
+        execution: 17,
+        schedule: Some(".threadbare/bank-1.schedule".into()),
+        policy: "pct".into(),
+        trace_hash: "00000000000000ff".into(),
+        reproduced: true,
+    };
+    JsonReport {
+        tool: "threadbare",
+        version: "0.0.0",
+        command: "hunt",
+        program: "bank.c".into(),
+        strategy: "auto".into(),
+        seed: 1,
+        verdict: Verdict::Failure,
+        executions: 17,
+        steps: 4210,
+        threads: 3,
+        elapsed_s: JsonReport::seconds(Duration::from_nanos(410_000_400)),
+        executions_per_s: JsonReport::rate(17, Duration::from_millis(410)),
+        failure: Some(failure.clone()),
+        findings: vec![],
+        coverage: Coverage::default(),
+        exhausted: false,
+        interrupted: false,
+        failures: vec![failure],
+        replay: None,
+        warnings: vec![],
+    }
+}
+
+#[test]
+fn the_object_is_as_promised() {
+    insta::assert_snapshot!(sample().to_text());
+}
+
+#[test]
+fn no_time_is_no_rate() {
+    assert_eq!(JsonReport::rate(5, Duration::ZERO), 0.0);
+}

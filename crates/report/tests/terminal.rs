@@ -1,0 +1,238 @@
+//! The texts people read, over executions made by hand.
+
+use threadbare_report::{Interleaving, Look, Names, Place, interleaving};
+use threadbare_trace::{Event, EventKind, Failure, FailureKind, Outcome, ThreadId};
+use threadbare_wire::SwitchRecord;
+
+/// Code address n is line n of bank.c; objects are named by a small table.
+struct Bank;
+
+const OBJECTS: [(u64, &str); 4] = [(0x100, "balance"), (0x200, "left"), (0x300, "right"), (0x400, "ready")];
+
+impl Names for Bank {
+    fn place(&self, pc: u64) -> Option<Place> {
+        let function = match pc {
+            5..=12 => "deposit",
+            20..=40 => "main",
+            _ => return None,
+        };
+        Some(Place {
+            label: format!("bank.c:{pc}"),
+            function: Some(function.into()),
+            file: Some("src/bank.c".into()),
+            line: Some(pc as u32),
+        })
+    }
+
+    fn object(&self, addr: u64) -> Option<String> {
+        OBJECTS.iter().find(|(at, _)| *at == addr).map(|(_, name)| name.to_string())
+    }
+
+    fn routine(&self, addr: u64) -> Option<String> {
+        (addr == 5).then(|| "deposit".to_string())
+    }
+
+    fn source(&self, place: &Place) -> Option<String> {
+        match place.line? {
+            8 => Some("    int seen = balance;".into()),
+            9 => Some("    balance = seen + 1;".into()),
+            25 => Some("    assert(balance == 2);".into()),
+            _ => None,
+        }
+    }
+}
+
+fn event(thread: u16, op: u32, pc: u64, kind: EventKind, addr: u64, old: u64, value: u64) -> Event {
+    Event { pc, addr, value, old, op, thread: ThreadId(thread), kind: kind as u8, size: 4 }
+}
+
+fn switch(from: u16, op: u32, to: u16, pc: u64, kind: EventKind, addr: u64, reason: u8) -> SwitchRecord {
+    SwitchRecord {
+        pc,
+        op,
+        from: ThreadId(from),
+        to: ThreadId(to),
+        addr,
+        kind: kind as u8,
+        reason,
+        spare: [0; 6],
+    }
+}
+
+fn failure(kind: FailureKind, message: &str, thread: u16, stack: &[u64]) -> Outcome {
+    Outcome::Failed(Failure {
+        kind,
+        message: message.into(),
+        thread: ThreadId(thread),
+        stack: stack.to_vec(),
+    })
+}
+
+/// Two deposits of which one is lost.
+fn lost_update() -> (Vec<Event>, Vec<SwitchRecord>, Outcome) {
+    use EventKind::*;
+    let events = vec![
+        event(0, 1, 21, Create, 0, 0, 1),
+        event(1, 1, 5, Start, 0, 5, 0),
+        event(0, 2, 22, Create, 0, 0, 2),
+        event(2, 1, 5, Start, 0, 5, 0),
+        event(1, 2, 8, Read, 0x100, 0, 0),
+        event(2, 2, 8, Read, 0x100, 0, 0),
+        event(2, 3, 9, Write, 0x100, 0, 1),
+        event(2, 4, 10, Exit, 0, 0, 0),
+        event(1, 3, 9, Write, 0x100, 1, 1),
+        event(1, 4, 10, Exit, 0, 0, 0),
+        event(0, 3, 23, Join, 0, 0, 1),
+        event(0, 4, 24, Join, 0, 0, 2),
+        event(0, 5, 25, Read, 0x100, 0, 1),
+    ];
+    let switches = vec![
+        switch(0, 2, 1, 22, Create, 0, 4),
+        switch(1, 2, 0, 8, Read, 0x100, 5),
+        switch(0, 3, 2, 23, Join, 0, 4),
+        switch(2, 2, 0, 8, Read, 0x100, 5),
+        switch(0, 3, 1, 23, Join, 0, 1),
+        switch(1, 3, 2, 9, Write, 0x100, 0),
+        switch(2, 5, 1, 0, Exit, 0, 2),
+        switch(1, 5, 0, 0, Exit, 0, 2),
+    ];
+    let message = "bank.c:25: main: Assertion `balance == 2' failed.";
+    (events, switches, failure(FailureKind::Assertion, message, 0, &[25, 39]))
+}
+
+fn shown(parts: &(Vec<Event>, Vec<SwitchRecord>, Outcome), look: Look) -> String {
+    let (events, switches, outcome) = parts;
+    interleaving(&Interleaving { events, switches, outcome }, &Bank, &look)
+}
+
+#[test]
+fn a_lost_update_is_told_in_lanes() {
+    insta::assert_snapshot!(shown(&lost_update(), Look::default()));
+}
+
+#[test]
+fn a_narrow_terminal_drops_the_source_then_the_lanes() {
+    let parts = lost_update();
+    insta::assert_snapshot!("narrow_lanes", shown(&parts, Look { width: 72, ..Look::default() }));
+    insta::assert_snapshot!("list", shown(&parts, Look { width: 48, ..Look::default() }));
+}
+
+#[test]
+fn verbose_shows_thread_starts_and_their_switches() {
+    insta::assert_snapshot!(shown(&lost_update(), Look { verbose: true, width: 110, ..Look::default() }));
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal_where_lanes_can_help_it() {
+    for width in 60..160 {
+        let text = shown(&lost_update(), Look { width, ..Look::default() });
+        let table = text.split("\n\n").next().unwrap_or_default();
+        for line in table.lines() {
+            assert!(line.chars().count() <= width, "{width}: {line}");
+        }
+    }
+}
+
+#[test]
+fn colour_changes_nothing_but_the_colour() {
+    let plain = shown(&lost_update(), Look::default());
+    let coloured = shown(&lost_update(), Look { colour: true, ..Look::default() });
+    assert!(coloured.contains('\u{1b}') && !plain.contains('\u{1b}'));
+    let mut stripped = String::new();
+    let mut rest = coloured.as_str();
+    while let Some(start) = rest.find('\u{1b}') {
+        stripped.push_str(&rest[..start]);
+        rest = &rest[start..];
+        rest = &rest[rest.find('m').map_or(rest.len(), |end| end + 1)..];
+    }
+    stripped.push_str(rest);
+    let bare = |text: &str| text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
+    assert_eq!(bare(&stripped), bare(&plain));
+}
+
+#[test]
+fn a_deadlock_names_its_locks_and_lines() {
+    use EventKind::*;
+    let events = vec![event(1, 1, 6, Lock, 0x200, 0, 1), event(2, 1, 7, Lock, 0x300, 0, 1)];
+    let switches = vec![switch(1, 2, 2, 7, Lock, 0x300, 0), switch(2, 2, 0, 8, Lock, 0x200, 1)];
+    let message = "no thread can go on\nT1 holds <obj 0x200> and waits for lock <obj 0x300> at <pc 0x7>\n\
+                   T2 holds <obj 0x300> and waits for lock <obj 0x200> at <pc 0x8>\n\
+                   T0 waits for <obj 0xdead> at <pc 0xbeef>, i <3 v<int> x < 0x10 > y <";
+    let outcome = failure(FailureKind::Deadlock, message, 1, &[7]);
+    insta::assert_snapshot!(shown(&(events, switches, outcome), Look::default()));
+}
+
+#[test]
+fn a_condition_wait_stops_in_its_operation() {
+    use EventKind::*;
+    let events = vec![
+        event(1, 1, 6, Lock, 0x200, 0, 1),
+        event(1, 2, 7, CondWait, 0x400, 0, 0x200),
+        event(2, 1, 8, CondSignal, 0x400, 0, 1),
+        event(1, 3, 7, CondWake, 0x400, 0, 0x200),
+    ];
+    let switches = vec![switch(1, 2, 2, 7, CondWait, 0x400, 1), switch(2, 2, 1, 0, Exit, 0, 2)];
+    insta::assert_snapshot!(shown(&(events, switches, Outcome::Passed), Look::default()));
+}
+
+#[test]
+fn spinning_is_one_row() {
+    use EventKind::*;
+    let mut events: Vec<Event> = (1..=40).map(|op| event(1, op, 6, AtomicRead, 0x400, 0, 0)).collect();
+    events.push(event(2, 1, 7, AtomicWrite, 0x400, 0, 1));
+    events.push(event(1, 41, 6, AtomicRead, 0x400, 0, 1));
+    let switches = vec![switch(1, 41, 2, 6, AtomicRead, 0x400, 3), switch(2, 2, 1, 0, Exit, 0, 2)];
+    insta::assert_snapshot!(shown(&(events, switches, Outcome::Passed), Look::default()));
+}
+
+/// Threads that take turns at a counter, `turns` times.
+fn turns(turns: u64, run: u64) -> (Vec<Event>, Vec<SwitchRecord>, Outcome) {
+    let mut events = Vec::new();
+    let mut switches = Vec::new();
+    let mut ops = [0_u32; 2];
+    for turn in 0..turns {
+        let thread = (turn % 2) as usize;
+        for step in 0..run {
+            ops[thread] += 1;
+            events.push(event(
+                thread as u16 + 1,
+                ops[thread],
+                8,
+                EventKind::Read,
+                0x100,
+                0,
+                turn * run + step,
+            ));
+        }
+        let (from, to) = (thread as u16 + 1, 2 - thread as u16);
+        switches.push(switch(from, ops[thread] + 1, to, 8, EventKind::Read, 0x100, 0));
+    }
+    (events, switches, failure(FailureKind::Hang, "the step limit was reached", 1, &[]))
+}
+
+#[test]
+fn a_long_execution_shows_its_end_and_says_what_is_missing() {
+    let parts = turns(500, 1);
+    let text = shown(&parts, Look::default());
+    assert!(text.contains("… 400 earlier steps (--full shows them)"), "{text}");
+    assert!(text.contains("read balance = 499") && !text.contains("read balance = 399\n"));
+    let full = shown(&parts, Look { full: true, ..Look::default() });
+    assert!(!full.contains("earlier step"));
+    assert!((0..500).all(|n| full.contains(&format!("read balance = {n}"))));
+}
+
+#[test]
+fn a_long_run_of_one_thread_is_folded() {
+    let parts = turns(2, 30);
+    insta::assert_snapshot!(shown(&parts, Look::default()));
+}
+
+#[test]
+fn every_event_and_switch_appears_once_in_a_full_report() {
+    for (count, run) in [(1, 1), (7, 3), (40, 2)] {
+        let parts = turns(count, run);
+        let text = shown(&parts, Look { full: true, verbose: true, ..Look::default() });
+        assert_eq!(text.matches("── T").count(), parts.1.len());
+        assert_eq!(text.matches("read balance = ").count(), parts.0.len());
+    }
+}

@@ -1,0 +1,329 @@
+//! Plain memory accesses: the hooks the compiler calls before each of them.
+
+use std::arch::naked_asm;
+use std::sync::atomic::Ordering;
+
+use threadbare_sched::Op;
+use threadbare_trace::{EventKind, FailureKind};
+use threadbare_wire::LearnedRecord;
+
+use crate::engine::{RUNNING, WATCHED, engine};
+use crate::fiber::Fiber;
+use crate::shadow::{self, Cell, FREED, GRAIN_BITS, MANY, OWNER, SHARED, WRITTEN};
+use crate::{heap, record};
+
+/// Reads up to eight bytes of program memory.
+///
+/// # Safety
+/// The memory must be readable.
+#[inline(always)]
+pub unsafe fn load(addr: usize, size: u8) -> u64 {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        match size {
+            1 => u64::from((addr as *const u8).read()),
+            2 => u64::from((addr as *const u16).read_unaligned()),
+            4 => u64::from((addr as *const u32).read_unaligned()),
+            _ => (addr as *const u64).read_unaligned(),
+        }
+    }
+}
+
+/// Whether an aligned access stays with the thread that owns the place (or only reads what
+/// everybody only reads). This is the path that a million private accesses take.
+#[inline(always)]
+unsafe fn is_private<const SIZE: usize, const WRITE: bool>(cell: *const Cell, tag: Cell) -> bool {
+    #[inline(always)]
+    fn one<const WRITE: bool>(cell: Cell, tag: Cell) -> bool {
+        if WRITE {
+            cell & (OWNER | WRITTEN | MANY | SHARED | FREED) == tag | WRITTEN
+        } else {
+            cell & (OWNER | MANY | SHARED | FREED) == tag || cell & (WRITTEN | MANY | SHARED | FREED) == MANY
+        }
+    }
+    // SAFETY: an aligned access covers SIZE / 4 cells of one leaf.
+    unsafe { (0..SIZE.div_ceil(1 << GRAIN_BITS)).all(|index| one::<WRITE>(*cell.add(index), tag)) }
+}
+
+#[inline(always)]
+unsafe fn plain<const SIZE: usize, const WRITE: bool>(addr: usize, pc: u64) {
+    let fiber = WATCHED.load(Ordering::Relaxed);
+    if fiber.is_null() {
+        return;
+    }
+    // SAFETY: a watched fiber is the running one; cells of an aligned access are in one leaf.
+    unsafe {
+        (*fiber).ops += 1;
+        let cell = shadow::cell(addr);
+        if !cell.is_null()
+            && (*fiber).ops != (*fiber).stop_at
+            && is_private::<SIZE, WRITE>(cell, (*fiber).tag)
+        {
+            return;
+        }
+        watched(&mut *fiber, addr, SIZE, WRITE, pc);
+    }
+}
+
+/// Updates the notes on a range; says whether any of it is shared.
+///
+/// # Safety
+/// The runtime must be initialised.
+pub unsafe fn touch_range(fiber: &Fiber, addr: usize, size: usize, write: bool) -> bool {
+    let mut shared = false;
+    let (first, last) = (addr >> GRAIN_BITS, (addr + size.max(1) - 1) >> GRAIN_BITS);
+    for grain in first..=last {
+        // SAFETY: as the caller vouches.
+        let (before, after) = unsafe { shadow::touch(grain << GRAIN_BITS, fiber.tag, write) };
+        if before & FREED != 0 {
+            use_after_free(addr.max(grain << GRAIN_BITS), write);
+        }
+        if after & SHARED != 0 {
+            shared = true;
+            if before & SHARED == 0 {
+                discover(grain << GRAIN_BITS);
+            }
+        }
+    }
+    shared
+}
+
+fn use_after_free(addr: usize, write: bool) -> ! {
+    let verb = if write { "write to" } else { "read of" };
+    match heap::freed_block_at(addr) {
+        Some(block) => record::fail(
+            FailureKind::UseAfterFree,
+            format_args!(
+                "{verb} {} bytes into a heap block of {} bytes that {} freed at <pc {:#x}>",
+                addr - block.start,
+                block.size,
+                block.freed_by,
+                block.freed_at
+            ),
+        ),
+        None => record::fail(FailureKind::UseAfterFree, format_args!("{verb} freed heap memory")),
+    }
+}
+
+/// Tells the driver that a place is shared, by a name that holds in other executions.
+fn discover(addr: usize) {
+    let record = match heap::young_block_at(addr) {
+        Some(block) => {
+            LearnedRecord { site: block.site, place: ((addr - block.start) >> GRAIN_BITS) as u64 }
+        }
+        None => LearnedRecord { site: 0, place: (addr >> GRAIN_BITS) as u64 },
+    };
+    engine().shared.discovered(record);
+}
+
+/// The slow path: somebody else may have touched the place.
+#[cold]
+#[inline(never)]
+unsafe fn watched(fiber: &mut Fiber, addr: usize, size: usize, write: bool, pc: u64) {
+    fiber.pending.site = pc;
+    // SAFETY: as in `plain`.
+    let shared = unsafe { touch_range(fiber, addr, size, write) };
+    if !shared && fiber.ops != fiber.stop_at {
+        return;
+    }
+    let engine = engine();
+    let whole = size <= 8;
+    let kind = match (whole, write) {
+        (true, false) => EventKind::Read,
+        (true, true) => EventKind::Write,
+        (false, false) => EventKind::ReadRange,
+        (false, true) => EventKind::WriteRange,
+    };
+    let op = Op { kind, object: addr as u64, size: size as u32, site: pc, index: fiber.ops };
+    engine.point(op, None, false);
+    // SAFETY: the notes may have changed while others ran; the program is about to make the
+    // access itself, so the memory is there or the program is about to crash on its own.
+    unsafe {
+        let cell = shadow::cell(addr);
+        if !cell.is_null() && *cell & FREED != 0 {
+            use_after_free(addr, write);
+        }
+        match (whole, write) {
+            (true, false) => {
+                let value = load(addr, size as u8);
+                engine.note(kind, addr, size as u8, value, value);
+                fiber.saw(pc, addr as u64, value);
+            }
+            (true, true) => engine.begin_write(addr, size as u8, load(addr, size as u8)),
+            (false, _) => {
+                engine.note(kind, addr, 0, size as u64, 0);
+                if write {
+                    engine.changed();
+                }
+            }
+        }
+    }
+}
+
+/// An access to a whole range, as one step.
+///
+/// # Safety
+/// As the access itself.
+pub unsafe fn range(addr: usize, size: usize, write: bool, pc: u64) {
+    let fiber = WATCHED.load(Ordering::Relaxed);
+    if fiber.is_null() || size == 0 {
+        return;
+    }
+    // SAFETY: a watched fiber is the running one.
+    unsafe {
+        (*fiber).ops += 1;
+        watched(&mut *fiber, addr, size, write, pc);
+    }
+}
+
+macro_rules! hooks {
+    ($($name:ident, $size:literal, $write:literal;)*) => {$(
+        /// Announces an access of the size and kind in its name.
+        ///
+        /// # Safety
+        /// Called by instrumented code with the address it is about to access.
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C-unwind" fn $name(_addr: usize) {
+            unsafe extern "C-unwind" fn serve(addr: usize, pc: u64) {
+                // SAFETY: the stub passes the program's own address.
+                unsafe { plain::<$size, $write>(addr, pc) }
+            }
+            naked_asm!("mov rsi, [rsp]", "jmp {}", sym serve)
+        }
+    )*};
+}
+
+hooks! {
+    __tsan_read1, 1, false; __tsan_read2, 2, false; __tsan_read4, 4, false;
+    __tsan_read8, 8, false; __tsan_read16, 16, false;
+    __tsan_write1, 1, true; __tsan_write2, 2, true; __tsan_write4, 4, true;
+    __tsan_write8, 8, true; __tsan_write16, 16, true;
+    __tsan_volatile_read1, 1, false; __tsan_volatile_read2, 2, false; __tsan_volatile_read4, 4, false;
+    __tsan_volatile_read8, 8, false; __tsan_volatile_read16, 16, false;
+    __tsan_volatile_write1, 1, true; __tsan_volatile_write2, 2, true; __tsan_volatile_write4, 4, true;
+    __tsan_volatile_write8, 8, true; __tsan_volatile_write16, 16, true;
+    __tsan_vptr_read, 8, false;
+}
+
+macro_rules! unaligned_hooks {
+    ($($name:ident, $size:literal, $write:literal;)*) => {$(
+        /// Announces an access that may straddle words.
+        ///
+        /// # Safety
+        /// Called by instrumented code with the address it is about to access.
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C-unwind" fn $name(_addr: usize) {
+            unsafe extern "C-unwind" fn serve(addr: usize, pc: u64) {
+                // SAFETY: the stub passes the program's own address.
+                unsafe { range(addr, $size, $write, pc) }
+            }
+            naked_asm!("mov rsi, [rsp]", "jmp {}", sym serve)
+        }
+    )*};
+}
+
+unaligned_hooks! {
+    __tsan_unaligned_read2, 2, false; __tsan_unaligned_read4, 4, false;
+    __tsan_unaligned_read8, 8, false; __tsan_unaligned_read16, 16, false;
+    __tsan_unaligned_write2, 2, true; __tsan_unaligned_write4, 4, true;
+    __tsan_unaligned_write8, 8, true; __tsan_unaligned_write16, 16, true;
+    __tsan_unaligned_volatile_read2, 2, false; __tsan_unaligned_volatile_read4, 4, false;
+    __tsan_unaligned_volatile_read8, 8, false; __tsan_unaligned_volatile_read16, 16, false;
+    __tsan_unaligned_volatile_write2, 2, true; __tsan_unaligned_volatile_write4, 4, true;
+    __tsan_unaligned_volatile_write8, 8, true; __tsan_unaligned_volatile_write16, 16, true;
+}
+
+macro_rules! paired_hooks {
+    ($($name:ident, $size:literal;)*) => {$(
+        /// Announces a read and a write of the same place (clang's compound form).
+        ///
+        /// # Safety
+        /// Called by instrumented code with the address it is about to access.
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C-unwind" fn $name(_addr: usize) {
+            unsafe extern "C-unwind" fn serve(addr: usize, pc: u64) {
+                // SAFETY: the stub passes the program's own address.
+                unsafe {
+                    range(addr, $size, false, pc);
+                    range(addr, $size, true, pc);
+                }
+            }
+            naked_asm!("mov rsi, [rsp]", "jmp {}", sym serve)
+        }
+    )*};
+}
+
+paired_hooks! {
+    __tsan_read_write1, 1; __tsan_read_write2, 2; __tsan_read_write4, 4; __tsan_read_write8, 8;
+    __tsan_read_write16, 16; __tsan_unaligned_read_write2, 2; __tsan_unaligned_read_write4, 4;
+    __tsan_unaligned_read_write8, 8; __tsan_unaligned_read_write16, 16;
+}
+
+macro_rules! range_hooks {
+    ($($name:ident, $write:literal;)*) => {$(
+        /// Announces an access to a whole range (for a virtual table pointer: its new value).
+        ///
+        /// # Safety
+        /// Called by instrumented code with the range it is about to access.
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C-unwind" fn $name(_addr: usize, _size: usize) {
+            unsafe extern "C-unwind" fn serve(addr: usize, size: usize, pc: u64) {
+                // SAFETY: the stub passes the program's own range.
+                unsafe { range(addr, size, $write, pc) }
+            }
+            naked_asm!("mov rdx, [rsp]", "jmp {}", sym serve)
+        }
+    )*};
+}
+
+range_hooks! { __tsan_read_range, false; __tsan_write_range, true; }
+
+/// Announces the write of a virtual table pointer.
+///
+/// # Safety
+/// Called by instrumented code.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn __tsan_vptr_update(_place: usize, _value: usize) {
+    unsafe extern "C-unwind" fn serve(place: usize, value: usize, pc: u64) {
+        // SAFETY: the stub passes the program's own address. A pointer that does not change
+        // cannot be seen to change.
+        unsafe {
+            if *(place as *const usize) != value {
+                plain::<8, true>(place, pc);
+            }
+        }
+    }
+    naked_asm!("mov rdx, [rsp]", "jmp {}", sym serve)
+}
+
+/// A function was entered.
+///
+/// # Safety
+/// Called by instrumented code.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn __tsan_func_entry(_pc: u64) {
+    unsafe extern "C-unwind" fn serve(pc: u64, sp: usize) {
+        let fiber = RUNNING.load(Ordering::Relaxed);
+        if !fiber.is_null() {
+            // SAFETY: the running fiber.
+            unsafe { (*fiber).enter(pc, sp) };
+        }
+    }
+    naked_asm!("mov rsi, rsp", "jmp {}", sym serve)
+}
+
+/// A function is about to be left.
+#[unsafe(no_mangle)]
+pub extern "C-unwind" fn __tsan_func_exit() {
+    let fiber = RUNNING.load(Ordering::Relaxed);
+    if !fiber.is_null() {
+        // SAFETY: the running fiber.
+        unsafe { (*fiber).leave() };
+    }
+}

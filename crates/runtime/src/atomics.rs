@@ -1,0 +1,278 @@
+//! Atomic operations: the compiler's calls stand *for* the operation, so it is made here.
+//!
+//! Exploration is sequentially consistent: every order argument is taken as the strongest.
+
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
+
+use threadbare_sched::Op;
+use threadbare_trace::EventKind;
+
+use crate::access;
+use crate::engine::{WATCHED, engine};
+use crate::interpose::caller;
+
+const SC: Ordering = Ordering::SeqCst;
+
+/// An integer that the machine can exchange atomically.
+trait Word: Copy + PartialEq {
+    /// The low eight bytes, for the trace.
+    fn low(self) -> u64;
+    /// Replaces the value if it is `expected`; returns the value found.
+    unsafe fn compare_exchange(addr: usize, expected: Self, new: Self) -> Self;
+    unsafe fn load(addr: usize) -> Self;
+    unsafe fn store(addr: usize, value: Self);
+}
+
+macro_rules! words {
+    ($($type:ty, $atomic:ty;)*) => {$(
+        impl Word for $type {
+            fn low(self) -> u64 {
+                u64::from(self)
+            }
+            unsafe fn compare_exchange(addr: usize, expected: Self, new: Self) -> Self {
+                // SAFETY: the program's own aligned atomic.
+                match unsafe { (*(addr as *const $atomic)).compare_exchange(expected, new, SC, SC) } {
+                    Ok(found) | Err(found) => found,
+                }
+            }
+            unsafe fn load(addr: usize) -> Self {
+                // SAFETY: as above.
+                unsafe { (*(addr as *const $atomic)).load(SC) }
+            }
+            unsafe fn store(addr: usize, value: Self) {
+                // SAFETY: as above.
+                unsafe { (*(addr as *const $atomic)).store(value, SC) }
+            }
+        }
+    )*};
+}
+
+words! { u8, AtomicU8; u16, AtomicU16; u32, AtomicU32; u64, AtomicU64; }
+
+impl Word for u128 {
+    fn low(self) -> u64 {
+        self as u64
+    }
+
+    unsafe fn compare_exchange(addr: usize, expected: u128, new: u128) -> u128 {
+        let (mut low, mut high) = (expected as u64, (expected >> 64) as u64);
+        // SAFETY: the program's own aligned sixteen bytes. rbx is exchanged by hand because the
+        // compiler keeps it for itself.
+        unsafe {
+            std::arch::asm!(
+                "xchg {new_low}, rbx",
+                "lock cmpxchg16b [{place}]",
+                "mov rbx, {new_low}",
+                place = in(reg) addr,
+                new_low = inout(reg) new as u64 => _,
+                in("rcx") (new >> 64) as u64,
+                inout("rax") low,
+                inout("rdx") high,
+                options(nostack)
+            );
+        }
+        u128::from(low) | (u128::from(high) << 64)
+    }
+
+    unsafe fn load(addr: usize) -> u128 {
+        // SAFETY: as above; exchanging zero for zero changes nothing.
+        unsafe { Self::compare_exchange(addr, 0, 0) }
+    }
+
+    unsafe fn store(addr: usize, value: u128) {
+        // SAFETY: as above.
+        unsafe { exchange_with(addr, |_| value) };
+    }
+}
+
+/// Replaces the value by a function of it; returns the value found.
+unsafe fn exchange_with<T: Word>(addr: usize, change: impl Fn(T) -> T) -> T {
+    // SAFETY: as the callers of `Word` vouch.
+    unsafe {
+        let mut seen = T::load(addr);
+        loop {
+            let found = T::compare_exchange(addr, seen, change(seen));
+            if found == seen {
+                return found;
+            }
+            seen = found;
+        }
+    }
+}
+
+/// Announces an atomic operation and waits for its turn. False if nobody watches.
+unsafe fn turn<T: Word>(kind: EventKind, addr: usize) -> bool {
+    let fiber = WATCHED.load(Ordering::Relaxed);
+    if fiber.is_null() {
+        return false;
+    }
+    let pc = caller();
+    // SAFETY: a watched fiber is the running one.
+    unsafe {
+        (*fiber).ops += 1;
+        (*fiber).pending.site = pc;
+        access::touch_range(&*fiber, addr, size_of::<T>(), kind.writes());
+        let op = Op { kind, object: addr as u64, size: size_of::<T>() as u32, site: pc, index: (*fiber).ops };
+        engine().point(op, None, false);
+        // The place may have been freed while others ran.
+        access::touch_range(&*fiber, addr, size_of::<T>(), kind.writes());
+    }
+    true
+}
+
+/// Notes what an atomic operation did.
+fn done<T: Word>(kind: EventKind, addr: usize, value: T, old: T) {
+    let engine = engine();
+    engine.note(kind, addr, size_of::<T>() as u8, value.low(), old.low());
+    let fiber = engine.current();
+    if value != old {
+        engine.changed();
+    } else {
+        fiber.saw(fiber.pending.site, addr as u64, value.low());
+    }
+}
+
+unsafe fn load<T: Word>(addr: usize) -> T {
+    // SAFETY: the program's own atomic, here and below.
+    unsafe {
+        let watched = turn::<T>(EventKind::AtomicRead, addr);
+        let value = T::load(addr);
+        if watched {
+            done(EventKind::AtomicRead, addr, value, value);
+        }
+        value
+    }
+}
+
+unsafe fn store<T: Word>(addr: usize, value: T) {
+    // SAFETY: as in `load`.
+    unsafe {
+        let watched = turn::<T>(EventKind::AtomicWrite, addr);
+        let old = T::load(addr);
+        T::store(addr, value);
+        if watched {
+            done(EventKind::AtomicWrite, addr, value, old);
+        }
+    }
+}
+
+unsafe fn update<T: Word>(addr: usize, change: impl Fn(T) -> T) -> T {
+    // SAFETY: as in `load`.
+    unsafe {
+        let watched = turn::<T>(EventKind::AtomicUpdate, addr);
+        let old = exchange_with(addr, &change);
+        if watched {
+            done(EventKind::AtomicUpdate, addr, change(old), old);
+        }
+        old
+    }
+}
+
+unsafe fn compare<T: Word>(addr: usize, expected: T, new: T) -> T {
+    // SAFETY: as in `load`.
+    unsafe {
+        let watched = turn::<T>(EventKind::AtomicUpdate, addr);
+        let found = T::compare_exchange(addr, expected, new);
+        if watched {
+            if found == expected {
+                done(EventKind::AtomicUpdate, addr, new, found);
+            } else {
+                done(EventKind::AtomicFailed, addr, found, found);
+            }
+        }
+        found
+    }
+}
+
+unsafe fn compare_into<T: Word>(addr: usize, expected: *mut T, new: T) -> i32 {
+    // SAFETY: as in `load`; `expected` is a local of the program.
+    unsafe {
+        let wanted = expected.read_unaligned();
+        let found = compare(addr, wanted, new);
+        if found != wanted {
+            expected.write_unaligned(found);
+        }
+        i32::from(found == wanted)
+    }
+}
+
+/// Exports functions that note their return address and go on in generic code.
+macro_rules! stubs {
+    ($(fn $name:ident($($arg:ident: $type:ty),*) $(-> $ret:ty)? $body:block)*) => {$(
+        /// Makes the atomic operation in its name.
+        ///
+        /// # Safety
+        /// Called by instrumented code with valid addresses.
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C-unwind" fn $name($($arg: $type),*) $(-> $ret)? {
+            #[allow(unused_variables)]
+            unsafe extern "C-unwind" fn serve($($arg: $type),*) $(-> $ret)? {
+                // SAFETY: the program's own addresses.
+                unsafe { $body }
+            }
+            crate::interpose::note_caller_and_jump!(serve)
+        }
+    )*};
+}
+
+macro_rules! family {
+    ($type:ty; $load:ident, $store:ident, $exchange:ident, $add:ident, $sub:ident, $and:ident, $or:ident,
+     $xor:ident, $nand:ident, $strong:ident, $weak:ident, $val:ident) => {
+        stubs! {
+            fn $load(addr: usize, order: i32) -> $type { load(addr) }
+            fn $store(addr: usize, value: $type, order: i32) { store(addr, value) }
+            fn $exchange(addr: usize, value: $type, order: i32) -> $type { update(addr, |_| value) }
+            fn $add(addr: usize, value: $type, order: i32) -> $type { update(addr, |x: $type| x.wrapping_add(value)) }
+            fn $sub(addr: usize, value: $type, order: i32) -> $type { update(addr, |x: $type| x.wrapping_sub(value)) }
+            fn $and(addr: usize, value: $type, order: i32) -> $type { update(addr, |x: $type| x & value) }
+            fn $or(addr: usize, value: $type, order: i32) -> $type { update(addr, |x: $type| x | value) }
+            fn $xor(addr: usize, value: $type, order: i32) -> $type { update(addr, |x: $type| x ^ value) }
+            fn $nand(addr: usize, value: $type, order: i32) -> $type { update(addr, |x: $type| !(x & value)) }
+            fn $strong(addr: usize, expected: *mut $type, new: $type, order: i32, failure: i32) -> i32 {
+                compare_into(addr, expected, new)
+            }
+            fn $weak(addr: usize, expected: *mut $type, new: $type, order: i32, failure: i32) -> i32 {
+                compare_into(addr, expected, new)
+            }
+            fn $val(addr: usize, expected: $type, new: $type, order: i32, failure: i32) -> $type {
+                compare(addr, expected, new)
+            }
+        }
+    };
+}
+
+family!(u8; __tsan_atomic8_load, __tsan_atomic8_store, __tsan_atomic8_exchange, __tsan_atomic8_fetch_add,
+    __tsan_atomic8_fetch_sub, __tsan_atomic8_fetch_and, __tsan_atomic8_fetch_or, __tsan_atomic8_fetch_xor,
+    __tsan_atomic8_fetch_nand, __tsan_atomic8_compare_exchange_strong, __tsan_atomic8_compare_exchange_weak,
+    __tsan_atomic8_compare_exchange_val);
+family!(u16; __tsan_atomic16_load, __tsan_atomic16_store, __tsan_atomic16_exchange, __tsan_atomic16_fetch_add,
+    __tsan_atomic16_fetch_sub, __tsan_atomic16_fetch_and, __tsan_atomic16_fetch_or, __tsan_atomic16_fetch_xor,
+    __tsan_atomic16_fetch_nand, __tsan_atomic16_compare_exchange_strong, __tsan_atomic16_compare_exchange_weak,
+    __tsan_atomic16_compare_exchange_val);
+family!(u32; __tsan_atomic32_load, __tsan_atomic32_store, __tsan_atomic32_exchange, __tsan_atomic32_fetch_add,
+    __tsan_atomic32_fetch_sub, __tsan_atomic32_fetch_and, __tsan_atomic32_fetch_or, __tsan_atomic32_fetch_xor,
+    __tsan_atomic32_fetch_nand, __tsan_atomic32_compare_exchange_strong, __tsan_atomic32_compare_exchange_weak,
+    __tsan_atomic32_compare_exchange_val);
+family!(u64; __tsan_atomic64_load, __tsan_atomic64_store, __tsan_atomic64_exchange, __tsan_atomic64_fetch_add,
+    __tsan_atomic64_fetch_sub, __tsan_atomic64_fetch_and, __tsan_atomic64_fetch_or, __tsan_atomic64_fetch_xor,
+    __tsan_atomic64_fetch_nand, __tsan_atomic64_compare_exchange_strong, __tsan_atomic64_compare_exchange_weak,
+    __tsan_atomic64_compare_exchange_val);
+family!(u128; __tsan_atomic128_load, __tsan_atomic128_store, __tsan_atomic128_exchange, __tsan_atomic128_fetch_add,
+    __tsan_atomic128_fetch_sub, __tsan_atomic128_fetch_and, __tsan_atomic128_fetch_or, __tsan_atomic128_fetch_xor,
+    __tsan_atomic128_fetch_nand, __tsan_atomic128_compare_exchange_strong,
+    __tsan_atomic128_compare_exchange_weak, __tsan_atomic128_compare_exchange_val);
+
+stubs! {
+    fn __tsan_atomic_thread_fence(order: i32) {
+        let fiber = WATCHED.load(Ordering::Relaxed);
+        if !fiber.is_null() {
+            (*fiber).ops += 1;
+            let op = Op { kind: EventKind::Fence, object: 0, size: 0, site: caller(), index: (*fiber).ops };
+            engine().point(op, None, false);
+            engine().note(EventKind::Fence, 0, 0, 0, 0);
+        }
+        fence(SC);
+    }
+    fn __tsan_atomic_signal_fence(order: i32) { std::sync::atomic::compiler_fence(SC) }
+}

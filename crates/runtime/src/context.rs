@@ -1,0 +1,100 @@
+//! Switching between fibers: registers, stack and the thread pointer (x86-64 only).
+//!
+//! Everything that would have to be written again for another processor is in this file.
+
+use std::arch::naked_asm;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// A suspended flow of control: its stack pointer, with the registers saved below it.
+pub type StackPointer = usize;
+
+/// Whether `wrfsbase` may be used; if not, a system call sets the thread pointer.
+static HAS_WRFSBASE: AtomicU8 = AtomicU8::new(0);
+
+/// Finds out what the processor and kernel allow.
+pub fn init() {
+    const HWCAP2_FSGSBASE: u64 = 2;
+    // SAFETY: getauxval only reads.
+    let allowed = unsafe { libc::getauxval(libc::AT_HWCAP2) } & HWCAP2_FSGSBASE != 0;
+    HAS_WRFSBASE.store(u8::from(allowed), Ordering::Relaxed);
+}
+
+/// The calling thread's thread pointer.
+pub fn thread_pointer() -> usize {
+    let pointer: usize;
+    // SAFETY: the x86-64 ABI keeps the thread pointer's own value at its first word.
+    unsafe { std::arch::asm!("mov {}, fs:[0]", out(reg) pointer, options(nostack, readonly)) };
+    pointer
+}
+
+/// Saves the running context into `save` and goes on with `load` under the thread pointer `fs`.
+///
+/// # Safety
+/// `load` must come from an earlier `switch` or from [`prepare`], and be used once.
+#[unsafe(naked)]
+pub unsafe extern "C-unwind" fn switch(save: *mut StackPointer, load: StackPointer, fs: usize) {
+    naked_asm!(
+        "push rbp",
+        "push rbx",
+        "push r12",
+        "push r13",
+        "push r14",
+        "push r15",
+        "sub rsp, 8",
+        "stmxcsr [rsp]",
+        "fnstcw [rsp + 4]",
+        "mov [rdi], rsp",
+        "mov rsp, rsi",
+        "cmp byte ptr [rip + {has_wrfsbase}], 0",
+        "je 2f",
+        "wrfsbase rdx",
+        "3:",
+        "ldmxcsr [rsp]",
+        "fldcw [rsp + 4]",
+        "add rsp, 8",
+        "pop r15",
+        "pop r14",
+        "pop r13",
+        "pop r12",
+        "pop rbx",
+        "pop rbp",
+        "ret",
+        "2:",
+        "mov eax, 158", // arch_prctl
+        "mov edi, 0x1002", // ARCH_SET_FS
+        "mov rsi, rdx",
+        "syscall",
+        "jmp 3b",
+        has_wrfsbase = sym HAS_WRFSBASE,
+    )
+}
+
+/// Prepares a stack so that the first `switch` to it calls `entry`.
+///
+/// # Safety
+/// `top` must be the end of writable stack memory that nobody else uses.
+pub unsafe fn prepare(top: usize, entry: extern "C-unwind" fn() -> !) -> StackPointer {
+    const DEFAULT_MXCSR_AND_FPU: u64 = 0x0000_037f_0000_1f80;
+    let words = ((top & !15) - 88) as *mut u64;
+    // SAFETY: ten words below the top, as the caller vouches. The word above the entry address is
+    // its return address: zero, which ends every stack walk.
+    unsafe {
+        *words = DEFAULT_MXCSR_AND_FPU;
+        for register in 1..7 {
+            *words.add(register) = 0;
+        }
+        *words.add(7) = entry as usize as u64;
+        *words.add(8) = 0;
+        *words.add(9) = 0;
+    }
+    words as usize
+}
+
+/// Leaves the stack of the calling thread for another and never comes back.
+///
+/// # Safety
+/// `top` must be the 16-byte aligned end of writable stack memory.
+#[unsafe(naked)]
+pub unsafe extern "C" fn abandon_stack(top: usize, argument: usize, then: extern "C" fn(usize) -> !) -> ! {
+    naked_asm!("mov rsp, rdi", "mov rdi, rsi", "xor ebp, ebp", "call rdx", "ud2")
+}

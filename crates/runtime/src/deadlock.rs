@@ -1,0 +1,71 @@
+//! Saying why nobody can go on: who holds what, who waits where, and the cycle.
+
+use std::fmt::Write as _;
+
+use threadbare_trace::{FailureKind, ThreadId};
+
+use crate::engine::engine;
+use crate::record::fail;
+
+fn holder_of(id: ThreadId) -> Option<ThreadId> {
+    // SAFETY: what a thread waits for outlives the wait.
+    engine().fiber(id).wait.and_then(|wait| unsafe { (*wait).holder() })
+}
+
+/// The threads of a cycle of waits, if there is one.
+fn cycle() -> Option<Vec<ThreadId>> {
+    for &start in engine().live() {
+        let mut path = vec![start];
+        while let Some(next) = path.last().and_then(|last| holder_of(*last)) {
+            if next == start {
+                return Some(path);
+            }
+            if path.contains(&next) || path.len() > engine().live().len() {
+                break;
+            }
+            path.push(next);
+        }
+    }
+    None
+}
+
+/// One line for each thread that has not ended.
+pub fn describe_threads() -> String {
+    let mut text = String::new();
+    for id in engine().live().to_vec() {
+        let fiber = engine().fiber(id);
+        let _ = write!(text, "{id} ");
+        if !fiber.held.is_empty() {
+            let held: Vec<String> = fiber.held.iter().map(|address| format!("<obj {address:#x}>")).collect();
+            let _ = write!(text, "holds {} and ", held.join(", "));
+        }
+        match fiber.wait {
+            Some(wait) => {
+                // SAFETY: what a thread waits for outlives the wait.
+                let wait = unsafe { &*wait };
+                let _ = write!(text, "waits for {}", wait.what());
+                if let Some(holder) = wait.holder().filter(|_| !wait.what().ends_with("to end")) {
+                    let _ = write!(text, ", held by {holder}{}", if holder == id { " itself" } else { "" });
+                }
+            }
+            None => {
+                let _ = write!(text, "is about to {}", fiber.pending.kind.word());
+            }
+        }
+        let _ = writeln!(text, ", at <pc {:#x}>", fiber.pending.site);
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+/// Ends the execution as a deadlock.
+pub fn report() -> ! {
+    let threads = describe_threads();
+    match cycle() {
+        Some(path) => {
+            let names: Vec<String> = path.iter().chain(path.first()).map(ThreadId::to_string).collect();
+            fail(FailureKind::Deadlock, format_args!("deadlock: {}\n{threads}", names.join(" waits for ")));
+        }
+        None => fail(FailureKind::Deadlock, format_args!("deadlock: no thread can go on\n{threads}")),
+    }
+}

@@ -1,0 +1,53 @@
+//! Randomness for the program: the same in every run.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use threadbare_sched::Rng;
+
+use crate::engine::engine;
+use crate::interpose::interpose;
+
+/// The generator behind the program's random numbers.
+pub struct Entropy(Rng);
+
+impl Default for Entropy {
+    fn default() -> Entropy {
+        Entropy(Rng::new(0x7468_7265_6164))
+    }
+}
+
+/// Fills memory with random bytes.
+///
+/// # Safety
+/// The memory must be writable.
+pub unsafe fn fill(place: *mut c_void, bytes: usize) {
+    for index in 0..bytes {
+        // SAFETY: as the caller vouches.
+        unsafe { *place.cast::<u8>().add(index) = engine().world.entropy.0.next_u64() as u8 };
+    }
+}
+
+fn next() -> u32 {
+    engine().world.entropy.0.next_u64() as u32
+}
+
+interpose! {
+    /// Random bytes.
+    fn getrandom(place: *mut c_void, bytes: usize, flags: c_uint) -> isize {
+        fill(place, bytes);
+        bytes as isize
+    }
+    /// Random bytes.
+    fn getentropy(place: *mut c_void, bytes: usize) -> c_int {
+        fill(place, bytes);
+        0
+    }
+    /// A random number.
+    fn arc4random() -> u32 { next() }
+    /// Random bytes.
+    fn arc4random_buf(place: *mut c_void, bytes: usize) { fill(place, bytes) }
+    /// A random number below a bound.
+    fn arc4random_uniform(bound: u32) -> u32 { if bound == 0 { 0 } else { next() % bound } }
+    /// `std::random_device`'s numbers come from the processor otherwise.
+    fn _ZNSt13random_device9_M_getvalEv(device: *mut c_void) -> c_uint { next() }
+}

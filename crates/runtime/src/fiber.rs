@@ -1,0 +1,251 @@
+//! One thread of the program: a borrowed pthread whose stack and thread pointer the scheduling
+//! thread runs itself.
+
+use std::ffi::c_void;
+
+use threadbare_sched::Op;
+use threadbare_trace::{EventKind, ThreadId};
+
+use crate::context::StackPointer;
+use crate::shadow::{self, Cell};
+use crate::sys;
+
+/// Something a thread can wait for.
+pub trait Waitable {
+    /// Whether the thread could go on now.
+    fn ready(&self, fiber: &Fiber) -> bool;
+
+    /// What it waits for, in words; `<obj …>` stands for the name of an address.
+    fn what(&self) -> String;
+
+    /// The thread that would have to act first, if it is known.
+    fn holder(&self) -> Option<ThreadId> {
+        None
+    }
+
+    /// The descriptors, with poll events, on which the wait depends.
+    fn descriptors(&self) -> Vec<(i32, i16)> {
+        Vec::new()
+    }
+
+    /// Whether something outside that has no descriptor may end the wait.
+    fn outside(&self) -> bool {
+        false
+    }
+}
+
+/// A call in progress, as the compiler's function hooks announce it.
+#[derive(Clone, Copy)]
+pub struct Frame {
+    /// Where the function will return to.
+    pub pc: u64,
+    /// The stack pointer at its entry; stale frames lie below the current one.
+    pub sp: usize,
+}
+
+const FRAMES: usize = 1 << 18;
+
+/// How many recent reads a thread compares its next one with.
+const RECENT: usize = 16;
+
+/// The last value seen at a site and address.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    pc: u64,
+    addr: u64,
+    value: u64,
+}
+
+/// How a thread treats requests to cancel it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Cancel {
+    /// Somebody asked.
+    pub requested: bool,
+    /// The thread lets itself be cancelled.
+    pub enabled: bool,
+    /// It may be cancelled at any scheduling point, not only at cancellation points.
+    pub asynchronous: bool,
+}
+
+/// A thread-exit function registered by the language runtime.
+pub type ExitFunction = (unsafe extern "C-unwind" fn(*mut c_void), *mut c_void);
+
+/// One thread of the program.
+#[repr(C)]
+pub struct Fiber {
+    /// Operations announced so far, private ones included.
+    pub ops: u32,
+    /// The operation before which a replay wants to decide, `u32::MAX` for none.
+    pub stop_at: u32,
+    /// The owner tag in shadow cells.
+    pub tag: Cell,
+    /// The thread's number.
+    pub id: ThreadId,
+    /// The saved context while another fiber runs.
+    pub sp: StackPointer,
+    /// Its thread pointer.
+    pub fs: usize,
+    /// Its identity for the C library.
+    pub pthread: libc::pthread_t,
+    /// The pool slot it borrows, if it does.
+    pub slot: Option<usize>,
+    /// The lowest and the highest address of its stack.
+    pub stack: (usize, usize),
+    /// The creator, while the new thread is run up to its first visible operation.
+    pub starting: Option<ThreadId>,
+    /// It has ended.
+    pub done: bool,
+    /// Nobody will join it.
+    pub detached: bool,
+    /// Somebody has joined it.
+    pub joined: bool,
+    /// What `main` or `pthread_exit` gave.
+    pub result: *mut c_void,
+    /// What to run, and with what.
+    pub routine: Option<(unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void, *mut c_void)>,
+    /// The operation it will make when chosen.
+    pub pending: Op,
+    /// What must be ready before it can be chosen.
+    pub wait: Option<*const dyn Waitable>,
+    /// The wait may also end by time.
+    pub timed: bool,
+    /// Fruitless re-reads in a row.
+    pub fruitless: u32,
+    /// It gave way and is passed over until the progress counter leaves this value.
+    pub gave_way_at: Option<u64>,
+    recent: [Seen; RECENT],
+    /// Cancellation.
+    pub cancel: Cancel,
+    /// Clean-up buffers pushed by C code, innermost last.
+    pub cleanups: Vec<*mut c_void>,
+    /// Functions to run when the thread ends, last first.
+    pub at_exit: Vec<ExitFunction>,
+    /// Signals sent to this thread and not yet delivered, a bit each.
+    pub signals: u64,
+    /// Signals the thread has blocked, a bit each.
+    pub blocked_signals: u64,
+    /// For OS-thread mode: 1 when the thread may run.
+    pub baton: u32,
+    /// Mutexes held, for deadlock reports and robust mutexes.
+    pub held: Vec<usize>,
+    frames: *mut Frame,
+    depth: usize,
+}
+
+impl Fiber {
+    /// A thread that has not run yet.
+    pub fn new(id: ThreadId, frames: *mut Frame) -> Box<Fiber> {
+        Box::new(Fiber {
+            ops: 0,
+            stop_at: u32::MAX,
+            tag: (id.0 % (shadow::OWNER - 1)) + 1,
+            id,
+            sp: 0,
+            fs: 0,
+            pthread: 0,
+            slot: None,
+            stack: (0, 0),
+            starting: None,
+            done: false,
+            detached: false,
+            joined: false,
+            result: std::ptr::null_mut(),
+            routine: None,
+            pending: Op { kind: EventKind::Start, object: 0, size: 0, site: 0, index: 0 },
+            wait: None,
+            timed: false,
+            fruitless: 0,
+            gave_way_at: None,
+            recent: [Seen::default(); RECENT],
+            cancel: Cancel { requested: false, enabled: true, asynchronous: false },
+            cleanups: Vec::new(),
+            at_exit: Vec::new(),
+            signals: 0,
+            blocked_signals: 0,
+            baton: 0,
+            held: Vec::new(),
+            frames,
+            depth: 0,
+        })
+    }
+
+    /// Memory for the call stack of one thread.
+    pub fn new_frames() -> *mut Frame {
+        sys::map(FRAMES * size_of::<Frame>()).cast()
+    }
+
+    /// Whether the thread could go on now.
+    #[inline(always)]
+    pub fn ready(&self) -> bool {
+        match self.wait {
+            None => true,
+            // SAFETY: what a thread waits for outlives the wait: it is a table entry that is
+            // never dropped while waited for, or lives on the waiting thread's own stack.
+            Some(wait) => self.timed || unsafe { (*wait).ready(self) },
+        }
+    }
+
+    /// Whether the wait that was just left ended by time rather than by what was waited for.
+    pub fn timed_out(&self) -> bool {
+        // SAFETY: as in `ready`.
+        self.wait.is_some_and(|wait| self.timed && !unsafe { (*wait).ready(self) })
+    }
+
+    /// A function was entered.
+    #[inline(always)]
+    pub fn enter(&mut self, pc: u64, sp: usize) {
+        // SAFETY: `depth` never exceeds the mapped frames.
+        unsafe {
+            while self.depth > 0 && (*self.frames.add(self.depth - 1)).sp <= sp {
+                self.depth -= 1;
+            }
+            if self.depth < FRAMES {
+                *self.frames.add(self.depth) = Frame { pc, sp };
+                self.depth += 1;
+            }
+        }
+    }
+
+    /// A function was left.
+    #[inline(always)]
+    pub fn leave(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    /// The return addresses of the calls in progress, innermost first.
+    pub fn call_stack(&self) -> impl Iterator<Item = u64> + use<> {
+        let (frames, depth) = (self.frames, self.depth);
+        // SAFETY: entries below `depth` are initialised.
+        (0..depth).rev().map(move |index| unsafe { (*frames.add(index)).pc })
+    }
+
+    /// Forgets the calls in progress, for a thread that begins.
+    pub fn clear_frames(&mut self) {
+        self.depth = 0;
+    }
+
+    /// Notes a read. A value seen before at the same place brings nothing new: a spinning thread
+    /// does nothing else.
+    #[inline(always)]
+    pub fn saw(&mut self, pc: u64, addr: u64, value: u64) {
+        let seen = Seen { pc, addr, value };
+        let slot = ((pc ^ (pc >> 5) ^ addr ^ (addr >> 4)) as usize) % RECENT;
+        let before = std::mem::replace(&mut self.recent[slot], seen);
+        if before.pc == pc && before.addr == addr && before.value == value {
+            self.fruitless += 1;
+        } else {
+            self.fruitless = 0;
+        }
+    }
+
+    /// The thread changed something: what it reads from now on counts as new.
+    #[inline(always)]
+    pub fn changed_something(&mut self) {
+        self.fruitless = 0;
+    }
+
+    /// An operation that by its nature brings nothing (a yield, a failed try).
+    pub fn made_no_progress(&mut self) {
+        self.fruitless += 1;
+    }
+}

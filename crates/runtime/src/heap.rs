@@ -1,0 +1,250 @@
+//! The program's heap: blocks get stable names, and freed ones are recognised when touched.
+//!
+//! The C library's own allocator does the work, so addresses are what they always were.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::{c_int, c_void};
+use std::hash::BuildHasherDefault;
+
+use threadbare_trace::{EventKind, FailureKind, ThreadId};
+use threadbare_wire::LearnedRecord;
+
+use crate::engine::engine;
+use crate::hash::AddressHasher;
+use crate::interpose::{controlled, note_caller_and_jump, site};
+use crate::shadow::{self, FREED, GRAIN_BITS, SHARED};
+use crate::record;
+
+unsafe extern "C-unwind" {
+    fn __libc_malloc(size: usize) -> *mut c_void;
+    fn __libc_calloc(count: usize, size: usize) -> *mut c_void;
+    fn __libc_realloc(block: *mut c_void, size: usize) -> *mut c_void;
+    fn __libc_free(block: *mut c_void);
+    fn __libc_memalign(alignment: usize, size: usize) -> *mut c_void;
+}
+
+/// A block of the program's heap.
+#[derive(Clone, Copy)]
+pub struct Block {
+    /// Its address.
+    pub start: usize,
+    /// Its size as asked for.
+    pub size: usize,
+    /// The code that asked.
+    pub site: u64,
+    /// Allocated after the snapshot: its address depends on the interleaving.
+    pub young: bool,
+    /// It has been freed.
+    pub freed: bool,
+    /// Where.
+    pub freed_at: u64,
+    /// By whom.
+    pub freed_by: ThreadId,
+}
+
+/// What is known of the heap.
+#[derive(Default)]
+pub struct Heap {
+    blocks: BTreeMap<usize, Block>,
+    ordinals: HashMap<(u64, u16), u64, BuildHasherDefault<AddressHasher>>,
+    learned: HashMap<u64, Vec<u64>, BuildHasherDefault<AddressHasher>>,
+}
+
+impl Heap {
+    fn block_at(&self, addr: usize) -> Option<&Block> {
+        let (_, block) = self.blocks.range(..=addr).next_back()?;
+        (addr < block.start + block.size.max(1).next_multiple_of(4)).then_some(block)
+    }
+
+    /// Takes in a place that another execution found to be shared.
+    pub fn learn(&mut self, record: LearnedRecord) {
+        if record.site == 0 {
+            // SAFETY: the shadow is up before anything can be learned.
+            unsafe { *shadow::cell_or_new((record.place as usize) << GRAIN_BITS) |= SHARED };
+        } else {
+            self.learned.entry(record.site).or_default().push(record.place);
+        }
+    }
+}
+
+/// The live block around an address, if it was allocated after the snapshot.
+pub fn young_block_at(addr: usize) -> Option<Block> {
+    engine().world.heap.block_at(addr).filter(|block| block.young && !block.freed).copied()
+}
+
+/// The freed block around an address.
+pub fn freed_block_at(addr: usize) -> Option<Block> {
+    engine().world.heap.block_at(addr).filter(|block| block.freed).copied()
+}
+
+unsafe fn allocated(start: *mut c_void, size: usize, site: u64) -> *mut c_void {
+    if start.is_null() || !controlled() {
+        return start;
+    }
+    let engine = engine();
+    engine.complete_write();
+    let start_address = start as usize;
+    let by = engine.current_id();
+    let heap = &mut engine.world.heap;
+    // The allocator may have merged freed blocks into this one.
+    let overlapped: Vec<usize> =
+        heap.blocks.range(start_address..start_address + size.max(1)).map(|(address, _)| *address).collect();
+    for address in overlapped {
+        heap.blocks.remove(&address);
+    }
+    if let Some((&before, block)) = heap.blocks.range(..start_address).next_back()
+        && block.freed
+        && before + block.size > start_address
+    {
+        heap.blocks.remove(&before);
+    }
+    heap.blocks.insert(
+        start_address,
+        Block {
+            start: start_address,
+            size,
+            site,
+            young: engine.running,
+            freed: false,
+            freed_at: 0,
+            freed_by: ThreadId::MAIN,
+        },
+    );
+    // SAFETY: notes on memory that now belongs to a new block.
+    unsafe {
+        shadow::fill(start_address, size.max(1), 0);
+        if let Some(places) = heap.learned.get(&site) {
+            for place in places {
+                let offset = (*place as usize) << GRAIN_BITS;
+                if offset < size {
+                    *shadow::cell_or_new(start_address + offset) |= SHARED;
+                }
+            }
+        }
+    }
+    let ordinal = heap.ordinals.entry((site, by.0)).or_default();
+    *ordinal += 1;
+    let ordinal = *ordinal;
+    let fiber = engine.current();
+    let pending = std::mem::replace(&mut fiber.pending.site, site);
+    engine.note(EventKind::Alloc, start_address, 0, size as u64, ordinal);
+    fiber.pending.site = pending;
+    start
+}
+
+unsafe fn about_to_free(start: *mut c_void, site: u64) {
+    if start.is_null() || !controlled() {
+        return;
+    }
+    let engine = engine();
+    engine.complete_write();
+    let by = engine.current_id();
+    let fiber = engine.current();
+    let Some(block) = engine.world.heap.blocks.get_mut(&(start as usize)) else { return };
+    let pending = std::mem::replace(&mut fiber.pending.site, site);
+    if block.freed {
+        record::fail(
+            FailureKind::UseAfterFree,
+            format_args!(
+                "double free of a heap block of {} bytes that {} freed first, at <pc {:#x}>",
+                block.size, block.freed_by, block.freed_at
+            ),
+        );
+    }
+    block.freed = true;
+    block.freed_at = site;
+    block.freed_by = by;
+    let size = block.size;
+    // SAFETY: notes on the block's own memory. Very large blocks go back to the system, where
+    // touching them faults by itself.
+    unsafe {
+        if size <= 1 << 20 {
+            shadow::fill(start as usize, size.max(1), FREED);
+        }
+    }
+    engine.note(EventKind::Free, start as usize, 0, size as u64, 0);
+    fiber.pending.site = pending;
+}
+
+/// The site of the call, if anybody wants to know.
+fn where_from() -> u64 {
+    if controlled() { site() } else { 0 }
+}
+
+macro_rules! allocators {
+    ($(fn $name:ident($($arg:ident: $type:ty),*) $(-> $ret:ty)? $body:block)*) => {$(
+        /// Stands in for the C library's function of this name.
+        ///
+        /// # Safety
+        /// As the C function.
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C-unwind" fn $name($($arg: $type),*) $(-> $ret)? {
+            unsafe extern "C-unwind" fn serve($($arg: $type),*) $(-> $ret)? {
+                // SAFETY: as the C function demands of its caller.
+                unsafe { $body }
+            }
+            note_caller_and_jump!(serve)
+        }
+    )*};
+}
+
+allocators! {
+    fn malloc(size: usize) -> *mut c_void {
+        let pc = where_from();
+        allocated(__libc_malloc(size), size, pc)
+    }
+    fn calloc(count: usize, size: usize) -> *mut c_void {
+        let pc = where_from();
+        allocated(__libc_calloc(count, size), count.saturating_mul(size), pc)
+    }
+    fn realloc(block: *mut c_void, size: usize) -> *mut c_void {
+        let pc = where_from();
+        if !block.is_null() {
+            about_to_free(block, pc);
+        }
+        let moved = __libc_realloc(block, size);
+        if moved.is_null() && size != 0 {
+            revive(block);
+            return moved;
+        }
+        allocated(moved, size, pc)
+    }
+    fn free(block: *mut c_void) {
+        let pc = where_from();
+        about_to_free(block, pc);
+        __libc_free(block);
+    }
+    fn memalign(alignment: usize, size: usize) -> *mut c_void {
+        let pc = where_from();
+        allocated(__libc_memalign(alignment, size), size, pc)
+    }
+    fn aligned_alloc(alignment: usize, size: usize) -> *mut c_void {
+        let pc = where_from();
+        allocated(__libc_memalign(alignment, size), size, pc)
+    }
+    fn posix_memalign(place: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
+        let pc = where_from();
+        if !alignment.is_power_of_two() || alignment % size_of::<usize>() != 0 {
+            return libc::EINVAL;
+        }
+        let block = allocated(__libc_memalign(alignment, size), size, pc);
+        if block.is_null() {
+            return libc::ENOMEM;
+        }
+        *place = block;
+        0
+    }
+}
+
+/// A failed `realloc` leaves the block as it was.
+unsafe fn revive(start: *mut c_void) {
+    if !controlled() {
+        return;
+    }
+    if let Some(block) = engine().world.heap.blocks.get_mut(&(start as usize)) {
+        block.freed = false;
+        // SAFETY: notes on the block's own memory.
+        unsafe { shadow::fill(block.start, block.size.max(1), 0) };
+    }
+}

@@ -1,0 +1,66 @@
+//! Which code is the program's own, and which belongs to the system underneath it.
+
+use std::ffi::{CStr, c_int, c_void};
+
+/// Libraries whose inner call sites mean nothing to the programmer.
+const SYSTEM: [&str; 8] =
+    ["libstdc++", "libc.so", "libc++", "libm.so", "libgcc_s", "ld-linux", "linux-vdso", "libthreadbare_rt"];
+
+/// The executable ranges of what was loaded when the program started.
+#[derive(Default)]
+pub struct Libraries {
+    system: Vec<(u64, u64)>,
+    program: Vec<(u64, u64)>,
+}
+
+impl Libraries {
+    /// Looks at everything that is loaded now.
+    pub fn look() -> Libraries {
+        let mut libraries = Libraries::default();
+        // SAFETY: the callback gets this very place back while the call lasts.
+        unsafe { libc::dl_iterate_phdr(Some(add), (&raw mut libraries).cast()) };
+        libraries
+    }
+
+    /// Whether the address is in a system library.
+    pub fn is_system(&self, pc: u64) -> bool {
+        contains(&self.system, pc)
+    }
+
+    /// Whether the address is in the program and follows a call instruction.
+    pub fn is_program_return(&self, pc: u64) -> bool {
+        if !contains(&self.program, pc) {
+            return false;
+        }
+        // SAFETY: inside an executable range, and not at its very start.
+        unsafe {
+            let at = |back: u64| *((pc - back) as *const u8);
+            at(5) == 0xe8 || (at(2) == 0xff && at(1) & 0x38 == 0x10) || (at(3) == 0xff && at(2) & 0x38 == 0x10)
+        }
+    }
+}
+
+fn contains(ranges: &[(u64, u64)], pc: u64) -> bool {
+    ranges.iter().any(|(start, end)| (start + 8..*end).contains(&pc))
+}
+
+unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _size: usize, into: *mut c_void) -> c_int {
+    // SAFETY: the loader passes valid records; `into` is the caller's `Libraries`.
+    unsafe {
+        let (info, libraries) = (&*info, &mut *into.cast::<Libraries>());
+        let name = CStr::from_ptr(info.dlpi_name).to_string_lossy();
+        let file = name.rsplit('/').next().unwrap_or_default();
+        let list = if SYSTEM.iter().any(|system| file.starts_with(system)) {
+            &mut libraries.system
+        } else {
+            &mut libraries.program
+        };
+        for header in std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum as usize) {
+            if header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0 {
+                let start = info.dlpi_addr + header.p_vaddr;
+                list.push((start, start + header.p_memsz));
+            }
+        }
+    }
+    0
+}

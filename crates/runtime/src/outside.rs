@@ -1,0 +1,45 @@
+//! Waits that the world outside may end: descriptors and child processes.
+
+use crate::engine::Engine;
+use crate::fiber::Waitable;
+use crate::sys;
+
+/// Whether a descriptor is ready for these poll events.
+pub fn is_ready(fd: i32, events: i16) -> bool {
+    let mut poll = libc::pollfd { fd, events, revents: 0 };
+    poll_raw(std::slice::from_mut(&mut poll), 0) != 0
+}
+
+/// Polls; the time is in milliseconds, negative for as long as it takes.
+pub fn poll_raw(polls: &mut [libc::pollfd], milliseconds: i32) -> isize {
+    // SAFETY: the slice is valid for the call.
+    unsafe {
+        sys::call(
+            libc::SYS_poll,
+            [polls.as_mut_ptr() as usize, polls.len(), milliseconds as isize as usize, 0, 0, 0],
+        )
+    }
+}
+
+/// Sleeps until something outside may have happened. False if nothing outside can.
+pub fn wait_for_any(engine: &mut Engine) -> bool {
+    let mut polls = Vec::new();
+    let mut blind = false;
+    for id in engine.live().to_vec() {
+        let Some(wait) = engine.fiber(id).wait else { continue };
+        // SAFETY: what a thread waits for outlives the wait.
+        let wait: &dyn Waitable = unsafe { &*wait };
+        blind |= wait.outside();
+        for (fd, events) in wait.descriptors() {
+            if engine.world.forked || !engine.world.inner_descriptors.contains(&fd) {
+                polls.push(libc::pollfd { fd, events, revents: 0 });
+            }
+        }
+    }
+    if polls.is_empty() && !blind {
+        return false;
+    }
+    // The driver's guard ends the run if nothing ever happens.
+    poll_raw(&mut polls, if blind { 1 } else { -1 });
+    true
+}

@@ -1,0 +1,225 @@
+//! How the process ends, and how it makes others.
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+
+use threadbare_trace::{EventKind, FailureKind};
+use threadbare_wire::Status;
+
+use crate::engine::engine;
+use crate::fiber::{Fiber, Waitable};
+use crate::interpose::{interpose, real, site};
+use crate::record::{fail, note_failure};
+use crate::sync::{note, step, step_when};
+use crate::{server, specific, sys};
+
+/// Registers for the very end of an ordinary exit. Registered first, run last.
+pub fn watch_exit() {
+    unsafe extern "C" {
+        fn on_exit(function: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
+    }
+    extern "C" fn at_end(_status: c_int, _argument: *mut c_void) {
+        finish();
+    }
+    // SAFETY: the function lives as long as the process.
+    unsafe { on_exit(at_end, std::ptr::null_mut()) };
+}
+
+/// The execution reached an end of its own.
+fn finish() {
+    if !crate::interpose::controlled() {
+        return;
+    }
+    let engine = engine();
+    engine.complete_write();
+    crate::record::note_divergence();
+    engine.shared.control().status = Status::Ended as u32;
+}
+
+/// All threads have ended, main included.
+pub fn end_of_last_thread() -> ! {
+    // SAFETY: exit may be called from any thread.
+    unsafe { libc::exit(0) }
+}
+
+fn says(program_text: &str) {
+    sys::write(2, program_text.as_bytes());
+}
+
+unsafe fn text(place: *const c_char) -> String {
+    if place.is_null() {
+        return String::new();
+    }
+    // SAFETY: the compiler passes C strings.
+    unsafe { std::ffi::CStr::from_ptr(place).to_string_lossy().into_owned() }
+}
+
+/// Whether the program has its own way of dealing with this signal.
+fn handles(signal: c_int) -> bool {
+    // SAFETY: only reads the disposition.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, std::ptr::null(), &mut action);
+        action.sa_sigaction != libc::SIG_DFL && !crate::signals::is_ours(action.sa_sigaction)
+    }
+}
+
+fn aborted(kind: FailureKind, message: std::fmt::Arguments<'_>) -> ! {
+    note_failure(kind, message);
+    finish();
+    if handles(libc::SIGABRT) {
+        // SAFETY: the program's handler shall see it.
+        unsafe { real!(abort as unsafe extern "C-unwind" fn() -> !)() }
+    }
+    sys::exit(134)
+}
+
+interpose! {
+    /// A failed assertion.
+    fn __assert_fail(expression: *const c_char, file: *const c_char, line: c_uint, function: *const c_char) {
+        let pc = site();
+        let (expression, file, function) = (text(expression), text(file), text(function));
+        engine().current().pending.site = pc;
+        says(&format!("{file}:{line}: {function}: Assertion `{expression}' failed.\n"));
+        aborted(FailureKind::Assertion, format_args!("assertion `{expression}` failed in {function} ({file}:{line})"))
+    }
+    /// A failed check of an error number.
+    fn __assert_perror_fail(error: c_int, file: *const c_char, line: c_uint, function: *const c_char) {
+        let pc = site();
+        let (file, function) = (text(file), text(function));
+        engine().current().pending.site = pc;
+        says(&format!("{file}:{line}: {function}: Unexpected error {error}.\n"));
+        aborted(FailureKind::Assertion, format_args!("unexpected error {error} in {function} ({file}:{line})"))
+    }
+    /// The program gives up.
+    fn abort() {
+        let from = crate::interpose::caller();
+        let by_terminate = engine().world.libraries.is_system(from);
+        let pc = site();
+        engine().current().pending.site = pc;
+        if by_terminate {
+            aborted(FailureKind::Exception, format_args!("the C++ runtime called std::terminate"))
+        }
+        aborted(FailureKind::Abort, format_args!("the program called abort"))
+    }
+    /// A smashed stack.
+    fn __stack_chk_fail() {
+        engine().current().pending.site = site();
+        aborted(FailureKind::Abort, format_args!("a stack buffer was overrun"))
+    }
+    /// The process ends in order.
+    fn exit(status: c_int) {
+        engine().current().pending.site = site();
+        specific::run_exit_functions();
+        real!(exit as unsafe extern "C-unwind" fn(c_int))(status)
+    }
+    /// The process ends at once.
+    fn _exit(status: c_int) {
+        finish();
+        sys::exit(status)
+    }
+    /// The process ends at once.
+    fn _Exit(status: c_int) {
+        finish();
+        sys::exit(status)
+    }
+    /// The process ends, with the quick handlers only.
+    fn quick_exit(status: c_int) {
+        finish();
+        real!(quick_exit as unsafe extern "C-unwind" fn(c_int))(status)
+    }
+    /// Copies the process; the copy has only the calling thread.
+    fn fork() -> c_int { fork_program(site()) }
+    /// As `fork`: the copy gets memory of its own, which is allowed and safer.
+    fn vfork() -> c_int { fork_program(site()) }
+    /// Waits for any child process.
+    fn wait(status: *mut c_int) -> c_int { wait_for(-1, status, 0, std::ptr::null_mut(), site()) }
+    /// Waits for a child process.
+    fn waitpid(child: c_int, status: *mut c_int, options: c_int) -> c_int {
+        wait_for(child, status, options, std::ptr::null_mut(), site())
+    }
+    /// Waits for a child process and its usage.
+    fn wait4(child: c_int, status: *mut c_int, options: c_int, usage: *mut libc::rusage) -> c_int {
+        wait_for(child, status, options, usage, site())
+    }
+    /// Waits for any child process and its usage.
+    fn wait3(status: *mut c_int, options: c_int, usage: *mut libc::rusage) -> c_int {
+        wait_for(-1, status, options, usage, site())
+    }
+    /// Ends the program that a thread without pthreads would escape from.
+    fn clone(function: *mut c_void, stack: *mut c_void, flags: c_int, argument: *mut c_void) -> c_int {
+        crate::record::unsupported("clone() to make threads or processes")
+    }
+}
+
+unsafe fn fork_program(pc: u64) -> c_int {
+    step(EventKind::Process, 0, pc);
+    note(EventKind::Process, 0, 0);
+    engine().world.forked = true;
+    // SAFETY: the original runs the program's own fork handlers.
+    let child = unsafe { real!(fork as unsafe extern "C-unwind" fn() -> c_int)() };
+    if child == 0 {
+        server::leave_campaign();
+    }
+    child
+}
+
+/// A child process whose end is waited for; lives on the waiting thread's stack.
+struct ChildEnd(c_int);
+
+impl Waitable for ChildEnd {
+    fn ready(&self, _fiber: &Fiber) -> bool {
+        // SAFETY: looks without taking; an all-zero record means that nobody has ended.
+        unsafe {
+            let mut info: libc::siginfo_t = std::mem::zeroed();
+            let (kind, id) = if self.0 > 0 { (libc::P_PID, self.0) } else { (libc::P_ALL, 0) };
+            let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+            let result = sys::call(
+                libc::SYS_waitid,
+                [kind as usize, id as usize, &raw mut info as usize, options as usize, 0, 0],
+            );
+            result < 0 || info.si_pid() != 0
+        }
+    }
+
+    fn what(&self) -> String {
+        "a child process to end".to_string()
+    }
+
+    fn outside(&self) -> bool {
+        true
+    }
+}
+
+unsafe fn wait_for(child: c_int, status: *mut c_int, options: c_int, usage: *mut libc::rusage, pc: u64) -> c_int {
+    let end = ChildEnd(child);
+    if options & libc::WNOHANG == 0 {
+        step_when(EventKind::Process, 0, pc, Some(&raw const end), false);
+        note(EventKind::Process, 0, 0);
+    }
+    // SAFETY: the program's own arguments.
+    let result = unsafe {
+        sys::call(
+            libc::SYS_wait4,
+            [child as isize as usize, status as usize, options as usize, usage as usize, 0, 0],
+        )
+    };
+    if result < 0 { crate::sync::or_errno(-result as c_int) } else { result as c_int }
+}
+
+/// Ends the execution because of a fatal signal.
+pub fn killed_by(signal: c_int, address: usize) -> ! {
+    match signal {
+        libc::SIGSEGV | libc::SIGBUS if address < 4096 => fail(
+            FailureKind::Segfault,
+            format_args!("segmentation fault: access through a null pointer (address {address:#x})"),
+        ),
+        libc::SIGSEGV => {
+            fail(FailureKind::Segfault, format_args!("segmentation fault at address {address:#x}"))
+        }
+        libc::SIGBUS => fail(FailureKind::Segfault, format_args!("bus error at address {address:#x}")),
+        libc::SIGFPE => fail(FailureKind::Segfault, format_args!("arithmetic fault (division by zero?)")),
+        libc::SIGILL => fail(FailureKind::Segfault, format_args!("illegal instruction")),
+        libc::SIGABRT => fail(FailureKind::Abort, format_args!("the program was aborted")),
+        other => fail(FailureKind::Segfault, format_args!("killed by signal {other}")),
+    }
+}

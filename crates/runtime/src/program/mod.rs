@@ -1,0 +1,7 @@
+//! What the program asks of the system, apart from synchronization.
+
+pub mod io;
+pub mod poll;
+pub mod strings;
+pub mod syscall;
+pub mod threads;

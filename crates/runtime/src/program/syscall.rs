@@ -1,0 +1,33 @@
+//! The C library's `syscall`, through which Rust's standard library and others reach the kernel.
+
+use std::ffi::{c_int, c_long, c_void};
+
+use crate::interpose::{interpose, site};
+use crate::sync::{futex, or_errno};
+use crate::{entropy, sys, time};
+
+interpose! {
+    /// A system call by number.
+    fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long {
+        let pc = site();
+        let result = match number {
+            libc::SYS_futex => futex::call(a, b, c, d, f, pc),
+            libc::SYS_getrandom => {
+                entropy::fill(a as *mut c_void, b);
+                b as isize
+            }
+            libc::SYS_sched_yield => {
+                time::give_way(pc);
+                0
+            }
+            libc::SYS_clone | libc::SYS_clone3 | libc::SYS_fork | libc::SYS_vfork => {
+                crate::record::unsupported("a system call that makes threads or processes by hand")
+            }
+            _ => sys::call(number, [a, b, c, d, e, f]),
+        };
+        if (-4095..0).contains(&result) {
+            return c_long::from(or_errno(-result as c_int));
+        }
+        result as c_long
+    }
+}

@@ -1,0 +1,209 @@
+//! The thread functions of pthreads.
+
+use std::ffi::{c_char, c_int, c_void};
+
+use libc::{pthread_attr_t, pthread_t, timespec};
+use threadbare_trace::{EventKind, FailureKind, ThreadId};
+
+use crate::engine::engine;
+use crate::fiber::{Fiber, Waitable};
+use crate::interpose::{interpose, site};
+use crate::record::fail;
+use crate::sync::{Limit, note, step, step_when};
+use crate::threads::{self, Routine};
+use crate::{cancel, server, time};
+
+unsafe extern "C" {
+    fn pthread_attr_getdetachstate(attributes: *const pthread_attr_t, state: *mut c_int) -> c_int;
+}
+
+/// The latest thread with this identity. Identities are used again after a join.
+pub fn find(thread: pthread_t) -> Option<&'static mut Fiber> {
+    let engine = engine();
+    let id = engine.fibers.iter().rev().find(|fiber| fiber.pthread == thread)?.id;
+    Some(engine.fiber(id))
+}
+
+/// Creates a thread; returns an error number.
+///
+/// # Safety
+/// As `pthread_create`.
+pub unsafe fn create(
+    thread: *mut pthread_t,
+    attributes: *const pthread_attr_t,
+    routine: Routine,
+    argument: *mut c_void,
+    pc: u64,
+) -> c_int {
+    if !engine().running {
+        server::snapshot();
+    }
+    step(EventKind::Create, 0, pc);
+    let mut detached = 0;
+    if !attributes.is_null() {
+        // SAFETY: the program passed initialised attributes.
+        unsafe { pthread_attr_getdetachstate(attributes, &mut detached) };
+    }
+    match threads::create(attributes, routine, argument, detached == libc::PTHREAD_CREATE_DETACHED) {
+        Ok(id) => {
+            // SAFETY: the program passed a place for the identity.
+            unsafe { *thread = engine().fiber(id).pthread };
+            note(EventKind::Create, 0, u64::from(id.0));
+            engine().changed();
+            threads::start(id);
+            0
+        }
+        Err(error) => error,
+    }
+}
+
+/// What a joining thread waits for; lives on its stack.
+struct End(ThreadId);
+
+impl Waitable for End {
+    fn ready(&self, fiber: &Fiber) -> bool {
+        engine().fiber(self.0).done || cancel::is_due(fiber)
+    }
+
+    fn what(&self) -> String {
+        format!("{} to end", self.0)
+    }
+
+    fn holder(&self) -> Option<ThreadId> {
+        Some(self.0)
+    }
+}
+
+fn misuse(pc: u64, text: std::fmt::Arguments<'_>) -> ! {
+    engine().current().pending.site = pc;
+    fail(FailureKind::Misuse, text)
+}
+
+/// Waits for a thread's end; returns an error number.
+///
+/// # Safety
+/// `value` must be null or a place for the result.
+pub unsafe fn join(thread: pthread_t, value: *mut *mut c_void, limit: Limit, pc: u64) -> c_int {
+    let fiber = engine().current();
+    let Some(target) = find(thread) else {
+        misuse(pc, format_args!("{} joins a thread that does not exist", fiber.id));
+    };
+    if target.id == fiber.id {
+        return libc::EDEADLK;
+    }
+    if target.joined {
+        misuse(pc, format_args!("{} joins {}, which has been joined before", fiber.id, target.id));
+    }
+    if target.detached {
+        misuse(pc, format_args!("{} joins {}, which is detached", fiber.id, target.id));
+    }
+    cancel::check(fiber);
+    let end = End(target.id);
+    let refused = if limit == Limit::Try {
+        step(EventKind::Join, 0, pc);
+        !target.done
+    } else {
+        step_when(EventKind::Join, 0, pc, Some(&raw const end), limit.timed())
+    };
+    if !refused && !target.done {
+        cancel::check(fiber);
+    }
+    if refused {
+        limit.reached();
+        fiber.made_no_progress();
+        note(EventKind::JoinFailed, 0, u64::from(target.id.0));
+        return if limit == Limit::Try { libc::EBUSY } else { libc::ETIMEDOUT };
+    }
+    if target.joined {
+        misuse(pc, format_args!("{} joins {}, which another thread has joined", fiber.id, target.id));
+    }
+    target.joined = true;
+    if !value.is_null() {
+        // SAFETY: as the caller vouches.
+        unsafe { *value = target.result };
+    }
+    note(EventKind::Join, 0, u64::from(target.id.0));
+    engine().changed();
+    threads::release(target);
+    0
+}
+
+/// Lets a thread go; returns an error number.
+pub fn detach(thread: pthread_t, pc: u64) -> c_int {
+    step(EventKind::Detach, 0, pc);
+    let fiber = engine().current();
+    let Some(target) = find(thread) else { return libc::ESRCH };
+    if target.joined {
+        misuse(pc, format_args!("{} detaches {}, which has been joined before", fiber.id, target.id));
+    }
+    if target.detached {
+        return libc::EINVAL;
+    }
+    target.detached = true;
+    note(EventKind::Detach, 0, u64::from(target.id.0));
+    if target.done {
+        threads::release(target);
+    }
+    0
+}
+
+interpose! {
+    /// Creates a thread.
+    fn pthread_create(thread: *mut pthread_t, attributes: *const pthread_attr_t, routine: Routine, argument: *mut c_void) -> c_int {
+        let pc = site();
+        create(thread, attributes, routine, argument, pc)
+    }
+    /// Waits for a thread's end.
+    fn pthread_join(thread: pthread_t, value: *mut *mut c_void) -> c_int {
+        let pc = site();
+        join(thread, value, Limit::Forever, pc)
+    }
+    /// Joins a thread if it has ended.
+    fn pthread_tryjoin_np(thread: pthread_t, value: *mut *mut c_void) -> c_int {
+        let pc = site();
+        join(thread, value, Limit::Try, pc)
+    }
+    /// Waits for a thread's end until a time.
+    fn pthread_timedjoin_np(thread: pthread_t, value: *mut *mut c_void, until: *const timespec) -> c_int {
+        let pc = site();
+        match time::deadline(until) {
+            Ok(limit) => join(thread, value, limit, pc),
+            Err(error) => error,
+        }
+    }
+    /// Waits for a thread's end until a time on a clock.
+    fn pthread_clockjoin_np(thread: pthread_t, value: *mut *mut c_void, clock: c_int, until: *const timespec) -> c_int {
+        let pc = site();
+        match time::deadline(until) {
+            Ok(limit) => join(thread, value, limit, pc),
+            Err(error) => error,
+        }
+    }
+    /// Lets a thread go.
+    fn pthread_detach(thread: pthread_t) -> c_int {
+        let pc = site();
+        detach(thread, pc)
+    }
+    /// Offers to give way.
+    fn sched_yield() -> c_int {
+        time::give_way(site());
+        0
+    }
+    /// Offers to give way.
+    fn pthread_yield() -> c_int {
+        time::give_way(site());
+        0
+    }
+    /// Names a thread; the kernel thread behind it is nobody's business.
+    fn pthread_setname_np(thread: pthread_t, name: *const c_char) -> c_int { 0 }
+    /// Reads a thread's processors: whatever the scheduling thread may use.
+    fn pthread_getaffinity_np(thread: pthread_t, size: usize, set: *mut libc::cpu_set_t) -> c_int {
+        if libc::sched_getaffinity(0, size, set) == 0 { 0 } else { libc::EINVAL }
+    }
+    /// Pins a thread: of no effect where one thread runs at a time.
+    fn pthread_setaffinity_np(thread: pthread_t, size: usize, set: *const libc::cpu_set_t) -> c_int { 0 }
+    /// Sets a thread's policy and priority: of no effect here.
+    fn pthread_setschedparam(thread: pthread_t, policy: c_int, parameters: *const libc::sched_param) -> c_int { 0 }
+    /// Sets a thread's priority: of no effect here.
+    fn pthread_setschedprio(thread: pthread_t, priority: c_int) -> c_int { 0 }
+}

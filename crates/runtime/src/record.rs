@@ -1,0 +1,188 @@
+//! The shared memory as the runtime sees it: writing events, switches, discoveries and failures.
+
+use std::fmt::Write as _;
+
+use threadbare_trace::{Event, EventKind, FailureKind, ThreadId};
+use threadbare_wire::{Area, Control, DecisionRecord, LearnedRecord, Status, SwitchRecord, flags};
+
+use crate::sys;
+
+/// The mapped shared memory.
+#[derive(Clone, Copy)]
+pub struct Shared {
+    base: *mut u8,
+}
+
+impl Shared {
+    /// Wraps a mapping.
+    ///
+    /// # Safety
+    /// `base` must point to a mapping of a whole [`threadbare_wire::Layout`].
+    pub unsafe fn new(base: *mut u8) -> Shared {
+        Shared { base }
+    }
+
+    /// The head of the memory.
+    #[inline(always)]
+    #[allow(clippy::mut_from_ref)]
+    pub fn control(&self) -> &'static mut Control {
+        // SAFETY: the mapping lives as long as the process; one thread at a time uses it.
+        unsafe { &mut *self.base.cast::<Control>() }
+    }
+
+    #[inline(always)]
+    fn slot<T>(&self, area: Area, index: u64) -> Option<*mut T> {
+        if index >= area.capacity {
+            return None;
+        }
+        // SAFETY: the index is within the area, and the area within the mapping.
+        Some(unsafe { self.base.add(area.offset as usize).cast::<T>().add(index as usize) })
+    }
+
+    /// Appends an event and returns its place, so that a write's value can be filled in later.
+    #[inline(always)]
+    pub fn event(&self, event: Event) -> Option<*mut Event> {
+        let control = self.control();
+        if control.plan.flags & flags::NO_EVENTS != 0 {
+            return None;
+        }
+        let Some(place) = self.slot::<Event>(control.layout.events, control.events) else {
+            lost_control(
+                "the event memory is full: the run made more events than its step limit allows for; \
+                 raise --max-steps",
+            );
+        };
+        control.events += 1;
+        // SAFETY: `slot` checked the place.
+        unsafe { place.write(event) };
+        Some(place)
+    }
+
+    /// Appends a switch.
+    pub fn switch(&self, switch: SwitchRecord) {
+        let control = self.control();
+        let Some(place) = self.slot::<SwitchRecord>(control.layout.switches, control.switches) else {
+            lost_control("the switch memory is full; raise --max-steps");
+        };
+        control.switches += 1;
+        // SAFETY: `slot` checked the place.
+        unsafe { place.write(switch) };
+    }
+
+    /// Appends a decision, if the plan asks for them.
+    pub fn decision(&self, decision: DecisionRecord) {
+        let control = self.control();
+        if control.plan.flags & flags::DECISIONS == 0 {
+            return;
+        }
+        let Some(place) = self.slot::<DecisionRecord>(control.layout.decisions, control.decisions) else {
+            lost_control("the decision memory is full; raise --max-steps");
+        };
+        control.decisions += 1;
+        // SAFETY: `slot` checked the place.
+        unsafe { place.write(decision) };
+    }
+
+    /// Notes a place newly found to be shared. More than fit are dropped: the next run finds them.
+    pub fn discovered(&self, record: LearnedRecord) {
+        let control = self.control();
+        if let Some(place) = self.slot::<LearnedRecord>(control.layout.discovered, control.learned_out) {
+            control.learned_out += 1;
+            // SAFETY: `slot` checked the place.
+            unsafe { place.write(record) };
+        }
+    }
+
+    /// A learned place that the driver sent.
+    pub fn learned(&self, index: u64) -> Option<LearnedRecord> {
+        // SAFETY: `slot` checked the place; the driver wrote it before the request.
+        self.slot::<LearnedRecord>(self.control().layout.learned, index).map(|place| unsafe { *place })
+    }
+
+    /// A record of the script, as a switch (replay) or a decision (prefix).
+    pub fn script<T: Copy>(&self, index: u64) -> Option<T> {
+        // SAFETY: the script area is sized for the larger of the two record types.
+        self.slot::<T>(self.control().layout.script, index).map(|place| unsafe { *place })
+    }
+
+    /// Adds a line the user should see, once.
+    pub fn warn(&self, line: &str) {
+        let warnings = &mut self.control().warnings;
+        let so_far = &warnings.bytes[..warnings.len as usize];
+        if !so_far.split(|byte| *byte == b'\n').any(|known| known == line.as_bytes()) {
+            let _ = writeln!(warnings, "{line}");
+        }
+    }
+}
+
+/// Builds an event.
+#[inline(always)]
+pub fn event(
+    kind: EventKind,
+    thread: ThreadId,
+    op: u32,
+    pc: u64,
+    addr: usize,
+    size: u8,
+    value: u64,
+    old: u64,
+) -> Event {
+    Event { pc, addr: addr as u64, value, old, op, thread, kind: kind as u8, size }
+}
+
+/// Records a failure of the program and ends the execution.
+pub fn fail(kind: FailureKind, message: std::fmt::Arguments<'_>) -> ! {
+    note_failure(kind, message);
+    sys::exit(1)
+}
+
+/// Records a failure of the program, if it is the first.
+pub fn note_failure(kind: FailureKind, message: std::fmt::Arguments<'_>) {
+    let engine = crate::engine::engine();
+    let control = engine.shared.control();
+    if control.failure_kind != 0 || control.uncontrolled != 0 {
+        return;
+    }
+    engine.complete_write();
+    control.failure_kind = kind as u8;
+    control.message.clear();
+    let _ = control.message.write_fmt(message);
+    control.failure_thread = engine.current_id();
+    control.stack_len = 0;
+    for pc in engine.call_stack() {
+        if (control.stack_len as usize) < control.stack.len() {
+            control.stack[control.stack_len as usize] = pc;
+            control.stack_len += 1;
+        }
+    }
+    note_divergence();
+    control.status = Status::Ended as u32;
+}
+
+/// Writes down where a replay left its schedule, if it did.
+pub fn note_divergence() {
+    let engine = crate::engine::engine();
+    let control = engine.shared.control();
+    if let Some((number, reason)) = engine.divergence() {
+        control.diverged_at = number;
+        control.divergence.clear();
+        let _ = control.divergence.write_str(&reason);
+    }
+}
+
+/// Ends the execution because the program could not be kept under control.
+pub fn lost_control(reason: &str) -> ! {
+    let control = crate::engine::engine().shared.control();
+    if control.failure_kind == 0 {
+        control.uncontrolled = 1;
+        control.message.clear();
+        let _ = control.message.write_str(reason);
+    }
+    control.status = Status::Ended as u32;
+    sys::exit(2)
+}
+
+/// Ends the execution because the program uses something that is not supported.
+pub fn unsupported(what: &str) -> ! {
+    lost_control(&format!("the program uses {what}, which threadbare does not control yet"))
+}

@@ -1,0 +1,91 @@
+//! Thread-specific data and thread-exit functions, whose destructors run under control.
+
+use std::ffi::{c_int, c_void};
+
+use libc::pthread_key_t;
+
+use crate::engine::engine;
+use crate::interpose::{interpose, real};
+use threadbare_trace::ThreadId;
+
+type Destructor = unsafe extern "C-unwind" fn(*mut c_void);
+
+/// Keys with a destructor.
+#[derive(Default)]
+pub struct Keys {
+    destructors: Vec<(pthread_key_t, Destructor)>,
+}
+
+type CreateFn = unsafe extern "C-unwind" fn(*mut pthread_key_t, Option<Destructor>) -> c_int;
+type DeleteFn = unsafe extern "C-unwind" fn(pthread_key_t) -> c_int;
+
+/// Creates a key whose destructor the C library does not know of.
+///
+/// # Safety
+/// `key` must be a place for the key.
+pub unsafe fn create_key(key: *mut pthread_key_t, destructor: Option<Destructor>) -> c_int {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        let error = real!(pthread_key_create as CreateFn)(key, None);
+        if error == 0 && let Some(destructor) = destructor {
+            engine().world.keys.destructors.push((*key, destructor));
+        }
+        error
+    }
+}
+
+/// Deletes a key.
+pub fn delete_key(key: pthread_key_t) -> c_int {
+    engine().world.keys.destructors.retain(|(known, _)| *known != key);
+    // SAFETY: deleting an unknown key is an error, not a fault.
+    unsafe { real!(pthread_key_delete as DeleteFn)(key) }
+}
+
+/// Runs what the ending thread has registered: language-level destructors, then key destructors.
+pub fn run_exit_functions() {
+    while let Some((function, argument)) = engine().current().at_exit.pop() {
+        // SAFETY: registered by the program's language runtime for this thread.
+        unsafe { function(argument) };
+    }
+    const ROUNDS: usize = 4; // PTHREAD_DESTRUCTOR_ITERATIONS
+    for _ in 0..ROUNDS {
+        let mut found = false;
+        for index in 0.. {
+            let Some(&(key, destructor)) = engine().world.keys.destructors.get(index) else { break };
+            // SAFETY: the key is valid; the destructor is the program's.
+            unsafe {
+                let value = libc::pthread_getspecific(key);
+                if !value.is_null() {
+                    found = true;
+                    libc::pthread_setspecific(key, std::ptr::null());
+                    destructor(value);
+                }
+            }
+        }
+        if !found {
+            break;
+        }
+    }
+}
+
+interpose! {
+    /// Creates a key.
+    fn pthread_key_create(key: *mut pthread_key_t, destructor: Option<Destructor>) -> c_int {
+        create_key(key, destructor)
+    }
+    /// Deletes a key.
+    fn pthread_key_delete(key: pthread_key_t) -> c_int {
+        delete_key(key)
+    }
+    /// Registers a destructor of a thread-local object.
+    fn __cxa_thread_atexit_impl(function: Destructor, argument: *mut c_void, library: *mut c_void) -> c_int {
+        let fiber = engine().current();
+        if fiber.id == ThreadId::MAIN {
+            // The C library runs the main thread's when the process ends.
+            return real!(__cxa_thread_atexit_impl
+                as unsafe extern "C-unwind" fn(Destructor, *mut c_void, *mut c_void) -> c_int)(function, argument, library);
+        }
+        fiber.at_exit.push((function, argument));
+        0
+    }
+}

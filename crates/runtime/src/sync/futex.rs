@@ -1,0 +1,103 @@
+//! The futex system call, through which Rust's standard library and C++'s atomic waits block.
+
+use std::ffi::c_int;
+
+use libc::timespec;
+use threadbare_trace::EventKind;
+
+use super::queue::{ANY, Queue};
+use super::{Limit, note, step, step_when};
+use crate::engine::engine;
+use crate::fiber::{Fiber, Waitable};
+use crate::record::unsupported;
+use crate::time;
+use crate::world::Table;
+
+/// Waiters by address.
+#[derive(Default)]
+pub struct Futexes {
+    queues: Table<Queue>,
+}
+
+/// One wait in progress; lives on the waiting thread's stack.
+struct Wait {
+    address: usize,
+    ticket: u64,
+}
+
+impl Waitable for Wait {
+    fn ready(&self, _fiber: &Fiber) -> bool {
+        queue(self.address).is_woken(self.ticket)
+    }
+
+    fn what(&self) -> String {
+        format!("a wake-up of futex <obj {:#x}>", self.address)
+    }
+}
+
+fn queue(address: usize) -> &'static mut Queue {
+    let queue: *mut Queue = &mut **engine().world.futexes.queues.entry(address).or_default();
+    // SAFETY: boxed and never dropped.
+    unsafe { &mut *queue }
+}
+
+fn wait(address: usize, expected: u32, limit: Limit, mask: u32, pc: u64) -> c_int {
+    step(EventKind::FutexWait, address, pc);
+    // SAFETY: the program passed the address of its futex word.
+    let found = unsafe { *(address as *const u32) };
+    let fiber = engine().current();
+    if found != expected {
+        note(EventKind::FutexWait, address, 1);
+        fiber.saw(pc, address as u64, u64::from(found));
+        return libc::EAGAIN;
+    }
+    note(EventKind::FutexWait, address, 0);
+    let waiting = Wait { address, ticket: queue(address).join(mask) };
+    step_when(EventKind::FutexWoken, address, pc, Some(&raw const waiting), limit.timed());
+    if queue(address).leave(waiting.ticket) {
+        note(EventKind::FutexWoken, address, 0);
+        return 0;
+    }
+    limit.reached();
+    fiber.made_no_progress();
+    note(EventKind::FutexTimeout, address, 0);
+    libc::ETIMEDOUT
+}
+
+fn wake(address: usize, count: usize, mask: u32, pc: u64) -> usize {
+    step(EventKind::FutexWake, address, pc);
+    let woken = queue(address).wake(count, mask);
+    note(EventKind::FutexWake, address, woken as u64);
+    if woken > 0 {
+        engine().changed();
+    }
+    woken
+}
+
+/// Serves the system call; the result is a count or a negative error number, as the kernel's.
+///
+/// # Safety
+/// The arguments must be those of a futex call.
+pub unsafe fn call(address: usize, op: usize, value: usize, time_or_count: usize, mask: usize, pc: u64) -> isize {
+    let value32 = value as u32;
+    let command = op as c_int & libc::FUTEX_CMD_MASK;
+    match command {
+        libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => {
+            let until = time_or_count as *const timespec;
+            // A plain wait gives a duration, the other one a time.
+            let limit = match (until.is_null(), command) {
+                (true, _) => Ok(Limit::Forever),
+                (false, libc::FUTEX_WAIT) => time::duration(until),
+                (false, _) => time::deadline(until),
+            };
+            let mask = if command == libc::FUTEX_WAIT { ANY } else { mask as u32 };
+            match limit {
+                Ok(limit) => -(wait(address, value32, limit, mask, pc) as isize),
+                Err(error) => -(error as isize),
+            }
+        }
+        libc::FUTEX_WAKE => wake(address, value, ANY, pc) as isize,
+        libc::FUTEX_WAKE_BITSET => wake(address, value, mask as u32, pc) as isize,
+        _ => unsupported(&format!("the futex operation {command}")),
+    }
+}

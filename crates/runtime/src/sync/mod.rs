@@ -1,0 +1,88 @@
+//! Synchronization primitives, one file each, modelled beside the program's own objects.
+
+pub mod barrier;
+pub mod c11;
+pub mod cond;
+pub mod futex;
+pub mod mutex;
+pub mod once;
+mod queue;
+pub mod rwlock;
+pub mod semaphore;
+
+use std::ffi::c_int;
+
+use threadbare_sched::Op;
+use threadbare_trace::EventKind;
+
+use crate::engine::engine;
+use crate::fiber::Waitable;
+
+/// How long a wait may last.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// As long as it takes.
+    Forever,
+    /// Not at all.
+    Try,
+    /// Until this virtual time in nanoseconds.
+    Until(u64),
+}
+
+impl Limit {
+    /// Whether time may end the wait.
+    pub fn timed(self) -> bool {
+        matches!(self, Limit::Until(_))
+    }
+
+    /// Virtual time has reached the limit.
+    pub fn reached(self) {
+        if let Limit::Until(deadline) = self {
+            engine().world.clock.reach(deadline);
+        }
+    }
+}
+
+/// Announces an operation that can always be made.
+pub fn step(kind: EventKind, object: usize, pc: u64) {
+    step_when(kind, object, pc, None, false);
+}
+
+/// Announces an operation that can be made once `wait` is ready (or, if `timed`, at any time);
+/// says whether time ended the wait.
+pub fn step_when(
+    kind: EventKind,
+    object: usize,
+    pc: u64,
+    wait: Option<*const dyn Waitable>,
+    timed: bool,
+) -> bool {
+    let engine = engine();
+    let fiber = engine.current();
+    fiber.ops += 1;
+    let op = Op { kind, object: object as u64, size: 0, site: pc, index: fiber.ops };
+    engine.point(op, wait, timed)
+}
+
+/// Notes a step on a synchronization object.
+pub fn note(kind: EventKind, object: usize, value: u64) {
+    engine().note(kind, object, 0, value, 0);
+}
+
+/// Notes the initialisation or destruction of an object.
+pub fn note_life(kind: EventKind, object: usize, pc: u64) {
+    let engine = engine();
+    engine.complete_write();
+    engine.current().pending.site = pc;
+    note(kind, object, 0);
+}
+
+/// A result that goes through `errno`.
+pub fn or_errno(error: c_int) -> c_int {
+    if error == 0 {
+        return 0;
+    }
+    // SAFETY: every thread has an errno.
+    unsafe { *libc::__errno_location() = error };
+    -1
+}

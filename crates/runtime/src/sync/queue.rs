@@ -1,0 +1,63 @@
+//! Waiters and wake-ups without an order of their own.
+//!
+//! A signal wakes *some* waiter that was there when it came. Which one is left open until one of
+//! them is chosen to run: the choice of thread is then the choice of waiter, and no second kind
+//! of nondeterminism is needed.
+
+/// Who waits, and how many may go.
+#[derive(Default)]
+pub struct Queue {
+    now: u64,
+    /// When each waiter came, and which wake-ups it listens to.
+    waiters: Vec<(u64, u32)>,
+    /// When each unused wake-up came, and whom it addresses.
+    permits: Vec<(u64, u32)>,
+}
+
+/// Everybody's wake-ups.
+pub const ANY: u32 = u32::MAX;
+
+impl Queue {
+    /// Joins the waiters; the ticket identifies the wait.
+    pub fn join(&mut self, mask: u32) -> u64 {
+        self.now += 1;
+        self.waiters.push((self.now, mask));
+        self.now
+    }
+
+    /// How many wait and have not been woken.
+    pub fn waiting(&self) -> usize {
+        self.waiters.len() - self.permits.len()
+    }
+
+    /// Wakes up to `count` waiters; returns how many.
+    pub fn wake(&mut self, count: usize, mask: u32) -> usize {
+        self.now += 1;
+        let listening = self.waiters.iter().filter(|(_, listens)| listens & mask != 0).count();
+        let served = self.permits.iter().filter(|(_, addressed)| addressed & mask != 0).count();
+        let woken = count.min(listening.saturating_sub(served));
+        self.permits.extend(std::iter::repeat_n((self.now, mask), woken));
+        woken
+    }
+
+    /// Whether a wake-up can be used by the waiter with this ticket.
+    pub fn is_woken(&self, ticket: u64) -> bool {
+        self.permit_for(ticket).is_some()
+    }
+
+    fn permit_for(&self, ticket: u64) -> Option<usize> {
+        let (_, mask) = self.waiters.iter().find(|(waiter, _)| *waiter == ticket)?;
+        // The oldest usable one, so that those who came later keep the younger ones.
+        self.permits.iter().position(|(came, addressed)| *came > ticket && addressed & mask != 0)
+    }
+
+    /// Leaves the waiters; says whether a wake-up was used.
+    pub fn leave(&mut self, ticket: u64) -> bool {
+        let permit = self.permit_for(ticket).map(|index| self.permits.remove(index)).is_some();
+        self.waiters.retain(|(waiter, _)| *waiter != ticket);
+        // A wake-up never outlives the last waiter that could use it.
+        let waiters = &self.waiters;
+        self.permits.retain(|(came, mask)| waiters.iter().any(|(w, m)| came > w && m & mask != 0));
+        permit
+    }
+}

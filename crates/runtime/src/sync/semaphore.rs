@@ -1,0 +1,188 @@
+//! Semaphores, unnamed and named.
+
+use std::ffi::{CStr, c_char, c_int, c_uint};
+
+use libc::{mode_t, sem_t, timespec};
+use threadbare_trace::EventKind;
+
+use super::{Limit, note, note_life, or_errno, step, step_when};
+use crate::cancel;
+use crate::engine::engine;
+use crate::fiber::{Fiber, Waitable};
+use crate::interpose::{interpose, real, site};
+use crate::time;
+
+/// A semaphore.
+pub struct Semaphore {
+    address: usize,
+    value: u32,
+}
+
+/// A named semaphore: the name and the memory that stands for it.
+pub struct Named {
+    name: Vec<u8>,
+    place: Box<sem_t>,
+    linked: bool,
+}
+
+impl Waitable for Semaphore {
+    fn ready(&self, fiber: &Fiber) -> bool {
+        self.value > 0 || cancel::is_due(fiber)
+    }
+
+    fn what(&self) -> String {
+        format!("semaphore <obj {:#x}>", self.address)
+    }
+}
+
+fn at(address: usize) -> &'static mut Semaphore {
+    let place = engine().world.semaphores.entry(address).or_insert_with(|| {
+        let mut value = 0;
+        // SAFETY: the program passed a semaphore; the original reads its value.
+        unsafe {
+            real!(sem_getvalue as unsafe extern "C-unwind" fn(*mut sem_t, *mut c_int) -> c_int)(address as *mut sem_t, &mut value)
+        };
+        Box::new(Semaphore { address, value: value.max(0) as u32 })
+    });
+    let semaphore: *mut Semaphore = &mut **place;
+    // SAFETY: boxed and never dropped.
+    unsafe { &mut *semaphore }
+}
+
+fn set(address: usize, value: u32) {
+    match engine().world.semaphores.get_mut(&address) {
+        Some(place) => place.value = value,
+        None => {
+            engine().world.semaphores.insert(address, Box::new(Semaphore { address, value }));
+        }
+    }
+}
+
+fn wait(address: usize, limit: Limit, pc: u64) -> c_int {
+    let fiber = engine().current();
+    let semaphore = at(address);
+    let refused = if limit == Limit::Try {
+        step(EventKind::SemWait, address, pc);
+        semaphore.value == 0
+    } else {
+        cancel::check(fiber);
+        step_when(EventKind::SemWait, address, pc, Some(semaphore as *const Semaphore), limit.timed())
+    };
+    if refused {
+        limit.reached();
+        fiber.made_no_progress();
+        note(EventKind::SemFailed, address, 0);
+        return or_errno(if limit == Limit::Try { libc::EAGAIN } else { libc::ETIMEDOUT });
+    }
+    if semaphore.value == 0 {
+        cancel::check(fiber);
+    }
+    semaphore.value -= 1;
+    note(EventKind::SemWait, address, u64::from(semaphore.value));
+    engine().changed();
+    0
+}
+
+fn timed(address: usize, until: *const timespec, pc: u64) -> c_int {
+    match time::deadline(until) {
+        Ok(limit) => wait(address, limit, pc),
+        Err(error) => or_errno(error),
+    }
+}
+
+fn open(name: &CStr, flags: c_int, value: c_uint) -> *mut sem_t {
+    let named = &mut engine().world.named;
+    let known = named.iter_mut().find(|other| other.linked && other.name == name.to_bytes());
+    let exclusive = flags & (libc::O_CREAT | libc::O_EXCL) == libc::O_CREAT | libc::O_EXCL;
+    let error = match known {
+        Some(_) if exclusive => libc::EEXIST,
+        Some(other) => return &mut *other.place,
+        None if flags & libc::O_CREAT == 0 => libc::ENOENT,
+        None => {
+            // SAFETY: a semaphore of zero bytes is a valid one at zero.
+            let place = Box::new(unsafe { std::mem::zeroed::<sem_t>() });
+            named.push(Named { name: name.to_bytes().to_vec(), place, linked: true });
+            let place: *mut sem_t = named.last_mut().map_or(std::ptr::null_mut(), |last| &mut *last.place);
+            set(place as usize, value);
+            return place;
+        }
+    };
+    or_errno(error);
+    libc::SEM_FAILED
+}
+
+interpose! {
+    /// Initialises a semaphore.
+    fn sem_init(semaphore: *mut sem_t, shared: c_int, value: c_uint) -> c_int {
+        let pc = site();
+        let result = real!(sem_init as unsafe extern "C-unwind" fn(*mut sem_t, c_int, c_uint) -> c_int)(semaphore, shared, value);
+        if result == 0 {
+            set(semaphore as usize, value);
+            note_life(EventKind::Init, semaphore as usize, pc);
+        }
+        result
+    }
+    /// Destroys a semaphore.
+    fn sem_destroy(semaphore: *mut sem_t) -> c_int {
+        let pc = site();
+        note_life(EventKind::Destroy, semaphore as usize, pc);
+        0
+    }
+    /// Waits for a semaphore.
+    fn sem_wait(semaphore: *mut sem_t) -> c_int {
+        let pc = site();
+        wait(semaphore as usize, Limit::Forever, pc)
+    }
+    /// Takes a semaphore if it is up.
+    fn sem_trywait(semaphore: *mut sem_t) -> c_int {
+        let pc = site();
+        wait(semaphore as usize, Limit::Try, pc)
+    }
+    /// Waits for a semaphore until a time.
+    fn sem_timedwait(semaphore: *mut sem_t, until: *const timespec) -> c_int {
+        let pc = site();
+        timed(semaphore as usize, until, pc)
+    }
+    /// Waits for a semaphore until a time on a clock.
+    fn sem_clockwait(semaphore: *mut sem_t, clock: c_int, until: *const timespec) -> c_int {
+        let pc = site();
+        timed(semaphore as usize, until, pc)
+    }
+    /// Raises a semaphore.
+    fn sem_post(semaphore: *mut sem_t) -> c_int {
+        let pc = site();
+        step(EventKind::SemPost, semaphore as usize, pc);
+        let place = at(semaphore as usize);
+        if place.value == i32::MAX as u32 {
+            return or_errno(libc::EOVERFLOW);
+        }
+        place.value += 1;
+        note(EventKind::SemPost, semaphore as usize, u64::from(place.value));
+        engine().changed();
+        0
+    }
+    /// Reads a semaphore.
+    fn sem_getvalue(semaphore: *mut sem_t, value: *mut c_int) -> c_int {
+        let pc = site();
+        step(EventKind::AtomicRead, semaphore as usize, pc);
+        *value = at(semaphore as usize).value as c_int;
+        0
+    }
+    /// Opens a named semaphore.
+    fn sem_open(name: *const c_char, flags: c_int, mode: mode_t, value: c_uint) -> *mut sem_t {
+        open(CStr::from_ptr(name), flags, value)
+    }
+    /// Closes a named semaphore.
+    fn sem_close(semaphore: *mut sem_t) -> c_int { 0 }
+    /// Removes a semaphore's name.
+    fn sem_unlink(name: *const c_char) -> c_int {
+        let name = CStr::from_ptr(name).to_bytes();
+        match engine().world.named.iter_mut().find(|other| other.linked && other.name == name) {
+            Some(other) => {
+                other.linked = false;
+                0
+            }
+            None => or_errno(libc::ENOENT),
+        }
+    }
+}

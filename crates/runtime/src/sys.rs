@@ -1,0 +1,115 @@
+//! System calls made directly: the C library's wrappers are interposed by this very library.
+
+use std::arch::asm;
+
+/// Makes a system call; errors come back as negative numbers.
+///
+/// # Safety
+/// The arguments must be what the kernel expects for this call.
+#[inline(always)]
+pub unsafe fn call(number: i64, args: [usize; 6]) -> isize {
+    let result: isize;
+    // SAFETY: the caller vouches for the arguments; the clobbers are those of the kernel's ABI.
+    unsafe {
+        asm!(
+            "syscall",
+            inlateout("rax") number as isize => result,
+            in("rdi") args[0],
+            in("rsi") args[1],
+            in("rdx") args[2],
+            in("r10") args[3],
+            in("r8") args[4],
+            in("r9") args[5],
+            lateout("rcx") _,
+            lateout("r11") _,
+            options(nostack)
+        );
+    }
+    result
+}
+
+/// Maps fresh private memory that costs nothing until touched.
+pub fn map(bytes: usize) -> *mut u8 {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: an anonymous mapping at an address of the kernel's choice disturbs nothing.
+    let address = unsafe {
+        call(
+            libc::SYS_mmap,
+            [0, bytes, (libc::PROT_READ | libc::PROT_WRITE) as usize, flags as usize, usize::MAX, 0],
+        )
+    };
+    if address < 0 {
+        die("out of memory in the threadbare runtime");
+    }
+    address as *mut u8
+}
+
+/// Gives the pages inside a range back, so that they read as zero again.
+///
+/// # Safety
+/// The range must be private anonymous memory owned by the caller.
+pub unsafe fn forget(start: usize, end: usize) {
+    let (first, last) = (start.next_multiple_of(4096), end & !4095);
+    if first < last {
+        // SAFETY: as the caller vouches.
+        unsafe { call(libc::SYS_madvise, [first, last - first, libc::MADV_DONTNEED as usize, 0, 0, 0]) };
+    }
+}
+
+/// Writes all bytes to a descriptor, as far as it takes them.
+pub fn write(fd: i32, mut bytes: &[u8]) {
+    while !bytes.is_empty() {
+        // SAFETY: the slice is readable.
+        let n = unsafe {
+            call(libc::SYS_write, [fd as usize, bytes.as_ptr() as usize, bytes.len(), 0, 0, 0])
+        };
+        match n {
+            n if n > 0 => bytes = &bytes[n as usize..],
+            n if n == -(libc::EINTR as isize) => {}
+            _ => return,
+        }
+    }
+}
+
+/// Ends the process at once.
+pub fn exit(status: i32) -> ! {
+    loop {
+        // SAFETY: exit_group has no precondition.
+        unsafe { call(libc::SYS_exit_group, [status as usize, 0, 0, 0, 0, 0]) };
+    }
+}
+
+/// Ends the process because the runtime itself cannot go on.
+pub fn die(reason: &str) -> ! {
+    write(2, b"threadbare runtime: ");
+    write(2, reason.as_bytes());
+    write(2, b"\n");
+    exit(125)
+}
+
+/// Sleeps while `*word == value`.
+///
+/// # Safety
+/// `word` must be readable for as long as the call lasts.
+pub unsafe fn futex_wait(word: *const u32, value: u32) {
+    // SAFETY: as the caller vouches.
+    unsafe { call(libc::SYS_futex, [word as usize, libc::FUTEX_WAIT as usize, value as usize, 0, 0, 0]) };
+}
+
+/// Wakes everybody who sleeps on `word`.
+///
+/// # Safety
+/// `word` must be a valid address.
+pub unsafe fn futex_wake(word: *const u32) {
+    // SAFETY: as the caller vouches.
+    unsafe { call(libc::SYS_futex, [word as usize, libc::FUTEX_WAKE as usize, i32::MAX as usize, 0, 0, 0]) };
+}
+
+/// Copies the calling thread into a new process, past the C library's fork handlers.
+///
+/// # Safety
+/// Only the calling thread exists in the copy.
+pub unsafe fn fork() -> i32 {
+    // SAFETY: as the caller vouches; plain fork takes no argument.
+    unsafe { call(libc::SYS_fork, [0; 6]) as i32 }
+}

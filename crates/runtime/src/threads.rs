@@ -1,0 +1,333 @@
+//! Creating, starting and ending threads: borrowed identities and the pool they come from.
+
+use std::ffi::{c_int, c_void};
+
+use threadbare_sched::AnyPolicy;
+use threadbare_trace::{EventKind, ThreadId};
+use threadbare_wire::{DecisionRecord, SwitchRecord};
+
+use crate::context;
+use crate::engine::engine;
+use crate::fiber::{Fiber, Frame};
+use crate::interpose::real;
+use crate::record::Shared;
+use crate::{shadow, sys};
+
+/// What a new thread runs.
+pub type Routine = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
+
+type CreateFn = unsafe extern "C-unwind" fn(
+    *mut libc::pthread_t,
+    *const libc::pthread_attr_t,
+    extern "C-unwind" fn(*mut c_void) -> *mut c_void,
+    *mut c_void,
+) -> c_int;
+
+/// A real pthread whose kernel thread is parked for ever, so that the scheduling thread may use
+/// its stack and thread pointer.
+pub struct Slot {
+    pthread: libc::pthread_t,
+    fs: usize,
+    /// Where a fiber's stack begins.
+    top: usize,
+    stack: (usize, usize),
+    frames: *mut Frame,
+    /// The thread block as it was when borrowed, to make it new again after a first use.
+    pristine: Vec<u8>,
+    used: bool,
+    free: bool,
+    ready: u32,
+}
+
+impl Slot {
+    /// The thread block from the lowest thread-local variable to the end of the C library's own
+    /// record: everything between the borrowed stack's top and the end of its mapping.
+    fn block(&self) -> (usize, usize) {
+        (self.top, self.stack.1)
+    }
+}
+
+/// Builds the policy that the plan in shared memory asks for.
+pub fn build_policy(shared: &Shared) -> AnyPolicy {
+    let plan = &shared.control().plan;
+    let switches = (0..plan.script_len).filter_map(|index| {
+        shared.script::<SwitchRecord>(index).map(|switch| (switch.from, switch.op, switch.to))
+    });
+    let choices = (0..plan.script_len)
+        .filter_map(|index| shared.script::<DecisionRecord>(index).map(|decision| decision.chosen));
+    threadbare_sched::build(&plan.policy, switches, choices)
+}
+
+/// Describes the stack of a live pthread.
+///
+/// # Safety
+/// `pthread` must be a thread of this process.
+pub unsafe fn stack_of(pthread: libc::pthread_t) -> (usize, usize) {
+    // SAFETY: the attribute object is initialised by the first call and destroyed by the last.
+    unsafe {
+        let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
+        if libc::pthread_getattr_np(pthread, attributes.as_mut_ptr()) != 0 {
+            return (0, 0);
+        }
+        let (mut low, mut size) = (std::ptr::null_mut(), 0);
+        libc::pthread_attr_getstack(attributes.as_ptr(), &mut low, &mut size);
+        libc::pthread_attr_destroy(attributes.as_mut_ptr());
+        (low as usize, low as usize + size)
+    }
+}
+
+/// Runs on the borrowed kernel thread: lend the stack, then sleep on a small one for ever.
+extern "C-unwind" fn lend(slot: *mut c_void) -> *mut c_void {
+    let slot: *mut Slot = slot.cast();
+    let marker = 0u8;
+    // SAFETY: the slot is boxed and outlives the process; the creator waits for `ready`.
+    unsafe {
+        (*slot).fs = context::thread_pointer();
+        // Leave room for this frame: its contents are not needed again, but its caller's are.
+        (*slot).top = (&raw const marker as usize - 512) & !63;
+        let parking = sys::map(16_384) as usize + 16_384;
+        context::abandon_stack(parking, slot as usize, park)
+    }
+}
+
+extern "C" fn park(slot: usize) -> ! {
+    let slot = slot as *mut Slot;
+    // SAFETY: as in `lend`. All signals are blocked: this kernel thread runs no program code.
+    unsafe {
+        let all = u64::MAX;
+        sys::call(
+            libc::SYS_rt_sigprocmask,
+            [libc::SIG_BLOCK as usize, &raw const all as usize, 0, 8, 0, 0],
+        );
+        (&raw mut (*slot).ready).write_volatile(1);
+        sys::futex_wake(&raw const (*slot).ready);
+        loop {
+            sys::futex_wait(&raw const (*slot).ready, 1);
+        }
+    }
+}
+
+/// Borrows one more pthread from the C library. Returns its error number if it refuses.
+fn borrow(attributes: *const libc::pthread_attr_t) -> Result<usize, c_int> {
+    let mut slot = Box::new(Slot {
+        pthread: 0,
+        fs: 0,
+        top: 0,
+        stack: (0, 0),
+        frames: Fiber::new_frames(),
+        pristine: Vec::new(),
+        used: false,
+        free: true,
+        ready: 0,
+    });
+    let place: *mut Slot = &mut *slot;
+    // SAFETY: the new kernel thread touches only its slot, which stays where it is.
+    unsafe {
+        let error = real!(pthread_create as CreateFn)(&mut slot.pthread, attributes, lend, place.cast());
+        if error != 0 {
+            return Err(error);
+        }
+        while (&raw const (*place).ready).read_volatile() == 0 {
+            sys::futex_wait(&raw const (*place).ready, 0);
+        }
+        slot.stack = stack_of(slot.pthread);
+        let (start, end) = slot.block();
+        slot.pristine = std::slice::from_raw_parts(start as *const u8, end - start).to_vec();
+    }
+    let slots = &mut engine().world.slots;
+    slots.push(slot);
+    Ok(slots.len() - 1)
+}
+
+/// Makes sure that at least `wanted` pthreads stand by.
+pub fn fill_pool(wanted: usize) {
+    while engine().world.slots.iter().filter(|slot| slot.free).count() < wanted {
+        if borrow(std::ptr::null()).is_err() {
+            return;
+        }
+    }
+}
+
+/// Takes a pthread for a new thread of the program.
+fn take_slot(attributes: *const libc::pthread_attr_t) -> Result<usize, c_int> {
+    let slots = &mut engine().world.slots;
+    let index = if has_own_stack(attributes) {
+        borrow(attributes)?
+    } else {
+        match slots.iter().position(|slot| slot.free) {
+            Some(index) => index,
+            None => borrow(std::ptr::null())?,
+        }
+    };
+    let slot = &mut engine().world.slots[index];
+    slot.free = false;
+    if slot.used {
+        let (start, end) = slot.block();
+        // SAFETY: the block belongs to a thread that has ended; nobody runs on it.
+        unsafe {
+            std::ptr::copy_nonoverlapping(slot.pristine.as_ptr(), start as *mut u8, end - start);
+            shadow::fill(slot.stack.0, slot.stack.1 - slot.stack.0, 0);
+        }
+    }
+    slot.used = true;
+    Ok(index)
+}
+
+/// Whether the attributes ask for a stack other than the usual.
+fn has_own_stack(attributes: *const libc::pthread_attr_t) -> bool {
+    if attributes.is_null() {
+        return false;
+    }
+    // SAFETY: the program passed initialised attributes.
+    unsafe {
+        let (mut low, mut size, mut usual) = (std::ptr::null_mut(), 0usize, 0usize);
+        let mut fresh = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
+        libc::pthread_attr_init(fresh.as_mut_ptr());
+        libc::pthread_attr_getstacksize(fresh.as_ptr(), &mut usual);
+        libc::pthread_attr_destroy(fresh.as_mut_ptr());
+        let placed = libc::pthread_attr_getstack(attributes, &mut low, &mut size) == 0
+            && !low.is_null()
+            && (low as usize).wrapping_add(size) != 0;
+        let mut asked = 0usize;
+        libc::pthread_attr_getstacksize(attributes, &mut asked);
+        placed || asked != usual
+    }
+}
+
+/// Creates a thread that is ready to start; returns its number.
+pub fn create(
+    attributes: *const libc::pthread_attr_t,
+    routine: Routine,
+    argument: *mut c_void,
+    detached: bool,
+) -> Result<ThreadId, c_int> {
+    let engine = engine();
+    let id = ThreadId(u16::try_from(engine.fibers.len()).map_err(|_| libc::EAGAIN)?);
+    let fiber = if engine.os_threads {
+        create_os_thread(id, attributes)?
+    } else {
+        let index = take_slot(attributes)?;
+        let slot = &engine.world.slots[index];
+        let mut fiber = Fiber::new(id, slot.frames);
+        fiber.slot = Some(index);
+        fiber.pthread = slot.pthread;
+        fiber.fs = slot.fs;
+        fiber.stack = slot.stack;
+        // SAFETY: the slot's stack is unused from `top` down.
+        fiber.sp = unsafe { context::prepare(slot.top, first_step) };
+        fiber
+    };
+    let mut fiber = fiber;
+    fiber.routine = Some((routine, argument));
+    fiber.detached = detached;
+    fiber.blocked_signals = engine.current().blocked_signals;
+    Ok(engine.add(fiber))
+}
+
+/// The first thing a fiber runs on its own stack.
+extern "C-unwind" fn first_step() -> ! {
+    let engine = engine();
+    let fiber = engine.current();
+    fiber.clear_frames();
+    engine.note_start();
+    if let Some((routine, argument)) = fiber.routine.take() {
+        // SAFETY: the program gave the routine and its argument.
+        fiber.result = unsafe { routine(argument) };
+    }
+    end_current()
+}
+
+/// Ends the running thread: exit functions first, as the C library would.
+pub fn end_current() -> ! {
+    crate::specific::run_exit_functions();
+    let engine = engine();
+    let fiber = engine.current();
+    crate::sync::mutex::owner_died(fiber);
+    fiber.pending.site = 0;
+    engine.complete_write();
+    engine.note(EventKind::Exit, 0, 0, 0, 0);
+    if fiber.detached {
+        release(fiber);
+    }
+    engine.leave_for_good()
+}
+
+/// A thread that has ended and will not be asked for again gives its pthread back.
+pub fn release(fiber: &mut Fiber) {
+    if let Some(index) = fiber.slot.take() {
+        engine().world.slots[index].free = true;
+    }
+}
+
+impl crate::engine::Engine {
+    fn note_start(&mut self) {
+        let fiber = self.current();
+        let (low, high) = fiber.stack;
+        self.note(EventKind::Start, low, 0, high as u64, 0);
+    }
+}
+
+fn create_os_thread(id: ThreadId, attributes: *const libc::pthread_attr_t) -> Result<Box<Fiber>, c_int> {
+    let mut fiber = Fiber::new(id, Fiber::new_frames());
+    let place: *mut Fiber = &mut *fiber;
+    // SAFETY: the fiber is boxed and never dropped; the new thread waits for its baton.
+    unsafe {
+        let error = real!(pthread_create as CreateFn)(&mut fiber.pthread, attributes, os_first_step, place.cast());
+        if error != 0 {
+            return Err(error);
+        }
+        // The stack of a thread that asked to be detached may vanish under the look-up only
+        // after it has ended, and it cannot end before it has been given the baton.
+        fiber.stack = stack_of(fiber.pthread);
+    }
+    Ok(fiber)
+}
+
+extern "C-unwind" fn os_first_step(fiber: *mut c_void) -> *mut c_void {
+    let fiber: *mut Fiber = fiber.cast();
+    // SAFETY: the fiber is boxed and never dropped.
+    unsafe {
+        wait_for_baton(fiber);
+        (*fiber).fs = context::thread_pointer();
+    }
+    first_step()
+}
+
+/// OS-thread mode: lets `to` run and, unless the thread has ended, sleeps until it is its turn.
+///
+/// # Safety
+/// Both fibers must live as long as the process.
+pub unsafe fn pass_baton(from: *mut Fiber, to: *mut Fiber, ended: bool) {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        (&raw mut (*to).baton).write_volatile(1);
+        std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+        sys::futex_wake(&raw const (*to).baton);
+        if ended {
+            // The kernel thread ends here without the C library's exit path: its exit functions
+            // have run under control already.
+            loop {
+                sys::futex_wait(&raw const (*from).baton, 0);
+            }
+        }
+        wait_for_baton(from);
+    }
+}
+
+unsafe fn wait_for_baton(fiber: *mut Fiber) {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        while (&raw const (*fiber).baton).read_volatile() == 0 {
+            sys::futex_wait(&raw const (*fiber).baton, 0);
+        }
+        (&raw mut (*fiber).baton).write_volatile(0);
+        std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+    }
+}
+
+/// Hands over to a thread that has just been created (kept here so that creation and start read
+/// together).
+pub fn start(new: ThreadId) {
+    engine().run_new_thread(new);
+}
+

@@ -1,0 +1,181 @@
+//! Virtual time: it moves when the program looks at it, sleeps, or lets a wait time out.
+
+use std::ffi::{c_int, c_long, c_uint, c_void};
+
+use libc::{clockid_t, timespec, timeval};
+use threadbare_trace::EventKind;
+
+use crate::engine::engine;
+use crate::interpose::{interpose, site};
+use crate::sync::{Limit, note, step};
+use crate::cancel;
+
+/// Where the wall clock stands when the program starts.
+const WALL_SECONDS: u64 = 1_700_000_000;
+/// Where the monotonic clock stands then.
+const MONOTONIC_SECONDS: u64 = 10_000;
+/// A look at the clock takes this long.
+const LOOK: u64 = 1_000;
+const SECOND: u64 = 1_000_000_000;
+
+/// Nanoseconds of virtual time since the start.
+#[derive(Default)]
+pub struct Clock {
+    now: u64,
+    looks: u64,
+}
+
+impl Clock {
+    /// The time now; looking takes a moment, and longer for those who only look.
+    fn look(&mut self) -> u64 {
+        self.looks += 1;
+        self.now += LOOK << (self.looks / 1024).min(20);
+        self.now
+    }
+
+    /// Moves on by a duration.
+    pub fn pass(&mut self, nanoseconds: u64) {
+        self.looks = 0;
+        self.now = self.now.saturating_add(nanoseconds);
+    }
+
+    /// Moves on to a time, if that lies ahead.
+    pub fn reach(&mut self, time: u64) {
+        self.looks = 0;
+        self.now = self.now.max(time);
+    }
+}
+
+/// The nanoseconds in a `timespec`, if it is a proper one.
+pub fn nanoseconds(time: *const timespec) -> Option<u64> {
+    // SAFETY: the program passed a readable time.
+    let time = unsafe { time.as_ref()? };
+    let proper = time.tv_sec >= 0 && (0..SECOND as i64).contains(&time.tv_nsec);
+    proper.then(|| (time.tv_sec as u64).saturating_mul(SECOND).saturating_add(time.tv_nsec as u64))
+}
+
+/// The limit that a point in time gives. Which clock it is on shows in its size.
+pub fn deadline(until: *const timespec) -> Result<Limit, c_int> {
+    // SAFETY: the program passed a readable time.
+    if unsafe { until.as_ref() }.is_some_and(|time| time.tv_sec < 0 && (0..SECOND as i64).contains(&time.tv_nsec)) {
+        return Ok(Limit::Until(0));
+    }
+    let time = nanoseconds(until).ok_or(libc::EINVAL)?;
+    let start = if time >= WALL_SECONDS / 2 * SECOND { WALL_SECONDS } else { MONOTONIC_SECONDS };
+    Ok(Limit::Until(time.saturating_sub(start * SECOND)))
+}
+
+/// The limit that a duration gives.
+pub fn duration(length: *const timespec) -> Result<Limit, c_int> {
+    let length = nanoseconds(length).ok_or(libc::EINVAL)?;
+    Ok(Limit::Until(engine().world.clock.now.saturating_add(length)))
+}
+
+fn read(clock: clockid_t) -> u64 {
+    let now = engine().world.clock.look();
+    match clock {
+        libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => now + WALL_SECONDS * SECOND,
+        libc::CLOCK_MONOTONIC | libc::CLOCK_MONOTONIC_RAW | libc::CLOCK_MONOTONIC_COARSE | libc::CLOCK_BOOTTIME => {
+            now + MONOTONIC_SECONDS * SECOND
+        }
+        _ => now,
+    }
+}
+
+fn to_timespec(nanoseconds: u64) -> timespec {
+    timespec { tv_sec: (nanoseconds / SECOND) as i64, tv_nsec: (nanoseconds % SECOND) as i64 }
+}
+
+/// Sleeps: a scheduling point after which time has passed. It orders nothing.
+pub fn sleep_virtually(nanoseconds: u64, pc: u64) {
+    let fiber = engine().current();
+    cancel::check(fiber);
+    step(EventKind::Sleep, 0, pc);
+    cancel::check(fiber);
+    engine().world.clock.pass(nanoseconds);
+    note(EventKind::Sleep, 0, nanoseconds);
+    fiber.made_no_progress();
+}
+
+/// Offers to give way.
+pub fn give_way(pc: u64) {
+    step(EventKind::Yield, 0, pc);
+    note(EventKind::Yield, 0, 0);
+    engine().current().made_no_progress();
+}
+
+fn sleep_for(length: *const timespec, left: *mut timespec, pc: u64) -> c_int {
+    let Some(nanoseconds) = nanoseconds(length) else { return libc::EINVAL };
+    sleep_virtually(nanoseconds, pc);
+    if !left.is_null() {
+        // SAFETY: the program passed a place for the rest; a completed sleep leaves none.
+        unsafe { *left = to_timespec(0) };
+    }
+    0
+}
+
+interpose! {
+    /// Reads a clock.
+    fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int {
+        *time = to_timespec(read(clock));
+        0
+    }
+    /// Reads the wall clock.
+    fn gettimeofday(time: *mut timeval, zone: *mut c_void) -> c_int {
+        let now = read(libc::CLOCK_REALTIME);
+        *time = timeval { tv_sec: (now / SECOND) as i64, tv_usec: (now % SECOND / 1000) as i64 };
+        0
+    }
+    /// Reads the wall clock in seconds.
+    fn time(place: *mut i64) -> i64 {
+        let seconds = (read(libc::CLOCK_REALTIME) / SECOND) as i64;
+        if !place.is_null() {
+            *place = seconds;
+        }
+        seconds
+    }
+    /// Reads the wall clock into a C11 structure.
+    fn timespec_get(time: *mut timespec, base: c_int) -> c_int {
+        *time = to_timespec(read(libc::CLOCK_REALTIME));
+        base
+    }
+    /// Reads the processor time used.
+    fn clock() -> c_long {
+        (read(libc::CLOCK_PROCESS_CPUTIME_ID) / 1000) as c_long
+    }
+    /// Sleeps.
+    fn nanosleep(length: *const timespec, left: *mut timespec) -> c_int {
+        let pc = site();
+        crate::sync::or_errno(sleep_for(length, left, pc))
+    }
+    /// Sleeps for a time or until one.
+    fn clock_nanosleep(clock: clockid_t, flags: c_int, length: *const timespec, left: *mut timespec) -> c_int {
+        let pc = site();
+        if flags & libc::TIMER_ABSTIME == 0 {
+            return sleep_for(length, left, pc);
+        }
+        match deadline(length) {
+            Ok(limit) => {
+                sleep_virtually(0, pc);
+                limit.reached();
+                0
+            }
+            Err(error) => error,
+        }
+    }
+    /// Sleeps for microseconds.
+    fn usleep(microseconds: c_uint) -> c_int {
+        sleep_virtually(u64::from(microseconds) * 1000, site());
+        0
+    }
+    /// Sleeps for seconds.
+    fn sleep(seconds: c_uint) -> c_uint {
+        sleep_virtually(u64::from(seconds) * SECOND, site());
+        0
+    }
+    /// Sets an alarm, which virtual time never lets ring.
+    fn alarm(seconds: c_uint) -> c_uint {
+        engine().shared.warn("alarm() was called: in virtual time its signal is never delivered");
+        0
+    }
+}

@@ -1,0 +1,60 @@
+//! Everything the runtime knows of the program besides its threads.
+
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+
+use crate::hash::AddressHasher;
+use crate::heap::Heap;
+use crate::libraries::Libraries;
+use crate::specific::Keys;
+use crate::sync::barrier::Barrier;
+use crate::sync::cond::Cond;
+use crate::sync::futex::Futexes;
+use crate::sync::mutex::Mutex;
+use crate::sync::once::Once;
+use crate::sync::rwlock::RwLock;
+use crate::sync::semaphore::{Named, Semaphore};
+use crate::threads::Slot;
+
+/// Synchronization objects by address. Entries are boxed and never dropped, so that a waiting
+/// thread may point to one.
+pub type Table<T> = HashMap<usize, Box<T>, BuildHasherDefault<AddressHasher>>;
+
+/// The runtime's knowledge of the program.
+#[derive(Default)]
+pub struct World {
+    /// Borrowed pthreads.
+    pub slots: Vec<Box<Slot>>,
+    /// The heap.
+    pub heap: Heap,
+    /// Whose code is whose.
+    pub libraries: Libraries,
+    /// Thread-specific data keys.
+    pub keys: Keys,
+    /// Mutexes and spin locks.
+    pub mutexes: Table<Mutex>,
+    /// Read-write locks.
+    pub rwlocks: Table<RwLock>,
+    /// Condition variables.
+    pub conds: Table<Cond>,
+    /// Barriers.
+    pub barriers: Table<Barrier>,
+    /// Semaphores.
+    pub semaphores: Table<Semaphore>,
+    /// Named semaphores.
+    pub named: Vec<Named>,
+    /// Once-controls.
+    pub onces: Table<Once>,
+    /// Futex waiters.
+    pub futexes: Futexes,
+    /// The virtual clock, in nanoseconds.
+    pub clock: crate::time::Clock,
+    /// Seeded randomness for the program.
+    pub entropy: crate::entropy::Entropy,
+    /// Descriptors that only this process can feed.
+    pub inner_descriptors: Vec<i32>,
+    /// The program has made processes of its own.
+    pub forked: bool,
+    /// Learned records already taken in.
+    pub learned: u64,
+}

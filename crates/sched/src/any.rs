@@ -1,0 +1,127 @@
+//! Any policy, built from its specification, without a pointer to call through.
+
+use threadbare_trace::ThreadId;
+
+use crate::{
+    Choice, Delay, Op, Pct, Policy, PolicyKind, PolicySpec, Pos, Prefix, Random, Replay, RoundRobin, Surw,
+    Turn,
+};
+
+/// One of the policies.
+#[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "each variant is the policy of its name")]
+pub enum AnyPolicy {
+    Random(Random),
+    Pct(Pct),
+    Pos(Pos),
+    Surw(Surw),
+    Delay(Delay),
+    RoundRobin(RoundRobin),
+    Prefix(Prefix),
+    Replay(Replay),
+}
+
+macro_rules! each {
+    ($any:expr, $policy:ident => $body:expr) => {
+        match $any {
+            AnyPolicy::Random($policy) => $body,
+            AnyPolicy::Pct($policy) => $body,
+            AnyPolicy::Pos($policy) => $body,
+            AnyPolicy::Surw($policy) => $body,
+            AnyPolicy::Delay($policy) => $body,
+            AnyPolicy::RoundRobin($policy) => $body,
+            AnyPolicy::Prefix($policy) => $body,
+            AnyPolicy::Replay($policy) => $body,
+        }
+    };
+}
+
+/// Builds the policy that this specification asks for.
+///
+/// A replay follows `switches` (who stops, before which of its operations, who goes on), a prefix
+/// follows `choices`; the other policies leave both alone. An unknown number means a random walk.
+pub fn build(
+    spec: &PolicySpec,
+    switches: impl Iterator<Item = (ThreadId, u32, ThreadId)>,
+    choices: impl Iterator<Item = ThreadId>,
+) -> AnyPolicy {
+    match PolicyKind::from_number(spec.kind) {
+        Some(PolicyKind::Random) | None => AnyPolicy::Random(Random::new(spec)),
+        Some(PolicyKind::Pct) => AnyPolicy::Pct(Pct::new(spec)),
+        Some(PolicyKind::Pos) => AnyPolicy::Pos(Pos::new(spec)),
+        Some(PolicyKind::Surw) => AnyPolicy::Surw(Surw::new(spec)),
+        Some(PolicyKind::Delay) => AnyPolicy::Delay(Delay::new(spec)),
+        Some(PolicyKind::RoundRobin) => AnyPolicy::RoundRobin(RoundRobin::new(spec)),
+        Some(PolicyKind::Prefix) => AnyPolicy::Prefix(Prefix::new(choices.collect())),
+        Some(PolicyKind::Replay) => {
+            AnyPolicy::Replay(Replay::new(switches.map(|(from, op, to)| Turn { from, op, to }).collect()))
+        }
+    }
+}
+
+impl Default for AnyPolicy {
+    /// Nobody is preempted.
+    fn default() -> AnyPolicy {
+        AnyPolicy::Prefix(Prefix::new(Vec::new()))
+    }
+}
+
+impl AnyPolicy {
+    /// Whether this is a replay: it is asked even if only one thread can go on.
+    #[inline]
+    pub fn is_replay(&self) -> bool {
+        matches!(self, AnyPolicy::Replay(_))
+    }
+
+    /// Tells a replay where the running thread stands; see [`Replay::at`].
+    pub fn at(&mut self, current: ThreadId, index: u32) {
+        if let AnyPolicy::Replay(replay) = self {
+            replay.at(current, index);
+        }
+    }
+
+    /// The operation before which `thread` has to stop although it may be no scheduling point;
+    /// `u32::MAX` for none.
+    #[inline]
+    pub fn stop_at(&self, thread: ThreadId) -> u32 {
+        match self {
+            AnyPolicy::Replay(replay) => replay.stop_at(thread),
+            _ => u32::MAX,
+        }
+    }
+
+    /// Where a forced policy first left its list: the number of the switch or choice, counted from
+    /// 1, and what was in the way.
+    pub fn divergence(&self) -> Option<(u64, String)> {
+        let divergence = match self {
+            AnyPolicy::Prefix(prefix) => prefix.divergence(),
+            AnyPolicy::Replay(replay) => replay.divergence(),
+            _ => None,
+        };
+        divergence.map(|divergence| (divergence.number, divergence.reason.to_string()))
+    }
+}
+
+impl Policy for AnyPolicy {
+    #[inline]
+    fn choose(&mut self, choice: &Choice<'_>) -> ThreadId {
+        each!(self, policy => policy.choose(choice))
+    }
+
+    fn created(&mut self, thread: ThreadId, parent: ThreadId) {
+        each!(self, policy => policy.created(thread, parent))
+    }
+
+    #[inline]
+    fn executed(&mut self, thread: ThreadId, op: &Op) {
+        each!(self, policy => policy.executed(thread, op))
+    }
+
+    fn gave_way(&mut self, thread: ThreadId) {
+        each!(self, policy => policy.gave_way(thread))
+    }
+
+    fn patience(&self) -> u32 {
+        each!(self, policy => policy.patience())
+    }
+}

@@ -1,0 +1,100 @@
+//! A list of switches named by events, then no further preemption.
+
+use threadbare_trace::ThreadId;
+
+use crate::divergence::{Divergence, Reason};
+use crate::{Choice, Policy};
+
+/// One switch: `from` stops before its operation number `op`, and `to` goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Turn {
+    /// The thread that stops.
+    pub from: ThreadId,
+    /// The operation it was about to make, counted from 1 in its thread.
+    pub op: u32,
+    /// The thread that goes on.
+    pub to: ThreadId,
+}
+
+/// Follows a list of switches and notes where that was not possible.
+///
+/// The engine asks [`Replay::stop_at`] where the running thread has to stop, even at an operation
+/// that is no scheduling point otherwise; it tells [`Replay::at`] where the running thread stands
+/// before every call of `choose`, which it makes even if only one thread can go on.
+///
+/// After a divergence the rest of the list is followed as far as it applies.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    turns: Vec<Turn>,
+    next: usize,
+    /// The running thread and the operation before which it stands.
+    place: (ThreadId, u32),
+    divergence: Option<Divergence>,
+}
+
+impl Replay {
+    /// Follows these switches.
+    pub fn new(turns: Vec<Turn>) -> Replay {
+        Replay { turns, next: 0, place: (ThreadId::MAIN, 0), divergence: None }
+    }
+
+    /// The operation before which `thread` has to stop next; `u32::MAX` if the next switch is not
+    /// about this thread.
+    #[inline]
+    pub fn stop_at(&self, thread: ThreadId) -> u32 {
+        match self.turns.get(self.next) {
+            Some(turn) if turn.from == thread => turn.op,
+            _ => u32::MAX,
+        }
+    }
+
+    /// The running thread stands before its operation number `index` (it may be unable to make it).
+    pub fn at(&mut self, current: ThreadId, index: u32) {
+        self.place = (current, index);
+        while let Some(&turn) = self.turns.get(self.next) {
+            if turn.from != current || turn.op >= index {
+                break;
+            }
+            self.diverge(Reason::WentPast { thread: turn.from, op: turn.op });
+            self.next += 1;
+        }
+    }
+
+    /// The first switch that did not happen as asked.
+    pub fn divergence(&self) -> Option<Divergence> {
+        self.divergence
+    }
+
+    /// How many switches have not been made yet. What is left when the run ends did not happen.
+    pub fn left(&self) -> usize {
+        self.turns.len() - self.next
+    }
+
+    fn diverge(&mut self, reason: Reason) {
+        let number = self.next as u64 + 1;
+        self.divergence.get_or_insert(Divergence { number, reason });
+    }
+}
+
+impl Policy for Replay {
+    fn choose(&mut self, choice: &Choice<'_>) -> ThreadId {
+        let (current, index) = self.place;
+        let Some(&turn) = self.turns.get(self.next) else { return choice.stay_or_first() };
+        if (turn.from, turn.op) == (current, index) {
+            if choice.candidate(turn.to).is_some() {
+                self.next += 1;
+                return turn.to;
+            }
+            self.diverge(Reason::CannotGoOn { thread: turn.to });
+            self.next += 1;
+        } else if choice.candidate(current).is_none() {
+            self.diverge(Reason::StoppedElsewhere {
+                thread: current,
+                op: index,
+                expected: turn.from,
+                expected_op: turn.op,
+            });
+        }
+        choice.stay_or_first()
+    }
+}

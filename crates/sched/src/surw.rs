@@ -1,0 +1,140 @@
+//! Selectively uniform random walk (Zhao, Wolff, Mathur, Roychoudhury, ASPLOS 2025).
+//!
+//! Only the interesting operations count. The thread that shall make the next one (the *intended*
+//! thread) is drawn in proportion to how many each thread still has to make; other threads may go
+//! on as long as their next operation is not interesting. With right counts every interleaving of
+//! the interesting operations is equally likely.
+
+use threadbare_trace::{EventKind, ThreadId};
+
+use crate::by_thread::ByThread;
+use crate::{Candidate, Choice, Op, Policy, PolicySpec, Rng};
+
+/// What is known of one thread.
+#[derive(Clone, Copy, Default, Debug)]
+struct Walker {
+    /// Interesting operations left, those of threads it has yet to create included.
+    remaining: u64,
+    /// Whether the thread exists.
+    alive: bool,
+}
+
+/// A random walk that is uniform over the interesting operations.
+#[derive(Clone, Debug)]
+pub struct Surw {
+    rng: Rng,
+    walkers: ByThread<Walker>,
+    object: u64,
+    intended: Option<ThreadId>,
+}
+
+impl Surw {
+    /// With the plan's expected counts and interesting object.
+    pub fn new(spec: &PolicySpec) -> Surw {
+        let mut walkers: ByThread<Walker> = ByThread::new();
+        for (index, &weight) in spec.weights.iter().enumerate() {
+            walkers.of(ThreadId(index as u16)).remaining = u64::from(weight);
+        }
+        walkers.of(ThreadId::MAIN).alive = true;
+        Surw { rng: Rng::new(spec.seed), walkers, object: spec.object, intended: None }
+    }
+
+    fn is_interesting(&self, op: &Op) -> bool {
+        let end = op.object.saturating_add(u64::from(op.size.max(1)));
+        self.object == 0 || (op.object..end).contains(&self.object)
+    }
+
+    /// Draws the intended thread among all that exist; none if no interesting operation is expected.
+    fn draw(&mut self) -> Option<ThreadId> {
+        let total: u64 = self.walkers.iter_mut().filter(|(_, w)| w.alive).map(|(_, w)| w.remaining).sum();
+        let mut ticket = self.rng.below(total);
+        let living = self.walkers.iter_mut().filter(|(_, walker)| walker.alive);
+        for (thread, walker) in living {
+            if ticket < walker.remaining {
+                return Some(thread);
+            }
+            ticket -= walker.remaining;
+        }
+        None
+    }
+
+    /// Draws among these candidates, by what they have left.
+    fn draw_among(&mut self, candidates: &[Candidate]) -> ThreadId {
+        let total: u64 = candidates.iter().map(|c| self.walkers.of(c.thread).remaining).sum();
+        let mut ticket = self.rng.below(total);
+        for candidate in candidates {
+            let remaining = self.walkers.of(candidate.thread).remaining;
+            if ticket < remaining {
+                return candidate.thread;
+            }
+            ticket -= remaining;
+        }
+        self.pick_any(candidates)
+    }
+
+    fn pick_any(&mut self, candidates: &[Candidate]) -> ThreadId {
+        candidates[self.rng.below(candidates.len() as u64) as usize].thread
+    }
+}
+
+impl Policy for Surw {
+    fn choose(&mut self, choice: &Choice<'_>) -> ThreadId {
+        for candidate in choice.candidates {
+            let interesting = self.is_interesting(&candidate.op);
+            let walker = self.walkers.of(candidate.thread);
+            walker.alive = true;
+            if interesting && walker.remaining == 0 {
+                // The count was too low: the operation is there to be seen.
+                walker.remaining = 1;
+            }
+        }
+        if self.intended.is_none() {
+            self.intended = self.draw();
+        }
+        let Some(intended) = self.intended else { return self.pick_any(choice.candidates) };
+        let is_free = |walk: &Surw, c: &Candidate| c.thread == intended || !walk.is_interesting(&c.op);
+        let free = choice.candidates.iter().filter(|c| is_free(self, c)).count();
+        if free == 0 {
+            // The intended thread is blocked or gone, and everyone else waits for it.
+            let thread = self.draw_among(choice.candidates);
+            self.intended = Some(thread);
+            return thread;
+        }
+        let pick = self.rng.below(free as u64) as usize;
+        let mut free = choice.candidates.iter().filter(|c| is_free(self, c));
+        free.nth(pick).map_or(intended, |candidate| candidate.thread)
+    }
+
+    fn created(&mut self, thread: ThreadId, parent: ThreadId) {
+        let walker = self.walkers.of(thread);
+        walker.alive = true;
+        let moved = walker.remaining;
+        let left = self.walkers.of(parent);
+        left.remaining = left.remaining.saturating_sub(moved);
+        let left = left.remaining;
+        // The operation that was intended may be one of the new thread's.
+        if self.intended == Some(parent) && self.rng.below(left + moved) >= left {
+            self.intended = Some(thread);
+        }
+    }
+
+    fn executed(&mut self, thread: ThreadId, op: &Op) {
+        if self.is_interesting(op) {
+            let walker = self.walkers.of(thread);
+            walker.remaining = walker.remaining.saturating_sub(1);
+            self.intended = None;
+        }
+        if op.kind == EventKind::Exit {
+            self.walkers.of(thread).remaining = 0;
+            if self.intended == Some(thread) {
+                self.intended = None;
+            }
+        }
+    }
+
+    fn gave_way(&mut self, thread: ThreadId) {
+        if self.intended == Some(thread) {
+            self.intended = None;
+        }
+    }
+}

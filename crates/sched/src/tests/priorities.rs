@@ -1,0 +1,129 @@
+//! Policies that rank threads: PCT, delays, round robin.
+
+use std::collections::BTreeSet;
+
+use threadbare_trace::{EventKind, ThreadId};
+
+use super::statistics::assert_uniform;
+use super::{free, run, writers};
+use crate::{Candidate, Choice, Op, Policy, PolicyKind, PolicySpec};
+
+fn pct(depth: u32, steps: u64, seed: u64) -> PolicySpec {
+    PolicySpec { size: depth, steps, ..PolicySpec::new(PolicyKind::Pct, seed) }
+}
+
+fn preemptions(word: &str, counts: &[usize]) -> usize {
+    let mut left = counts.to_vec();
+    let threads: Vec<usize> = word.bytes().map(|byte| usize::from(byte - b'0')).collect();
+    let mut preempted = 0;
+    for pair in threads.windows(2) {
+        left[pair[0]] -= 1;
+        preempted += usize::from(pair[0] != pair[1] && left[pair[0]] > 0);
+    }
+    preempted
+}
+
+#[test]
+fn pct_of_depth_one_runs_threads_whole_in_any_order_alike() {
+    let toy = writers(&[3, 3, 3], true);
+    assert_uniform(6, 6000, |seed| {
+        let word = run(&toy, &pct(1, 9, seed)).word();
+        assert_eq!(preemptions(&word, &[3, 3, 3]), 0, "{word}");
+        word
+    });
+}
+
+#[test]
+fn pct_preempts_at_most_depth_minus_one_times_and_reaches_all_such_orders() {
+    let toy = writers(&[3, 3], true);
+    let words: BTreeSet<String> = (0..2000).map(|seed| run(&toy, &pct(2, 6, seed)).word()).collect();
+    assert!(words.iter().all(|word| preemptions(word, &[3, 3]) <= 1), "{words:?}");
+    // Two orders without preemption, and two places in each of two threads for one.
+    assert_eq!(words.len(), 2 + 4, "{words:?}");
+}
+
+#[test]
+fn pct_finds_a_bug_of_its_depth_as_often_as_promised() {
+    // All of thread 1 has to come between the two writes of thread 0: depth 2, two threads, five
+    // steps, so one run in ten; five standard deviations are allowed for.
+    let toy = writers(&[2, 3], true);
+    let hits = (0..10_000).filter(|&seed| run(&toy, &pct(2, 5, seed)).word() == "01110").count();
+    assert!(hits > 850, "{hits} of 10000 is below 1 / (threads × steps)");
+}
+
+#[test]
+fn extreme_depths_and_unknown_lengths_are_harmless() {
+    let toy = writers(&[2, 2], true);
+    for (depth, steps) in [(0, 0), (1, 0), (u32::MAX, 3), (u32::MAX, 0), (3, u64::MAX)] {
+        assert_eq!(run(&toy, &pct(depth, steps, 1)).order.len(), 4);
+    }
+}
+
+fn candidates(threads: &[u16], index: u32) -> Vec<Candidate> {
+    let op = |t: u16| Op { kind: EventKind::AtomicRead, object: u64::from(t), size: 4, site: 0, index };
+    threads.iter().map(|&t| Candidate { thread: ThreadId(t), op: op(t) }).collect()
+}
+
+#[test]
+fn a_spinner_never_starves_the_others() {
+    for kind in super::FREE {
+        for seed in 0..20 {
+            let mut policy = free(&PolicySpec::new(kind, seed));
+            let all = candidates(&[0, 1, 2], 1);
+            let mut ran = BTreeSet::new();
+            let mut current = ThreadId::MAIN;
+            for step in 0..200 {
+                let chosen = policy.choose(&Choice { candidates: &all, current, step });
+                let op = Op { index: step as u32 + 1, ..all[chosen.index()].op };
+                policy.executed(chosen, &op);
+                policy.gave_way(chosen);
+                ran.insert(chosen);
+                current = chosen;
+            }
+            assert_eq!(ran.len(), 3, "{kind:?}, seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn without_delays_threads_advance_side_by_side() {
+    let toy = writers(&[50, 50], true);
+    for seed in 0..20 {
+        let spec = PolicySpec { probability: 0.0, ..PolicySpec::new(PolicyKind::Delay, seed) };
+        let word = run(&toy, &spec).word();
+        let (mut lead, mut largest) = (0i32, 0);
+        for byte in word.bytes().take(60) {
+            lead += if byte == b'0' { 1 } else { -1 };
+            largest = largest.max(lead.abs());
+        }
+        assert!(largest < 15, "one thread was {largest} ahead: {word}");
+    }
+}
+
+#[test]
+fn a_long_delay_lets_the_other_thread_finish() {
+    let toy = writers(&[3, 10], true);
+    let spec =
+        |seed| PolicySpec { size: 10_000, probability: 0.05, ..PolicySpec::new(PolicyKind::Delay, seed) };
+    let overtaken = (0..500).filter(|&seed| run(&toy, &spec(seed)).word().ends_with('0'));
+    assert!(overtaken.count() > 10);
+}
+
+#[test]
+fn a_yield_lets_every_other_thread_go_first() {
+    let toy = writers(&[3, 3, 3], true);
+    let spec = PolicySpec { size: 0, probability: 1.0, ..PolicySpec::new(PolicyKind::Delay, 3) };
+    let word = run(&toy, &spec).word();
+    assert!(!["00", "11", "22"].iter().any(|twice| word.contains(twice)), "{word}");
+}
+
+#[test]
+fn round_robin_takes_turns_of_the_given_length() {
+    let word = |counts: &[usize], turn| {
+        let spec = PolicySpec { size: turn, ..PolicySpec::new(PolicyKind::RoundRobin, 0) };
+        run(&writers(counts, true), &spec).word()
+    };
+    assert_eq!(word(&[2, 3, 1], 1), "012011");
+    assert_eq!(word(&[4, 4], 2), "00110011");
+    assert_eq!(word(&[2, 2], 0), "0101");
+}

@@ -1,0 +1,214 @@
+//! A tiny machine that runs made-up programs under a policy.
+//!
+//! It knows reads, writes, locks and thread creation, makes scheduling points where the runtime
+//! would (synchronization, and memory known to be shared), and learns sharing as it goes. Tests
+//! of policies and strategies run it instead of a process.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use threadbare_trace::{EventKind, ThreadId};
+
+use crate::{AnyPolicy, Candidate, Choice, Op, Policy, Turn};
+
+/// One step of a toy thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// Loads the location into the thread's register.
+    Read(u64),
+    /// Stores the register plus one.
+    Write(u64),
+    /// Takes a lock.
+    Lock(u64),
+    /// Releases a lock.
+    Unlock(u64),
+    /// Creates a thread; those that nobody creates exist from the start.
+    Create(u16),
+}
+
+/// A toy program: the steps of each thread.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Toy {
+    /// The steps, by thread.
+    pub threads: Vec<Vec<Step>>,
+}
+
+/// One decision of a walk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Decision {
+    /// The threads that could go on, a bit each.
+    pub enabled: u64,
+    /// Who went.
+    pub chosen: ThreadId,
+    /// Who had run before.
+    pub current: ThreadId,
+}
+
+/// One run of a toy program.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Walk {
+    /// Who made each step.
+    pub order: Vec<ThreadId>,
+    /// The steps that were made, in order.
+    pub ops: Vec<Op>,
+    /// The decisions.
+    pub decisions: Vec<Decision>,
+    /// The switches.
+    pub turns: Vec<Turn>,
+    /// The final memory.
+    pub memory: BTreeMap<u64, u64>,
+    /// Locations found to be shared that were not known before.
+    pub discovered: BTreeSet<u64>,
+    /// Nobody could go on, but not everybody was done.
+    pub deadlock: bool,
+}
+
+impl Walk {
+    /// The order as a text such as `0121`, for counting orders.
+    pub fn word(&self) -> String {
+        self.order.iter().map(|thread| char::from(b'0' + thread.0 as u8)).collect()
+    }
+}
+
+struct Machine<'a> {
+    toy: &'a Toy,
+    next: Vec<usize>,
+    alive: Vec<bool>,
+    registers: Vec<u64>,
+    held: BTreeSet<u64>,
+    owners: BTreeMap<u64, usize>,
+    shared: BTreeSet<u64>,
+    walk: Walk,
+}
+
+impl Toy {
+    /// Runs the program; `shared` are the locations known to be shared.
+    pub fn run(&self, policy: &mut AnyPolicy, shared: &BTreeSet<u64>) -> Walk {
+        let count = self.threads.len();
+        let created = self.threads.iter().flatten();
+        let created: BTreeSet<usize> = created
+            .filter_map(|step| if let Step::Create(t) = step { Some(*t as usize) } else { None })
+            .collect();
+        let mut machine = Machine {
+            toy: self,
+            next: vec![0; count],
+            alive: (0..count).map(|thread| !created.contains(&thread)).collect(),
+            registers: vec![0; count],
+            held: BTreeSet::new(),
+            owners: BTreeMap::new(),
+            shared: shared.clone(),
+            walk: Walk::default(),
+        };
+        machine.go(policy);
+        machine.walk
+    }
+
+    /// All locations in the program.
+    pub fn locations(&self) -> BTreeSet<u64> {
+        let steps = self.threads.iter().flatten();
+        steps
+            .filter_map(|step| if let Step::Read(x) | Step::Write(x) = step { Some(*x) } else { None })
+            .collect()
+    }
+}
+
+impl Machine<'_> {
+    fn go(&mut self, policy: &mut AnyPolicy) {
+        let mut current = ThreadId::MAIN;
+        loop {
+            let candidates = self.candidates();
+            if candidates.is_empty() {
+                self.walk.deadlock = (0..self.next.len()).any(|t| self.step(t).is_some());
+                return;
+            }
+            let thread = self.pick(policy, current, &candidates);
+            let op = self.op(thread.index());
+            if thread != current {
+                let op = self.next[current.index()] as u32 + 1;
+                self.walk.turns.push(Turn { from: current, op, to: thread });
+            }
+            if self.is_visible(&op) {
+                policy.executed(thread, &op);
+            }
+            self.make(thread, policy);
+            self.walk.order.push(thread);
+            self.walk.ops.push(op);
+            current = thread;
+        }
+    }
+
+    fn pick(&mut self, policy: &mut AnyPolicy, current: ThreadId, candidates: &[Candidate]) -> ThreadId {
+        let index = self.next[current.index()] as u32 + 1;
+        let running = candidates.iter().find(|candidate| candidate.thread == current);
+        let must_stop = policy.stop_at(current) == index;
+        if running.is_some_and(|candidate| !must_stop && !self.is_visible(&candidate.op)) {
+            return current;
+        }
+        policy.at(current, index);
+        if candidates.len() == 1 && !policy.is_replay() {
+            return candidates[0].thread;
+        }
+        let step = self.walk.order.len() as u64;
+        let chosen = policy.choose(&Choice { candidates, current, step });
+        let bit = |thread: ThreadId| 1u64.checked_shl(u32::from(thread.0)).unwrap_or(0);
+        let enabled = candidates.iter().fold(0, |mask, candidate| mask | bit(candidate.thread));
+        self.walk.decisions.push(Decision { enabled, chosen, current });
+        chosen
+    }
+
+    fn step(&self, thread: usize) -> Option<Step> {
+        self.toy.threads[thread].get(self.next[thread]).copied()
+    }
+
+    fn op(&self, thread: usize) -> Op {
+        let (kind, object, size) = match self.toy.threads[thread][self.next[thread]] {
+            Step::Read(x) => (EventKind::Read, x, 1),
+            Step::Write(x) => (EventKind::Write, x, 1),
+            Step::Lock(l) => (EventKind::Lock, l, 0),
+            Step::Unlock(l) => (EventKind::Unlock, l, 0),
+            Step::Create(_) => (EventKind::Create, 0, 0),
+        };
+        Op { kind, object, size, site: 0, index: self.next[thread] as u32 + 1 }
+    }
+
+    fn is_visible(&self, op: &Op) -> bool {
+        !op.kind.accesses_memory() || self.shared.contains(&op.object)
+    }
+
+    fn candidates(&self) -> Vec<Candidate> {
+        let can_go = |thread: &usize| match self.step(*thread) {
+            None => false,
+            Some(Step::Lock(lock)) => self.alive[*thread] && !self.held.contains(&lock),
+            Some(_) => self.alive[*thread],
+        };
+        let threads = (0..self.next.len()).filter(can_go);
+        threads.map(|t| Candidate { thread: ThreadId(t as u16), op: self.op(t) }).collect()
+    }
+
+    fn make(&mut self, thread: ThreadId, policy: &mut AnyPolicy) {
+        let t = thread.index();
+        let step = self.toy.threads[t][self.next[t]];
+        self.next[t] += 1;
+        match step {
+            Step::Read(x) => self.registers[t] = *self.walk.memory.entry(x).or_default(),
+            Step::Write(x) => {
+                self.walk.memory.insert(x, self.registers[t] + 1);
+            }
+            Step::Lock(lock) => {
+                self.held.insert(lock);
+            }
+            Step::Unlock(lock) => {
+                self.held.remove(&lock);
+            }
+            Step::Create(child) => {
+                self.alive[child as usize] = true;
+                policy.created(ThreadId(child), thread);
+            }
+        }
+        if let Step::Read(x) | Step::Write(x) = step
+            && *self.owners.entry(x).or_insert(t) != t
+            && self.shared.insert(x)
+        {
+            self.walk.discovered.insert(x);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The shared memory as it was at the snapshot.
+//!
+//! Copies of the program share this memory with the server, so what one execution counted has to
+//! be taken back before the next.
+
+use threadbare_trace::ThreadId;
+use threadbare_wire::{Control, Status};
+
+/// The counters at the snapshot, and what the program had written by then.
+pub(crate) struct Baseline {
+    events: u64,
+    switches: u64,
+    decisions: u64,
+    steps: u64,
+    learned_out: u64,
+    threads: u32,
+    peak_threads: u32,
+    warnings: u32,
+    /// What the program had written by then.
+    pub output: Vec<u8>,
+}
+
+impl Baseline {
+    pub fn take(control: &Control, output: Vec<u8>) -> Baseline {
+        Baseline {
+            events: control.events,
+            switches: control.switches,
+            decisions: control.decisions,
+            steps: control.steps,
+            learned_out: control.learned_out,
+            threads: control.threads,
+            peak_threads: control.peak_threads,
+            warnings: control.warnings.len,
+            output,
+        }
+    }
+
+    pub fn restore(&self, control: &mut Control) {
+        control.events = self.events;
+        control.switches = self.switches;
+        control.decisions = self.decisions;
+        control.steps = self.steps;
+        control.learned_out = self.learned_out;
+        control.threads = self.threads;
+        control.peak_threads = self.peak_threads;
+        // Texts only grow, so their start is still that of the snapshot.
+        control.warnings.len = self.warnings;
+        control.message.clear();
+        control.divergence.clear();
+        control.diverged_at = 0;
+        control.failure_kind = 0;
+        control.uncontrolled = 0;
+        control.failure_thread = ThreadId::MAIN;
+        control.stack_len = 0;
+        control.child = 0;
+        control.wait_status = 0;
+        control.status = Status::Serving as u32;
+    }
+}

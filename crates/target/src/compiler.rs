@@ -1,0 +1,174 @@
+//! Building a program given as one source file.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::fingerprint::short_hex;
+use crate::runtime_library::{RuntimeLibrary, UnpackError};
+use crate::wrapper::{Language, WrapperError, compiler_command, not_started};
+
+/// The only target whose instrumentation is known to work.
+const RUST_TARGET: &str = "x86_64-unknown-linux-gnu";
+
+/// Why a source file did not become a program.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// The compiler did not like the source; its own words follow.
+    #[error(
+        "`{}` does not compile; fix what the compiler says, or pass flags with --cflags:\n{message}",
+        source_file.display()
+    )]
+    Rejected {
+        /// The source.
+        source_file: PathBuf,
+        /// What the compiler wrote.
+        message: String,
+    },
+    /// The file's ending stands for no language that is built.
+    #[error("`{}` is not a source file that threadbare builds (.c .cc .cpp .cxx .rs)", .0.display())]
+    Language(PathBuf),
+    /// The flags cannot be used, or there is no compiler.
+    #[error(transparent)]
+    Wrapper(#[from] WrapperError),
+    /// There is no Rust compiler.
+    #[error("`{compiler}` could not be started: {source}; install Rust, or set RUSTC")]
+    NoRust {
+        /// The compiler that was tried.
+        compiler: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The runtime library is not available.
+    #[error(transparent)]
+    Runtime(#[from] UnpackError),
+    /// The folder for the result cannot be used.
+    #[error("cannot write to {}: {source}; choose another folder with --out", folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// The languages a source file may be in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SourceLanguage {
+    /// `.c`
+    C,
+    /// `.cc`, `.cpp`, `.cxx`
+    Cxx,
+    /// `.rs`
+    Rust,
+}
+
+impl SourceLanguage {
+    /// The language that a file's ending stands for.
+    pub fn of(file: &Path) -> Option<SourceLanguage> {
+        match file.extension()?.to_str()? {
+            "c" => Some(SourceLanguage::C),
+            "cc" | "cpp" | "cxx" => Some(SourceLanguage::Cxx),
+            "rs" => Some(SourceLanguage::Rust),
+            _ => None,
+        }
+    }
+}
+
+/// Compiles one source file into an instrumented program below `out_dir` and returns its path.
+///
+/// The compiler optimizes before it instruments, so accesses would be lost: `-O0 -g` is the
+/// default, and `cflags` come later so that they win. It always compiles: headers may have
+/// changed.
+pub fn compile(source: &Path, cflags: &[String], out_dir: &Path) -> Result<PathBuf, BuildError> {
+    let language = SourceLanguage::of(source).ok_or_else(|| BuildError::Language(source.to_path_buf()))?;
+    let folder = out_dir.join("build");
+    let no_folder = |source: io::Error| BuildError::Folder { folder: folder.clone(), source };
+    std::fs::create_dir_all(&folder).map_err(no_folder)?;
+    let name = program_name(source, cflags);
+    let program = folder.join(&name);
+    // Two builds of one source may run at once, and a running program cannot be overwritten.
+    static BUILDS: AtomicU32 = AtomicU32::new(0);
+    let build = BUILDS.fetch_add(1, Ordering::Relaxed);
+    let partial = folder.join(format!("{name}.{}-{build}.partial", std::process::id()));
+    let output = match language {
+        SourceLanguage::C => run_c(Language::C, source, cflags, &partial),
+        SourceLanguage::Cxx => run_c(Language::Cxx, source, cflags, &partial),
+        SourceLanguage::Rust => run_rust(source, cflags, &partial),
+    }?;
+    if !output.status.success() {
+        let _ = std::fs::remove_file(&partial);
+        let mut message = String::from_utf8_lossy(&output.stderr).into_owned();
+        message.push_str(&String::from_utf8_lossy(&output.stdout));
+        let message = message.trim_end().to_string();
+        return Err(BuildError::Rejected { source_file: source.to_path_buf(), message });
+    }
+    std::fs::rename(&partial, &program).map_err(no_folder)?;
+    Ok(program)
+}
+
+fn run_c(language: Language, source: &Path, cflags: &[String], program: &Path) -> Result<Output, BuildError> {
+    // Libraries among the flags only count after the source that needs them.
+    let mut words: Vec<OsString> = vec!["-O0".into(), "-g".into(), source.into()];
+    words.extend(cflags.iter().map(OsString::from));
+    words.extend(["-o".into(), program.into()]);
+    let mut command = compiler_command(language, &words)?;
+    command.output().map_err(|source| not_started(language, &command, source).into())
+}
+
+fn run_rust(source: &Path, flags: &[String], program: &Path) -> Result<Output, BuildError> {
+    let compiler = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_string());
+    let library = RuntimeLibrary::unpack()?;
+    let mut command = Command::new(&compiler);
+    command
+        .args(["--edition", "2024", "-g", "-Copt-level=0"])
+        .args(rust_flags(&library))
+        .arg(source)
+        .arg("-o")
+        .arg(program)
+        .args(flags);
+    command.output().map_err(|source| BuildError::NoRust { compiler, source })
+}
+
+/// The flags that make a stable Rust compiler instrument a crate and link the runtime.
+///
+/// Naming the target keeps build scripts and procedural macros out of it.
+pub fn rust_flags(library: &RuntimeLibrary) -> Vec<OsString> {
+    let mut search = OsString::from("native=");
+    search.push(library.folder());
+    let mut run_path = OsString::from("-Clink-arg=-Wl,-rpath,");
+    run_path.push(library.folder());
+    let mut flags: Vec<OsString> = [
+        "--target",
+        RUST_TARGET,
+        "-Cpasses=forceattrs",
+        "-Cpasses=tsan-module",
+        "-Cpasses=tsan",
+        "-Cllvm-args=-force-attribute=sanitize_thread",
+        // As a library of the crate, not as a link argument: those come after the C library.
+        "-ldylib=threadbare_rt",
+        "-L",
+    ]
+    .map(OsString::from)
+    .to_vec();
+    flags.extend([search, run_path]);
+    flags
+}
+
+/// Flags and folder are part of the name, so that builds do not overwrite each other.
+fn program_name(source: &Path, cflags: &[String]) -> String {
+    let stem = source.file_stem().map_or("program".into(), |stem| stem.to_string_lossy());
+    let mut hash = Sha256::new();
+    hash.update(
+        source.canonicalize().unwrap_or_else(|_| source.to_path_buf()).as_os_str().as_encoded_bytes(),
+    );
+    for flag in cflags {
+        hash.update([0]);
+        hash.update(flag);
+    }
+    format!("{stem}-{}", short_hex(&hash.finalize(), 4))
+}

@@ -1,0 +1,125 @@
+//! The shared memory, from the driver's side.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd as _};
+
+use memmap2::MmapRaw;
+use threadbare_wire::{Area, Control, Layout, MAGIC};
+
+/// An anonymous file in memory, closed when a program is started.
+pub(crate) fn memory_file(name: &std::ffi::CStr) -> io::Result<File> {
+    // SAFETY: the name is a C string, and the result is checked before it is owned.
+    unsafe {
+        let descriptor = libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC);
+        if descriptor < 0 { Err(io::Error::last_os_error()) } else { Ok(File::from_raw_fd(descriptor)) }
+    }
+}
+
+/// One shared memory with its control block and areas.
+///
+/// The other side is a process that writes at will while a request is under way. Between
+/// requests nobody else writes, and only then are references handed out.
+pub(crate) struct Memory {
+    file: File,
+    map: MmapRaw,
+    layout: Layout,
+}
+
+impl Memory {
+    /// A fresh memory for executions of up to `steps` visible steps.
+    pub fn new(steps: u64) -> io::Result<Memory> {
+        let layout = Layout::for_steps(steps);
+        let file = memory_file(c"threadbare")?;
+        file.set_len(layout.bytes)?;
+        let map = MmapRaw::map_raw(&file)?;
+        let mut memory = Memory { file, map, layout };
+        let control = memory.control_mut();
+        control.magic = MAGIC;
+        control.layout = layout;
+        Ok(memory)
+    }
+
+    /// The file, for the program to inherit.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+
+    /// Where the areas lie. Ours rather than the shared copy: the program could have damaged that.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The control block, while no request is under way.
+    pub fn control(&self) -> &Control {
+        // SAFETY: the map is page-aligned and larger than a control block, all of whose fields
+        // are plain numbers, valid for any content; nobody writes between requests.
+        unsafe { &*self.map.as_ptr().cast::<Control>() }
+    }
+
+    /// The control block for writing, while no request is under way.
+    pub fn control_mut(&mut self) -> &mut Control {
+        // SAFETY: as for `control`, and `&mut self` keeps other references of ours away.
+        unsafe { &mut *self.map.as_mut_ptr().cast::<Control>() }
+    }
+
+    /// The steps made so far and the process that makes them, while a request is under way.
+    pub fn progress(&self) -> (u64, i32) {
+        let control = self.map.as_ptr().cast::<Control>();
+        // SAFETY: both fields lie within the map; volatile, since another process writes them.
+        unsafe {
+            ((&raw const (*control).steps).read_volatile(), (&raw const (*control).child).read_volatile())
+        }
+    }
+
+    /// Copies the first `count` records out of an area, or as many as it can hold.
+    ///
+    /// # Safety
+    /// `T` must be the area's record type, valid for any content.
+    pub unsafe fn records<T: Copy>(&self, area: Area, count: u64) -> Vec<T> {
+        let count = count.min(area.capacity) as usize;
+        // SAFETY: the layout keeps all records of an area within the map, and areas start at
+        // page boundaries; the caller vouches for the type.
+        unsafe {
+            let start = self.map.as_ptr().add(area.offset as usize).cast::<T>();
+            std::slice::from_raw_parts(start, count).to_vec()
+        }
+    }
+
+    /// Writes records into an area from `index` on; `false` if they do not all fit.
+    ///
+    /// # Safety
+    /// `T` must be no larger than the area's record type.
+    pub unsafe fn write<T: Copy>(&mut self, area: Area, index: u64, records: &[T]) -> bool {
+        if index.saturating_add(records.len() as u64) > area.capacity {
+            return false;
+        }
+        // SAFETY: the range was checked against the capacity, which the layout keeps in the map.
+        unsafe {
+            let start = self.map.as_mut_ptr().add(area.offset as usize).cast::<T>();
+            std::ptr::copy_nonoverlapping(records.as_ptr(), start.add(index as usize), records.len());
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadbare_wire::LearnedRecord;
+
+    #[test]
+    fn records_come_back_as_written_and_never_beyond_the_area() {
+        let mut memory = Memory::new(10).unwrap();
+        let area = memory.layout().learned;
+        let records: Vec<LearnedRecord> = (0..5).map(|n| LearnedRecord { site: n, place: n * 8 }).collect();
+        // SAFETY: the learned area holds `LearnedRecord`s.
+        unsafe {
+            assert!(memory.write(area, 3, &records));
+            assert_eq!(memory.records::<LearnedRecord>(area, 8)[3..], records);
+            assert!(!memory.write(area, area.capacity - 1, &records));
+            assert_eq!(memory.records::<LearnedRecord>(area, u64::MAX).len() as u64, area.capacity);
+        }
+        assert_eq!(memory.control().magic, MAGIC);
+    }
+}

@@ -1,0 +1,112 @@
+//! How a copy of the program ended, from what it left behind.
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use threadbare_trace::{Failure, FailureKind, Outcome, ThreadId};
+use threadbare_wire::{Control, STACK_DEPTH, Status, flags};
+
+use crate::signal;
+
+/// The failure the runtime recorded, if any.
+pub(crate) fn recorded_failure(control: &Control) -> Option<Failure> {
+    let kind = FailureKind::from_number(control.failure_kind)?;
+    let depth = (control.stack_len as usize).min(STACK_DEPTH);
+    Some(Failure {
+        kind,
+        message: control.message.read(),
+        thread: control.failure_thread,
+        stack: control.stack[..depth].to_vec(),
+    })
+}
+
+/// The outcome of an execution, and what the user should know about it besides.
+pub(crate) fn read(control: &Control, output: &[u8]) -> (Outcome, Option<String>) {
+    if control.uncontrolled != 0 {
+        return (Outcome::Uncontrolled(control.message.read()), None);
+    }
+    if let Some(mut failure) = recorded_failure(control) {
+        if matches!(failure.kind, FailureKind::Exception | FailureKind::Abort)
+            && let Some(message) = terminate_message(output)
+        {
+            failure.kind = FailureKind::Exception;
+            failure.message = message;
+        }
+        return (Outcome::Failed(failure), None);
+    }
+    let status = ExitStatus::from_raw(control.wait_status);
+    let failed = |kind, message| {
+        let thread = ThreadId::MAIN;
+        (Outcome::Failed(Failure { kind, message, thread, stack: Vec::new() }), None)
+    };
+    if let Some(number) = status.signal() {
+        let (name, meaning) = signal::describe(number);
+        return match number {
+            libc::SIGKILL => {
+                let reason = "the program was killed from outside (SIGKILL), perhaps for want of memory";
+                (Outcome::Uncontrolled(reason.to_string()), None)
+            }
+            libc::SIGABRT => failed(FailureKind::Abort, "the program aborted".to_string()),
+            _ => failed(
+                FailureKind::Segfault,
+                format!("the program was ended by {name} ({meaning}, signal {number})"),
+            ),
+        };
+    }
+    match status.code() {
+        Some(code) if code != 0 && control.plan.flags & flags::ANY_EXIT == 0 => {
+            failed(FailureKind::Exit, format!("the program ended with exit status {code}"))
+        }
+        _ if Status::from_number(control.status) == Status::Ended => (Outcome::Passed, None),
+        _ => (
+            Outcome::Passed,
+            Some(
+                "the program ended without `exit`, by a direct system call or by replacing itself"
+                    .to_string(),
+            ),
+        ),
+    }
+}
+
+/// An execution that had to be ended from outside.
+pub(crate) fn stalled(control: &Control, after: Duration) -> Outcome {
+    let message = format!(
+        "the program made no scheduling point for {} s: it computes without end, or waits in a call \
+         that threadbare does not control",
+        after.as_secs_f64().ceil()
+    );
+    let thread = control.failure_thread;
+    Outcome::Failed(Failure { kind: FailureKind::Hang, message, thread, stack: Vec::new() })
+}
+
+/// What the C++ library prints when nobody catches an exception.
+fn terminate_message(output: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(output);
+    let after = |mark: &str| text.rfind(mark).map(|at| &text[at + mark.len()..]);
+    if let Some(rest) = after("terminate called after throwing an instance of '") {
+        let name = rest.split('\'').next()?;
+        let what = rest.split_once("what():").and_then(|(_, what)| what.lines().next()).map(str::trim);
+        return Some(match what {
+            Some(what) if !what.is_empty() => format!("uncaught exception {name}: {what}"),
+            _ => format!("uncaught exception {name}"),
+        });
+    }
+    after("terminate called without an active exception").map(|_| {
+        "std::terminate was called without an exception (a joinable std::thread was destroyed?)".into()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_type_and_text_of_an_exception_are_found_in_the_output() {
+        let output = b"hello\nterminate called after throwing an instance of 'std::runtime_error'\n  what():  no luck\n";
+        assert_eq!(terminate_message(output).unwrap(), "uncaught exception std::runtime_error: no luck");
+        let output = b"terminate called after throwing an instance of 'int'\n";
+        assert_eq!(terminate_message(output).unwrap(), "uncaught exception int");
+        assert_eq!(terminate_message(b"terminated"), None);
+    }
+}

@@ -1,0 +1,157 @@
+//! From what the user names to a program that can be run.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use object::elf::{DT_NEEDED, EM_X86_64, FileHeader64};
+use object::read::elf::{ElfFile, FileHeader as _};
+use object::{Endianness, Object as _, ObjectSymbol as _};
+use threadbare_wire::RUNTIME_LIBRARY;
+
+use crate::compiler::{BuildError, SourceLanguage, compile};
+
+/// A program with its input.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Program {
+    /// The instrumented executable.
+    pub executable: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// The program as the user named it.
+    pub name: String,
+    /// The file it reads as standard input; none is an empty one.
+    pub stdin: Option<PathBuf>,
+}
+
+/// Why there is no program to run.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramError {
+    /// There is no such file.
+    #[error("there is no file `{0}`; check the path")]
+    Missing(String),
+    /// It is a folder.
+    #[error("`{0}` is a folder; name a source file or an executable in it")]
+    Folder(String),
+    /// It cannot be read.
+    #[error("`{name}` cannot be read: {source}; check its permissions")]
+    Unreadable {
+        /// The program.
+        name: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A script runs in an interpreter.
+    #[error(
+        "`{0}` is a script, and a script's interpreter is not instrumented; \
+         name the executable that the script starts"
+    )]
+    Script(String),
+    /// It is neither a source file of a known language nor an executable.
+    #[error(
+        "`{0}` is neither an executable nor a source file that threadbare builds \
+         (.c .cc .cpp .cxx .rs); build it with `threadbare cc` or `threadbare c++` first"
+    )]
+    UnknownKind(String),
+    /// It is built for something else.
+    #[error("`{0}` is not a 64-bit x86 Linux executable; build it for this machine with `threadbare cc`")]
+    ForeignMachine(String),
+    /// It is an object file.
+    #[error("`{0}` is an object file; link it with `threadbare cc` first")]
+    ObjectFile(String),
+    /// It may not be executed.
+    #[error("`{0}` is not executable; allow it with `chmod +x {0}`")]
+    NotExecutable(String),
+    /// It has no dynamic section, so the runtime cannot be loaded.
+    #[error("`{0}` is statically linked, so the runtime cannot take part; link it without `-static`")]
+    Static(String),
+    /// It brings the compiler's own runtime.
+    #[error(
+        "`{0}` is linked with the compiler's own sanitizer runtime; \
+         build it with `threadbare cc` instead of `-fsanitize=…`"
+    )]
+    ForeignRuntime(String),
+    /// It makes no calls that announce its accesses.
+    #[error("`{0}` is not instrumented; build it with `threadbare cc` or `threadbare c++`")]
+    NotInstrumented(String),
+    /// The source does not build.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+}
+
+/// Finds the program the user named, and builds it if it is a source file.
+///
+/// Arguments and standard input are left empty for the caller to fill in.
+pub fn resolve(given: &Path, cflags: &[String], out_dir: &Path) -> Result<Program, ProgramError> {
+    let name = given.display().to_string();
+    let meta = std::fs::metadata(given).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => ProgramError::Missing(name.clone()),
+        _ => ProgramError::Unreadable { name: name.clone(), source },
+    })?;
+    if meta.is_dir() {
+        return Err(ProgramError::Folder(name));
+    }
+    let executable = match SourceLanguage::of(given) {
+        Some(_) => compile(given, cflags, out_dir)?,
+        None => {
+            check_executable(given, &name, meta.permissions().mode())?;
+            // Without a slash the name would be looked up in the search path.
+            given.canonicalize().map_err(|source| ProgramError::Unreadable { name: name.clone(), source })?
+        }
+    };
+    let executable = std::path::absolute(&executable).unwrap_or(executable);
+    Ok(Program { executable, args: Vec::new(), name, stdin: None })
+}
+
+fn check_executable(path: &Path, name: &str, mode: u32) -> Result<(), ProgramError> {
+    let unreadable = |source| ProgramError::Unreadable { name: name.to_string(), source };
+    let named = |error: fn(String) -> ProgramError| Err(error(name.to_string()));
+    let mut start = Vec::new();
+    File::open(path).and_then(|file| file.take(4).read_to_end(&mut start)).map_err(unreadable)?;
+    if start.starts_with(b"#!") {
+        return named(ProgramError::Script);
+    }
+    if start != b"\x7fELF" {
+        return named(ProgramError::UnknownKind);
+    }
+    let content = std::fs::read(path).map_err(unreadable)?;
+    let Ok(elf) = ElfFile::<FileHeader64<Endianness>>::parse(&*content) else {
+        return named(ProgramError::ForeignMachine);
+    };
+    let endian = elf.endian();
+    if elf.elf_header().e_machine(endian) != EM_X86_64 {
+        return named(ProgramError::ForeignMachine);
+    }
+    if elf.elf_header().e_type(endian) == object::elf::ET_REL {
+        return named(ProgramError::ObjectFile);
+    }
+    if mode & 0o111 == 0 {
+        return named(ProgramError::NotExecutable);
+    }
+    let needed = needed_libraries(&elf);
+    if needed.is_empty() {
+        return named(ProgramError::Static);
+    }
+    let needs = |prefix: &str| needed.iter().any(|library| library.starts_with(prefix));
+    if needs("libtsan.") || needs("libasan.") {
+        return named(ProgramError::ForeignRuntime);
+    }
+    let announces = elf
+        .dynamic_symbols()
+        .any(|symbol| symbol.is_undefined() && symbol.name().is_ok_and(|name| name.starts_with("__tsan_")));
+    if !announces && !needs(RUNTIME_LIBRARY) {
+        return named(ProgramError::NotInstrumented);
+    }
+    Ok(())
+}
+
+fn needed_libraries(elf: &ElfFile<'_, FileHeader64<Endianness>>) -> Vec<String> {
+    let Ok(table) = elf.elf_dynamic_table() else { return Vec::new() };
+    table
+        .iter()
+        .filter(|entry| entry.tag == DT_NEEDED)
+        .filter_map(|entry| table.string(entry).ok())
+        .map(|library| String::from_utf8_lossy(library).into_owned())
+        .collect()
+}

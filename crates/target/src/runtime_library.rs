@@ -1,0 +1,149 @@
+//! The runtime library that travels inside this crate, and its place on disk.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use threadbare_wire::RUNTIME_LIBRARY;
+
+static BYTES: &[u8] = include_bytes!(env!("THREADBARE_RUNTIME_PATH"));
+const HASH: &str = env!("THREADBARE_RUNTIME_HASH");
+
+/// The runtime library as a file that compilers and loaders can be pointed to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RuntimeLibrary {
+    path: PathBuf,
+}
+
+/// Why the runtime library could not be put on disk.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the runtime library could not be written to {}: {source}; set XDG_CACHE_HOME to a writable folder",
+    folder.display()
+)]
+pub struct UnpackError {
+    /// The last folder that was tried.
+    pub folder: PathBuf,
+    /// What the system said.
+    pub source: io::Error,
+}
+
+impl RuntimeLibrary {
+    /// The library on disk, unpacked on first use to the user's cache folder.
+    pub fn unpack() -> Result<RuntimeLibrary, UnpackError> {
+        static UNPACKED: OnceLock<RuntimeLibrary> = OnceLock::new();
+        if let Some(library) = UNPACKED.get() {
+            return Ok(library.clone());
+        }
+        let mut problem = None;
+        for folder in cache_folders() {
+            match RuntimeLibrary::unpack_into(&folder) {
+                Ok(library) => return Ok(UNPACKED.get_or_init(|| library).clone()),
+                Err(error) => problem = Some(error),
+            }
+        }
+        Err(problem.unwrap_or_else(|| UnpackError {
+            folder: std::env::temp_dir(),
+            source: io::ErrorKind::NotFound.into(),
+        }))
+    }
+
+    /// Unpacks the library below this folder, unless an intact copy is there.
+    pub fn unpack_into(cache: &Path) -> Result<RuntimeLibrary, UnpackError> {
+        let folder = cache.join("threadbare").join(HASH);
+        let path = folder.join(RUNTIME_LIBRARY);
+        // A cut or altered copy must not be loaded into programs: compare it all, it is small.
+        if fs::read(&path).is_ok_and(|present| present == BYTES) {
+            return Ok(RuntimeLibrary { path });
+        }
+        match write_atomically(&folder, &path) {
+            Ok(()) => Ok(RuntimeLibrary { path }),
+            Err(source) => Err(UnpackError { folder, source }),
+        }
+    }
+
+    /// The library's file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder that holds the library, for the run path of executables.
+    pub fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("."))
+    }
+
+    /// A short hash of the library's content.
+    pub fn hash(&self) -> &'static str {
+        HASH
+    }
+}
+
+fn cache_folders() -> Vec<PathBuf> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    // Another user could have prepared a shared temporary folder: give each user an own one.
+    // SAFETY: `getuid` has no preconditions.
+    let user = unsafe { libc::getuid() };
+    [
+        absolute("XDG_CACHE_HOME"),
+        absolute("HOME").map(|home| home.join(".cache")),
+        Some(std::env::temp_dir().join(format!("threadbare-{user}"))),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Other processes may unpack at the same time: each writes its own file and renames it.
+fn write_atomically(folder: &Path, path: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let partial = folder.join(format!("{RUNTIME_LIBRARY}.{}", std::process::id()));
+    let result = (|| {
+        let mut file = fs::File::create(&partial)?;
+        file.write_all(BYTES)?;
+        file.set_permissions(fs::Permissions::from_mode(0o755))?;
+        fs::rename(&partial, path)
+    })();
+    if result.is_err() {
+        let _ = fs::remove_file(&partial);
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use object::elf::FileHeader64;
+    use object::read::elf::ElfFile;
+
+    #[test]
+    fn a_damaged_copy_is_replaced() {
+        let cache = tempfile::tempdir().unwrap();
+        let library = RuntimeLibrary::unpack_into(cache.path()).unwrap();
+        assert_eq!(fs::read(library.path()).unwrap(), BYTES);
+        fs::write(library.path(), b"cut short").unwrap();
+        let again = RuntimeLibrary::unpack_into(cache.path()).unwrap();
+        assert_eq!(again, library);
+        assert_eq!(fs::read(again.path()).unwrap(), BYTES);
+        assert_eq!(fs::read_dir(library.folder()).unwrap().count(), 1, "temporary files were left behind");
+    }
+
+    #[test]
+    fn an_unwritable_cache_is_named_in_the_error() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let error = RuntimeLibrary::unpack_into(file.path()).unwrap_err();
+        assert!(error.to_string().contains("XDG_CACHE_HOME"), "{error}");
+    }
+
+    #[test]
+    fn the_library_carries_its_own_name() {
+        let elf = ElfFile::<FileHeader64<object::Endianness>>::parse(BYTES).unwrap();
+        let table = elf.elf_dynamic_table().unwrap();
+        let soname = table
+            .iter()
+            .find(|entry| entry.tag == object::elf::DT_SONAME)
+            .map(|entry| table.string(entry).unwrap());
+        assert_eq!(soname, Some(RUNTIME_LIBRARY.as_bytes()));
+    }
+}

@@ -1,0 +1,169 @@
+//! From addresses to what a person calls them.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::fmt;
+use std::path::Path;
+use std::rc::Rc;
+
+use addr2line::Loader;
+
+use crate::data_symbols::DataSymbols;
+use crate::modules::Modules;
+
+/// A place in the code.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Site {
+    /// The executable or library, by its file name; empty if unknown.
+    pub module: String,
+    /// The address in that file; for an unknown module, the address in the process.
+    pub offset: u64,
+    /// The function, with C++ and Rust names in readable form.
+    pub function: Option<String>,
+    /// How far into the function's symbol, where there is no line to tell.
+    pub function_offset: u64,
+    /// The source file, relative to the current folder if it lies in it.
+    pub file: Option<String>,
+    /// The line, counted from 1.
+    pub line: Option<u32>,
+    /// The column, counted from 1.
+    pub column: Option<u32>,
+}
+
+impl Site {
+    /// The source file without its folders.
+    pub fn file_name(&self) -> Option<&str> {
+        self.file.as_deref().map(|file| file.rsplit('/').next().unwrap_or(file))
+    }
+}
+
+impl fmt::Display for Site {
+    /// `file.c:40`, or `function+0x12` without debug information, or `module+0x1234` without any.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.file_name(), self.line, &self.function) {
+            (Some(file), Some(line), _) => write!(f, "{file}:{line}"),
+            (_, _, Some(function)) => write!(f, "{function}+{:#x}", self.function_offset),
+            _ if self.module.is_empty() => write!(f, "{:#x}", self.offset),
+            _ => write!(f, "{}+{:#x}", self.module, self.offset),
+        }
+    }
+}
+
+/// A place in a global variable.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DataName {
+    /// The variable.
+    pub symbol: String,
+    /// Bytes from its start.
+    pub offset: u64,
+}
+
+impl fmt::Display for DataName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.offset {
+            0 => write!(f, "{}", self.symbol),
+            offset => write!(f, "{}+{offset}", self.symbol),
+        }
+    }
+}
+
+struct ModuleSymbols {
+    code: Option<Loader>,
+    data: DataSymbols,
+}
+
+/// Looks up code and data of one program. Files are read when first asked about.
+pub struct Symbols {
+    modules: Modules,
+    loaded: Vec<OnceCell<ModuleSymbols>>,
+    sites: RefCell<HashMap<u64, Rc<Site>>>,
+}
+
+impl Symbols {
+    /// Symbols for what is loaded in a program.
+    pub fn new(modules: &Modules) -> Symbols {
+        let loaded = modules.all().iter().map(|_| OnceCell::new()).collect();
+        Symbols { modules: modules.clone(), loaded, sites: RefCell::default() }
+    }
+
+    /// What is loaded where.
+    pub fn modules(&self) -> &Modules {
+        &self.modules
+    }
+
+    /// The place of the call that returns to `pc`.
+    pub fn site(&self, pc: u64) -> Rc<Site> {
+        if let Some(site) = self.sites.borrow().get(&pc) {
+            return site.clone();
+        }
+        let site = Rc::new(self.frames(pc).swap_remove(0));
+        self.sites.borrow_mut().insert(pc, site.clone());
+        site
+    }
+
+    /// The place of the call that returns to `pc`, and the places its function was inlined to,
+    /// from the inside out; never empty.
+    pub fn frames(&self, pc: u64) -> Vec<Site> {
+        // The instruction after the call may belong to another line, or another function.
+        let address = pc.wrapping_sub(1);
+        let Some((index, offset)) = self.modules.find(address) else {
+            return vec![Site { offset: pc, ..Site::default() }];
+        };
+        let bare = Site { module: self.modules.all()[index].name.clone(), offset, ..Site::default() };
+        let Some(loader) = &self.module(index).code else { return vec![bare] };
+        let mut frames = source_frames(loader, offset, &bare);
+        let symbol = loader.find_symbol_info(offset);
+        if frames.is_empty() {
+            frames.push(bare);
+        }
+        if let (Some(symbol), Some(outermost)) = (symbol, frames.last_mut()) {
+            outermost.function_offset = offset + 1 - symbol.address();
+            if outermost.function.is_none() {
+                outermost.function = Some(demangle(symbol.name()));
+            }
+        }
+        frames
+    }
+
+    /// The global variable at an address in the process.
+    pub fn data(&self, address: u64) -> Option<DataName> {
+        let (index, offset) = self.modules.find(address)?;
+        self.module(index).data.find(offset)
+    }
+
+    fn module(&self, index: usize) -> &ModuleSymbols {
+        self.loaded[index].get_or_init(|| {
+            let path = &self.modules.all()[index].path;
+            ModuleSymbols { code: Loader::new(path).ok(), data: DataSymbols::load(path) }
+        })
+    }
+}
+
+fn source_frames(loader: &Loader, offset: u64, bare: &Site) -> Vec<Site> {
+    let mut sites = Vec::new();
+    let Ok(mut frames) = loader.find_frames(offset) else { return sites };
+    while let Ok(Some(frame)) = frames.next() {
+        let mut site = bare.clone();
+        site.function = frame.function.and_then(|name| name.demangle().ok().map(|name| name.into_owned()));
+        if let Some(location) = frame.location {
+            site.file = location.file.map(shorten);
+            site.line = location.line.filter(|line| *line != 0);
+            site.column = location.column.filter(|column| *column != 0);
+        }
+        if site.file.is_some() || site.function.is_some() {
+            sites.push(site);
+        }
+    }
+    sites
+}
+
+/// Debug information holds absolute paths; people think in paths from where they are.
+fn shorten(file: &str) -> String {
+    let here = std::env::current_dir().ok();
+    let inside = here.as_deref().and_then(|here| Path::new(file).strip_prefix(here).ok());
+    inside.map_or_else(|| file.to_string(), |inside| inside.display().to_string())
+}
+
+pub(crate) fn demangle(name: &str) -> String {
+    addr2line::demangle_auto(name.into(), None).into_owned()
+}

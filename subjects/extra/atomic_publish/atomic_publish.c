@@ -1,0 +1,36 @@
+/* Correct: a plain message is published by a release store and read after an acquire load has
+ * seen it. */
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+static int message;
+static atomic_int ready;
+
+static void *writer(void *arg)
+{
+    (void)arg;
+    message = 42;
+    atomic_store_explicit(&ready, 1, memory_order_release);
+    return NULL;
+}
+
+static void *reader(void *arg)
+{
+    (void)arg;
+    while (!atomic_load_explicit(&ready, memory_order_acquire))
+        continue;
+    assert(message == 42);
+    return NULL;
+}
+
+int main(void)
+{
+    pthread_t a, b;
+
+    pthread_create(&a, NULL, writer, NULL);
+    pthread_create(&b, NULL, reader, NULL);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    return 0;
+}
