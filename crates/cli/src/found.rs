@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use threadbare_explore::Found;
 use threadbare_report::{FailureReport, Interleaving, Look, failure_site, interleaving, name_addresses};
 use threadbare_target::{Execution, Modules, Symbols, stable_hash};
-use threadbare_trace::Schedule;
+use threadbare_trace::{FailureKind, Schedule};
 
 use crate::error::CliError;
 use crate::keep;
@@ -20,6 +20,8 @@ pub struct Kept {
     pub schedule: PathBuf,
     /// The interleaving as a person reads it.
     pub shown: String,
+    /// What went wrong.
+    pub kind: FailureKind,
 }
 
 /// Where failures are kept, and under which name.
@@ -50,12 +52,12 @@ pub fn keep(
     let reproduced = again.is_some();
     let run = again.as_ref().unwrap_or(&found.run);
     let names = ExecutionNames::new(symbols, &run.events);
-    let Some(mut report) = describe(run, &names, symbols) else {
+    let (Some(mut report), Some(failure)) = (describe(run, &names, symbols), run.outcome.failure()) else {
         return Err(CliError::Uncontrolled("the failure has no description".into()));
     };
     let schedule = Schedule {
         execution: found.execution,
-        failure: run.outcome.failure().map(|failure| (failure.kind, report.message.clone())),
+        failure: Some((failure.kind, report.message.clone())),
         switches: rerun::to_schedule(&found.run.switches, &names),
         ..shelf.head.clone()
     };
@@ -64,7 +66,7 @@ pub fn keep(
     report.policy.clone_from(&found.policy);
     report.reproduced = reproduced;
     report.schedule = Some(path.display().to_string());
-    Ok(Kept { report, schedule: path, shown: show(run, &names, look) })
+    Ok(Kept { report, schedule: path, shown: show(run, &names, look), kind: failure.kind })
 }
 
 /// The interleaving of a run as a person reads it.

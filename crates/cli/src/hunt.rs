@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use threadbare_explore::{Campaign, ExploreError, Options, STRATEGIES, Verdict, hunt};
-use threadbare_report::{Coverage, JsonReport};
+use threadbare_report::{Coverage, JsonReport, failure_phrase};
 use threadbare_target::{Program, SourceLanguage, fingerprint, resolve};
 use threadbare_trace::Schedule;
 
@@ -141,7 +141,10 @@ fn words(args: &HuntArgs, campaign: &Campaign, kept: &[Kept]) -> String {
         let site = report.site.as_ref().map_or_else(String::new, |site| format!(" at {site}"));
         text.push_str(&format!(
             "Found {}{site} in execution {} (policy {}, seed {}).\n",
-            report.kind, report.execution, report.policy, args.seed
+            failure_phrase(kept.kind),
+            report.execution,
+            report.policy,
+            args.seed
         ));
         text.push_str(match report.reproduced {
             true => "A second run of the same schedule failed in the same way.\n",

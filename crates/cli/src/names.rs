@@ -7,6 +7,9 @@ use threadbare_report::{Names, Place};
 use threadbare_target::{ObjectNames, Symbols};
 use threadbare_trace::Event;
 
+/// Nothing is loaded below this address.
+const LOWEST_ADDRESS: u64 = 0x10000;
+
 /// What the events of one execution are about.
 pub struct ExecutionNames<'a> {
     symbols: &'a Symbols,
@@ -28,6 +31,18 @@ impl<'a> ExecutionNames<'a> {
             on_the_way: RefCell::new((0, ObjectNames::new(symbols))),
             files: RefCell::default(),
         }
+    }
+
+    fn name_at(&self, event: usize, addr: u64) -> String {
+        let (seen, names) = &mut *self.on_the_way.borrow_mut();
+        if *seen > event + 1 {
+            (*seen, *names) = (0, ObjectNames::new(self.symbols));
+        }
+        while *seen <= event && *seen < self.events.len() {
+            names.observe(&self.events[*seen]);
+            *seen += 1;
+        }
+        names.name(addr)
     }
 }
 
@@ -56,15 +71,16 @@ impl Names for ExecutionNames<'_> {
         if addr == 0 {
             return None;
         }
-        let (seen, names) = &mut *self.on_the_way.borrow_mut();
-        if *seen > event + 1 {
-            (*seen, *names) = (0, ObjectNames::new(self.symbols));
+        Some(self.name_at(event, addr))
+    }
+
+    fn pointee_at(&self, event: usize, value: u64) -> Option<String> {
+        if value < LOWEST_ADDRESS {
+            return None;
         }
-        while *seen <= event && *seen < self.events.len() {
-            names.observe(&self.events[*seen]);
-            *seen += 1;
-        }
-        Some(names.name(addr))
+        let name = self.name_at(event, value);
+        // Memory that nobody knows is numbered; that is a name for objects, not for any number.
+        (!name.starts_with("page")).then_some(name)
     }
 
     fn routine(&self, addr: u64) -> Option<String> {

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use threadbare_report::{Coverage, JsonReport, ReplayReport, Verdict, about_switch, name_addresses};
+use threadbare_report::{
+    Coverage, JsonReport, ReplayReport, Verdict, about_switch, failure_phrase, name_addresses,
+};
 use threadbare_target::{Execution, Program, ProgramError, Symbols, fingerprint, resolve};
 use threadbare_trace::Schedule;
 
@@ -181,11 +183,13 @@ fn tell(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols) 
 fn conclusion(schedule: &Schedule, runs: &Runs, parting: Option<&(u64, String)>) -> String {
     let of =
         if runs.made == 1 { String::new() } else { format!(" ({} of {} runs)", runs.reproduced, runs.made) };
-    let expected = schedule.failure.as_ref().map_or("failure", |(kind, _)| kind.word());
+    let expected = schedule.failure.as_ref().map_or("a failure", |(kind, _)| failure_phrase(*kind));
     let mut text = match (runs.failed, runs.reproduced) {
-        (0, _) => format!("The {expected} did not show again{of}: the program passed.\n"),
-        (_, 0) => format!("The program failed, but not with the {expected} of the schedule{of}.\n"),
-        _ => format!("The {expected} showed again{of}.\n"),
+        (0, _) => {
+            format!("The schedule's failure, {expected}, did not show again{of}: the program passed.\n")
+        }
+        (_, 0) => format!("The program failed, but not in the way of the schedule, {expected}{of}.\n"),
+        _ => format!("The schedule's failure, {expected}, showed again{of}.\n"),
     };
     if let Some((number, what)) = parting {
         let all = schedule.switches.len();

@@ -16,12 +16,16 @@ pub fn event_text(index: usize, event: &Event, names: &dyn Names) -> String {
     let named = |addr: u64| names.object_at(index, addr).unwrap_or_else(|| NAMELESS.to_string());
     let object = || named(event.addr);
     let value = event.value;
+    let number = |value: u64| {
+        let pointee = (event.size == 8).then(|| names.pointee_at(index, value)).flatten();
+        pointee.map_or_else(|| number(value, event.size), |object| format!("&({object})"))
+    };
     match kind {
         Read | AtomicRead | AtomicFailed => {
-            format!("{word} {} = {}", object(), number(value, event.size))
+            format!("{word} {} = {}", object(), number(value))
         }
         Write | AtomicWrite | AtomicUpdate => {
-            format!("{word} {} {} → {}", object(), number(event.old, event.size), number(value, event.size))
+            format!("{word} {} {} → {}", object(), number(event.old), number(value))
         }
         ReadRange | WriteRange | Alloc => format!("{word} {} ({})", object(), counted(value, "byte")),
         Lock if value > 1 => format!("{word} {} (depth {value})", object()),

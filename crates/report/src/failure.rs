@@ -1,6 +1,6 @@
 //! A failure in words.
 
-use threadbare_trace::Failure;
+use threadbare_trace::{Failure, FailureKind};
 
 use crate::{Look, Names, Place};
 
@@ -8,6 +8,21 @@ use crate::{Look, Names, Place};
 pub fn failure_site(failure: &Failure, names: &dyn Names) -> Option<Place> {
     let places = || failure.stack.iter().filter_map(|&pc| names.place(pc));
     places().find(|place| place.line.is_some()).or_else(|| places().next())
+}
+
+/// A kind of failure as it stands in a sentence: "found a deadlock".
+pub fn failure_phrase(kind: FailureKind) -> &'static str {
+    match kind {
+        FailureKind::Assertion => "a failed assertion",
+        FailureKind::Abort => "an abort",
+        FailureKind::Segfault => "a fatal signal",
+        FailureKind::Exception => "an uncaught exception",
+        FailureKind::Deadlock => "a deadlock",
+        FailureKind::Hang => "a hang",
+        FailureKind::UseAfterFree => "a use after free",
+        FailureKind::Misuse => "a misuse of a primitive",
+        FailureKind::Exit => "a non-zero exit status",
+    }
 }
 
 /// Replaces marked addresses in a message by what people call them.
@@ -60,7 +75,11 @@ pub(crate) fn paragraph(failure: &Failure, names: &dyn Names, look: &Look) -> St
     for line in name_addresses(&failure.message, names).lines() {
         text.push_str(&format!("  {line}\n"));
     }
-    let frames: Vec<Place> = failure.stack.iter().filter_map(|&pc| names.place(pc)).collect();
+    let mut frames: Vec<Place> = failure.stack.iter().filter_map(|&pc| names.place(pc)).collect();
+    // What called `main` is of no interest, unless nothing else is known.
+    if frames.iter().any(|frame| frame.line.is_some()) {
+        frames.retain(|frame| frame.line.is_some());
+    }
     if frames.len() > 1 {
         let function = |frame: &Place| frame.function.clone().unwrap_or_else(|| "?".to_string());
         let widest = frames.iter().map(|frame| function(frame).len()).max().unwrap_or(0);

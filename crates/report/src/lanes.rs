@@ -18,7 +18,7 @@ pub(crate) enum Line {
 const GAP: &str = "  ";
 /// A lane narrower than this makes reading harder than a list does.
 const NARROWEST_LANE: usize = 16;
-const NARROWEST_SOURCE: usize = 18;
+const NARROWEST_SOURCE: usize = 24;
 const WIDEST_SITE: usize = 28;
 
 /// How wide each column is.

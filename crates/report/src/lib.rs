@@ -14,7 +14,7 @@ mod terminal;
 mod timeline;
 
 pub use describe::{about_switch, event_text};
-pub use failure::{failure_site, name_addresses};
+pub use failure::{failure_phrase, failure_site, name_addresses};
 pub use json::{Coverage, FailureReport, Finding, JsonReport, ReplayReport, Verdict};
 pub use look::Look;
 pub use names::{Names, Place};

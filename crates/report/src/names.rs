@@ -34,6 +34,11 @@ pub trait Names {
         self.object(addr)
     }
 
+    /// What a value points to as of an event, if it is known to be an address of the program's.
+    fn pointee_at(&self, _event: usize, _value: u64) -> Option<String> {
+        None
+    }
+
     /// The function that begins at an address.
     fn routine(&self, addr: u64) -> Option<String>;
 

@@ -67,9 +67,9 @@ fn line(row: &Row, names: &dyn Names) -> Line {
         Row::Folded { thread, count } => {
             Line::Note { thread: *thread, text: format!("… {count} more steps") }
         }
-        Row::Step { number, event, times } => {
+        Row::Step { index, number, event, times } => {
             let place = names.place(event.pc);
-            let mut text = event_text(number - 1, event, names);
+            let mut text = event_text(*index, event, names);
             if *times > 1 {
                 text.push_str(&format!(" ({times} times)"));
             }

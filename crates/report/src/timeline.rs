@@ -19,8 +19,9 @@ pub struct Interleaving<'a> {
 /// One line of the table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Row {
-    /// A step, with its number in the execution and how many times in a row it was made.
-    Step { number: usize, event: Event, times: usize },
+    /// A step with its place among all events and among the shown ones, and how many times in a
+    /// row it was made.
+    Step { index: usize, number: usize, event: Event, times: usize },
     /// A context switch.
     Switch(SwitchRecord),
     /// Steps of one thread that are left out.
@@ -38,10 +39,11 @@ const KEPT_ENDS: usize = 5;
 pub(crate) fn rows(story: &Interleaving<'_>, look: &Look) -> (usize, Vec<Row>) {
     let failure = story.outcome.failure();
     let mut rows = merge(story.events, story.switches);
+    mark_starts(&mut rows);
     if !look.verbose {
         rows.retain(|row| matters(row, failure));
     }
-    let mut rows = join_repeats(rows);
+    let mut rows = join_repeats(number(rows));
     if look.full {
         return (0, rows);
     }
@@ -82,7 +84,7 @@ fn merge(events: &[Event], switches: &[SwitchRecord]) -> Vec<Row> {
             pending = later;
         }
         running = Some(event.thread);
-        rows.push(Row::Step { number: index + 1, event: *event, times: 1 });
+        rows.push(Row::Step { index, number: 0, event: *event, times: 1 });
     }
     rows.extend(pending.iter().map(|switch| Row::Switch(*switch)));
     rows
@@ -100,15 +102,59 @@ fn before(event: &Event, switch: &SwitchRecord) -> bool {
 }
 
 /// The policy chose another thread; see [`SwitchRecord::reason`].
-pub(crate) const REASON_CHOSEN: u8 = 0;
-/// A new thread is run up to its first operation, or its creator goes on after that.
-const REASONS_OF_START: [u8; 2] = [4, 5];
+const REASON_CHOSEN: u8 = 0;
+/// A new thread is run up to its first operation.
+const REASON_STARTING: u8 = 4;
+/// Its creator goes on after that.
+const REASON_STARTED: u8 = 5;
+
+/// In a replay the start of a thread is a switch like any other; it is still no decision that
+/// anybody wants to read about.
+fn mark_starts(rows: &mut [Row]) {
+    let mut met = vec![ThreadId::MAIN];
+    for place in 0..rows.len() {
+        let Row::Switch(start) = rows[place] else { continue };
+        if met.contains(&start.to) {
+            continue;
+        }
+        met.push(start.to);
+        if start.kind != EventKind::Create as u8 {
+            continue;
+        }
+        set_reason(&mut rows[place], REASON_STARTING);
+        let quiet = |row: &&mut Row| matches!(row, Row::Step { .. }) && !matters(row, None);
+        if let Some(row) = rows[place + 1..].iter_mut().skip_while(quiet).next()
+            && let Row::Switch(back) = row
+            && (back.from, back.to) == (start.to, start.from)
+        {
+            set_reason(row, REASON_STARTED);
+        }
+    }
+}
+
+fn set_reason(row: &mut Row, reason: u8) {
+    if let Row::Switch(switch) = row {
+        switch.reason = reason;
+    }
+}
+
+/// Counts the steps that are left.
+fn number(mut rows: Vec<Row>) -> Vec<Row> {
+    let steps = rows.iter_mut().filter_map(|row| match row {
+        Row::Step { number, .. } => Some(number),
+        _ => None,
+    });
+    for (place, number) in steps.enumerate() {
+        *number = place + 1;
+    }
+    rows
+}
 
 fn matters(row: &Row, failure: Option<&Failure>) -> bool {
     use EventKind::*;
     let kind = failure.map(|failure| failure.kind);
     match row {
-        Row::Switch(switch) => !REASONS_OF_START.contains(&switch.reason),
+        Row::Switch(switch) => ![REASON_STARTING, REASON_STARTED].contains(&switch.reason),
         Row::Folded { .. } => true,
         Row::Step { event, .. } => match event.kind() {
             Some(Alloc | Init | Process | Start | Fence) => false,

@@ -13,7 +13,8 @@ use crate::engine::engine;
 use crate::hash::AddressHasher;
 use crate::interpose::{controlled, note_caller_and_jump, site};
 use crate::shadow::{self, FREED, GRAIN_BITS, SHARED};
-use crate::record;
+use crate::{access, record};
+use threadbare_sched::Op;
 
 unsafe extern "C-unwind" {
     fn __libc_malloc(size: usize) -> *mut c_void;
@@ -78,7 +79,7 @@ pub fn freed_block_at(addr: usize) -> Option<Block> {
 }
 
 unsafe fn allocated(start: *mut c_void, size: usize, site: u64) -> *mut c_void {
-    if start.is_null() || !controlled() {
+    if start.is_null() || !watching() {
         return start;
     }
     let engine = engine();
@@ -132,17 +133,55 @@ unsafe fn allocated(start: *mut c_void, size: usize, site: u64) -> *mut c_void {
     start
 }
 
+/// How much of a freed block is compared with what other threads touched.
+const WATCHED_BYTES: usize = 1 << 16;
+
 unsafe fn about_to_free(start: *mut c_void, site: u64) {
-    if start.is_null() || !controlled() {
+    if start.is_null() || !watching() {
         return;
     }
     let engine = engine();
     engine.complete_write();
-    let by = engine.current_id();
     let fiber = engine.current();
-    let Some(block) = engine.world.heap.blocks.get_mut(&(start as usize)) else { return };
+    let address = start as usize;
+    let Some(size) = live_size(address, site) else { return };
+    // Taking memory away is a write to all of it. If others touch the block it has its turn.
+    if engine.running {
+        fiber.ops += 1;
+        // SAFETY: the runtime is up.
+        let shared = unsafe { access::touch_range(fiber, address, size.min(WATCHED_BYTES), true) };
+        if shared || fiber.ops == fiber.stop_at {
+            let op = Op { kind: EventKind::Free, object: start as u64, size: size as u32, site, index: fiber.ops };
+            engine.point(op, None, false);
+            if live_size(address, site).is_none() {
+                return;
+            }
+            engine.changed();
+        }
+    }
+    let by = engine.current_id();
+    if let Some(block) = engine.world.heap.blocks.get_mut(&address) {
+        block.freed = true;
+        block.freed_at = site;
+        block.freed_by = by;
+    }
+    // SAFETY: notes on the block's own memory. Very large blocks go back to the system, where
+    // touching them faults by itself.
+    unsafe {
+        if size <= 1 << 20 {
+            shadow::fill(address, size.max(1), FREED);
+        }
+    }
     let pending = std::mem::replace(&mut fiber.pending.site, site);
+    engine.note(EventKind::Free, address, 0, size as u64, 0);
+    fiber.pending.site = pending;
+}
+
+/// The size of a known block. One that has been freed already is a failure.
+fn live_size(address: usize, site: u64) -> Option<usize> {
+    let block = *engine().world.heap.blocks.get(&address)?;
     if block.freed {
+        engine().current().pending.site = site;
         record::fail(
             FailureKind::UseAfterFree,
             format_args!(
@@ -151,24 +190,17 @@ unsafe fn about_to_free(start: *mut c_void, site: u64) {
             ),
         );
     }
-    block.freed = true;
-    block.freed_at = site;
-    block.freed_by = by;
-    let size = block.size;
-    // SAFETY: notes on the block's own memory. Very large blocks go back to the system, where
-    // touching them faults by itself.
-    unsafe {
-        if size <= 1 << 20 {
-            shadow::fill(start as usize, size.max(1), FREED);
-        }
-    }
-    engine.note(EventKind::Free, start as usize, 0, size as u64, 0);
-    fiber.pending.site = pending;
+    Some(block.size)
+}
+
+/// Whether the program's blocks are being followed (the runtime's own detours are not).
+fn watching() -> bool {
+    controlled() && !engine().world.detour
 }
 
 /// The site of the call, if anybody wants to know.
 fn where_from() -> u64 {
-    if controlled() { site() } else { 0 }
+    if watching() { site() } else { 0 }
 }
 
 macro_rules! allocators {
@@ -239,7 +271,7 @@ allocators! {
 
 /// A failed `realloc` leaves the block as it was.
 unsafe fn revive(start: *mut c_void) {
-    if !controlled() {
+    if !watching() {
         return;
     }
     if let Some(block) = engine().world.heap.blocks.get_mut(&(start as usize)) {

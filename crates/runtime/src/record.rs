@@ -149,7 +149,7 @@ pub fn note_failure(kind: FailureKind, message: std::fmt::Arguments<'_>) {
     let _ = control.message.write_fmt(message);
     control.failure_thread = engine.current_id();
     control.stack_len = 0;
-    for pc in engine.call_stack() {
+    for pc in engine.call_stack().filter(|pc| !engine.world.libraries.is_system(*pc)) {
         if (control.stack_len as usize) < control.stack.len() {
             control.stack[control.stack_len as usize] = pc;
             control.stack_len += 1;

@@ -121,10 +121,12 @@ fn borrow(attributes: *const libc::pthread_attr_t) -> Result<usize, c_int> {
         ready: 0,
     });
     let place: *mut Slot = &mut *slot;
+    engine().world.detour = true;
     // SAFETY: the new kernel thread touches only its slot, which stays where it is.
     unsafe {
         let error = real!(pthread_create as CreateFn)(&mut slot.pthread, attributes, lend, place.cast());
         if error != 0 {
+            engine().world.detour = false;
             return Err(error);
         }
         while (&raw const (*place).ready).read_volatile() == 0 {
@@ -134,6 +136,7 @@ fn borrow(attributes: *const libc::pthread_attr_t) -> Result<usize, c_int> {
         let (start, end) = slot.block();
         slot.pristine = std::slice::from_raw_parts(start as *const u8, end - start).to_vec();
     }
+    engine().world.detour = false;
     let slots = &mut engine().world.slots;
     slots.push(slot);
     Ok(slots.len() - 1)
@@ -270,16 +273,19 @@ impl crate::engine::Engine {
 fn create_os_thread(id: ThreadId, attributes: *const libc::pthread_attr_t) -> Result<Box<Fiber>, c_int> {
     let mut fiber = Fiber::new(id, Fiber::new_frames());
     let place: *mut Fiber = &mut *fiber;
+    engine().world.detour = true;
     // SAFETY: the fiber is boxed and never dropped; the new thread waits for its baton.
     unsafe {
         let error = real!(pthread_create as CreateFn)(&mut fiber.pthread, attributes, os_first_step, place.cast());
         if error != 0 {
+            engine().world.detour = false;
             return Err(error);
         }
         // The stack of a thread that asked to be detached may vanish under the look-up only
         // after it has ended, and it cannot end before it has been given the baton.
         fiber.stack = stack_of(fiber.pthread);
     }
+    engine().world.detour = false;
     Ok(fiber)
 }
 

@@ -55,6 +55,8 @@ pub struct World {
     pub inner_descriptors: Vec<i32>,
     /// The program has made processes of its own.
     pub forked: bool,
+    /// The runtime is inside the C library on business of its own.
+    pub detour: bool,
     /// Learned records already taken in.
     pub learned: u64,
 }

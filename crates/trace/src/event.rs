@@ -143,10 +143,10 @@ event_kinds! {
 }
 
 impl EventKind {
-    /// Whether the step may change the memory at `addr`.
+    /// Whether the step may change the memory at `addr` (or take it away).
     pub fn writes(self) -> bool {
         use EventKind::*;
-        matches!(self, Write | AtomicWrite | AtomicUpdate | WriteRange)
+        matches!(self, Write | AtomicWrite | AtomicUpdate | WriteRange | Free)
     }
 
     /// Whether the step reads or writes program memory (rather than synchronizing otherwise).
@@ -154,7 +154,14 @@ impl EventKind {
         use EventKind::*;
         matches!(
             self,
-            Read | Write | AtomicRead | AtomicWrite | AtomicUpdate | AtomicFailed | ReadRange | WriteRange
+            Read | Write
+                | AtomicRead
+                | AtomicWrite
+                | AtomicUpdate
+                | AtomicFailed
+                | ReadRange
+                | WriteRange
+                | Free
         )
     }
 }

@@ -34,7 +34,7 @@ static void remove_first(void)
     for (int i = 0; i < last; i++)
         list[i] = list[i + 1];
     list[last] = NULL;
-    size = last;
+    size = size - 1;
 }
 
 static void *clock_thread(void *arg)

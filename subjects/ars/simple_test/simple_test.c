@@ -1,4 +1,4 @@
-/* The second thread asserts what it has just tested, but the first thread may change y in between. */
+/* The second thread asserts what it has just tested, but the first may change y in between. */
 #include <assert.h>
 #include <pthread.h>
 

@@ -1,4 +1,5 @@
-/* Correct: Dekker's mutual exclusion with sequentially consistent variables and unbounded waiting. */
+/* Correct: Dekker's mutual exclusion with sequentially consistent variables and unbounded
+ * waiting. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -68,7 +68,7 @@ pub fn wait(cond: usize, mutex: &mut Mutex, limit: Limit, pc: u64) -> c_int {
     cancel::check(fiber);
     step(EventKind::CondWait, cond, pc);
     mutex::must_hold(mutex, "waits on a condition variable");
-    note(EventKind::CondWait, cond, std::ptr::from_mut(mutex) as u64);
+    note(EventKind::CondWait, cond, mutex.address as u64);
     mutex.give(fiber);
     let ticket = place.queue.join(ANY);
     let waiting = Wait {

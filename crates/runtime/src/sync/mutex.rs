@@ -27,7 +27,8 @@ enum Kind {
 
 /// A mutex or spin lock.
 pub struct Mutex {
-    address: usize,
+    /// Where it is in the program.
+    pub address: usize,
     kind: Kind,
     robust: bool,
     /// The thread that holds it.
