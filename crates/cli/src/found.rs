@@ -51,7 +51,7 @@ pub fn keep(
     let again = again.filter(|again| rerun::same_failure(&again.outcome, &found.run.outcome));
     let reproduced = again.is_some();
     let run = again.as_ref().unwrap_or(&found.run);
-    let names = ExecutionNames::new(symbols, &run.events);
+    let names = ExecutionNames::new(symbols, run);
     let (Some(mut report), Some(failure)) = (describe(run, &names, symbols), run.outcome.failure()) else {
         return Err(CliError::Uncontrolled("the failure has no description".into()));
     };

@@ -4,8 +4,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use threadbare_report::{Names, Place};
-use threadbare_target::{ObjectNames, Symbols};
+use threadbare_target::{Execution, ObjectNames, Symbols};
 use threadbare_trace::Event;
+use threadbare_wire::ContextRecord;
 
 /// Nothing is loaded below this address.
 const LOWEST_ADDRESS: u64 = 0x10000;
@@ -14,6 +15,7 @@ const LOWEST_ADDRESS: u64 = 0x10000;
 pub struct ExecutionNames<'a> {
     symbols: &'a Symbols,
     events: &'a [Event],
+    contexts: &'a [ContextRecord],
     end: ObjectNames<'a>,
     /// Names as of an event, and how many events they have seen. Reports ask in order.
     on_the_way: RefCell<(usize, ObjectNames<'a>)>,
@@ -22,13 +24,15 @@ pub struct ExecutionNames<'a> {
 }
 
 impl<'a> ExecutionNames<'a> {
-    /// Names for these events.
-    pub fn new(symbols: &'a Symbols, events: &'a [Event]) -> ExecutionNames<'a> {
+    /// Names for the events of this execution.
+    pub fn new(symbols: &'a Symbols, execution: &'a Execution) -> ExecutionNames<'a> {
+        let (events, contexts) = (&execution.events[..], &execution.contexts[..]);
         ExecutionNames {
             symbols,
             events,
-            end: ObjectNames::after(symbols, events),
-            on_the_way: RefCell::new((0, ObjectNames::new(symbols))),
+            contexts,
+            end: ObjectNames::after(symbols, contexts, events),
+            on_the_way: RefCell::new((0, ObjectNames::new(symbols, contexts))),
             files: RefCell::default(),
         }
     }
@@ -36,7 +40,7 @@ impl<'a> ExecutionNames<'a> {
     fn name_at(&self, event: usize, addr: u64) -> String {
         let (seen, names) = &mut *self.on_the_way.borrow_mut();
         if *seen > event + 1 {
-            (*seen, *names) = (0, ObjectNames::new(self.symbols));
+            (*seen, *names) = (0, ObjectNames::new(self.symbols, self.contexts));
         }
         while *seen <= event && *seen < self.events.len() {
             names.observe(&self.events[*seen]);
@@ -47,11 +51,11 @@ impl<'a> ExecutionNames<'a> {
 }
 
 impl Names for ExecutionNames<'_> {
-    fn place(&self, pc: u64) -> Option<Place> {
+    fn place(&self, pc: u64, context: u32) -> Option<Place> {
         if pc == 0 {
             return None;
         }
-        let site = self.symbols.site(pc);
+        let site = self.symbols.own_site(pc, context, self.contexts);
         if site.module.is_empty() && site.function.is_none() {
             return None;
         }
@@ -60,6 +64,7 @@ impl Names for ExecutionNames<'_> {
             function: site.function.clone(),
             file: site.file.clone(),
             line: site.line,
+            in_system: !site.is_own(),
         })
     }
 

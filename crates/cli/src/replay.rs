@@ -127,7 +127,7 @@ impl Runs {
 }
 
 fn tell(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols) -> Result<(), CliError> {
-    let names = ExecutionNames::new(symbols, &runs.first.events);
+    let names = ExecutionNames::new(symbols, &runs.first);
     let parting = parting(schedule, &runs.first, &names);
     if !runs.alike {
         output::say("warning: the runs had different traces: the program depends on something uncontrolled");

@@ -8,9 +8,9 @@ use serde::Deserialize;
 use support::{Desk, repository};
 
 /// How many executions a failing subject may take.
-const HUNT: &str = "3000";
+const HUNT: u64 = 3000;
 /// How many executions a correct subject has to pass.
-const PASS: &str = "300";
+const PASS: u64 = 300;
 /// How often a failure is replayed.
 const REPLAYS: &str = "50";
 
@@ -25,6 +25,10 @@ struct Subject {
     also: Vec<String>,
     #[serde(default)]
     args: Vec<String>,
+    /// A strategy other than the default, for a subject that is made for one.
+    strategy: Option<String>,
+    /// A budget other than the default.
+    executions: Option<u64>,
 }
 
 fn subjects() -> Vec<(PathBuf, Subject)> {
@@ -58,10 +62,11 @@ fn try_subject(folder: &Path, subject: &Subject) -> Row {
     let desk = Desk::new();
     let source = folder.join(&subject.source).display().to_string();
     let passes = subject.expect == "pass";
-    let budget = if passes { PASS } else { HUNT };
+    let budget = subject.executions.unwrap_or(if passes { PASS } else { HUNT }).to_string();
+    let strategy = subject.strategy.as_deref().unwrap_or("auto");
     let mut args =
-        vec!["hunt", &source, "--seed", "1", "--executions", budget, "--time", "60", "--json", "-"];
-    args.extend(["--jobs", "1"]);
+        vec!["hunt", &source, "--seed", "1", "--executions", &budget, "--time", "60", "--json", "-"];
+    args.extend(["--jobs", "1", "--strategy", strategy]);
     if !subject.args.is_empty() {
         args.push("--");
         args.extend(subject.args.iter().map(String::as_str));

@@ -3,7 +3,7 @@
 use threadbare_sched::Rng;
 
 use crate::history::History;
-use crate::sampled::{RoundRobin, Sampler, is_profiled};
+use crate::sampled::{RoundRobin, Sampler, is_profiled, probe};
 use crate::strategy::{Plan, Strategy};
 
 /// Which execution runs round robin. The first one is random, to learn what is shared.
@@ -54,7 +54,7 @@ impl Strategy for Auto {
                 ROUND_ROBIN_AT => RoundRobin::plan(Rng::derive(self.seed, index), 1),
                 _ => self.member(index).plan(self.seed, index, history),
             };
-            Plan { profile: is_profiled(index), ..plan }
+            Plan { profile: is_profiled(index), flags: probe(index), ..plan }
         };
         (first..first + count as u64).map(plan).collect()
     }

@@ -213,7 +213,10 @@ impl<'a> Conduct<'a> {
             }
         }
         self.complete &= runs.len() == batch.plans.len();
-        let news = self.history.absorb(runs.iter().map(|(_, run, profile)| (run, profile.as_ref())));
+        let news = self.history.absorb(runs.iter().map(|(place, run, profile)| {
+            let probing = batch.plans[*place].flags & flags::PROBE != 0;
+            (run, profile.as_ref(), !probing)
+        }));
         let pairs: Vec<_> = runs.iter().map(|(place, run, _)| (&batch.plans[*place], run)).collect();
         let learned = strategy.learn(&pairs, news);
         let mut failed = false;

@@ -36,6 +36,8 @@ pub(crate) struct Dfs {
     preemption_bound: Option<u32>,
     /// The deepest branch is on top.
     branches: Vec<Branch>,
+    /// One execution has looked for shared memory before the walk begins.
+    probed: bool,
     begun: bool,
     bound_was_met: bool,
     /// Why nothing can be claimed even if nothing is left.
@@ -44,7 +46,7 @@ pub(crate) struct Dfs {
 
 impl Dfs {
     pub(crate) fn new(seed: u64, preemption_bound: Option<u32>) -> Dfs {
-        Dfs { seed, preemption_bound, branches: Vec::new(), begun: false, bound_was_met: false, doubt: None }
+        Dfs { seed, preemption_bound, branches: Vec::new(), probed: false, begun: false, bound_was_met: false, doubt: None }
     }
 
     fn follow(&self, threads: Vec<ThreadId>) -> Plan {
@@ -117,6 +119,12 @@ fn is_preemption(decision: &DecisionRecord) -> bool {
 
 impl Strategy for Dfs {
     fn plan(&mut self, _first: u64, count: usize, _history: &History) -> Vec<Plan> {
+        if !self.probed {
+            self.probed = true;
+            let mut plan = Plan::new(PolicyKind::Random, self.seed, "dfs (probe)");
+            plan.flags = flags::PROBE;
+            return vec![plan];
+        }
         if !self.begun {
             self.begun = true;
             return vec![self.follow(Vec::new())];
@@ -136,7 +144,7 @@ impl Strategy for Dfs {
             return Ok(());
         }
         // The first execution's branches end on top, so that the walk stays depth first.
-        for (plan, run) in runs.iter().rev() {
+        for (plan, run) in runs.iter().rev().filter(|(plan, _)| plan.flags & flags::PROBE == 0) {
             if let Outcome::Uncontrolled(_) = run.outcome {
                 self.doubt.get_or_insert_with(|| {
                     "some executions could not be kept under control, so nothing is claimed to be complete"

@@ -42,17 +42,17 @@ impl History {
         self.peak_threads
     }
 
-    /// Adds a batch; says whether it found memory to be shared that was not known before.
+    /// Adds a batch, each execution with its profile and whether its length is typical; says whether it found memory to be shared that was not known before.
     pub(crate) fn absorb<'a>(
         &mut self,
-        runs: impl Iterator<Item = (&'a Execution, Option<&'a Profile>)>,
+        runs: impl Iterator<Item = (&'a Execution, Option<&'a Profile>, bool)>,
     ) -> bool {
         let mut news = BTreeSet::new();
-        for (run, profile) in runs {
+        for (run, profile, is_typical) in runs {
             news.extend(run.discovered.iter().filter(|record| !self.known.contains(record)));
             self.peak_threads = self.peak_threads.max(run.peak_threads);
             // A hang's length is the step limit's, not the program's.
-            if run.outcome.failure().is_none_or(|failure| failure.kind != FailureKind::Hang) {
+            if is_typical && run.outcome.failure().is_none_or(|failure| failure.kind != FailureKind::Hang) {
                 self.measured += 1;
                 self.measured_steps += run.steps;
             }

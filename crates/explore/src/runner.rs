@@ -69,6 +69,7 @@ fn failed_early(failure: Failure, output: String) -> Execution {
         events: Vec::new(),
         switches: Vec::new(),
         decisions: Vec::new(),
+        contexts: Vec::new(),
         steps: 0,
         threads: 1,
         peak_threads: 1,

@@ -2,6 +2,8 @@
 
 use threadbare_sched::{PolicyKind, Rng};
 
+use threadbare_wire::flags;
+
 use crate::history::History;
 use crate::strategy::{Plan, Strategy};
 
@@ -77,6 +79,13 @@ pub(crate) fn is_profiled(index: u64) -> bool {
     index <= PROFILED
 }
 
+/// Bits for execution `index`: the first ones, and ever fewer later on, look for shared memory that
+/// no execution before has shown to be shared.
+pub(crate) fn probe(index: u64) -> u32 {
+    let is_power_of_eight = index.is_power_of_two() && index.trailing_zeros() % 3 == 0;
+    if index <= 2 || is_power_of_eight { flags::PROBE } else { 0 }
+}
+
 /// One sampler for the whole campaign.
 pub(crate) struct Sampled {
     sampler: Sampler,
@@ -93,7 +102,7 @@ impl Strategy for Sampled {
     fn plan(&mut self, first: u64, count: usize, history: &History) -> Vec<Plan> {
         let plan = |index| {
             let profile = self.sampler == Sampler::Surw && is_profiled(index);
-            Plan { profile, ..self.sampler.plan(self.seed, index, history) }
+            Plan { profile, flags: probe(index), ..self.sampler.plan(self.seed, index, history) }
         };
         (first..first + count as u64).map(plan).collect()
     }

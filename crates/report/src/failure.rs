@@ -6,8 +6,11 @@ use crate::{Look, Names, Place};
 
 /// The innermost place of a failure, in known source if there is any.
 pub fn failure_site(failure: &Failure, names: &dyn Names) -> Option<Place> {
-    let places = || failure.stack.iter().filter_map(|&pc| names.place(pc));
-    places().find(|place| place.line.is_some()).or_else(|| places().next())
+    let places = || failure.stack.iter().filter_map(|&pc| names.place(pc, 0));
+    places()
+        .find(|place| place.line.is_some() && !place.in_system)
+        .or_else(|| places().find(|place| place.line.is_some()))
+        .or_else(|| places().next())
 }
 
 /// A kind of failure as it stands in a sentence: "found a deadlock".
@@ -28,7 +31,7 @@ pub fn failure_phrase(kind: FailureKind) -> &'static str {
 /// Replaces marked addresses in a message by what people call them.
 ///
 /// The runtime inside the program knows addresses only: it writes `<obj 0x…>` for an object and
-/// `<pc 0x…>` for a place in the code. An address without a name stays, without its marks.
+/// `<pc 0x… in 7>` for a place in the code with its call context. An address without a name stays, without its marks.
 pub fn name_addresses(message: &str, names: &dyn Names) -> String {
     let mut named = String::with_capacity(message.len());
     let mut rest = message;
@@ -36,10 +39,12 @@ pub fn name_addresses(message: &str, names: &dyn Names) -> String {
         named.push_str(&rest[..start]);
         rest = &rest[start..];
         match marked(rest) {
-            Some((word, addr, length)) => {
-                let name = match word {
-                    "obj" => names.object(addr),
-                    _ => names.place(addr).map(|place| place.to_string()),
+            Some((mark, length)) => {
+                let (name, addr) = match mark {
+                    Mark::Object(addr) => (names.object(addr), addr),
+                    Mark::Code(pc, context) => {
+                        (names.place(pc, context).map(|place| place.to_string()), pc)
+                    }
                 };
                 named.push_str(&name.unwrap_or_else(|| format!("{addr:#x}")));
                 rest = &rest[length..];
@@ -54,13 +59,24 @@ pub fn name_addresses(message: &str, names: &dyn Names) -> String {
     named
 }
 
-/// The word, the address and the length of a mark at the start of a text.
-fn marked(text: &str) -> Option<(&str, u64, usize)> {
+/// What a mark in a message stands for.
+enum Mark {
+    Object(u64),
+    Code(u64, u32),
+}
+
+/// The mark at the start of a text, and its length.
+fn marked(text: &str) -> Option<(Mark, usize)> {
     let end = text.find('>')?;
-    let (word, digits) = text[1..end].split_once(" 0x")?;
-    let known = ["obj", "pc"].contains(&word);
-    let addr = u64::from_str_radix(digits, 16).ok().filter(|_| known)?;
-    Some((word, addr, end + 1))
+    let (word, rest) = text[1..end].split_once(" 0x")?;
+    let (digits, context) = rest.split_once(" in ").unwrap_or((rest, "0"));
+    let addr = u64::from_str_radix(digits, 16).ok()?;
+    let mark = match word {
+        "obj" => Mark::Object(addr),
+        "pc" => Mark::Code(addr, context.parse().ok()?),
+        _ => return None,
+    };
+    Some((mark, end + 1))
 }
 
 /// The closing paragraph: what went wrong, where, and the calls that led there.
@@ -75,7 +91,7 @@ pub(crate) fn paragraph(failure: &Failure, names: &dyn Names, look: &Look) -> St
     for line in name_addresses(&failure.message, names).lines() {
         text.push_str(&format!("  {line}\n"));
     }
-    let mut frames: Vec<Place> = failure.stack.iter().filter_map(|&pc| names.place(pc)).collect();
+    let mut frames: Vec<Place> = failure.stack.iter().filter_map(|&pc| names.place(pc, 0)).collect();
     // What called `main` is of no interest, unless nothing else is known.
     if frames.iter().any(|frame| frame.line.is_some()) {
         frames.retain(|frame| frame.line.is_some());

@@ -13,6 +13,8 @@ pub struct Place {
     pub file: Option<String>,
     /// The line, counted from 1.
     pub line: Option<u32>,
+    /// It is in a header or library of the system.
+    pub in_system: bool,
 }
 
 impl fmt::Display for Place {
@@ -23,8 +25,8 @@ impl fmt::Display for Place {
 
 /// Looks up what a person calls an address.
 pub trait Names {
-    /// The place of the call that returns to `pc`.
-    fn place(&self, pc: u64) -> Option<Place>;
+    /// The place of the call that returns to `pc`, with the calls in progress there (0: unknown).
+    fn place(&self, pc: u64, context: u32) -> Option<Place>;
 
     /// The stable name of a memory location or synchronization object, as of the end.
     fn object(&self, addr: u64) -> Option<String>;

@@ -68,7 +68,7 @@ fn line(row: &Row, names: &dyn Names) -> Line {
             Line::Note { thread: *thread, text: format!("… {count} more steps") }
         }
         Row::Step { index, number, event, times } => {
-            let place = names.place(event.pc);
+            let place = names.place(event.pc, event.context);
             let mut text = event_text(*index, event, names);
             if *times > 1 {
                 text.push_str(&format!(" ({times} times)"));

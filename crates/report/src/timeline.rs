@@ -122,8 +122,8 @@ fn mark_starts(rows: &mut [Row]) {
             continue;
         }
         set_reason(&mut rows[place], REASON_STARTING);
-        let quiet = |row: &&mut Row| matches!(row, Row::Step { .. }) && !matters(row, None);
-        if let Some(row) = rows[place + 1..].iter_mut().skip_while(quiet).next()
+        let quiet = |row: &Row| matches!(row, Row::Step { .. }) && !matters(row, None);
+        if let Some(row) = rows[place + 1..].iter_mut().find(|row| !quiet(row))
             && let Row::Switch(back) = row
             && (back.from, back.to) == (start.to, start.from)
         {

@@ -10,7 +10,7 @@ struct Bank;
 const OBJECTS: [(u64, &str); 4] = [(0x100, "balance"), (0x200, "left"), (0x300, "right"), (0x400, "ready")];
 
 impl Names for Bank {
-    fn place(&self, pc: u64) -> Option<Place> {
+    fn place(&self, pc: u64, _context: u32) -> Option<Place> {
         let function = match pc {
             5..=12 => "deposit",
             20..=40 => "main",
@@ -21,6 +21,7 @@ impl Names for Bank {
             function: Some(function.into()),
             file: Some("src/bank.c".into()),
             line: Some(pc as u32),
+            in_system: false,
         })
     }
 
@@ -120,6 +121,20 @@ fn a_narrow_terminal_drops_the_source_then_the_lanes() {
 #[test]
 fn verbose_shows_thread_starts_and_their_switches() {
     insta::assert_snapshot!(shown(&lost_update(), Look { verbose: true, width: 110, ..Look::default() }));
+}
+
+#[test]
+fn a_replay_reads_as_the_run_it_repeats() {
+    let (events, mut switches, outcome) = lost_update();
+    let original = shown(&(events.clone(), switches.clone(), outcome.clone()), Look::default());
+    // A replay makes the switches around a thread's start by its script.
+    for switch in switches.iter_mut().filter(|switch| switch.reason >= 4) {
+        switch.reason = 0;
+    }
+    for start in [0, 2] {
+        switches[start].kind = EventKind::Create as u8;
+    }
+    assert_eq!(shown(&(events, switches, outcome), Look::default()), original);
 }
 
 #[test]

@@ -94,11 +94,12 @@ fn use_after_free(addr: usize, write: bool) -> ! {
         Some(block) => record::fail(
             FailureKind::UseAfterFree,
             format_args!(
-                "{verb} {} bytes into a heap block of {} bytes that {} freed at <pc {:#x}>",
+                "{verb} {} bytes into a heap block of {} bytes that {} freed at <pc {:#x} in {}>",
                 addr - block.start,
                 block.size,
                 block.freed_by,
-                block.freed_at
+                block.freed_at.0,
+                block.freed_at.1
             ),
         ),
         None => record::fail(FailureKind::UseAfterFree, format_args!("{verb} freed heap memory")),

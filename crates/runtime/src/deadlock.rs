@@ -52,7 +52,8 @@ pub fn describe_threads() -> String {
                 let _ = write!(text, "is about to {}", fiber.pending.kind.word());
             }
         }
-        let _ = writeln!(text, ", at <pc {:#x}>", fiber.pending.site);
+        let context = engine().context_of(id);
+        let _ = writeln!(text, ", at <pc {:#x} in {context}>", fiber.pending.site);
     }
     text.truncate(text.trim_end().len());
     text

@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use threadbare_sched::{AnyPolicy, Candidate, Choice, Op, Policy};
+use threadbare_sched::{AnyPolicy, Candidate, Choice, Op, Policy, Rng};
 use threadbare_trace::{Event, EventKind, FailureKind, ThreadId};
 use threadbare_wire::{DecisionRecord, SwitchRecord, flags};
 
@@ -64,6 +64,8 @@ pub struct Engine {
     pub os_threads: bool,
     /// Condition waits may wake by themselves.
     pub spurious: bool,
+    /// Decides where private accesses become scheduling points, in a probing execution.
+    probe: Option<Rng>,
     /// All state of the other modules.
     pub world: crate::world::World,
 }
@@ -104,6 +106,7 @@ pub fn init(shared: Shared, main: Box<Fiber>) {
         running: false,
         os_threads: false,
         spurious: false,
+        probe: None,
         world: crate::world::World::default(),
     };
     // SAFETY: called once, before anybody asks for the state.
@@ -133,6 +136,11 @@ impl Engine {
         std::iter::once(fiber.pending.site).filter(|pc| *pc != 0).chain(fiber.call_stack())
     }
 
+    /// The calls in progress in a thread, as a number in the table of contexts.
+    pub fn context_of(&mut self, id: ThreadId) -> u32 {
+        self.fiber(id).context(&mut self.world.contexts, &self.shared)
+    }
+
     /// The threads that have not ended.
     pub fn live(&self) -> &[ThreadId] {
         &self.live
@@ -152,6 +160,7 @@ impl Engine {
         self.os_threads = control.plan.flags & flags::OS_THREADS != 0;
         self.spurious = control.plan.flags & flags::SPURIOUS != 0;
         self.running = true;
+        self.probe = (control.plan.flags & flags::PROBE != 0).then(|| Rng::new(control.plan.policy.seed));
         self.update_stop();
         WATCHED.store(self.current, Ordering::Relaxed);
     }
@@ -197,6 +206,9 @@ impl Engine {
         }
         if self.running {
             self.policy.executed(fiber.id, &op);
+            if self.probe.is_some() {
+                self.update_stop();
+            }
             if fiber.cancel.asynchronous {
                 crate::cancel::check(fiber);
             }
@@ -331,7 +343,8 @@ impl Engine {
             addr: from.pending.object,
             kind: from.pending.kind as u8,
             reason: reason as u8,
-            spare: [0; 6],
+            spare: 0,
+            context: from.context(&mut self.world.contexts, &self.shared),
         });
         self.current = to;
         WATCHED.store(to, Ordering::Relaxed);
@@ -381,9 +394,18 @@ impl Engine {
         self.go(new, Reason::Starting);
     }
 
+    /// Says at which operation the running thread has to come here although it may be private:
+    /// where a replay wants to decide, or where a probe is due.
     fn update_stop(&mut self) {
+        const DENSE_STEPS: u64 = 256;
         let fiber = self.current();
-        fiber.stop_at = self.policy.stop_at(fiber.id);
+        fiber.stop_at = match &mut self.probe {
+            Some(rng) => {
+                let gap = 1 + rng.below(1 + self.shared.control().steps / DENSE_STEPS);
+                fiber.ops.saturating_add(gap as u32)
+            }
+            None => self.policy.stop_at(fiber.id),
+        };
     }
 
     /// What a replay could not follow: the number of the switch, and why.
@@ -394,16 +416,18 @@ impl Engine {
     /// Notes a finished step of the running thread.
     pub fn note(&mut self, kind: EventKind, addr: usize, size: u8, value: u64, old: u64) -> Option<*mut Event> {
         let fiber = self.current();
-        self.shared.event(record::event(
-            kind,
-            fiber.id,
-            fiber.ops,
-            fiber.pending.site,
-            addr,
-            size,
+        self.shared.event(Event {
+            pc: fiber.pending.site,
+            addr: addr as u64,
             value,
             old,
-        ))
+            op: fiber.ops,
+            thread: fiber.id,
+            kind: kind as u8,
+            size,
+            context: fiber.context(&mut self.world.contexts, &self.shared),
+            spare: 0,
+        })
     }
 
     /// A plain write is about to be made by the program; its value is read at the next entry.

@@ -7,6 +7,8 @@ use threadbare_sched::Op;
 use threadbare_trace::{EventKind, ThreadId};
 
 use crate::context::StackPointer;
+use crate::contexts::Contexts;
+use crate::record::Shared;
 use crate::shadow::{self, Cell};
 use crate::sys;
 
@@ -41,6 +43,8 @@ pub struct Frame {
     pub pc: u64,
     /// The stack pointer at its entry; stale frames lie below the current one.
     pub sp: usize,
+    /// Its number in the table of contexts, 0 while nobody has asked.
+    context: u32,
 }
 
 const FRAMES: usize = 1 << 18;
@@ -200,7 +204,7 @@ impl Fiber {
                 self.depth -= 1;
             }
             if self.depth < FRAMES {
-                *self.frames.add(self.depth) = Frame { pc, sp };
+                *self.frames.add(self.depth) = Frame { pc, sp, context: 0 };
                 self.depth += 1;
             }
         }
@@ -217,6 +221,28 @@ impl Fiber {
         let (frames, depth) = (self.frames, self.depth);
         // SAFETY: entries below `depth` are initialised.
         (0..depth).rev().map(move |index| unsafe { (*frames.add(index)).pc })
+    }
+
+    /// The number of the calls in progress in the table of contexts.
+    #[inline(always)]
+    pub fn context(&mut self, contexts: &mut Contexts, shared: &Shared) -> u32 {
+        let (mut known, mut context) = (self.depth, 0);
+        // SAFETY: entries below `depth` are initialised.
+        unsafe {
+            while known > 0 {
+                context = (*self.frames.add(known - 1)).context;
+                if context != 0 {
+                    break;
+                }
+                known -= 1;
+            }
+            for index in known..self.depth {
+                let frame = &mut *self.frames.add(index);
+                context = contexts.inside(context, frame.pc, shared);
+                frame.context = context;
+            }
+        }
+        context
     }
 
     /// Forgets the calls in progress, for a thread that begins.

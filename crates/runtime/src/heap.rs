@@ -37,8 +37,8 @@ pub struct Block {
     pub young: bool,
     /// It has been freed.
     pub freed: bool,
-    /// Where.
-    pub freed_at: u64,
+    /// Where, and in which context.
+    pub freed_at: (u64, u32),
     /// By whom.
     pub freed_by: ThreadId,
 }
@@ -107,7 +107,7 @@ unsafe fn allocated(start: *mut c_void, size: usize, site: u64) -> *mut c_void {
             site,
             young: engine.running,
             freed: false,
-            freed_at: 0,
+            freed_at: (0, 0),
             freed_by: ThreadId::MAIN,
         },
     );
@@ -160,9 +160,10 @@ unsafe fn about_to_free(start: *mut c_void, site: u64) {
         }
     }
     let by = engine.current_id();
+    let context = engine.context_of(by);
     if let Some(block) = engine.world.heap.blocks.get_mut(&address) {
         block.freed = true;
-        block.freed_at = site;
+        block.freed_at = (site, context);
         block.freed_by = by;
     }
     // SAFETY: notes on the block's own memory. Very large blocks go back to the system, where
@@ -185,8 +186,8 @@ fn live_size(address: usize, site: u64) -> Option<usize> {
         record::fail(
             FailureKind::UseAfterFree,
             format_args!(
-                "double free of a heap block of {} bytes that {} freed first, at <pc {:#x}>",
-                block.size, block.freed_by, block.freed_at
+                "double free of a heap block of {} bytes that {} freed first, at <pc {:#x} in {}>",
+                block.size, block.freed_by, block.freed_at.0, block.freed_at.1
             ),
         );
     }

@@ -12,6 +12,7 @@ mod access;
 mod atomics;
 mod cancel;
 mod context;
+mod contexts;
 mod deadlock;
 mod engine;
 mod entropy;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use threadbare_trace::{Event, EventKind, FailureKind, ThreadId};
-use threadbare_wire::{Area, Control, DecisionRecord, LearnedRecord, Status, SwitchRecord, flags};
+use threadbare_trace::{Event, FailureKind};
+use threadbare_wire::{Area, ContextRecord, Control, DecisionRecord, LearnedRecord, Status, SwitchRecord, flags};
 
 use crate::sys;
 
@@ -83,6 +83,16 @@ impl Shared {
         unsafe { place.write(decision) };
     }
 
+    /// Appends a context and returns its number, if there is room.
+    pub fn context(&self, parent: u32, pc: u64) -> Option<u32> {
+        let control = self.control();
+        let place = self.slot::<ContextRecord>(control.layout.contexts, control.contexts)?;
+        control.contexts += 1;
+        // SAFETY: `slot` checked the place.
+        unsafe { place.write(ContextRecord { pc, parent, spare: 0 }) };
+        Some(control.contexts as u32)
+    }
+
     /// Notes a place newly found to be shared. More than fit are dropped: the next run finds them.
     pub fn discovered(&self, record: LearnedRecord) {
         let control = self.control();
@@ -113,21 +123,6 @@ impl Shared {
             let _ = writeln!(warnings, "{line}");
         }
     }
-}
-
-/// Builds an event.
-#[inline(always)]
-pub fn event(
-    kind: EventKind,
-    thread: ThreadId,
-    op: u32,
-    pc: u64,
-    addr: usize,
-    size: u8,
-    value: u64,
-    old: u64,
-) -> Event {
-    Event { pc, addr: addr as u64, value, old, op, thread, kind: kind as u8, size }
 }
 
 /// Records a failure of the program and ends the execution.

@@ -96,7 +96,6 @@ pub fn snapshot() {
     engine.complete_write();
     let control = engine.shared.control();
     let positions = file_positions();
-    let events = control.events;
     control.status = Status::Serving as u32;
     // SAFETY: written once, before.
     let pipes = unsafe { PIPES };
@@ -124,7 +123,7 @@ pub fn snapshot() {
             // SAFETY: moves files back to where the program had them.
             unsafe { sys::call(libc::SYS_lseek, [*fd as usize, *position as usize, libc::SEEK_SET as usize, 0, 0, 0]) };
         }
-        reset(control, events);
+        control.status = Status::Running as u32;
         // SAFETY: only this thread runs; parked ones need not exist in the copy.
         let child = unsafe { sys::fork() };
         if child == 0 {
@@ -146,24 +145,6 @@ pub fn snapshot() {
         control.wait_status = status;
         sys::write(pipes.replies, b"d");
     }
-}
-
-fn reset(control: &mut Control, events: u64) {
-    control.events = events;
-    control.switches = 0;
-    control.decisions = 0;
-    control.steps = 0;
-    control.learned_out = 0;
-    control.threads = 1;
-    control.peak_threads = 1;
-    control.failure_kind = 0;
-    control.uncontrolled = 0;
-    control.stack_len = 0;
-    control.message.clear();
-    control.warnings.clear();
-    control.diverged_at = 0;
-    control.divergence.clear();
-    control.status = Status::Running as u32;
 }
 
 fn die_with_parent() {

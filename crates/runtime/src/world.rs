@@ -27,6 +27,8 @@ pub struct World {
     pub slots: Vec<Box<Slot>>,
     /// The heap.
     pub heap: Heap,
+    /// Call contexts.
+    pub contexts: crate::contexts::Contexts,
     /// Whose code is whose.
     pub libraries: Libraries,
     /// Thread-specific data keys.

@@ -9,6 +9,7 @@ use threadbare_wire::{Control, Status};
 /// The counters at the snapshot, and what the program had written by then.
 pub(crate) struct Baseline {
     events: u64,
+    contexts: u64,
     switches: u64,
     decisions: u64,
     steps: u64,
@@ -24,6 +25,7 @@ impl Baseline {
     pub fn take(control: &Control, output: Vec<u8>) -> Baseline {
         Baseline {
             events: control.events,
+            contexts: control.contexts,
             switches: control.switches,
             decisions: control.decisions,
             steps: control.steps,
@@ -37,6 +39,7 @@ impl Baseline {
 
     pub fn restore(&self, control: &mut Control) {
         control.events = self.events;
+        control.contexts = self.contexts;
         control.switches = self.switches;
         control.decisions = self.decisions;
         control.steps = self.steps;

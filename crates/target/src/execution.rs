@@ -1,7 +1,7 @@
 //! What came back from one run of the program.
 
 use threadbare_trace::{Event, Outcome, ThreadId};
-use threadbare_wire::{DecisionRecord, LearnedRecord, SwitchRecord};
+use threadbare_wire::{ContextRecord, DecisionRecord, LearnedRecord, SwitchRecord};
 
 /// One run that ended.
 #[derive(Clone, Debug)]
@@ -14,6 +14,8 @@ pub struct Execution {
     pub switches: Vec<SwitchRecord>,
     /// The decisions, in order, where the plan asked for them.
     pub decisions: Vec<DecisionRecord>,
+    /// The calls in progress that events and switches refer to; the first one has number 1.
+    pub contexts: Vec<ContextRecord>,
     /// Visible steps made.
     pub steps: u64,
     /// Threads created, main included.

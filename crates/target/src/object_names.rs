@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use threadbare_trace::{Event, EventKind, ThreadId};
+use threadbare_wire::ContextRecord;
 
 use crate::symbols::Symbols;
 
@@ -13,6 +14,7 @@ const PAGE: u64 = 4096;
 struct Block {
     size: u64,
     site: u64,
+    context: u32,
     thread: ThreadId,
     ordinal: u64,
 }
@@ -20,6 +22,7 @@ struct Block {
 /// Names addresses, given the events so far: what was allocated where, and whose stacks are where.
 pub struct ObjectNames<'a> {
     symbols: &'a Symbols,
+    contexts: &'a [ContextRecord],
     blocks: BTreeMap<u64, Block>,
     stacks: Vec<(Range<u64>, ThreadId)>,
     /// Pages nobody knows, numbered as they come up.
@@ -28,13 +31,17 @@ pub struct ObjectNames<'a> {
 
 impl<'a> ObjectNames<'a> {
     /// Names as of the snapshot.
-    pub fn new(symbols: &'a Symbols) -> ObjectNames<'a> {
-        ObjectNames { symbols, blocks: BTreeMap::new(), stacks: Vec::new(), unknown: RefCell::default() }
+    pub fn new(symbols: &'a Symbols, contexts: &'a [ContextRecord]) -> ObjectNames<'a> {
+        ObjectNames { symbols, contexts, blocks: BTreeMap::new(), stacks: Vec::new(), unknown: RefCell::default() }
     }
 
     /// Names as of the end of an execution.
-    pub fn after(symbols: &'a Symbols, events: &[Event]) -> ObjectNames<'a> {
-        let mut names = ObjectNames::new(symbols);
+    pub fn after(
+        symbols: &'a Symbols,
+        contexts: &'a [ContextRecord],
+        events: &[Event],
+    ) -> ObjectNames<'a> {
+        let mut names = ObjectNames::new(symbols, contexts);
         events.iter().for_each(|event| names.observe(event));
         names
     }
@@ -45,8 +52,13 @@ impl<'a> ObjectNames<'a> {
             Some(EventKind::Alloc) => {
                 let end = event.addr.saturating_add(event.value.max(1));
                 self.forget_blocks(event.addr..end);
-                let block =
-                    Block { size: event.value, site: event.pc, thread: event.thread, ordinal: event.old };
+                let block = Block {
+                    size: event.value,
+                    site: event.pc,
+                    context: event.context,
+                    thread: event.thread,
+                    ordinal: event.old,
+                };
                 self.blocks.insert(event.addr, block);
             }
             Some(EventKind::Start) if event.addr < event.value => {
@@ -85,7 +97,7 @@ impl<'a> ObjectNames<'a> {
             return Some(name.to_string());
         }
         if let Some((start, block)) = self.block(address) {
-            let site = self.symbols.site(block.site);
+            let site = self.symbols.own_site(block.site, block.context, self.contexts);
             let name = format!("heap {site} {}#{}", block.thread, block.ordinal);
             return Some(with_offset(name, address - start));
         }
@@ -137,7 +149,7 @@ mod tests {
     #[test]
     fn blocks_are_named_by_their_allocation_until_the_memory_is_used_again() {
         let symbols = Symbols::new(&Modules::default());
-        let mut names = ObjectNames::new(&symbols);
+        let mut names = ObjectNames::new(&symbols, &[]);
         names.observe(&event(EventKind::Alloc, 1, 0x1000, 32, 2));
         assert_eq!(names.name(0x1000), "heap 0x11 T1#2");
         assert_eq!(names.name(0x1008), "heap 0x11 T1#2+8");
@@ -153,7 +165,7 @@ mod tests {
     #[test]
     fn stacks_and_unknown_pages_do_not_show_addresses() {
         let symbols = Symbols::new(&Modules::default());
-        let mut names = ObjectNames::new(&symbols);
+        let mut names = ObjectNames::new(&symbols, &[]);
         names.observe(&event(EventKind::Start, 1, 0x8000, 0x9000, 0));
         assert_eq!(names.name(0x8ff0), "stack of T1-16");
         names.observe(&event(EventKind::Start, 2, 0x8000, 0x9000, 0));

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use threadbare_sched::{PolicyKind, PolicySpec};
 use threadbare_trace::Event;
-use threadbare_wire::{DecisionRecord, LearnedRecord, Plan, Request, SwitchRecord, flags};
+use threadbare_wire::{ContextRecord, DecisionRecord, LearnedRecord, Plan, Request, SwitchRecord, flags};
 
 use crate::baseline::Baseline;
 use crate::execution::{Execution, Script};
@@ -248,12 +248,14 @@ impl Server {
         let events = if flags & flags::NO_EVENTS == 0 { control.events } else { 0 };
         // SAFETY: each area is read as the type the layout sizes it for; the types are plain
         // numbers and so valid for any content.
-        let (events, switches, decisions, discovered) = unsafe {
+        let (events, switches, decisions, contexts, discovered) = unsafe {
             (
                 self.memory.records::<Event>(layout.events, events),
                 self.memory.records::<SwitchRecord>(layout.switches, control.switches),
                 self.memory
                     .records::<DecisionRecord>(layout.decisions, wanted(flags::DECISIONS, control.decisions)),
+                self.memory
+                    .records::<ContextRecord>(layout.contexts, if events == 0 { 0 } else { control.contexts }),
                 self.memory.records::<LearnedRecord>(layout.discovered, control.learned_out),
             )
         };
@@ -263,6 +265,7 @@ impl Server {
             events,
             switches,
             decisions,
+            contexts,
             steps: control.steps,
             threads: control.threads,
             peak_threads: control.peak_threads,

@@ -8,6 +8,8 @@ use std::rc::Rc;
 
 use addr2line::Loader;
 
+use threadbare_wire::ContextRecord;
+
 use crate::data_symbols::DataSymbols;
 use crate::modules::Modules;
 
@@ -31,6 +33,12 @@ pub struct Site {
 }
 
 impl Site {
+    /// Whether the place is in the program's own source, not in a header of the system.
+    pub fn is_own(&self) -> bool {
+        const SYSTEM: [&str; 4] = ["/usr/include/", "/usr/lib/", "/usr/local/include/", "/rustc/"];
+        self.file.as_deref().is_some_and(|file| !SYSTEM.iter().any(|folder| file.starts_with(folder)))
+    }
+
     /// The source file without its folders.
     pub fn file_name(&self) -> Option<&str> {
         self.file.as_deref().map(|file| file.rsplit('/').next().unwrap_or(file))
@@ -99,6 +107,18 @@ impl Symbols {
         let site = Rc::new(self.frames(pc).swap_remove(0));
         self.sites.borrow_mut().insert(pc, site.clone());
         site
+    }
+
+    /// The place in the program's own source from which `pc` was reached: past the system's
+    /// headers, whose lines mean little to the programmer, along the calls in progress.
+    pub fn own_site(&self, pc: u64, context: u32, contexts: &[ContextRecord]) -> Rc<Site> {
+        let call = |number: u32| contexts.get((number as usize).checked_sub(1)?);
+        let callers = std::iter::successors(call(context), |inner| call(inner.parent));
+        std::iter::once(pc)
+            .chain(callers.map(|caller| caller.pc))
+            .map(|pc| self.site(pc))
+            .find(|site| site.is_own())
+            .unwrap_or_else(|| self.site(pc))
     }
 
     /// The place of the call that returns to `pc`, and the places its function was inlined to,

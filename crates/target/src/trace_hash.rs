@@ -15,7 +15,7 @@ use crate::symbols::Symbols;
 /// count by the name of what they point to.
 pub fn stable_hash(execution: &Execution, symbols: &Symbols) -> u64 {
     let mut hash = Sha256::new();
-    let mut names = ObjectNames::new(symbols);
+    let mut names = ObjectNames::new(symbols, &execution.contexts);
     let mut sites: HashMap<u64, (String, u64)> = HashMap::new();
     for event in &execution.events {
         names.observe(event);
@@ -72,6 +72,7 @@ mod tests {
             thread: ThreadId(1),
             kind: kind as u8,
             size: 8,
+            ..Event::default()
         };
         let events = vec![
             event(EventKind::Start, stack, stack + 0x1000, 0),
@@ -84,6 +85,7 @@ mod tests {
             events,
             switches: Vec::new(),
             decisions: Vec::new(),
+            contexts: Vec::new(),
             steps: 4,
             threads: 2,
             peak_threads: 2,

@@ -186,6 +186,10 @@ pub struct Event {
     pub kind: u8,
     /// The size of the access in bytes.
     pub size: u8,
+    /// The calls in progress, as a number in the execution's table of contexts; 0 for none.
+    pub context: u32,
+    /// Keeps the size a multiple of eight.
+    pub spare: u32,
 }
 
 impl Event {

@@ -2,7 +2,7 @@
 
 use threadbare_trace::Event;
 
-use crate::control::{Control, DecisionRecord, LearnedRecord, SwitchRecord};
+use crate::control::{ContextRecord, Control, DecisionRecord, LearnedRecord, SwitchRecord};
 
 /// One area: an offset from the start of the memory and a capacity in records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,6 +26,8 @@ pub struct Layout {
     pub decisions: Area,
     /// The script of a replay or prefix.
     pub script: Area,
+    /// Call contexts, by number.
+    pub contexts: Area,
     /// Learned sharing, driver to server.
     pub learned: Area,
     /// Learned sharing, execution to driver.
@@ -50,8 +52,9 @@ impl Layout {
         let switches = area(size_of::<SwitchRecord>(), steps * 2 + 1024);
         let decisions = area(size_of::<DecisionRecord>(), steps + 1024);
         let script = area(size_of::<SwitchRecord>(), steps * 2 + 1024);
+        let contexts = area(size_of::<ContextRecord>(), 1 << 20);
         let learned = area(size_of::<LearnedRecord>(), 1 << 20);
         let discovered = area(size_of::<LearnedRecord>(), 1 << 20);
-        Layout { events, switches, decisions, script, learned, discovered, bytes: end.next_multiple_of(4096) }
+        Layout { events, switches, decisions, script, contexts, learned, discovered, bytes: end.next_multiple_of(4096) }
     }
 }

@@ -96,6 +96,9 @@ pub mod flags {
     pub const ANY_EXIT: u32 = 8;
     /// Do not write the event area.
     pub const NO_EVENTS: u32 = 16;
+    /// Make scheduling points at private accesses too, densely at first: memory that is shared,
+    /// but not known to be, shows itself sooner.
+    pub const PROBE: u32 = 32;
 }
 
 /// Everything that decides one execution.
@@ -139,6 +142,8 @@ pub struct Control {
     pub switches: u64,
     /// Decisions written.
     pub decisions: u64,
+    /// Contexts written; the first one has number 1.
+    pub contexts: u64,
     /// Visible steps made.
     pub steps: u64,
     /// Threads created, main included.
@@ -184,8 +189,22 @@ pub struct SwitchRecord {
     /// Why: 0 the policy chose, 1 the thread was blocked, 2 it ended, 3 it gave way, 4 a new thread
     /// was run up to its first operation, 5 back from that.
     pub reason: u8,
+    /// Keeps what follows aligned.
+    pub spare: u16,
+    /// The calls in progress in `from`, as a number in the context area; 0 for none.
+    pub context: u32,
+}
+
+/// One call in progress, and those it was made from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct ContextRecord {
+    /// Where the call returns to.
+    pub pc: u64,
+    /// The number of the context in which it was made; 0 for none.
+    pub parent: u32,
     /// Keeps the size a multiple of eight.
-    pub spare: [u8; 6],
+    pub spare: u32,
 }
 
 /// One decision: who could go, and who went.

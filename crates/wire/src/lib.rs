@@ -9,7 +9,7 @@ mod control;
 
 pub use area::{Area, Layout};
 pub use control::{
-    Control, DecisionRecord, LearnedRecord, MAGIC, MESSAGE_BYTES, Plan, Request, STACK_DEPTH, Status,
+    ContextRecord, Control, DecisionRecord, LearnedRecord, MAGIC, MESSAGE_BYTES, Plan, Request, STACK_DEPTH, Status,
     SwitchRecord, Text, flags,
 };
 
