@@ -64,6 +64,7 @@ pub fn keep(
     let path = keep::keep(shelf.folder, shelf.name, &schedule, &run.output)?;
     report.execution = found.execution;
     report.policy.clone_from(&found.policy);
+    report.count = found.count;
     report.reproduced = reproduced;
     report.schedule = Some(path.display().to_string());
     Ok(Kept { report, schedule: path, shown: show(run, &names, look), kind: failure.kind })
@@ -86,6 +87,7 @@ pub fn describe(run: &Execution, names: &ExecutionNames<'_>, symbols: &Symbols) 
         schedule: None,
         policy: "replay".into(),
         trace_hash: trace_hash(run, symbols),
+        count: 1,
         reproduced: true,
     })
 }

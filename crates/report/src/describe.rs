@@ -51,7 +51,8 @@ pub fn event_text(index: usize, event: &Event, names: &dyn Names) -> String {
 /// The operation before which a switch happened: `bank.c:9 write balance`.
 pub fn about_switch(switch: &SwitchRecord, names: &dyn Names) -> String {
     use EventKind::*;
-    let mut text = names.place(switch.pc, switch.context).map_or_else(|| "?".to_string(), |place| place.to_string());
+    let mut text =
+        names.place(switch.pc, switch.context).map_or_else(|| "?".to_string(), |place| place.to_string());
     if let Some(kind) = EventKind::from_number(switch.kind) {
         text.push(' ');
         text.push_str(kind.word());

@@ -42,9 +42,7 @@ pub fn name_addresses(message: &str, names: &dyn Names) -> String {
             Some((mark, length)) => {
                 let (name, addr) = match mark {
                     Mark::Object(addr) => (names.object(addr), addr),
-                    Mark::Code(pc, context) => {
-                        (names.place(pc, context).map(|place| place.to_string()), pc)
-                    }
+                    Mark::Code(pc, context) => (names.place(pc, context).map(|place| place.to_string()), pc),
                 };
                 named.push_str(&name.unwrap_or_else(|| format!("{addr:#x}")));
                 rest = &rest[length..];

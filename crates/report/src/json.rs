@@ -80,6 +80,8 @@ pub struct FailureReport {
     pub policy: String,
     /// The hash of the trace, equal for equal executions.
     pub trace_hash: String,
+    /// How many executions of the campaign failed in this way.
+    pub count: u64,
     /// Whether a second run of the same schedule failed in the same way.
     pub reproduced: bool,
 }

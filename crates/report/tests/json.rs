@@ -13,6 +13,7 @@ fn sample() -> JsonReport {
         schedule: Some(".threadbare/bank-1.schedule".into()),
         policy: "pct".into(),
         trace_hash: "00000000000000ff".into(),
+        count: 3,
         reproduced: true,
     };
     JsonReport {

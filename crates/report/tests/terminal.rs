@@ -44,7 +44,17 @@ impl Names for Bank {
 }
 
 fn event(thread: u16, op: u32, pc: u64, kind: EventKind, addr: u64, old: u64, value: u64) -> Event {
-    Event { pc, addr, value, old, op, thread: ThreadId(thread), kind: kind as u8, size: 4 }
+    Event {
+        pc,
+        addr,
+        value,
+        old,
+        op,
+        thread: ThreadId(thread),
+        kind: kind as u8,
+        size: 4,
+        ..Event::default()
+    }
 }
 
 fn switch(from: u16, op: u32, to: u16, pc: u64, kind: EventKind, addr: u64, reason: u8) -> SwitchRecord {
@@ -56,7 +66,7 @@ fn switch(from: u16, op: u32, to: u16, pc: u64, kind: EventKind, addr: u64, reas
         addr,
         kind: kind as u8,
         reason,
-        spare: [0; 6],
+        ..SwitchRecord::default()
     }
 }
 

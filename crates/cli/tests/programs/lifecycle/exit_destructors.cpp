@@ -27,6 +27,7 @@ static void *work(void *unused) {
     try {
         inner();
     } catch (...) {
+        std::lock_guard<std::mutex> hold(lock);
         caught++;
         throw;
     }

@@ -1,0 +1,16 @@
+// expect: deadlock
+// message: itself
+// os-threads
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *unused) {
+    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&lock);
+    return unused;
+}
+int main(void) {
+    pthread_t a;
+    pthread_create(&a, 0, work, 0);
+    pthread_join(a, 0);
+    return 0;
+}

@@ -1,0 +1,15 @@
+// expect: segfault
+#include <pthread.h>
+static int n;
+static void *work(void *unused) {
+    if (n++) *(volatile int *)0xdead00000 = 1;
+    return unused;
+}
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, work, 0);
+    pthread_create(&b, 0, work, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}
