@@ -216,6 +216,7 @@ fn json(args: &HuntArgs, campaign: &Campaign, kept: &[Kept]) -> JsonReport {
         coverage: Coverage::default(),
         exhausted: campaign.exhausted,
         interrupted: campaign.interrupted,
+        failed_executions: campaign.failures.iter().map(|(kind, count)| (kind.word(), *count)).collect(),
         failures,
         replay: None,
         warnings: campaign.warnings.clone(),

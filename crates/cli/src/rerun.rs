@@ -28,6 +28,8 @@ impl Stage {
         let options = ServerOptions {
             max_steps: conditions.max_steps,
             stall: conditions.stall,
+            // What was found is kept even after Ctrl-C, so this one does not listen.
+            stop: Default::default(),
             flags: bit(conditions.spurious, flags::SPURIOUS)
                 | bit(conditions.os_threads, flags::OS_THREADS)
                 | bit(conditions.any_exit, flags::ANY_EXIT),

@@ -110,9 +110,14 @@ pub fn hunt(
     program: &Program,
     options: &Options,
     progress: &(dyn Fn(&Progress) + Sync),
-    stop: &AtomicBool,
+    stop: &Arc<AtomicBool>,
 ) -> Result<Campaign, ExploreError> {
-    let server = ServerOptions { max_steps: options.max_steps, flags: options.flags(), stall: options.stall };
+    let server = ServerOptions {
+        max_steps: options.max_steps,
+        flags: options.flags(),
+        stall: options.stall,
+        stop: stop.clone(),
+    };
     run(&Servers { program, options: server }, options, progress, stop)
 }
 

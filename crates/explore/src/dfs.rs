@@ -46,7 +46,15 @@ pub(crate) struct Dfs {
 
 impl Dfs {
     pub(crate) fn new(seed: u64, preemption_bound: Option<u32>) -> Dfs {
-        Dfs { seed, preemption_bound, branches: Vec::new(), probed: false, begun: false, bound_was_met: false, doubt: None }
+        Dfs {
+            seed,
+            preemption_bound,
+            branches: Vec::new(),
+            probed: false,
+            begun: false,
+            bound_was_met: false,
+            doubt: None,
+        }
     }
 
     fn follow(&self, threads: Vec<ThreadId>) -> Plan {

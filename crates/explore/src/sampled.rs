@@ -82,7 +82,7 @@ pub(crate) fn is_profiled(index: u64) -> bool {
 /// Bits for execution `index`: the first ones, and ever fewer later on, look for shared memory that
 /// no execution before has shown to be shared.
 pub(crate) fn probe(index: u64) -> u32 {
-    let is_power_of_eight = index.is_power_of_two() && index.trailing_zeros() % 3 == 0;
+    let is_power_of_eight = index.is_power_of_two() && index.trailing_zeros().is_multiple_of(3);
     if index <= 2 || is_power_of_eight { flags::PROBE } else { 0 }
 }
 

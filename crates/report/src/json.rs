@@ -1,5 +1,7 @@
 //! The JSON object: one per command, fields only ever added.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -54,6 +56,8 @@ pub struct JsonReport {
     pub exhausted: bool,
     /// Whether a signal ended the campaign early.
     pub interrupted: bool,
+    /// How many executions failed, by kind.
+    pub failed_executions: BTreeMap<&'static str, u64>,
     /// All failures, where the campaign was told to keep going.
     pub failures: Vec<FailureReport>,
     /// How a replay went.

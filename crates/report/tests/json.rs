@@ -34,6 +34,7 @@ fn sample() -> JsonReport {
         coverage: Coverage::default(),
         exhausted: false,
         interrupted: false,
+        failed_executions: [("assertion", 3)].into(),
         failures: vec![failure],
         replay: None,
         warnings: vec![],

@@ -109,9 +109,7 @@ fn use_after_free(addr: usize, write: bool) -> ! {
 /// Tells the driver that a place is shared, by a name that holds in other executions.
 fn discover(addr: usize) {
     let record = match heap::young_block_at(addr) {
-        Some(block) => {
-            LearnedRecord { site: block.site, place: ((addr - block.start) >> GRAIN_BITS) as u64 }
-        }
+        Some(block) => LearnedRecord { site: block.site, place: ((addr - block.start) >> GRAIN_BITS) as u64 },
         None => LearnedRecord { site: 0, place: (addr >> GRAIN_BITS) as u64 },
     };
     engine().shared.discovered(record);

@@ -57,14 +57,14 @@ impl Word for u128 {
     unsafe fn compare_exchange(addr: usize, expected: u128, new: u128) -> u128 {
         let (mut low, mut high) = (expected as u64, (expected >> 64) as u64);
         // SAFETY: the program's own aligned sixteen bytes. rbx is exchanged by hand because the
-        // compiler keeps it for itself.
+        // compiler keeps it for itself; the others are named so that none of them can be rbx.
         unsafe {
             std::arch::asm!(
-                "xchg {new_low}, rbx",
-                "lock cmpxchg16b [{place}]",
-                "mov rbx, {new_low}",
-                place = in(reg) addr,
-                new_low = inout(reg) new as u64 => _,
+                "xchg rsi, rbx",
+                "lock cmpxchg16b [rdi]",
+                "mov rbx, rsi",
+                in("rdi") addr,
+                inout("rsi") new as u64 => _,
                 in("rcx") (new >> 64) as u64,
                 inout("rax") low,
                 inout("rdx") high,

@@ -306,9 +306,10 @@ impl Engine {
         let step = self.shared.control().steps;
         let choice = Choice { candidates: &self.candidates, current: fiber.id, step };
         let chosen = self.policy.choose(&choice);
-        let enabled = self.candidates.iter().fold(0, |mask, candidate| {
-            mask | 1u64.checked_shl(u32::from(candidate.thread.0)).unwrap_or(0)
-        });
+        let enabled = self
+            .candidates
+            .iter()
+            .fold(0, |mask, candidate| mask | 1u64.checked_shl(u32::from(candidate.thread.0)).unwrap_or(0));
         self.shared.decision(DecisionRecord { enabled, chosen, current: fiber.id, step: step as u32 });
         chosen
     }
@@ -414,7 +415,14 @@ impl Engine {
     }
 
     /// Notes a finished step of the running thread.
-    pub fn note(&mut self, kind: EventKind, addr: usize, size: u8, value: u64, old: u64) -> Option<*mut Event> {
+    pub fn note(
+        &mut self,
+        kind: EventKind,
+        addr: usize,
+        size: u8,
+        value: u64,
+        old: u64,
+    ) -> Option<*mut Event> {
         let fiber = self.current();
         self.shared.event(Event {
             pc: fiber.pending.site,

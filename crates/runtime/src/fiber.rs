@@ -128,6 +128,8 @@ pub struct Fiber {
     pub signals: u64,
     /// Signals the thread has blocked, a bit each.
     pub blocked_signals: u64,
+    /// How many signal handlers have run in this thread.
+    pub handled_signals: u64,
     /// For OS-thread mode: 1 when the thread may run.
     pub baton: u32,
     /// Mutexes held, for deadlock reports and robust mutexes.
@@ -166,6 +168,7 @@ impl Fiber {
             at_exit: Vec::new(),
             signals: 0,
             blocked_signals: 0,
+            handled_signals: 0,
             baton: 0,
             held: Vec::new(),
             frames,

@@ -151,7 +151,8 @@ unsafe fn about_to_free(start: *mut c_void, site: u64) {
         // SAFETY: the runtime is up.
         let shared = unsafe { access::touch_range(fiber, address, size.min(WATCHED_BYTES), true) };
         if shared || fiber.ops == fiber.stop_at {
-            let op = Op { kind: EventKind::Free, object: start as u64, size: size as u32, site, index: fiber.ops };
+            let op =
+                Op { kind: EventKind::Free, object: start as u64, size: size as u32, site, index: fiber.ops };
             engine.point(op, None, false);
             if live_size(address, site).is_none() {
                 return;

@@ -83,7 +83,9 @@ macro_rules! real {
             };
         // SAFETY: the type written at the use is that of the C declaration.
         #[allow(unused_unsafe)]
-        unsafe { std::mem::transmute::<usize, $type>(crate::interpose::resolve(&CELL, NAME)) }
+        unsafe {
+            std::mem::transmute::<usize, $type>(crate::interpose::resolve(&CELL, NAME))
+        }
     }};
 }
 

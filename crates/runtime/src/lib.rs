@@ -19,6 +19,7 @@ mod entropy;
 mod fiber;
 mod hash;
 mod heap;
+mod identity;
 mod interpose;
 mod libraries;
 mod memory;

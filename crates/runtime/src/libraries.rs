@@ -35,7 +35,9 @@ impl Libraries {
         // SAFETY: inside an executable range, and not at its very start.
         unsafe {
             let at = |back: u64| *((pc - back) as *const u8);
-            at(5) == 0xe8 || (at(2) == 0xff && at(1) & 0x38 == 0x10) || (at(3) == 0xff && at(2) & 0x38 == 0x10)
+            at(5) == 0xe8
+                || (at(2) == 0xff && at(1) & 0x38 == 0x10)
+                || (at(3) == 0xff && at(2) & 0x38 == 0x10)
         }
     }
 }

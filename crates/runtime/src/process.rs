@@ -155,10 +155,12 @@ unsafe fn fork_program(pc: u64) -> c_int {
     step(EventKind::Process, 0, pc);
     note(EventKind::Process, 0, 0);
     engine().world.forked = true;
+    let become_copy = crate::identity::before_copy();
     // SAFETY: the original runs the program's own fork handlers.
     let child = unsafe { real!(fork as unsafe extern "C-unwind" fn() -> c_int)() };
     if child == 0 {
         server::leave_campaign();
+        become_copy();
     }
     child
 }
@@ -190,7 +192,13 @@ impl Waitable for ChildEnd {
     }
 }
 
-unsafe fn wait_for(child: c_int, status: *mut c_int, options: c_int, usage: *mut libc::rusage, pc: u64) -> c_int {
+unsafe fn wait_for(
+    child: c_int,
+    status: *mut c_int,
+    options: c_int,
+    usage: *mut libc::rusage,
+    pc: u64,
+) -> c_int {
     let end = ChildEnd(child);
     if options & libc::WNOHANG == 0 {
         step_when(EventKind::Process, 0, pc, Some(&raw const end), false);

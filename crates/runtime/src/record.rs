@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use threadbare_trace::{Event, FailureKind};
-use threadbare_wire::{Area, ContextRecord, Control, DecisionRecord, LearnedRecord, Status, SwitchRecord, flags};
+use threadbare_wire::{
+    Area, ContextRecord, Control, DecisionRecord, LearnedRecord, Status, SwitchRecord, flags,
+};
 
 use crate::sys;
 

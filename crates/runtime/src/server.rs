@@ -47,8 +47,7 @@ pub fn connect() {
 unsafe fn map_shared() -> Option<Shared> {
     let text = std::env::var(CONTROL_VARIABLE).ok()?;
     let mut numbers = text.split(',').map(|word| word.parse::<c_int>());
-    let (memory, requests, replies) =
-        (numbers.next()?.ok()?, numbers.next()?.ok()?, numbers.next()?.ok()?);
+    let (memory, requests, replies) = (numbers.next()?.ok()?, numbers.next()?.ok()?, numbers.next()?.ok()?);
     // SAFETY: plain system calls on descriptors; the mapping is checked before use.
     unsafe {
         let mut stat: libc::stat = std::mem::zeroed();
@@ -70,7 +69,10 @@ unsafe fn map_shared() -> Option<Shared> {
             return None;
         }
         for fd in [memory, requests, replies] {
-            sys::call(libc::SYS_fcntl, [fd as usize, libc::F_SETFD as usize, libc::FD_CLOEXEC as usize, 0, 0, 0]);
+            sys::call(
+                libc::SYS_fcntl,
+                [fd as usize, libc::F_SETFD as usize, libc::FD_CLOEXEC as usize, 0, 0, 0],
+            );
         }
         PIPES = Pipes { requests, replies };
         Some(Shared::new(address as *mut u8))
@@ -83,7 +85,8 @@ fn file_positions() -> Vec<(c_int, isize)> {
     (0..DESCRIPTORS)
         .filter_map(|fd| {
             // SAFETY: asks for the position; fails harmlessly on what has none.
-            let position = unsafe { sys::call(libc::SYS_lseek, [fd as usize, 0, libc::SEEK_CUR as usize, 0, 0, 0]) };
+            let position =
+                unsafe { sys::call(libc::SYS_lseek, [fd as usize, 0, libc::SEEK_CUR as usize, 0, 0, 0]) };
             (position >= 0).then_some((fd, position))
         })
         .collect()
@@ -121,7 +124,12 @@ pub fn snapshot() {
         threads::fill_pool(control.plan.pool as usize);
         for (fd, position) in &positions {
             // SAFETY: moves files back to where the program had them.
-            unsafe { sys::call(libc::SYS_lseek, [*fd as usize, *position as usize, libc::SEEK_SET as usize, 0, 0, 0]) };
+            unsafe {
+                sys::call(
+                    libc::SYS_lseek,
+                    [*fd as usize, *position as usize, libc::SEEK_SET as usize, 0, 0, 0],
+                )
+            };
         }
         control.status = Status::Running as u32;
         // SAFETY: only this thread runs; parked ones need not exist in the copy.
@@ -178,7 +186,8 @@ impl Shared {
                     control as usize,
                     bytes,
                     (libc::PROT_READ | libc::PROT_WRITE) as usize,
-                    (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE) as usize,
+                    (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE)
+                        as usize,
                     usize::MAX,
                     0,
                 ],

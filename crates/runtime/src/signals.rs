@@ -8,10 +8,10 @@ use threadbare_trace::EventKind;
 
 use crate::engine::engine;
 use crate::fiber::{Fiber, Waitable};
-use crate::interpose::{interpose, real, site};
+use crate::interpose::{interpose, site};
 use crate::program::threads::find;
 use crate::sync::{Limit, note, or_errno, step, step_when};
-use crate::{process, sys, time};
+use crate::{identity, process, sys, time};
 
 const FATAL: [c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGSYS];
 
@@ -62,41 +62,94 @@ fn bit(signal: c_int) -> u64 {
     1u64.checked_shl(signal.wrapping_sub(1) as u32).unwrap_or(0)
 }
 
+/// The signals that wait for this thread, or for any.
+fn waiting(fiber: &Fiber) -> u64 {
+    fiber.signals | engine().world.process_signals
+}
+
+/// Takes one of these signals off those that wait.
+fn take(fiber: &mut Fiber, among: u64) -> c_int {
+    let own = fiber.signals & among;
+    let chosen = if own != 0 { own } else { engine().world.process_signals & among };
+    let signal = chosen.trailing_zeros() as c_int + 1;
+    if own != 0 {
+        fiber.signals &= !bit(signal);
+    } else {
+        engine().world.process_signals &= !bit(signal);
+    }
+    signal
+}
+
 /// Whether a signal waits to be delivered to this thread.
 pub fn is_due(fiber: &Fiber) -> bool {
-    fiber.signals & !fiber.blocked_signals != 0
+    waiting(fiber) & !fiber.blocked_signals != 0
 }
 
 /// Runs the handlers of signals that wait for this thread.
 pub fn deliver(fiber: &mut Fiber) {
     while is_due(fiber) {
-        let signal = (fiber.signals & !fiber.blocked_signals).trailing_zeros() as c_int + 1;
-        fiber.signals &= !bit(signal);
+        let signal = take(fiber, !fiber.blocked_signals);
         let (pending, wait, timed) = (fiber.pending, fiber.wait.take(), fiber.timed);
+        let blocked = fiber.blocked_signals;
         note(EventKind::Signal, 0, signal as u64);
         // SAFETY: the disposition is the program's own.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             libc::sigaction(signal, std::ptr::null(), &mut action);
-            match action.sa_sigaction {
-                libc::SIG_IGN => {}
-                handler if handler == libc::SIG_DFL || is_ours(handler) => {
-                    sys::call(libc::SYS_kill, [sys::call(libc::SYS_getpid, [0; 6]) as usize, signal as usize, 0, 0, 0, 0]);
+            let handler = action.sa_sigaction;
+            if handler == libc::SIG_DFL || is_ours(handler) {
+                act_as_the_kernel_would(signal);
+            } else if handler != libc::SIG_IGN {
+                fiber.blocked_signals |= bits(&action.sa_mask);
+                if action.sa_flags & libc::SA_NODEFER == 0 {
+                    fiber.blocked_signals |= bit(signal);
                 }
-                handler if action.sa_flags & libc::SA_SIGINFO != 0 => {
-                    let mut info: libc::siginfo_t = std::mem::zeroed();
-                    info.si_signo = signal;
-                    let handler: unsafe extern "C-unwind" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
-                        std::mem::transmute(handler);
-                    handler(signal, &mut info, std::ptr::null_mut());
+                if action.sa_flags & libc::SA_RESETHAND != 0 {
+                    libc::signal(signal, libc::SIG_DFL);
                 }
-                handler => {
-                    let handler: unsafe extern "C-unwind" fn(c_int) = std::mem::transmute(handler);
-                    handler(signal);
-                }
+                run_handler(&action, signal);
+                fiber.handled_signals += 1;
             }
         }
+        fiber.blocked_signals = blocked;
         (fiber.pending, fiber.wait, fiber.timed) = (pending, wait, timed);
+    }
+}
+
+unsafe fn run_handler(action: &libc::sigaction, signal: c_int) {
+    // SAFETY: the program registered the handler with the form that its flags say.
+    unsafe {
+        if action.sa_flags & libc::SA_SIGINFO != 0 {
+            let mut info: libc::siginfo_t = std::mem::zeroed();
+            info.si_signo = signal;
+            let mut context: libc::ucontext_t = std::mem::zeroed();
+            let handler: unsafe extern "C-unwind" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
+                std::mem::transmute(action.sa_sigaction);
+            handler(signal, &mut info, (&raw mut context).cast());
+        } else {
+            let handler: unsafe extern "C-unwind" fn(c_int) = std::mem::transmute(action.sa_sigaction);
+            handler(signal);
+        }
+    }
+}
+
+fn act_as_the_kernel_would(signal: c_int) {
+    set_kernel_mask(libc::SIG_UNBLOCK, bit(signal));
+    // SAFETY: sends this process a signal for which it has no handler.
+    unsafe {
+        let process = sys::call(libc::SYS_getpid, [0; 6]);
+        sys::call(libc::SYS_kill, [process as usize, signal as usize, 0, 0, 0, 0]);
+    }
+}
+
+/// Signals that the kernel sends a thread for what it just did. It knows nothing of the program's
+/// own threads, so for these its mask follows the program's.
+const BY_KERNEL: u64 = (1 << (libc::SIGPIPE - 1)) | (1 << (libc::SIGXFSZ - 1));
+
+fn set_kernel_mask(how: c_int, signals: u64) {
+    // SAFETY: a set of eight bytes.
+    unsafe {
+        sys::call(libc::SYS_rt_sigprocmask, [how as usize, &raw const signals as usize, 0, 8, 0, 0]);
     }
 }
 
@@ -123,6 +176,8 @@ unsafe fn change_mask(how: c_int, set: *const sigset_t, old: *mut sigset_t) -> c
             _ => return libc::EINVAL,
         }
     }
+    set_kernel_mask(libc::SIG_BLOCK, fiber.blocked_signals & BY_KERNEL);
+    set_kernel_mask(libc::SIG_UNBLOCK, !fiber.blocked_signals & BY_KERNEL);
     deliver(fiber);
     0
 }
@@ -132,7 +187,7 @@ struct Arrival(u64);
 
 impl Waitable for Arrival {
     fn ready(&self, fiber: &Fiber) -> bool {
-        fiber.signals & self.0 != 0
+        waiting(fiber) & self.0 != 0
     }
 
     fn what(&self) -> String {
@@ -148,26 +203,68 @@ fn wait(set: u64, limit: Limit, pc: u64) -> Result<c_int, c_int> {
         fiber.made_no_progress();
         return Err(libc::EAGAIN);
     }
-    let signal = (fiber.signals & set).trailing_zeros() as c_int + 1;
-    fiber.signals &= !bit(signal);
+    let signal = take(fiber, set);
     note(EventKind::Signal, 0, signal as u64);
     Ok(signal)
 }
 
-/// Sends a signal to the process: to a thread that waits for it or has not blocked it.
-fn send_to_process(signal: c_int) {
+/// A handler that has to run before a thread goes on; lives on its stack.
+struct Interruption(u64);
+
+impl Waitable for Interruption {
+    fn ready(&self, fiber: &Fiber) -> bool {
+        fiber.handled_signals != self.0
+    }
+
+    fn what(&self) -> String {
+        "a signal to be sent".to_string()
+    }
+}
+
+/// Waits until a handler has run; returns an error number.
+fn suspend(pc: u64) -> c_int {
+    let fiber = engine().current();
+    let interruption = Interruption(fiber.handled_signals);
+    deliver(fiber);
+    step_when(EventKind::Signal, 0, pc, Some(&raw const interruption), false);
+    libc::EINTR
+}
+
+/// Sends a signal to a thread; returns an error number.
+pub fn send_to_thread(target: Option<&mut Fiber>, signal: c_int) -> c_int {
+    match target {
+        _ if !(0..=64).contains(&signal) => libc::EINVAL,
+        Some(target) if !target.done => {
+            if signal != 0 {
+                target.signals |= bit(signal);
+                engine().changed();
+            }
+            deliver(engine().current());
+            0
+        }
+        _ => libc::ESRCH,
+    }
+}
+
+/// Sends a signal to a process; returns an error number. In this process any thread that has not
+/// blocked it may come to handle it.
+pub fn send(process: c_int, signal: c_int) -> c_int {
     let engine = engine();
-    let ids = engine.live().to_vec();
-    let takes = |fiber: &Fiber| fiber.blocked_signals & bit(signal) == 0;
-    let waits = |fiber: &Fiber| fiber.wait.is_some() && fiber.pending.kind == EventKind::Signal;
-    let receiver = ids
-        .iter()
-        .copied()
-        .find(|id| waits(engine.fiber(*id)))
-        .or_else(|| ids.iter().copied().find(|id| takes(engine.fiber(*id))))
-        .unwrap_or(ids[0]);
-    engine.fiber(receiver).signals |= bit(signal);
-    engine.changed();
+    match identity::receiver(process) {
+        None if !(0..=64).contains(&signal) => libc::EINVAL,
+        None => {
+            if signal != 0 {
+                engine.world.process_signals |= bit(signal);
+                engine.changed();
+                deliver(engine.current());
+            }
+            0
+        }
+        Some(other) => {
+            // SAFETY: a signal to somebody else.
+            unsafe { -sys::call(libc::SYS_kill, [other as isize as usize, signal as usize, 0, 0, 0, 0]) as c_int }
+        }
+    }
 }
 
 interpose! {
@@ -175,17 +272,7 @@ interpose! {
     fn pthread_kill(thread: pthread_t, signal: c_int) -> c_int {
         let pc = site();
         step(EventKind::Signal, 0, pc);
-        match find(thread) {
-            Some(target) if !target.done => {
-                if signal != 0 {
-                    target.signals |= bit(signal);
-                    engine().changed();
-                }
-                deliver(engine().current());
-                0
-            }
-            _ => libc::ESRCH,
-        }
+        send_to_thread(find(thread), signal)
     }
     /// Sends a signal to the running thread.
     fn raise(signal: c_int) -> c_int {
@@ -197,14 +284,13 @@ interpose! {
     }
     /// Sends a signal to a process.
     fn kill(process: c_int, signal: c_int) -> c_int {
-        let pc = site();
-        if process as isize == sys::call(libc::SYS_getpid, [0; 6]) && signal != 0 {
-            step(EventKind::Signal, 0, pc);
-            send_to_process(signal);
-            deliver(engine().current());
-            return 0;
-        }
-        real!(kill as unsafe extern "C-unwind" fn(c_int, c_int) -> c_int)(process, signal)
+        step(EventKind::Signal, 0, site());
+        or_errno(send(process, signal))
+    }
+    /// Sends a signal to a thread by its number.
+    fn tgkill(process: c_int, thread: c_int, signal: c_int) -> c_int {
+        step(EventKind::Signal, 0, site());
+        or_errno(send_to_thread(identity::find_thread(thread), signal))
     }
     /// Changes the signals the thread blocks.
     fn pthread_sigmask(how: c_int, set: *const sigset_t, old: *mut sigset_t) -> c_int { change_mask(how, set, old) }
@@ -237,11 +323,23 @@ interpose! {
     /// Waits for any signal.
     fn pause() -> c_int {
         let pc = site();
+        or_errno(suspend(pc))
+    }
+    /// Waits for a signal with another mask.
+    fn sigsuspend(mask: *const sigset_t) -> c_int {
+        let pc = site();
         let fiber = engine().current();
-        let arrival = Arrival(!fiber.blocked_signals);
-        step_when(EventKind::Signal, 0, pc, Some(&raw const arrival), false);
-        deliver(fiber);
-        or_errno(libc::EINTR)
+        let blocked = std::mem::replace(&mut fiber.blocked_signals, bits(mask));
+        let error = suspend(pc);
+        fiber.blocked_signals = blocked;
+        or_errno(error)
+    }
+    /// The blocked signals that wait for the thread.
+    fn sigpending(set: *mut sigset_t) -> c_int {
+        libc::sigemptyset(set);
+        let fiber = engine().current();
+        *set.cast::<u64>() = waiting(fiber) & fiber.blocked_signals;
+        0
     }
     /// Timers that call functions in threads of their own are beyond control.
     fn timer_create(clock: libc::clockid_t, event: *mut c_void, timer: *mut c_void) -> c_int {

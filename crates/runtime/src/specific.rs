@@ -27,7 +27,9 @@ pub unsafe fn create_key(key: *mut pthread_key_t, destructor: Option<Destructor>
     // SAFETY: as the caller vouches.
     unsafe {
         let error = real!(pthread_key_create as CreateFn)(key, None);
-        if error == 0 && let Some(destructor) = destructor {
+        if error == 0
+            && let Some(destructor) = destructor
+        {
             engine().world.keys.destructors.push((*key, destructor));
         }
         error

@@ -60,9 +60,8 @@ pub unsafe fn forget(start: usize, end: usize) {
 pub fn write(fd: i32, mut bytes: &[u8]) {
     while !bytes.is_empty() {
         // SAFETY: the slice is readable.
-        let n = unsafe {
-            call(libc::SYS_write, [fd as usize, bytes.as_ptr() as usize, bytes.len(), 0, 0, 0])
-        };
+        let n =
+            unsafe { call(libc::SYS_write, [fd as usize, bytes.as_ptr() as usize, bytes.len(), 0, 0, 0]) };
         match n {
             n if n > 0 => bytes = &bytes[n as usize..],
             n if n == -(libc::EINTR as isize) => {}

@@ -95,10 +95,7 @@ extern "C" fn park(slot: usize) -> ! {
     // SAFETY: as in `lend`. All signals are blocked: this kernel thread runs no program code.
     unsafe {
         let all = u64::MAX;
-        sys::call(
-            libc::SYS_rt_sigprocmask,
-            [libc::SIG_BLOCK as usize, &raw const all as usize, 0, 8, 0, 0],
-        );
+        sys::call(libc::SYS_rt_sigprocmask, [libc::SIG_BLOCK as usize, &raw const all as usize, 0, 8, 0, 0]);
         (&raw mut (*slot).ready).write_volatile(1);
         sys::futex_wake(&raw const (*slot).ready);
         loop {
@@ -266,7 +263,8 @@ impl crate::engine::Engine {
     fn note_start(&mut self) {
         let fiber = self.current();
         let (low, high) = fiber.stack;
-        self.note(EventKind::Start, low, 0, high as u64, 0);
+        let routine = fiber.routine.map_or(0, |(routine, _)| routine as usize as u64);
+        self.note(EventKind::Start, low, 0, high as u64, routine);
     }
 }
 
@@ -276,7 +274,8 @@ fn create_os_thread(id: ThreadId, attributes: *const libc::pthread_attr_t) -> Re
     engine().world.detour = true;
     // SAFETY: the fiber is boxed and never dropped; the new thread waits for its baton.
     unsafe {
-        let error = real!(pthread_create as CreateFn)(&mut fiber.pthread, attributes, os_first_step, place.cast());
+        let error =
+            real!(pthread_create as CreateFn)(&mut fiber.pthread, attributes, os_first_step, place.cast());
         if error != 0 {
             engine().world.detour = false;
             return Err(error);
@@ -336,4 +335,3 @@ unsafe fn wait_for_baton(fiber: *mut Fiber) {
 pub fn start(new: ThreadId) {
     engine().run_new_thread(new);
 }
-

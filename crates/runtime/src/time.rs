@@ -5,10 +5,10 @@ use std::ffi::{c_int, c_long, c_uint, c_void};
 use libc::{clockid_t, timespec, timeval};
 use threadbare_trace::EventKind;
 
+use crate::cancel;
 use crate::engine::engine;
 use crate::interpose::{interpose, site};
 use crate::sync::{Limit, note, step};
-use crate::cancel;
 
 /// Where the wall clock stands when the program starts.
 const WALL_SECONDS: u64 = 1_700_000_000;
@@ -57,7 +57,9 @@ pub fn nanoseconds(time: *const timespec) -> Option<u64> {
 /// The limit that a point in time gives. Which clock it is on shows in its size.
 pub fn deadline(until: *const timespec) -> Result<Limit, c_int> {
     // SAFETY: the program passed a readable time.
-    if unsafe { until.as_ref() }.is_some_and(|time| time.tv_sec < 0 && (0..SECOND as i64).contains(&time.tv_nsec)) {
+    if unsafe { until.as_ref() }
+        .is_some_and(|time| time.tv_sec < 0 && (0..SECOND as i64).contains(&time.tv_nsec))
+    {
         return Ok(Limit::Until(0));
     }
     let time = nanoseconds(until).ok_or(libc::EINVAL)?;
@@ -75,9 +77,10 @@ fn read(clock: clockid_t) -> u64 {
     let now = engine().world.clock.look();
     match clock {
         libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => now + WALL_SECONDS * SECOND,
-        libc::CLOCK_MONOTONIC | libc::CLOCK_MONOTONIC_RAW | libc::CLOCK_MONOTONIC_COARSE | libc::CLOCK_BOOTTIME => {
-            now + MONOTONIC_SECONDS * SECOND
-        }
+        libc::CLOCK_MONOTONIC
+        | libc::CLOCK_MONOTONIC_RAW
+        | libc::CLOCK_MONOTONIC_COARSE
+        | libc::CLOCK_BOOTTIME => now + MONOTONIC_SECONDS * SECOND,
         _ => now,
     }
 }

@@ -53,6 +53,10 @@ pub struct World {
     pub clock: crate::time::Clock,
     /// Seeded randomness for the program.
     pub entropy: crate::entropy::Entropy,
+    /// Signals sent to the process that no thread has taken yet, a bit each.
+    pub process_signals: u64,
+    /// Who the process is to the program.
+    pub identity: crate::identity::Identity,
     /// Descriptors that only this process can feed.
     pub inner_descriptors: Vec<i32>,
     /// The program has made processes of its own.

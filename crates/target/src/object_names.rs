@@ -32,15 +32,17 @@ pub struct ObjectNames<'a> {
 impl<'a> ObjectNames<'a> {
     /// Names as of the snapshot.
     pub fn new(symbols: &'a Symbols, contexts: &'a [ContextRecord]) -> ObjectNames<'a> {
-        ObjectNames { symbols, contexts, blocks: BTreeMap::new(), stacks: Vec::new(), unknown: RefCell::default() }
+        ObjectNames {
+            symbols,
+            contexts,
+            blocks: BTreeMap::new(),
+            stacks: Vec::new(),
+            unknown: RefCell::default(),
+        }
     }
 
     /// Names as of the end of an execution.
-    pub fn after(
-        symbols: &'a Symbols,
-        contexts: &'a [ContextRecord],
-        events: &[Event],
-    ) -> ObjectNames<'a> {
+    pub fn after(symbols: &'a Symbols, contexts: &'a [ContextRecord], events: &[Event]) -> ObjectNames<'a> {
         let mut names = ObjectNames::new(symbols, contexts);
         events.iter().for_each(|event| names.observe(event));
         names

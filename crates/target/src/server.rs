@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use threadbare_sched::{PolicyKind, PolicySpec};
@@ -22,6 +24,9 @@ use crate::server_error::{RunError, StartError};
 /// How long start-up code may take before the first thread.
 const START_LIMIT: Duration = Duration::from_secs(60);
 
+/// How often a wait looks whether it shall end.
+const LOOK: Duration = Duration::from_millis(200);
+
 /// How long a server may take to answer once its copy was killed.
 const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 
@@ -32,7 +37,7 @@ const SNAPSHOT: u8 = b's';
 const DONE: u8 = b'd';
 
 /// How a server is to be set up.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub struct ServerOptions {
     /// Visible steps after which an execution counts as hung.
     pub max_steps: u64,
@@ -40,6 +45,14 @@ pub struct ServerOptions {
     pub flags: u32,
     /// How long an execution may go without a visible step.
     pub stall: Duration,
+    /// Once this is set, waiting for the program ends with an error.
+    pub stop: Arc<AtomicBool>,
+}
+
+impl ServerOptions {
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
 }
 
 /// A program at its snapshot. Dropping it ends the program and everything it started.
@@ -84,7 +97,17 @@ impl Server {
         let Launched { mut process, requests, mut replies, output, stdin } =
             launch(program, &library, memory.descriptor())
                 .map_err(|source| StartError::Launch { name: program.name.clone(), source })?;
-        match wait(&process, &mut replies, START_LIMIT).map_err(StartError::Resources)? {
+        let deadline = Instant::now() + START_LIMIT;
+        let answer = loop {
+            let answer = wait(&process, &mut replies, LOOK).map_err(StartError::Resources)?;
+            if options.stopped() {
+                return Err(StartError::Stopped);
+            }
+            if !matches!(answer, Answer::Silence) || Instant::now() >= deadline {
+                break answer;
+            }
+        };
+        match answer {
             Answer::Byte(SNAPSHOT) => {}
             Answer::Silence => {
                 let (name, seconds) = (program.name.clone(), START_LIMIT.as_secs());
@@ -109,7 +132,7 @@ impl Server {
             memory,
             baseline,
             modules,
-            options: *options,
+            options: options.clone(),
             pool: 0,
             learned: 0,
             learned_full: false,
@@ -191,7 +214,7 @@ impl Server {
     /// Waits for the copy to end; `true` if it had to be killed because it made no progress.
     fn await_end(&mut self) -> Result<bool, RunError> {
         let stall = self.options.stall.max(Duration::from_millis(1));
-        let interval = (stall / 8).clamp(Duration::from_millis(1), Duration::from_millis(500));
+        let interval = (stall / 8).clamp(Duration::from_millis(1), LOOK);
         let mut last_steps = 0;
         // The clock is only read once an execution takes longer than nearly all do.
         let mut since: Option<Instant> = None;
@@ -202,6 +225,10 @@ impl Server {
                 Answer::Silence => {}
             }
             let (steps, child) = self.memory.progress();
+            if self.options.stopped() {
+                self.end_stalled(child)?;
+                return Err(RunError::Stopped);
+            }
             let start = *since.get_or_insert_with(|| Instant::now() - interval);
             if steps != last_steps {
                 last_steps = steps;
@@ -254,8 +281,10 @@ impl Server {
                 self.memory.records::<SwitchRecord>(layout.switches, control.switches),
                 self.memory
                     .records::<DecisionRecord>(layout.decisions, wanted(flags::DECISIONS, control.decisions)),
-                self.memory
-                    .records::<ContextRecord>(layout.contexts, if events == 0 { 0 } else { control.contexts }),
+                self.memory.records::<ContextRecord>(
+                    layout.contexts,
+                    if events == 0 { 0 } else { control.contexts },
+                ),
                 self.memory.records::<LearnedRecord>(layout.discovered, control.learned_out),
             )
         };

@@ -16,6 +16,9 @@ use crate::signal;
 /// Why a program did not come up to its snapshot.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
+    /// The tool was told to stop while the program was starting.
+    #[error("stopped while the program was starting")]
+    Stopped,
     /// The system refused memory, pipes or processes.
     #[error("the system refused what threadbare needs to run a program: {0}")]
     Resources(io::Error),
@@ -156,6 +159,9 @@ pub enum RunError {
         /// The room there is.
         capacity: u64,
     },
+    /// The tool was told to stop while the program ran.
+    #[error("stopped while the program was running")]
+    Stopped,
     /// A system call failed.
     #[error("the system refused what threadbare needs to run a program: {0}")]
     System(#[from] io::Error),

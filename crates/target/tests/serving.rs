@@ -31,7 +31,7 @@ fn build(main: &str) -> Built {
 }
 
 fn options() -> ServerOptions {
-    ServerOptions { max_steps: 10_000, flags: 0, stall: Duration::from_millis(500) }
+    ServerOptions { max_steps: 10_000, flags: 0, stall: Duration::from_millis(500), stop: Default::default() }
 }
 
 fn start(built: &Built) -> Server {

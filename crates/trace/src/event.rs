@@ -110,7 +110,7 @@ event_kinds! {
     FutexWake = 30 => "futex wake",
     /// A thread was created; `value` is its number.
     Create = 31 => "create",
-    /// A thread began to run.
+    /// A thread began to run; `addr` and `value` bound its stack, `old` is its routine.
     Start = 32 => "start",
     /// A thread ended.
     Exit = 33 => "exit",

@@ -55,6 +55,15 @@ impl Layout {
         let contexts = area(size_of::<ContextRecord>(), 1 << 20);
         let learned = area(size_of::<LearnedRecord>(), 1 << 20);
         let discovered = area(size_of::<LearnedRecord>(), 1 << 20);
-        Layout { events, switches, decisions, script, contexts, learned, discovered, bytes: end.next_multiple_of(4096) }
+        Layout {
+            events,
+            switches,
+            decisions,
+            script,
+            contexts,
+            learned,
+            discovered,
+            bytes: end.next_multiple_of(4096),
+        }
     }
 }

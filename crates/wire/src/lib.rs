@@ -9,8 +9,8 @@ mod control;
 
 pub use area::{Area, Layout};
 pub use control::{
-    ContextRecord, Control, DecisionRecord, LearnedRecord, MAGIC, MESSAGE_BYTES, Plan, Request, STACK_DEPTH, Status,
-    SwitchRecord, Text, flags,
+    ContextRecord, Control, DecisionRecord, LearnedRecord, MAGIC, MESSAGE_BYTES, Plan, Request, STACK_DEPTH,
+    Status, SwitchRecord, Text, flags,
 };
 
 /// The environment variable that names the inherited descriptors: `memory,requests,replies`.

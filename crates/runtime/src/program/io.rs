@@ -29,7 +29,10 @@ fn manner(fd: c_int) -> Manner {
         if sys::call(libc::SYS_fstat, [fd as usize, &raw mut stat as usize, 0, 0, 0, 0]) < 0 {
             return Manner::File;
         }
-        if matches!(stat.st_mode & libc::S_IFMT, libc::S_IFREG | libc::S_IFDIR | libc::S_IFBLK | libc::S_IFCHR) {
+        if matches!(
+            stat.st_mode & libc::S_IFMT,
+            libc::S_IFREG | libc::S_IFDIR | libc::S_IFBLK | libc::S_IFCHR
+        ) {
             return Manner::File;
         }
         let flags = sys::call(libc::SYS_fcntl, [fd as usize, libc::F_GETFL as usize, 0, 0, 0, 0]);

@@ -55,7 +55,8 @@ fn milliseconds(time: c_int) -> Limit {
         0 => Limit::Try,
         time if time < 0 => Limit::Forever,
         time => {
-            let length = timespec { tv_sec: i64::from(time) / 1000, tv_nsec: i64::from(time) % 1000 * 1_000_000 };
+            let length =
+                timespec { tv_sec: i64::from(time) / 1000, tv_nsec: i64::from(time) % 1000 * 1_000_000 };
             time::duration(&length).unwrap_or(Limit::Forever)
         }
     }

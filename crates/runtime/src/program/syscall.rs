@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_long, c_void};
 
 use crate::interpose::{interpose, site};
 use crate::sync::{futex, or_errno};
-use crate::{entropy, sys, time};
+use crate::{entropy, identity, sys, time};
 
 interpose! {
     /// A system call by number.
@@ -23,7 +23,10 @@ interpose! {
             libc::SYS_clone | libc::SYS_clone3 | libc::SYS_fork | libc::SYS_vfork => {
                 crate::record::unsupported("a system call that makes threads or processes by hand")
             }
-            _ => sys::call(number, [a, b, c, d, e, f]),
+            _ => match identity::call(number, [a, b, c]) {
+                Some(result) => result,
+                None => sys::call(number, [a, b, c, d, e, f]),
+            },
         };
         if (-4095..0).contains(&result) {
             return c_long::from(or_errno(-result as c_int));

@@ -35,11 +35,7 @@ impl Waitable for Wait {
     fn what(&self) -> String {
         // SAFETY: as above.
         let barrier = unsafe { &*self.barrier };
-        format!(
-            "{} more at barrier <obj {:#x}>",
-            barrier.needed - barrier.arrived,
-            barrier.address
-        )
+        format!("{} more at barrier <obj {:#x}>", barrier.needed - barrier.arrived, barrier.address)
     }
 }
 
@@ -55,7 +51,10 @@ fn wait(address: usize, pc: u64) -> c_int {
     if barrier.needed == 0 {
         fail(
             FailureKind::Misuse,
-            format_args!("{} waits at <obj {address:#x}>, which is not an initialised barrier", engine().current_id()),
+            format_args!(
+                "{} waits at <obj {address:#x}>, which is not an initialised barrier",
+                engine().current_id()
+            ),
         );
     }
     barrier.arrived += 1;

@@ -34,8 +34,7 @@ impl Waitable for Wait {
     fn ready(&self, fiber: &Fiber) -> bool {
         // SAFETY: table entries are never dropped.
         let (cond, mutex) = unsafe { (&*self.cond, &*self.mutex) };
-        mutex.is_free()
-            && (self.may_end_early || cond.queue.is_woken(self.ticket) || cancel::is_due(fiber))
+        mutex.is_free() && (self.may_end_early || cond.queue.is_woken(self.ticket) || cancel::is_due(fiber))
     }
 
     fn what(&self) -> String {
@@ -71,13 +70,8 @@ pub fn wait(cond: usize, mutex: &mut Mutex, limit: Limit, pc: u64) -> c_int {
     note(EventKind::CondWait, cond, mutex.address as u64);
     mutex.give(fiber);
     let ticket = place.queue.join(ANY);
-    let waiting = Wait {
-        cond: place,
-        mutex,
-        address: cond,
-        ticket,
-        may_end_early: limit.timed() || engine().spurious,
-    };
+    let waiting =
+        Wait { cond: place, mutex, address: cond, ticket, may_end_early: limit.timed() || engine().spurious };
     step_when(EventKind::CondWake, cond, pc, Some(&raw const waiting), false);
     let woken = place.queue.leave(ticket);
     mutex.take(fiber);

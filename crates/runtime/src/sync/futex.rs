@@ -78,7 +78,14 @@ fn wake(address: usize, count: usize, mask: u32, pc: u64) -> usize {
 ///
 /// # Safety
 /// The arguments must be those of a futex call.
-pub unsafe fn call(address: usize, op: usize, value: usize, time_or_count: usize, mask: usize, pc: u64) -> isize {
+pub unsafe fn call(
+    address: usize,
+    op: usize,
+    value: usize,
+    time_or_count: usize,
+    mask: usize,
+    pc: u64,
+) -> isize {
     let value32 = value as u32;
     let command = op as c_int & libc::FUTEX_CMD_MASK;
     match command {

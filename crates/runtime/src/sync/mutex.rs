@@ -100,11 +100,9 @@ impl Waitable for Mutex {
 pub fn at(address: usize) -> &'static mut Mutex {
     const KIND_OFFSET: usize = 16;
     // SAFETY: the program passed a mutex; the kind's place is part of the public header.
-    let place = engine()
-        .world
-        .mutexes
-        .entry(address)
-        .or_insert_with(|| Box::new(Mutex::new(address, unsafe { *((address + KIND_OFFSET) as *const c_int) })));
+    let place = engine().world.mutexes.entry(address).or_insert_with(|| {
+        Box::new(Mutex::new(address, unsafe { *((address + KIND_OFFSET) as *const c_int) }))
+    });
     let mutex: *mut Mutex = &mut **place;
     // SAFETY: boxed and never dropped.
     unsafe { &mut *mutex }

@@ -52,9 +52,11 @@ impl Waitable for Wait {
 }
 
 fn at(address: usize) -> &'static mut RwLock {
-    let place = engine().world.rwlocks.entry(address).or_insert_with(|| {
-        Box::new(RwLock { address, ..RwLock::default() })
-    });
+    let place = engine()
+        .world
+        .rwlocks
+        .entry(address)
+        .or_insert_with(|| Box::new(RwLock { address, ..RwLock::default() }));
     let lock: *mut RwLock = &mut **place;
     // SAFETY: boxed and never dropped.
     unsafe { &mut *lock }
@@ -101,10 +103,7 @@ fn release(address: usize, pc: u64) -> c_int {
     } else if let Some(index) = lock.readers.iter().position(|reader| *reader == fiber.id) {
         lock.readers.remove(index);
     } else {
-        fail(
-            FailureKind::Misuse,
-            format_args!("{} unlocks <obj {address:#x}> without holding it", fiber.id),
-        );
+        fail(FailureKind::Misuse, format_args!("{} unlocks <obj {address:#x}> without holding it", fiber.id));
     }
     if let Some(index) = fiber.held.iter().rposition(|held| *held == address) {
         fiber.held.remove(index);

@@ -40,7 +40,10 @@ fn at(address: usize) -> &'static mut Semaphore {
         let mut value = 0;
         // SAFETY: the program passed a semaphore; the original reads its value.
         unsafe {
-            real!(sem_getvalue as unsafe extern "C-unwind" fn(*mut sem_t, *mut c_int) -> c_int)(address as *mut sem_t, &mut value)
+            real!(sem_getvalue as unsafe extern "C-unwind" fn(*mut sem_t, *mut c_int) -> c_int)(
+                address as *mut sem_t,
+                &mut value,
+            )
         };
         Box::new(Semaphore { address, value: value.max(0) as u32 })
     });

@@ -1,0 +1,181 @@
+//! Who the process and its threads are to the program.
+//!
+//! Every execution is another process, but all of them go on from one beginning, in which the
+//! program may have noted its own number. So the number is made up and the same for all: what
+//! depends on it, be it a file name or the seed of a random generator, repeats in a replay.
+
+use std::ffi::c_int;
+
+use libc::{cpu_set_t, id_t, rlimit, sched_param};
+use threadbare_trace::ThreadId;
+
+use crate::engine::engine;
+use crate::fiber::Fiber;
+use crate::interpose::{interpose, real};
+use crate::sys;
+
+/// Above what the kernel gives to anybody, so that a number that goes astray hits nobody.
+const PROCESS: c_int = 5_000_000;
+
+/// What a process that the program made itself has to know.
+#[derive(Clone, Copy)]
+struct Copied {
+    parent: c_int,
+    /// What the parent took itself for.
+    parent_said: c_int,
+    forker: ThreadId,
+}
+
+/// Who this process is to the program.
+#[derive(Default)]
+pub struct Identity {
+    copied: Option<Copied>,
+}
+
+/// The kernel's number for this process.
+fn kernel_process() -> c_int {
+    // SAFETY: always succeeds.
+    unsafe { sys::call(libc::SYS_getpid, [0; 6]) as c_int }
+}
+
+/// The program's number for this process.
+pub fn process() -> c_int {
+    if engine().world.identity.copied.is_some() { kernel_process() } else { PROCESS }
+}
+
+/// The program's number for a thread: that of the process for the first one.
+pub fn thread(fiber: &Fiber) -> c_int {
+    let first = engine().world.identity.copied.map_or(ThreadId::MAIN, |copied| copied.forker);
+    if fiber.id == first { process() } else { process() + 1 + c_int::from(fiber.id.0) }
+}
+
+/// The live thread with this number; zero is the running one.
+pub fn find_thread(number: c_int) -> Option<&'static mut Fiber> {
+    let engine = engine();
+    if number == 0 {
+        return Some(engine.current());
+    }
+    let ids = engine.live().to_vec();
+    ids.into_iter().map(|id| engine.fiber(id)).find(|fiber| thread(fiber) == number)
+}
+
+/// The program's number for the parent process.
+pub fn parent() -> c_int {
+    // SAFETY: always succeeds.
+    let parent = unsafe { sys::call(libc::SYS_getppid, [0; 6]) as c_int };
+    match engine().world.identity.copied {
+        Some(copied) if copied.parent == parent => copied.parent_said,
+        _ => parent,
+    }
+}
+
+/// Whom a signal to this number is for; `None` for this process.
+pub fn receiver(number: c_int) -> Option<c_int> {
+    match engine().world.identity.copied {
+        _ if number == process() => None,
+        Some(copied) if copied.parent_said == number => Some(copied.parent),
+        _ => Some(number),
+    }
+}
+
+/// Called before the program copies itself; the result is for the copy.
+pub fn before_copy() -> impl FnOnce() {
+    let copied =
+        Copied { parent: kernel_process(), parent_said: process(), forker: engine().current_id() };
+    move || engine().world.identity.copied = Some(copied)
+}
+
+/// The kernel's way to say "the caller" for any thread of this process: one kernel thread runs
+/// them all.
+fn kernel_number(number: c_int) -> c_int {
+    if number == process() || find_thread(number).is_some() { 0 } else { number }
+}
+
+interpose! {
+    /// The number of this process.
+    fn getpid() -> c_int { process() }
+    /// The number of the parent process.
+    fn getppid() -> c_int { parent() }
+    /// The number of this thread.
+    fn gettid() -> c_int { thread(engine().current()) }
+    /// The processors of a thread.
+    fn sched_getaffinity(number: c_int, size: usize, set: *mut cpu_set_t) -> c_int {
+        real!(sched_getaffinity as unsafe extern "C-unwind" fn(c_int, usize, *mut cpu_set_t) -> c_int)(kernel_number(number), size, set)
+    }
+    /// Pins a thread: of no effect where one thread runs at a time.
+    fn sched_setaffinity(number: c_int, size: usize, set: *const cpu_set_t) -> c_int {
+        match kernel_number(number) {
+            0 => 0,
+            other => real!(sched_setaffinity as unsafe extern "C-unwind" fn(c_int, usize, *const cpu_set_t) -> c_int)(other, size, set),
+        }
+    }
+    /// A thread's scheduling policy.
+    fn sched_getscheduler(number: c_int) -> c_int {
+        real!(sched_getscheduler as unsafe extern "C-unwind" fn(c_int) -> c_int)(kernel_number(number))
+    }
+    /// Sets a thread's scheduling policy: of no effect here.
+    fn sched_setscheduler(number: c_int, policy: c_int, parameters: *const sched_param) -> c_int {
+        match kernel_number(number) {
+            0 => 0,
+            other => real!(sched_setscheduler as unsafe extern "C-unwind" fn(c_int, c_int, *const sched_param) -> c_int)(other, policy, parameters),
+        }
+    }
+    /// A thread's scheduling parameters.
+    fn sched_getparam(number: c_int, parameters: *mut sched_param) -> c_int {
+        real!(sched_getparam as unsafe extern "C-unwind" fn(c_int, *mut sched_param) -> c_int)(kernel_number(number), parameters)
+    }
+    /// Sets a thread's scheduling parameters: of no effect here.
+    fn sched_setparam(number: c_int, parameters: *const sched_param) -> c_int {
+        match kernel_number(number) {
+            0 => 0,
+            other => real!(sched_setparam as unsafe extern "C-unwind" fn(c_int, *const sched_param) -> c_int)(other, parameters),
+        }
+    }
+    /// A thread's nice value.
+    fn getpriority(which: c_int, who: id_t) -> c_int {
+        real!(getpriority as unsafe extern "C-unwind" fn(c_int, id_t) -> c_int)(which, whose(which, who))
+    }
+    /// Sets a thread's nice value: of no effect on threads of this process.
+    fn setpriority(which: c_int, who: id_t, priority: c_int) -> c_int {
+        if which == libc::PRIO_PROCESS as c_int && whose(which, who) == 0 {
+            return 0;
+        }
+        real!(setpriority as unsafe extern "C-unwind" fn(c_int, id_t, c_int) -> c_int)(which, who, priority)
+    }
+    /// Reads or sets a limit.
+    fn prlimit(number: c_int, resource: c_int, new: *const rlimit, old: *mut rlimit) -> c_int {
+        real!(prlimit as unsafe extern "C-unwind" fn(c_int, c_int, *const rlimit, *mut rlimit) -> c_int)(kernel_number(number), resource, new, old)
+    }
+    /// The group of a process.
+    fn getpgid(number: c_int) -> c_int {
+        real!(getpgid as unsafe extern "C-unwind" fn(c_int) -> c_int)(kernel_number(number))
+    }
+    /// The session of a process.
+    fn getsid(number: c_int) -> c_int {
+        real!(getsid as unsafe extern "C-unwind" fn(c_int) -> c_int)(kernel_number(number))
+    }
+}
+
+fn whose(which: c_int, who: id_t) -> id_t {
+    if which == libc::PRIO_PROCESS as c_int { kernel_number(who as c_int) as id_t } else { who }
+}
+
+/// A system call by number that asks who somebody is, or sends somebody a signal; `None` for
+/// other calls.
+pub fn call(number: i64, args: [usize; 3]) -> Option<isize> {
+    let word = |index: usize| args[index] as c_int;
+    Some(match number {
+        libc::SYS_getpid => process() as isize,
+        libc::SYS_getppid => parent() as isize,
+        libc::SYS_gettid => thread(engine().current()) as isize,
+        libc::SYS_kill => -(crate::signals::send(word(0), word(1)) as isize),
+        libc::SYS_tkill => -(crate::signals::send_to_thread(find_thread(word(0)), word(1)) as isize),
+        libc::SYS_tgkill => -(crate::signals::send_to_thread(find_thread(word(1)), word(2)) as isize),
+        libc::SYS_sched_getaffinity => {
+            // SAFETY: the program's own place for the answer.
+            unsafe { sys::call(number, [kernel_number(word(0)) as usize, args[1], args[2], 0, 0, 0]) }
+        }
+        libc::SYS_sched_setaffinity if kernel_number(word(0)) == 0 => 0,
+        _ => return None,
+    })
+}
