@@ -27,6 +27,8 @@ struct Subject {
     args: Vec<String>,
     /// A strategy other than the default, for a subject that is made for one.
     strategy: Option<String>,
+    /// The bound for a systematic strategy.
+    preemption_bound: Option<u32>,
     /// A budget other than the default.
     executions: Option<u64>,
 }
@@ -67,6 +69,10 @@ fn try_subject(folder: &Path, subject: &Subject) -> Row {
     let mut args =
         vec!["hunt", &source, "--seed", "1", "--executions", &budget, "--time", "60", "--json", "-"];
     args.extend(["--jobs", "1", "--strategy", strategy]);
+    let bound = subject.preemption_bound.map(|bound| bound.to_string());
+    if let Some(bound) = &bound {
+        args.extend(["--preemption-bound", bound]);
+    }
     if !subject.args.is_empty() {
         args.push("--");
         args.extend(subject.args.iter().map(String::as_str));

@@ -206,7 +206,7 @@ macro_rules! stubs {
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name($($arg: $type),*) $(-> $ret)? {
-            #[allow(unused_variables)]
+            #[allow(unused_variables, unused_unsafe)]
             unsafe extern "C-unwind" fn serve($($arg: $type),*) $(-> $ret)? {
                 // SAFETY: the program's own addresses.
                 unsafe { $body }

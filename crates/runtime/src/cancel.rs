@@ -117,6 +117,8 @@ interpose! {
     }
     /// Ends the thread if it was asked to.
     fn pthread_testcancel() {
+        // A thread that only looks whether it was asked to end must let others ask.
+        crate::time::give_way(site());
         check(engine().current());
     }
     /// Allows or forbids cancellation.

@@ -45,7 +45,12 @@ pub fn describe_threads() -> String {
                 let wait = unsafe { &*wait };
                 let _ = write!(text, "waits for {}", wait.what());
                 if let Some(holder) = wait.holder().filter(|_| !wait.what().ends_with("to end")) {
-                    let _ = write!(text, ", held by {holder}{}", if holder == id { " itself" } else { "" });
+                    let remark = match engine().fiber(holder).done {
+                        true => ", which has ended",
+                        false if holder == id => " itself",
+                        false => "",
+                    };
+                    let _ = write!(text, ", held by {holder}{remark}");
                 }
             }
             None => {

@@ -17,6 +17,10 @@ use crate::{context, deadlock, outside, signals, sys, threads};
 /// Fruitless steps of all threads together after which nobody can be expected to get on.
 const LIVELOCK: u64 = 20_000;
 
+/// Steps in a row after which a thread lets others go first, whatever the policy prefers: a loop
+/// that always changes something may still wait for another thread.
+const LONG_TURN: u64 = 10_000;
+
 /// Why control went from one thread to another; the numbers are part of the shared memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -49,6 +53,7 @@ pub struct Engine {
     /// The memory shared with the driver.
     pub shared: Shared,
     /// Every thread there ever was, by number.
+    #[allow(clippy::vec_box, reason = "a running thread must not move when another is added")]
     pub fibers: Vec<Box<Fiber>>,
     current: *mut Fiber,
     policy: AnyPolicy,
@@ -58,6 +63,8 @@ pub struct Engine {
     /// Counts steps that changed something another thread may wait for.
     pub progress: u64,
     fruitless_rounds: u64,
+    /// The steps made when the running thread was switched to, or last gave way.
+    turn_began: u64,
     /// Executions begin at the snapshot; before it there is one thread and nothing to decide.
     pub running: bool,
     /// Every thread is an operating-system thread.
@@ -103,6 +110,7 @@ pub fn init(shared: Shared, main: Box<Fiber>) {
         unfinished: None,
         progress: 0,
         fruitless_rounds: 0,
+        turn_began: 0,
         running: false,
         os_threads: false,
         spurious: false,
@@ -199,10 +207,7 @@ impl Engine {
         let control = self.shared.control();
         control.steps += 1;
         if control.steps > control.plan.max_steps && self.running {
-            record::fail(
-                FailureKind::Hang,
-                format_args!("the step limit of {} was reached without an end", control.plan.max_steps),
-            );
+            self.report_hang(control.plan.max_steps);
         }
         if self.running {
             self.policy.executed(fiber.id, &op);
@@ -222,7 +227,12 @@ impl Engine {
         if let Some(creator) = fiber.starting.take() {
             self.go(creator, Reason::Started);
         } else {
-            if fiber.fruitless >= self.policy.patience() {
+            if fiber.fruitless == 0 {
+                self.fruitless_rounds = 0;
+            }
+            let steps = self.shared.control().steps;
+            if fiber.fruitless >= self.policy.patience() || steps - self.turn_began >= LONG_TURN {
+                self.turn_began = steps;
                 fiber.gave_way_at = Some(self.progress);
                 self.policy.gave_way(fiber.id);
             }
@@ -320,6 +330,11 @@ impl Engine {
             return;
         }
         self.fruitless_rounds += 1;
+    }
+
+    /// The step limit was reached. Only now is it said whether everybody spins: a long
+    /// computation on private memory that looks at some shared value looks the same until it ends.
+    fn report_hang(&self, limit: u64) -> ! {
         if self.fruitless_rounds > LIVELOCK {
             record::fail(
                 FailureKind::Hang,
@@ -329,6 +344,12 @@ impl Engine {
                 ),
             );
         }
+        record::fail(
+            FailureKind::Hang,
+            format_args!(
+                "the step limit of {limit} was reached without an end; if the program is just long, raise --max-steps"
+            ),
+        );
     }
 
     /// Hands control to another thread and returns when it is handed back.
@@ -347,6 +368,7 @@ impl Engine {
             spare: 0,
             context: from.context(&mut self.world.contexts, &self.shared),
         });
+        self.turn_began = self.shared.control().steps;
         self.current = to;
         WATCHED.store(to, Ordering::Relaxed);
         RUNNING.store(to, Ordering::Relaxed);

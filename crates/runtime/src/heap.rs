@@ -259,7 +259,7 @@ allocators! {
     }
     fn posix_memalign(place: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
         let pc = where_from();
-        if !alignment.is_power_of_two() || alignment % size_of::<usize>() != 0 {
+        if !alignment.is_power_of_two() || !alignment.is_multiple_of(size_of::<usize>()) {
             return libc::EINVAL;
         }
         let block = allocated(__libc_memalign(alignment, size), size, pc);

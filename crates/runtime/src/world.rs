@@ -24,6 +24,7 @@ pub type Table<T> = HashMap<usize, Box<T>, BuildHasherDefault<AddressHasher>>;
 #[derive(Default)]
 pub struct World {
     /// Borrowed pthreads.
+    #[allow(clippy::vec_box, reason = "a parked kernel thread sleeps on a word of its slot")]
     pub slots: Vec<Box<Slot>>,
     /// The heap.
     pub heap: Heap,

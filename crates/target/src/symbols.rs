@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use addr2line::Loader;
 
-use threadbare_wire::ContextRecord;
+use threadbare_wire::{ContextRecord, RUNTIME_LIBRARY};
 
 use crate::data_symbols::DataSymbols;
 use crate::modules::Modules;
@@ -36,7 +36,8 @@ impl Site {
     /// Whether the place is in the program's own source, not in a header of the system.
     pub fn is_own(&self) -> bool {
         const SYSTEM: [&str; 4] = ["/usr/include/", "/usr/lib/", "/usr/local/include/", "/rustc/"];
-        self.file.as_deref().is_some_and(|file| !SYSTEM.iter().any(|folder| file.starts_with(folder)))
+        let in_system = |file: &str| SYSTEM.iter().any(|folder| file.starts_with(folder));
+        self.module != RUNTIME_LIBRARY && self.file.as_deref().is_some_and(|file| !in_system(file))
     }
 
     /// The source file without its folders.

@@ -71,7 +71,7 @@ fn code_and_data_have_the_names_of_the_source() {
         assert_eq!(site.function.as_deref(), Some("caller(int)"));
         assert_eq!(site.module, "names");
         assert!(std::fs::exists(site.file.as_deref().unwrap()).unwrap());
-        let names = ObjectNames::new(&symbols);
+        let names = ObjectNames::new(&symbols, &[]);
         assert!(names.name(local).starts_with("stack of T0-"), "{}", names.name(local));
     }
 }
@@ -85,7 +85,7 @@ fn a_stripped_program_still_has_stable_places() {
     let site = symbols.site(pc);
     assert!(site.to_string().starts_with("names+0x"), "{site}");
     assert_eq!(symbols.data(account), None);
-    assert!(ObjectNames::new(&symbols).name(account).starts_with("names+0x"));
+    assert!(ObjectNames::new(&symbols, &[]).name(account).starts_with("names+0x"));
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn the_size_of_the_environment_does_not_show_in_the_names_of_locals() {
     let (small, large) = (run(folder.path(), 0), run(folder.path(), 5000));
     let name = |running: &Running| {
         let symbols = Symbols::new(&Modules::of_process(running.0.id()).unwrap());
-        ObjectNames::new(&symbols).name(running.1[3])
+        ObjectNames::new(&symbols, &[]).name(running.1[3])
     };
     assert_ne!(small.1[3], large.1[3]);
     assert_eq!(name(&small), name(&large));

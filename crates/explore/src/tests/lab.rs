@@ -178,6 +178,7 @@ fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
         outcome,
         events: walk.order.iter().zip(&walk.ops).map(event).collect(),
         switches: walk.turns.iter().map(switch).collect(),
+        contexts: Vec::new(),
         decisions: walk.decisions.iter().map(decision).collect(),
         steps: walk.order.len() as u64,
         threads: toy.threads.len() as u32,

@@ -3,7 +3,7 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-use crate::access::range;
+use crate::access::{range, touch_range};
 use crate::interpose::caller;
 
 unsafe extern "C" {
@@ -48,6 +48,21 @@ unsafe fn reads_text_up_to(text: *const c_char, limit: usize, pc: u64) {
     }
 }
 
+/// Announces both sides of a copy. Each has its turn, and what was there at the first may have
+/// been freed before the second.
+unsafe fn copies(to: *mut c_void, from: *const c_void, bytes: usize, pc: u64) {
+    // SAFETY: the program is about to make the accesses itself.
+    unsafe {
+        reads(from, bytes, pc);
+        writes(to, bytes, pc);
+        if let Some(fiber) = crate::engine::WATCHED.load(std::sync::atomic::Ordering::Relaxed).as_ref()
+            && bytes > 0
+        {
+            touch_range(fiber, from as usize, bytes, false);
+        }
+    }
+}
+
 fn watching() -> bool {
     !crate::engine::WATCHED.load(std::sync::atomic::Ordering::Relaxed).is_null()
 }
@@ -73,20 +88,17 @@ macro_rules! wrap {
 wrap! {
     fn __wrap_memcpy(to: *mut c_void, from: *const c_void, bytes: usize) -> *mut c_void {
         let pc = caller();
-        reads(from, bytes, pc);
-        writes(to, bytes, pc);
+        copies(to, from, bytes, pc);
         memcpy(to, from, bytes)
     }
     fn __wrap_memmove(to: *mut c_void, from: *const c_void, bytes: usize) -> *mut c_void {
         let pc = caller();
-        reads(from, bytes, pc);
-        writes(to, bytes, pc);
+        copies(to, from, bytes, pc);
         memmove(to, from, bytes)
     }
     fn __wrap_bcopy(from: *const c_void, to: *mut c_void, bytes: usize) {
         let pc = caller();
-        reads(from, bytes, pc);
-        writes(to, bytes, pc);
+        copies(to, from, bytes, pc);
         memmove(to, from, bytes);
     }
     fn __wrap_memset(to: *mut c_void, byte: c_int, bytes: usize) -> *mut c_void {

@@ -86,15 +86,14 @@ interpose! {
     }
     /// Destroys a barrier.
     fn pthread_barrier_destroy(barrier: *mut pthread_barrier_t) -> c_int {
-        let pc = site();
+        step(EventKind::Destroy, barrier as usize, site());
         let place = at(barrier as usize);
         if place.arrived > 0 {
             let fiber = engine().current();
-            fiber.pending.site = pc;
             fail(FailureKind::Misuse, format_args!("{} destroys <obj {:#x}> while threads wait at it", fiber.id, barrier as usize));
         }
         place.needed = 0;
-        note_life(EventKind::Destroy, barrier as usize, pc);
+        note(EventKind::Destroy, barrier as usize, 0);
         0
     }
     /// Waits until enough threads have come.

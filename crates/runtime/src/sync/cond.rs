@@ -92,7 +92,7 @@ pub fn wait(cond: usize, mutex: &mut Mutex, limit: Limit, pc: u64) -> c_int {
 impl crate::engine::Engine {
     /// Where both could end a wait early, they take turns, by the steps made so far.
     fn spurious_instead_of_timeout(&self) -> bool {
-        self.spurious && self.shared.control().steps % 2 == 0
+        self.spurious && self.shared.control().steps.is_multiple_of(2)
     }
 }
 
@@ -116,15 +116,15 @@ pub fn init(cond: usize, pc: u64) {
 
 /// Destroys it.
 pub fn destroy(cond: usize, pc: u64) -> c_int {
+    step(EventKind::Destroy, cond, pc);
     let fiber = engine().current();
     if at(cond).queue.waiting() > 0 {
-        fiber.pending.site = pc;
         fail(
             FailureKind::Misuse,
             format_args!("{} destroys <obj {cond:#x}> while threads wait on it", fiber.id),
         );
     }
-    note_life(EventKind::Destroy, cond, pc);
+    note(EventKind::Destroy, cond, 0);
     0
 }
 

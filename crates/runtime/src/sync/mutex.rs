@@ -12,10 +12,8 @@ use crate::interpose::{interpose, real, site};
 use crate::record::fail;
 use crate::time;
 
-unsafe extern "C" {
-    fn pthread_mutexattr_gettype(attributes: *const pthread_mutexattr_t, kind: *mut c_int) -> c_int;
-    fn pthread_mutexattr_getrobust(attributes: *const pthread_mutexattr_t, robust: *mut c_int) -> c_int;
-}
+/// The kind that a destroyed mutex has in its memory.
+const DESTROYED: c_int = -1;
 
 /// What a mutex does when its owner locks it again.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,6 +27,8 @@ enum Kind {
 pub struct Mutex {
     /// Where it is in the program.
     pub address: usize,
+    /// The kind as the C library writes it into the mutex.
+    bits: c_int,
     kind: Kind,
     robust: bool,
     /// The thread that holds it.
@@ -48,8 +48,9 @@ impl Mutex {
         };
         Mutex {
             address,
+            bits,
             kind,
-            robust: bits & ROBUST != 0,
+            robust: bits != DESTROYED && bits & ROBUST != 0,
             owner: None,
             depth: 0,
             owner_died: false,
@@ -96,22 +97,34 @@ impl Waitable for Mutex {
     }
 }
 
+/// Where a mutex holds its kind, as the public header has it.
+fn kind_of(address: usize) -> *mut c_int {
+    const KIND_OFFSET: usize = 16;
+    (address + KIND_OFFSET) as *mut c_int
+}
+
 /// The mutex at an address. One that was initialised statically tells its kind in its memory.
 pub fn at(address: usize) -> &'static mut Mutex {
-    const KIND_OFFSET: usize = 16;
-    // SAFETY: the program passed a mutex; the kind's place is part of the public header.
-    let place = engine().world.mutexes.entry(address).or_insert_with(|| {
-        Box::new(Mutex::new(address, unsafe { *((address + KIND_OFFSET) as *const c_int) }))
-    });
-    let mutex: *mut Mutex = &mut **place;
-    // SAFETY: boxed and never dropped.
-    unsafe { &mut *mutex }
+    // SAFETY: the program passed a mutex.
+    let bits = unsafe { *kind_of(address) };
+    let mutex = known_at(address, bits);
+    // Memory that was given back and taken again may be a mutex of another kind by now.
+    if mutex.bits != bits && mutex.is_free() {
+        *mutex = Mutex::new(address, bits);
+    }
+    mutex
 }
 
 /// The spin lock at an address: a normal mutex of four bytes.
 fn spin_at(address: usize) -> &'static mut Mutex {
-    engine().world.mutexes.entry(address).or_insert_with(|| Box::new(Mutex::new(address, 0)));
-    at(address)
+    known_at(address, 0)
+}
+
+fn known_at(address: usize, bits: c_int) -> &'static mut Mutex {
+    let place = engine().world.mutexes.entry(address).or_insert_with(|| Box::new(Mutex::new(address, bits)));
+    let mutex: *mut Mutex = &mut **place;
+    // SAFETY: boxed and never dropped.
+    unsafe { &mut *mutex }
 }
 
 fn set(address: usize, mutex: Mutex) {
@@ -124,13 +137,26 @@ fn set(address: usize, mutex: Mutex) {
     }
 }
 
+/// A destroyed mutex must not be used before it is initialised again.
+fn must_live(mutex: &Mutex, doing: &str, pc: u64) {
+    if mutex.bits == DESTROYED {
+        let fiber = engine().current();
+        fiber.pending.site = pc;
+        fail(
+            FailureKind::Misuse,
+            format_args!("{} {doing} <obj {:#x}> after it was destroyed", fiber.id, mutex.address),
+        );
+    }
+}
+
 /// Locks; returns an error number.
 pub fn lock(mutex: &mut Mutex, limit: Limit, pc: u64) -> c_int {
     let object = mutex.address;
     let fiber = engine().current();
+    must_live(mutex, "locks", pc);
     let timed_out = if limit == Limit::Try {
         step(EventKind::Lock, object, pc);
-        !mutex.is_free() && !(mutex.owner == Some(fiber.id) && mutex.kind == Kind::Recursive)
+        mutex.owner.is_some_and(|owner| owner != fiber.id || mutex.kind != Kind::Recursive)
     } else {
         step_when(EventKind::Lock, object, pc, Some(mutex as *const Mutex), limit.timed())
     };
@@ -156,6 +182,7 @@ pub fn lock(mutex: &mut Mutex, limit: Limit, pc: u64) -> c_int {
 /// Unlocks; returns an error number.
 pub fn unlock(mutex: &mut Mutex, pc: u64) -> c_int {
     let fiber = engine().current();
+    must_live(mutex, "unlocks", pc);
     step(EventKind::Unlock, mutex.address, pc);
     if mutex.owner != Some(fiber.id) {
         if mutex.kind == Kind::Normal && !mutex.robust {
@@ -179,10 +206,22 @@ pub fn unlock(mutex: &mut Mutex, pc: u64) -> c_int {
     0
 }
 
-/// Destroys a mutex or spin lock; returns an error number.
-pub fn destroy(address: usize, pc: u64) -> c_int {
+/// Destroys a mutex.
+///
+/// # Safety
+/// The address must be that of a mutex.
+pub unsafe fn destroy(address: usize, pc: u64) {
+    must_live(at(address), "destroys", pc);
+    end_life(address, pc);
+    // SAFETY: as the caller vouches.
+    unsafe { *kind_of(address) = DESTROYED };
+    set(address, Mutex::new(address, DESTROYED));
+}
+
+/// Whoever still holds or wants a mutex or spin lock must not see it destroyed.
+fn end_life(address: usize, pc: u64) {
     let fiber = engine().current();
-    fiber.pending.site = pc;
+    step(EventKind::Destroy, address, pc);
     if let Some(mutex) = engine().world.mutexes.get(&address) {
         if let Some(owner) = mutex.owner {
             fail(
@@ -201,14 +240,18 @@ pub fn destroy(address: usize, pc: u64) -> c_int {
             );
         }
     }
-    note_life(EventKind::Destroy, address, pc);
-    set(address, Mutex::new(address, 0));
-    0
+    note(EventKind::Destroy, address, 0);
 }
 
 /// Begins anew as a mutex without attributes.
-pub fn init_plain(address: usize, recursive: bool, pc: u64) {
-    set(address, Mutex::new(address, if recursive { libc::PTHREAD_MUTEX_RECURSIVE } else { 0 }));
+///
+/// # Safety
+/// The address must be that of a mutex.
+pub unsafe fn init_plain(address: usize, recursive: bool, pc: u64) {
+    let bits = if recursive { libc::PTHREAD_MUTEX_RECURSIVE } else { 0 };
+    // SAFETY: as the caller vouches.
+    unsafe { *kind_of(address) = bits };
+    set(address, Mutex::new(address, bits));
     note_life(EventKind::Init, address, pc);
 }
 
@@ -254,18 +297,14 @@ interpose! {
                 format_args!("{} initialises <obj {address:#x}> again while {owner} holds it", fiber.id),
             );
         }
-        let (mut kind, mut robust) = (0, 0);
-        if !attributes.is_null() {
-            pthread_mutexattr_gettype(attributes, &mut kind);
-            pthread_mutexattr_getrobust(attributes, &mut robust);
-        }
-        set(address, Mutex::new(address, kind | if robust != 0 { 16 } else { 0 }));
+        set(address, Mutex::new(address, *kind_of(address)));
         note_life(EventKind::Init, address, pc);
         0
     }
     /// Destroys a mutex.
     fn pthread_mutex_destroy(mutex: *mut pthread_mutex_t) -> c_int {
-        destroy(mutex as usize, site())
+        destroy(mutex as usize, site());
+        0
     }
     /// Locks a mutex.
     fn pthread_mutex_lock(mutex: *mut pthread_mutex_t) -> c_int {
@@ -317,7 +356,8 @@ interpose! {
     }
     /// Destroys a spin lock.
     fn pthread_spin_destroy(lock: *mut c_int) -> c_int {
-        destroy(lock as usize, site())
+        end_life(lock as usize, site());
+        0
     }
     /// Takes a spin lock.
     fn pthread_spin_lock(spin: *mut c_int) -> c_int {

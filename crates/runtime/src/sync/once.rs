@@ -9,25 +9,20 @@ use crate::engine::engine;
 use crate::fiber::{Fiber, Waitable};
 use crate::interpose::{interpose, site};
 
-/// How far a once-control has come.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum State {
-    #[default]
-    Fresh,
-    Running(ThreadId),
-    Done,
-}
+/// What a control holds once its routine has run, as the C library writes it.
+const DONE: c_int = 2;
 
-/// A once-control.
+/// A once-control. Whether its routine has run is told by its own memory, which may be given back
+/// and become another control.
 #[derive(Default)]
 pub struct Once {
     address: usize,
-    state: State,
+    running: Option<ThreadId>,
 }
 
 impl Waitable for Once {
     fn ready(&self, _fiber: &Fiber) -> bool {
-        !matches!(self.state, State::Running(_))
+        self.running.is_none()
     }
 
     fn what(&self) -> String {
@@ -35,20 +30,17 @@ impl Waitable for Once {
     }
 
     fn holder(&self) -> Option<ThreadId> {
-        match self.state {
-            State::Running(thread) => Some(thread),
-            _ => None,
-        }
+        self.running
     }
 }
 
-/// Puts a control back to fresh if its routine leaves by an exception or the thread's end.
+/// Lets others at a control when its routine is left: by its end, an exception or the thread's end.
 struct Unfinished(*mut Once);
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
         // SAFETY: table entries are never dropped.
-        unsafe { (*self.0).state = State::Fresh };
+        unsafe { (*self.0).running = None };
         engine().changed();
     }
 }
@@ -56,34 +48,34 @@ impl Drop for Unfinished {
 /// Runs the routine unless that has been done.
 ///
 /// # Safety
-/// The routine must be callable.
-pub unsafe fn run(control: usize, routine: unsafe extern "C-unwind" fn(), pc: u64) {
-    let place = engine().world.onces.entry(control).or_default();
-    place.address = control;
+/// The control must be one, and the routine callable.
+pub unsafe fn run(control: *mut c_int, routine: unsafe extern "C-unwind" fn(), pc: u64) {
+    let address = control as usize;
+    let place = engine().world.onces.entry(address).or_default();
+    place.address = address;
     let once: *mut Once = &mut **place;
-    step_when(EventKind::OnceBegin, control, pc, Some(once as *const Once), false);
-    // SAFETY: boxed and never dropped.
+    step_when(EventKind::OnceBegin, address, pc, Some(once as *const Once), false);
+    // SAFETY: boxed and never dropped; the control is the program's.
     unsafe {
-        if (*once).state == State::Done {
-            note(EventKind::OnceSeen, control, 0);
+        if *control == DONE {
+            note(EventKind::OnceSeen, address, 0);
             return;
         }
-        (*once).state = State::Running(engine().current_id());
-        note(EventKind::OnceBegin, control, 0);
+        (*once).running = Some(engine().current_id());
+        note(EventKind::OnceBegin, address, 0);
         let unfinished = Unfinished(once);
         routine();
-        std::mem::forget(unfinished);
-        (*once).state = State::Done;
+        *control = DONE;
+        drop(unfinished);
     }
-    engine().changed();
-    note(EventKind::OnceEnd, control, 0);
+    note(EventKind::OnceEnd, address, 0);
 }
 
 interpose! {
     /// Runs a routine once.
     fn pthread_once(control: *mut c_int, routine: unsafe extern "C-unwind" fn()) -> c_int {
         let pc = site();
-        run(control as usize, routine, pc);
+        run(control, routine, pc);
         0
     }
 }

@@ -114,16 +114,16 @@ fn release(address: usize, pc: u64) -> c_int {
 }
 
 fn destroy(address: usize, pc: u64) -> c_int {
+    step(EventKind::Destroy, address, pc);
     let fiber = engine().current();
     let lock = at(address);
     if let Some(owner) = lock.writer.or_else(|| lock.readers.first().copied()) {
-        fiber.pending.site = pc;
         fail(
             FailureKind::Misuse,
             format_args!("{} destroys <obj {address:#x}> while {owner} holds it", fiber.id),
         );
     }
-    note_life(EventKind::Destroy, address, pc);
+    note(EventKind::Destroy, address, 0);
     0
 }
 

@@ -127,8 +127,8 @@ interpose! {
     }
     /// Destroys a semaphore.
     fn sem_destroy(semaphore: *mut sem_t) -> c_int {
-        let pc = site();
-        note_life(EventKind::Destroy, semaphore as usize, pc);
+        step(EventKind::Destroy, semaphore as usize, site());
+        note(EventKind::Destroy, semaphore as usize, 0);
         0
     }
     /// Waits for a semaphore.

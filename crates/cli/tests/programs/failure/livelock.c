@@ -1,14 +1,14 @@
 // expect: hang
 // message: livelock
-// executions: 300
 // strategies: random pct pos auto
-// Each thread waits for the other's flag; nobody ever sets one.
+// Each thread claims its turn and then waits for the other to withdraw.
 #include <pthread.h>
-static volatile int flags[2];
+static volatile int claims[2];
 static void *work(void *arg) {
     long me = (long)arg;
-    while (!flags[1 - me]) {}
-    flags[me] = 1;
+    claims[me] = 1;
+    while (claims[1 - me]) {}
+    claims[me] = 0;
     return 0;
 }
 int main(void) {

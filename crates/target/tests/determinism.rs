@@ -1,0 +1,73 @@
+//! The same program, plan and seed give the same trace, whatever ran before.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use threadbare_sched::{PolicyKind, PolicySpec};
+use threadbare_target::{Script, Server, ServerOptions, Symbols, resolve, stable_hash};
+use threadbare_wire::flags;
+
+const EXECUTIONS: u64 = 1000;
+
+fn subject(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects").join(path)
+}
+
+/// The hashes of many executions with one seed. Executions with other seeds run in between, so
+/// that anything left over from one would show in the next.
+fn hashes(path: &str, seed: u64) -> BTreeSet<u64> {
+    let folder = tempfile::tempdir().unwrap();
+    let program = resolve(&subject(path), &[], folder.path()).unwrap();
+    let options = ServerOptions {
+        max_steps: 100_000,
+        flags: 0,
+        stall: Duration::from_secs(20),
+        stop: Default::default(),
+    };
+    let mut server = Server::start(&program, &options).unwrap();
+    let symbols = Symbols::new(server.modules());
+    // Learn until an execution with this very seed finds nothing new.
+    let plan = PolicySpec::new(PolicyKind::Random, seed);
+    for other in 0.. {
+        let flags = if other < 2 { flags::PROBE } else { 0 };
+        let run = server.run(PolicySpec::new(PolicyKind::Random, other), &Script::None, flags).unwrap();
+        server.learn(&run.discovered);
+        let run = server.run(plan, &Script::None, 0).unwrap();
+        server.learn(&run.discovered);
+        if other > 20 && run.discovered.is_empty() {
+            break;
+        }
+    }
+    let mut hashes = BTreeSet::new();
+    for index in 0..EXECUTIONS {
+        if index % 10 == 0 {
+            server.run(PolicySpec::new(PolicyKind::Random, 1000 + index), &Script::None, 0).unwrap();
+        }
+        let run = server.run(plan, &Script::None, 0).unwrap();
+        assert!(!run.events.is_empty(), "an execution without events proves nothing");
+        hashes.insert(stable_hash(&run, &symbols));
+    }
+    hashes
+}
+
+#[test]
+fn a_thousand_executions_with_one_seed_give_one_trace() {
+    for path in [
+        "ars/reorder/reorder.c",
+        "ars/linked_list/linked_list.c",
+        "ars/producer_consumer/producer_consumer.c",
+        "ars/merge_sort/merge_sort.c",
+    ] {
+        let hashes = hashes(path, 7);
+        assert_eq!(hashes.len(), 1, "{path}: {} different traces", hashes.len());
+    }
+}
+
+#[test]
+fn other_seeds_give_other_traces_and_a_second_server_the_same_ones() {
+    let path = "extra/condvar_queue/condvar_queue.c";
+    let first = hashes(path, 1);
+    assert_eq!(first, hashes(path, 1));
+    assert_ne!(first, hashes(path, 2));
+}
