@@ -9,6 +9,7 @@
 //! can come back into the runtime while it is at work.
 
 mod access;
+mod annotations;
 mod atomics;
 mod cancel;
 mod context;

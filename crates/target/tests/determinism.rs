@@ -66,7 +66,7 @@ fn a_thousand_executions_with_one_seed_give_one_trace() {
 
 #[test]
 fn other_seeds_give_other_traces_and_a_second_server_the_same_ones() {
-    let path = "extra/condvar_queue/condvar_queue.c";
+    let path = "extra/condvar_queue/condvar_queue.cpp";
     let first = hashes(path, 1);
     assert_eq!(first, hashes(path, 1));
     assert_ne!(first, hashes(path, 2));

@@ -1,5 +1,5 @@
 //! Memory and string functions called by instrumented code: the linker sends those calls here
-//! (`--wrap`), the C library's own are left alone.
+//! (`--wrap`), the C library's own are left alone. Newer compilers call the `__tsan_` ones themselves.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -91,7 +91,17 @@ wrap! {
         copies(to, from, bytes, pc);
         memcpy(to, from, bytes)
     }
+    fn __tsan_memcpy(to: *mut c_void, from: *const c_void, bytes: usize) -> *mut c_void {
+        let pc = caller();
+        copies(to, from, bytes, pc);
+        memcpy(to, from, bytes)
+    }
     fn __wrap_memmove(to: *mut c_void, from: *const c_void, bytes: usize) -> *mut c_void {
+        let pc = caller();
+        copies(to, from, bytes, pc);
+        memmove(to, from, bytes)
+    }
+    fn __tsan_memmove(to: *mut c_void, from: *const c_void, bytes: usize) -> *mut c_void {
         let pc = caller();
         copies(to, from, bytes, pc);
         memmove(to, from, bytes)
@@ -102,6 +112,10 @@ wrap! {
         memmove(to, from, bytes);
     }
     fn __wrap_memset(to: *mut c_void, byte: c_int, bytes: usize) -> *mut c_void {
+        writes(to, bytes, caller());
+        memset(to, byte, bytes)
+    }
+    fn __tsan_memset(to: *mut c_void, byte: c_int, bytes: usize) -> *mut c_void {
         writes(to, bytes, caller());
         memset(to, byte, bytes)
     }
