@@ -2,7 +2,7 @@
 
 use threadbare_sched::{PolicyKind, PolicySpec};
 use threadbare_target::{Execution, Modules, Program, Script, Server, ServerOptions, StartError, Symbols};
-use threadbare_trace::{Failure, Outcome, Schedule, Switch};
+use threadbare_trace::{Outcome, Schedule, Switch};
 use threadbare_wire::{SwitchRecord, flags};
 
 use crate::conditions::Conditions;
@@ -41,7 +41,7 @@ impl Stage {
             }
             Err(StartError::FailedEarly { failure, output, .. }) => {
                 let symbols = Symbols::new(&Modules::default());
-                let early = Some(failed_early(*failure, output));
+                let early = Some(Execution::before_threads(*failure, output));
                 Ok(Stage { server: None, early, symbols })
             }
             Err(error) => Err(error.into()),
@@ -75,23 +75,6 @@ impl Stage {
     /// The program's symbols.
     pub fn symbols(&self) -> &Symbols {
         &self.symbols
-    }
-}
-
-fn failed_early(failure: Failure, output: String) -> Execution {
-    Execution {
-        outcome: Outcome::Failed(failure),
-        events: Vec::new(),
-        switches: Vec::new(),
-        decisions: Vec::new(),
-        contexts: Vec::new(),
-        steps: 0,
-        threads: 1,
-        peak_threads: 1,
-        discovered: Vec::new(),
-        warnings: Vec::new(),
-        output: output.into_bytes(),
-        divergence: None,
     }
 }
 

@@ -1,8 +1,7 @@
 //! What runs plans: a server of the target crate, or a stand-in for it.
 
 use threadbare_target::{Execution, Program, Server, ServerOptions, StartError};
-use threadbare_trace::{Failure, Outcome};
-use threadbare_wire::LearnedRecord;
+use threadbare_wire::{LearnedRecord, flags};
 
 use crate::error::ExploreError;
 use crate::strategy::Plan;
@@ -55,34 +54,18 @@ impl Launch for Servers<'_> {
         match Server::start(self.program, &self.options) {
             Ok(server) => Ok(ServerRunner { server, flags: self.options.flags }),
             Err(StartError::FailedEarly { failure, output, .. }) => {
-                Err(Trouble::Crashed(Box::new(failed_early(*failure, output))))
+                Err(Trouble::Crashed(Box::new(Execution::before_threads(*failure, output))))
             }
             Err(error) => Err(Trouble::Error(error.into())),
         }
     }
 }
 
-/// The execution of a program that failed while there was only one thread.
-fn failed_early(failure: Failure, output: String) -> Execution {
-    Execution {
-        outcome: Outcome::Failed(failure),
-        events: Vec::new(),
-        switches: Vec::new(),
-        decisions: Vec::new(),
-        contexts: Vec::new(),
-        steps: 0,
-        threads: 1,
-        peak_threads: 1,
-        discovered: Vec::new(),
-        warnings: Vec::new(),
-        output: output.into_bytes(),
-        divergence: None,
-    }
-}
-
 impl Runner for ServerRunner {
     fn run(&mut self, plan: &Plan) -> Result<Execution, ExploreError> {
-        Ok(self.server.run(plan.policy, &plan.script, self.flags | plan.flags)?)
+        // Copying a long trace that nobody looks at would cost more than the run.
+        let events = if plan.profile { 0 } else { flags::EVENTS_OF_FAILURES };
+        Ok(self.server.run(plan.policy, &plan.script, self.flags | plan.flags | events)?)
     }
 
     fn learn(&mut self, shared: &[LearnedRecord]) {

@@ -35,6 +35,9 @@ pub fn describe_threads() -> String {
     for id in engine().live().to_vec() {
         let fiber = engine().fiber(id);
         let _ = write!(text, "{id} ");
+        for address in fiber.held.iter().copied().chain([fiber.pending.object as usize]) {
+            engine().tell_block(address);
+        }
         if !fiber.held.is_empty() {
             let held: Vec<String> = fiber.held.iter().map(|address| format!("<obj {address:#x}>")).collect();
             let _ = write!(text, "holds {} and ", held.join(", "));

@@ -445,6 +445,11 @@ impl Engine {
         value: u64,
         old: u64,
     ) -> Option<*mut Event> {
+        // Before the first thread there is nothing to order, and the trace begins with it.
+        if !self.running {
+            return None;
+        }
+        self.tell_block(addr);
         let fiber = self.current();
         self.shared.event(Event {
             pc: fiber.pending.site,
@@ -458,6 +463,14 @@ impl Engine {
             context: fiber.context(&mut self.world.contexts, &self.shared),
             spare: 0,
         })
+    }
+
+    /// Makes sure that the trace names the heap block around an address, if it is in one.
+    #[inline(always)]
+    pub fn tell_block(&mut self, addr: usize) {
+        if let Some(allocation) = self.world.heap.untold(addr) {
+            self.shared.event(allocation);
+        }
     }
 
     /// A plain write is about to be made by the program; its value is read at the next entry.

@@ -5,8 +5,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{c_int, c_void};
 use std::hash::BuildHasherDefault;
+use std::ops::Range;
 
-use threadbare_trace::{EventKind, FailureKind, ThreadId};
+use threadbare_sched::Op;
+use threadbare_trace::{Event, EventKind, FailureKind, ThreadId};
 use threadbare_wire::LearnedRecord;
 
 use crate::engine::engine;
@@ -14,7 +16,6 @@ use crate::hash::AddressHasher;
 use crate::interpose::{controlled, note_caller_and_jump, site};
 use crate::shadow::{self, FREED, GRAIN_BITS, SHARED};
 use crate::{access, record};
-use threadbare_sched::Op;
 
 unsafe extern "C-unwind" {
     fn __libc_malloc(size: usize) -> *mut c_void;
@@ -33,6 +34,14 @@ pub struct Block {
     pub size: usize,
     /// The code that asked.
     pub site: u64,
+    /// The calls in progress then.
+    context: u32,
+    /// Who asked, at which of its operations, and for the how many-th time at this site.
+    by: ThreadId,
+    op: u32,
+    ordinal: u64,
+    /// The trace has its allocation.
+    told: bool,
     /// Allocated after the snapshot: its address depends on the interleaving.
     pub young: bool,
     /// It has been freed.
@@ -47,6 +56,9 @@ pub struct Block {
 #[derive(Default)]
 pub struct Heap {
     blocks: BTreeMap<usize, Block>,
+    /// The block asked about last, and where blocks have been at all: most questions end here.
+    last_told: Range<usize>,
+    extent: Range<usize>,
     ordinals: HashMap<(u64, u16), u64, BuildHasherDefault<AddressHasher>>,
     learned: HashMap<u64, Vec<u64>, BuildHasherDefault<AddressHasher>>,
 }
@@ -55,6 +67,38 @@ impl Heap {
     fn block_at(&self, addr: usize) -> Option<&Block> {
         let (_, block) = self.blocks.range(..=addr).next_back()?;
         (addr < block.start + block.size.max(1).next_multiple_of(4)).then_some(block)
+    }
+
+    /// The allocation of the block around an address, if the trace does not have it yet. Only blocks
+    /// that visible steps touch are worth an event.
+    #[inline(always)]
+    pub fn untold(&mut self, addr: usize) -> Option<Event> {
+        if self.last_told.contains(&addr) || !self.extent.contains(&addr) {
+            return None;
+        }
+        self.look_up_untold(addr)
+    }
+
+    #[inline(never)]
+    fn look_up_untold(&mut self, addr: usize) -> Option<Event> {
+        let start = self.block_at(addr)?.start;
+        let block = self.blocks.get_mut(&start)?;
+        self.last_told = start..start + block.size.max(1);
+        if std::mem::replace(&mut block.told, true) {
+            return None;
+        }
+        Some(Event {
+            pc: block.site,
+            addr: start as u64,
+            value: block.size as u64,
+            old: block.ordinal,
+            op: block.op,
+            thread: block.by,
+            kind: EventKind::Alloc as u8,
+            size: 0,
+            context: block.context,
+            spare: 0,
+        })
     }
 
     /// Takes in a place that another execution found to be shared.
@@ -85,8 +129,17 @@ unsafe fn allocated(start: *mut c_void, size: usize, site: u64) -> *mut c_void {
     let engine = engine();
     engine.complete_write();
     let start_address = start as usize;
-    let by = engine.current_id();
+    let fiber = engine.current();
+    let (by, op, context) = (fiber.id, fiber.ops, engine.context_of(fiber.id));
     let heap = &mut engine.world.heap;
+    heap.last_told = 0..0;
+    heap.extent = match heap.extent.is_empty() {
+        true => start_address..start_address + size.max(1),
+        false => heap.extent.start.min(start_address)..heap.extent.end.max(start_address + size.max(1)),
+    };
+    let ordinal = heap.ordinals.entry((site, by.0)).or_default();
+    *ordinal += 1;
+    let ordinal = *ordinal;
     // The allocator may have merged freed blocks into this one.
     let overlapped: Vec<usize> =
         heap.blocks.range(start_address..start_address + size.max(1)).map(|(address, _)| *address).collect();
@@ -105,6 +158,11 @@ unsafe fn allocated(start: *mut c_void, size: usize, site: u64) -> *mut c_void {
             start: start_address,
             size,
             site,
+            context,
+            by,
+            op,
+            ordinal,
+            told: false,
             young: engine.running,
             freed: false,
             freed_at: (0, 0),
@@ -123,13 +181,6 @@ unsafe fn allocated(start: *mut c_void, size: usize, site: u64) -> *mut c_void {
             }
         }
     }
-    let ordinal = heap.ordinals.entry((site, by.0)).or_default();
-    *ordinal += 1;
-    let ordinal = *ordinal;
-    let fiber = engine.current();
-    let pending = std::mem::replace(&mut fiber.pending.site, site);
-    engine.note(EventKind::Alloc, start_address, 0, size as u64, ordinal);
-    fiber.pending.site = pending;
     start
 }
 
@@ -146,11 +197,13 @@ unsafe fn about_to_free(start: *mut c_void, site: u64) {
     let address = start as usize;
     let Some(size) = live_size(address, site) else { return };
     // Taking memory away is a write to all of it. If others touch the block it has its turn.
+    let mut visible = false;
     if engine.running {
         fiber.ops += 1;
         // SAFETY: the runtime is up.
         let shared = unsafe { access::touch_range(fiber, address, size.min(WATCHED_BYTES), true) };
-        if shared || fiber.ops == fiber.stop_at {
+        visible = shared || fiber.ops == fiber.stop_at;
+        if visible {
             let op =
                 Op { kind: EventKind::Free, object: start as u64, size: size as u32, site, index: fiber.ops };
             engine.point(op, None, false);
@@ -166,6 +219,7 @@ unsafe fn about_to_free(start: *mut c_void, site: u64) {
         block.freed = true;
         block.freed_at = (site, context);
         block.freed_by = by;
+        visible |= block.told;
     }
     // SAFETY: notes on the block's own memory. Very large blocks go back to the system, where
     // touching them faults by itself.
@@ -174,9 +228,11 @@ unsafe fn about_to_free(start: *mut c_void, site: u64) {
             shadow::fill(address, size.max(1), FREED);
         }
     }
-    let pending = std::mem::replace(&mut fiber.pending.site, site);
-    engine.note(EventKind::Free, address, 0, size as u64, 0);
-    fiber.pending.site = pending;
+    if visible {
+        let pending = std::mem::replace(&mut fiber.pending.site, site);
+        engine.note(EventKind::Free, address, 0, size as u64, 0);
+        fiber.pending.site = pending;
+    }
 }
 
 /// The size of a known block. One that has been freed already is a failure.

@@ -15,6 +15,7 @@ mod cancel;
 mod context;
 mod contexts;
 mod deadlock;
+mod descriptors;
 mod engine;
 mod entropy;
 mod fiber;

@@ -31,7 +31,7 @@ pub fn wait_for_any(engine: &mut Engine) -> bool {
         let wait: &dyn Waitable = unsafe { &*wait };
         blind |= wait.outside();
         for (fd, events) in wait.descriptors() {
-            if engine.world.forked || !engine.world.inner_descriptors.contains(&fd) {
+            if engine.world.forked || !engine.world.descriptors.is_inner(fd) {
                 polls.push(libc::pollfd { fd, events, revents: 0 });
             }
         }

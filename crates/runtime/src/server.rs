@@ -99,6 +99,7 @@ pub fn snapshot() {
     engine.complete_write();
     let control = engine.shared.control();
     let positions = file_positions();
+    let descriptors = crate::descriptors::hold();
     control.status = Status::Serving as u32;
     // SAFETY: written once, before.
     let pipes = unsafe { PIPES };
@@ -136,6 +137,7 @@ pub fn snapshot() {
         let child = unsafe { sys::fork() };
         if child == 0 {
             die_with_parent();
+            descriptors.renew();
             engine.begin();
             return;
         }

@@ -58,8 +58,8 @@ pub struct World {
     pub process_signals: u64,
     /// Who the process is to the program.
     pub identity: crate::identity::Identity,
-    /// Descriptors that only this process can feed.
-    pub inner_descriptors: Vec<i32>,
+    /// Descriptors that the program has made for itself.
+    pub descriptors: crate::descriptors::Descriptors,
     /// The program has made processes of its own.
     pub forked: bool,
     /// The runtime is inside the C library on business of its own.

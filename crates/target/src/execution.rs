@@ -1,6 +1,6 @@
 //! What came back from one run of the program.
 
-use threadbare_trace::{Event, Outcome, ThreadId};
+use threadbare_trace::{Event, Failure, Outcome, ThreadId};
 use threadbare_wire::{ContextRecord, DecisionRecord, LearnedRecord, SwitchRecord};
 
 /// One run that ended.
@@ -30,6 +30,26 @@ pub struct Execution {
     pub output: Vec<u8>,
     /// For a replay: the number of the first switch that could not be followed, and why.
     pub divergence: Option<(u64, String)>,
+}
+
+impl Execution {
+    /// The execution of a program that failed while there was only one thread.
+    pub fn before_threads(failure: Failure, output: String) -> Execution {
+        Execution {
+            outcome: Outcome::Failed(failure),
+            events: Vec::new(),
+            switches: Vec::new(),
+            decisions: Vec::new(),
+            contexts: Vec::new(),
+            steps: 0,
+            threads: 1,
+            peak_threads: 1,
+            discovered: Vec::new(),
+            warnings: Vec::new(),
+            output: output.into_bytes(),
+            divergence: None,
+        }
+    }
 }
 
 /// A list that the plan's policy follows.

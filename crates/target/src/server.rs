@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use threadbare_sched::{PolicyKind, PolicySpec};
-use threadbare_trace::Event;
+use threadbare_trace::{Event, Outcome};
 use threadbare_wire::{ContextRecord, DecisionRecord, LearnedRecord, Plan, Request, SwitchRecord, flags};
 
 use crate::baseline::Baseline;
@@ -272,7 +272,8 @@ impl Server {
         }
         let layout = self.memory.layout();
         let wanted = |flag: u32, count: u64| if flags & flag != 0 { count } else { 0 };
-        let events = if flags & flags::NO_EVENTS == 0 { control.events } else { 0 };
+        let unwanted = flags & flags::EVENTS_OF_FAILURES != 0 && outcome == Outcome::Passed;
+        let events = if flags & flags::NO_EVENTS != 0 || unwanted { 0 } else { control.events };
         // SAFETY: each area is read as the type the layout sizes it for; the types are plain
         // numbers and so valid for any content.
         let (events, switches, decisions, contexts, discovered) = unsafe {

@@ -121,6 +121,7 @@ event_kinds! {
     /// A join that did not succeed (try or timed).
     JoinFailed = 36 => "join failed",
     /// A heap block was allocated; `value` is its size, `old` its ordinal at this site and thread.
+    /// It stands before the first step that touches the block, not where the program asked for it.
     Alloc = 37 => "allocate",
     /// A heap block was released.
     Free = 38 => "free",

@@ -96,6 +96,8 @@ pub mod flags {
     pub const ANY_EXIT: u32 = 8;
     /// Do not write the event area.
     pub const NO_EVENTS: u32 = 16;
+    /// The driver takes the events of failing executions only.
+    pub const EVENTS_OF_FAILURES: u32 = 64;
     /// Make scheduling points at private accesses too, densely at first: memory that is shared,
     /// but not known to be, shows itself sooner.
     pub const PROBE: u32 = 32;

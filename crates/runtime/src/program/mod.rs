@@ -5,3 +5,4 @@ pub mod poll;
 pub mod strings;
 pub mod syscall;
 pub mod threads;
+mod turn;

@@ -1,0 +1,7 @@
+#include "counter.h"
+
+static int total;
+
+void count(void) { total++; }
+
+int counted(void) { return total; }
