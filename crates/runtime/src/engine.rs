@@ -58,7 +58,7 @@ pub struct Engine {
     current: *mut Fiber,
     policy: AnyPolicy,
     live: Vec<ThreadId>,
-    candidates: Vec<Candidate>,
+    candidates: Vec<Candidate<'static>>,
     unfinished: Option<UnfinishedWrite>,
     /// Counts steps that changed something another thread may wait for.
     pub progress: u64,
@@ -190,9 +190,15 @@ impl Engine {
     ///
     /// Its number has to be counted by the caller beforehand. Returns whether a timed wait ended
     /// by time.
+    #[inline(always)]
     pub fn point(&mut self, op: Op, wait: Option<*const dyn Waitable>, timed: bool) -> bool {
+        // Written in place, field by field: a copy of what was just written would stall.
+        self.current().pending = op;
+        self.await_turn(wait, timed)
+    }
+
+    fn await_turn(&mut self, wait: Option<*const dyn Waitable>, timed: bool) -> bool {
         let fiber = self.current();
-        fiber.pending = op;
         fiber.wait = wait;
         fiber.timed = timed;
         self.complete_write();
@@ -210,7 +216,7 @@ impl Engine {
             self.report_hang(control.plan.max_steps);
         }
         if self.running {
-            self.policy.executed(fiber.id, &op);
+            self.policy.executed(fiber.id, &fiber.pending);
             if self.probe.is_some() {
                 self.update_stop();
             }
@@ -282,7 +288,10 @@ impl Engine {
                     Some(mark) if mark == self.progress => giving_way = true,
                     _ => {
                         other.gave_way_at = None;
-                        self.candidates.push(Candidate { thread: id, op: other.pending });
+                        // SAFETY: fibers are boxed and never dropped; nothing runs while the
+                        // policy looks at their operations.
+                        let op = unsafe { &*(&raw const other.pending) };
+                        self.candidates.push(Candidate { thread: id, op });
                     }
                 }
             }

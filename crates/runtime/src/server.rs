@@ -79,17 +79,50 @@ unsafe fn map_shared() -> Option<Shared> {
     }
 }
 
-/// Offsets of open files, which all copies of the process share.
-fn file_positions() -> Vec<(c_int, isize)> {
+/// An open file at the snapshot: all copies of the process share its position and its end.
+struct OpenFile {
+    fd: c_int,
+    position: isize,
+    /// Its size, if the program may write and what is beyond can only be its own.
+    size: Option<isize>,
+}
+
+impl OpenFile {
+    fn look(fd: c_int) -> Option<OpenFile> {
+        let seek = |offset: isize, from: c_int| {
+            // SAFETY: fails harmlessly on what has no position.
+            unsafe { sys::call(libc::SYS_lseek, [fd as usize, offset as usize, from as usize, 0, 0, 0]) }
+        };
+        let position = seek(0, libc::SEEK_CUR);
+        if position < 0 {
+            return None;
+        }
+        // SAFETY: asks for the flags.
+        let flags =
+            unsafe { sys::call(libc::SYS_fcntl, [fd as usize, libc::F_GETFL as usize, 0, 0, 0, 0]) } as c_int;
+        // Others may append to a file that is open for appending.
+        let own = flags & libc::O_ACCMODE != libc::O_RDONLY && flags & libc::O_APPEND == 0;
+        let size = own.then(|| seek(0, libc::SEEK_END)).filter(|size| *size >= 0);
+        seek(position, libc::SEEK_SET);
+        Some(OpenFile { fd, position, size })
+    }
+
+    /// Puts the file back to where the program had it.
+    fn restore(&self) {
+        let fd = self.fd as usize;
+        // SAFETY: the program's own file; truncating fails harmlessly on what is none.
+        unsafe {
+            if let Some(size) = self.size {
+                sys::call(libc::SYS_ftruncate, [fd, size as usize, 0, 0, 0, 0]);
+            }
+            sys::call(libc::SYS_lseek, [fd, self.position as usize, libc::SEEK_SET as usize, 0, 0, 0]);
+        }
+    }
+}
+
+fn open_files() -> Vec<OpenFile> {
     const DESCRIPTORS: c_int = 256;
-    (0..DESCRIPTORS)
-        .filter_map(|fd| {
-            // SAFETY: asks for the position; fails harmlessly on what has none.
-            let position =
-                unsafe { sys::call(libc::SYS_lseek, [fd as usize, 0, libc::SEEK_CUR as usize, 0, 0, 0]) };
-            (position >= 0).then_some((fd, position))
-        })
-        .collect()
+    (0..DESCRIPTORS).filter_map(OpenFile::look).collect()
 }
 
 /// The program is about to start its first thread. This process stays here and serves; the
@@ -98,7 +131,7 @@ pub fn snapshot() {
     let engine = engine();
     engine.complete_write();
     let control = engine.shared.control();
-    let positions = file_positions();
+    let files = open_files();
     let descriptors = crate::descriptors::hold();
     control.status = Status::Serving as u32;
     // SAFETY: written once, before.
@@ -123,15 +156,7 @@ pub fn snapshot() {
             engine.world.learned += 1;
         }
         threads::fill_pool(control.plan.pool as usize);
-        for (fd, position) in &positions {
-            // SAFETY: moves files back to where the program had them.
-            unsafe {
-                sys::call(
-                    libc::SYS_lseek,
-                    [*fd as usize, *position as usize, libc::SEEK_SET as usize, 0, 0, 0],
-                )
-            };
-        }
+        files.iter().for_each(OpenFile::restore);
         control.status = Status::Running as u32;
         // SAFETY: only this thread runs; parked ones need not exist in the copy.
         let child = unsafe { sys::fork() };

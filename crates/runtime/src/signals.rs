@@ -86,33 +86,38 @@ pub fn is_due(fiber: &Fiber) -> bool {
 }
 
 /// Runs the handlers of signals that wait for this thread.
-pub fn deliver(fiber: &mut Fiber) {
-    while is_due(fiber) {
-        let signal = take(fiber, !fiber.blocked_signals);
-        let (pending, wait, timed) = (fiber.pending, fiber.wait.take(), fiber.timed);
-        let blocked = fiber.blocked_signals;
-        note(EventKind::Signal, 0, signal as u64);
-        // SAFETY: the disposition is the program's own.
-        unsafe {
+///
+/// By pointer: a handler makes operations of its own, in which the same thread is at work.
+pub fn deliver(fiber: *mut Fiber) {
+    // SAFETY: the running thread; its notes are used only between handlers.
+    unsafe {
+        while is_due(&*fiber) {
+            let signal = take(&mut *fiber, !(*fiber).blocked_signals);
+            let (pending, wait, timed) = ((*fiber).pending, (*fiber).wait, (*fiber).timed);
+            let blocked = (*fiber).blocked_signals;
+            (*fiber).wait = None;
+            note(EventKind::Signal, 0, signal as u64);
             let mut action: libc::sigaction = std::mem::zeroed();
             libc::sigaction(signal, std::ptr::null(), &mut action);
             let handler = action.sa_sigaction;
             if handler == libc::SIG_DFL || is_ours(handler) {
                 act_as_the_kernel_would(signal);
             } else if handler != libc::SIG_IGN {
-                fiber.blocked_signals |= bits(&action.sa_mask);
+                (*fiber).blocked_signals |= bits(&action.sa_mask);
                 if action.sa_flags & libc::SA_NODEFER == 0 {
-                    fiber.blocked_signals |= bit(signal);
+                    (*fiber).blocked_signals |= bit(signal);
                 }
                 if action.sa_flags & libc::SA_RESETHAND != 0 {
                     libc::signal(signal, libc::SIG_DFL);
                 }
                 run_handler(&action, signal);
-                fiber.handled_signals += 1;
+                (*fiber).handled_signals += 1;
             }
+            (*fiber).blocked_signals = blocked;
+            (*fiber).pending = pending;
+            (*fiber).wait = wait;
+            (*fiber).timed = timed;
         }
-        fiber.blocked_signals = blocked;
-        (fiber.pending, fiber.wait, fiber.timed) = (pending, wait, timed);
     }
 }
 

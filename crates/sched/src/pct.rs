@@ -56,7 +56,7 @@ impl Pct {
         *priority
     }
 
-    fn highest(&mut self, candidates: &[Candidate]) -> ThreadId {
+    fn highest(&mut self, candidates: &[Candidate<'_>]) -> ThreadId {
         let mut best = candidates[0].thread;
         let mut best_priority = self.priority(best);
         for candidate in &candidates[1..] {

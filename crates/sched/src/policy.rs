@@ -33,27 +33,27 @@ impl Op {
 
 /// A thread that can go on, with the operation it would make.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Candidate {
+pub struct Candidate<'a> {
     /// The thread.
     pub thread: ThreadId,
     /// What it would do next.
-    pub op: Op,
+    pub op: &'a Op,
 }
 
 /// One decision: who goes next?
 #[derive(Clone, Copy, Debug)]
 pub struct Choice<'a> {
     /// The threads that can go on, in order of their ids; never empty.
-    pub candidates: &'a [Candidate],
+    pub candidates: &'a [Candidate<'a>],
     /// The thread that ran last (it may not be among the candidates: blocked, ended, giving way).
     pub current: ThreadId,
     /// How many visible steps were made so far in this execution.
     pub step: u64,
 }
 
-impl Choice<'_> {
+impl<'a> Choice<'a> {
     /// The candidate for this thread, if it can go on.
-    pub fn candidate(&self, thread: ThreadId) -> Option<&Candidate> {
+    pub fn candidate(&self, thread: ThreadId) -> Option<&Candidate<'a>> {
         self.candidates.iter().find(|candidate| candidate.thread == thread)
     }
 

@@ -37,10 +37,10 @@ impl Policy for Pos {
         for candidate in choice.candidates {
             let pending = self.pending.of(candidate.thread);
             let priority = match pending {
-                Some(known) if known.op == candidate.op => known.priority,
+                Some(known) if known.op == *candidate.op => known.priority,
                 _ => {
                     let priority = self.rng.next_u64();
-                    *pending = Some(Pending { op: candidate.op, priority });
+                    *pending = Some(Pending { op: *candidate.op, priority });
                     priority
                 }
             };

@@ -59,7 +59,7 @@ impl Surw {
     }
 
     /// Draws among these candidates, by what they have left.
-    fn draw_among(&mut self, candidates: &[Candidate]) -> ThreadId {
+    fn draw_among(&mut self, candidates: &[Candidate<'_>]) -> ThreadId {
         let total: u64 = candidates.iter().map(|c| self.walkers.of(c.thread).remaining).sum();
         let mut ticket = self.rng.below(total);
         for candidate in candidates {
@@ -72,7 +72,7 @@ impl Surw {
         self.pick_any(candidates)
     }
 
-    fn pick_any(&mut self, candidates: &[Candidate]) -> ThreadId {
+    fn pick_any(&mut self, candidates: &[Candidate<'_>]) -> ThreadId {
         candidates[self.rng.below(candidates.len() as u64) as usize].thread
     }
 }
@@ -92,7 +92,7 @@ impl Policy for Surw {
             self.intended = self.draw();
         }
         let Some(intended) = self.intended else { return self.pick_any(choice.candidates) };
-        let is_free = |walk: &Surw, c: &Candidate| c.thread == intended || !walk.is_interesting(&c.op);
+        let is_free = |walk: &Surw, c: &Candidate<'_>| c.thread == intended || !walk.is_interesting(c.op);
         let free = choice.candidates.iter().filter(|c| is_free(self, c)).count();
         if free == 0 {
             // The intended thread is blocked or gone, and everyone else waits for it.

@@ -115,7 +115,9 @@ impl Machine<'_> {
     fn go(&mut self, policy: &mut AnyPolicy) {
         let mut current = ThreadId::MAIN;
         loop {
-            let candidates = self.candidates();
+            let ready = self.ready();
+            let candidates: Vec<Candidate<'_>> =
+                ready.iter().map(|(thread, op)| Candidate { thread: *thread, op }).collect();
             if candidates.is_empty() {
                 self.walk.deadlock = (0..self.next.len()).any(|t| self.step(t).is_some());
                 return;
@@ -136,11 +138,11 @@ impl Machine<'_> {
         }
     }
 
-    fn pick(&mut self, policy: &mut AnyPolicy, current: ThreadId, candidates: &[Candidate]) -> ThreadId {
+    fn pick(&mut self, policy: &mut AnyPolicy, current: ThreadId, candidates: &[Candidate<'_>]) -> ThreadId {
         let index = self.next[current.index()] as u32 + 1;
         let running = candidates.iter().find(|candidate| candidate.thread == current);
         let must_stop = policy.stop_at(current) == index;
-        if running.is_some_and(|candidate| !must_stop && !self.is_visible(&candidate.op)) {
+        if running.is_some_and(|candidate| !must_stop && !self.is_visible(candidate.op)) {
             return current;
         }
         policy.at(current, index);
@@ -174,14 +176,15 @@ impl Machine<'_> {
         !op.kind.accesses_memory() || self.shared.contains(&op.object)
     }
 
-    fn candidates(&self) -> Vec<Candidate> {
+    /// The threads that can go on, with their next operations.
+    fn ready(&self) -> Vec<(ThreadId, Op)> {
         let can_go = |thread: &usize| match self.step(*thread) {
             None => false,
             Some(Step::Lock(lock)) => self.alive[*thread] && !self.held.contains(&lock),
             Some(_) => self.alive[*thread],
         };
         let threads = (0..self.next.len()).filter(can_go);
-        threads.map(|t| Candidate { thread: ThreadId(t as u16), op: self.op(t) }).collect()
+        threads.map(|t| (ThreadId(t as u16), self.op(t))).collect()
     }
 
     fn make(&mut self, thread: ThreadId, policy: &mut AnyPolicy) {

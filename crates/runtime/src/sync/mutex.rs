@@ -120,6 +120,11 @@ fn spin_at(address: usize) -> &'static mut Mutex {
     known_at(address, 0)
 }
 
+/// The lock of a stdio stream.
+pub fn of_stream(address: usize) -> &'static mut Mutex {
+    known_at(address, libc::PTHREAD_MUTEX_RECURSIVE)
+}
+
 fn known_at(address: usize, bits: c_int) -> &'static mut Mutex {
     let place = engine().world.mutexes.entry(address).or_insert_with(|| Box::new(Mutex::new(address, bits)));
     let mutex: *mut Mutex = &mut **place;

@@ -59,9 +59,8 @@ fn extreme_depths_and_unknown_lengths_are_harmless() {
     }
 }
 
-fn candidates(threads: &[u16], index: u32) -> Vec<Candidate> {
-    let op = |t: u16| Op { kind: EventKind::AtomicRead, object: u64::from(t), size: 4, site: 0, index };
-    threads.iter().map(|&t| Candidate { thread: ThreadId(t), op: op(t) }).collect()
+fn reads(index: u32) -> [Op; 3] {
+    [0, 1, 2].map(|t| Op { kind: EventKind::AtomicRead, object: t, size: 4, site: 0, index })
 }
 
 #[test]
@@ -69,12 +68,13 @@ fn a_spinner_never_starves_the_others() {
     for kind in super::FREE {
         for seed in 0..20 {
             let mut policy = free(&PolicySpec::new(kind, seed));
-            let all = candidates(&[0, 1, 2], 1);
+            let ops = reads(1);
+            let all = [0, 1, 2].map(|t| Candidate { thread: ThreadId(t), op: &ops[t as usize] });
             let mut ran = BTreeSet::new();
             let mut current = ThreadId::MAIN;
             for step in 0..200 {
                 let chosen = policy.choose(&Choice { candidates: &all, current, step });
-                let op = Op { index: step as u32 + 1, ..all[chosen.index()].op };
+                let op = Op { index: step as u32 + 1, ..ops[chosen.index()] };
                 policy.executed(chosen, &op);
                 policy.gave_way(chosen);
                 ran.insert(chosen);
