@@ -37,7 +37,8 @@ impl<'a> ExecutionNames<'a> {
         }
     }
 
-    fn name_at(&self, event: usize, addr: u64) -> String {
+    /// Makes `on_the_way` stand just after an event.
+    fn bring_up_to(&self, event: usize) {
         let (seen, names) = &mut *self.on_the_way.borrow_mut();
         if *seen > event + 1 {
             (*seen, *names) = (0, ObjectNames::new(self.symbols, self.contexts));
@@ -46,7 +47,6 @@ impl<'a> ExecutionNames<'a> {
             names.observe(&self.events[*seen]);
             *seen += 1;
         }
-        names.name(addr)
     }
 }
 
@@ -76,16 +76,18 @@ impl Names for ExecutionNames<'_> {
         if addr == 0 {
             return None;
         }
-        Some(self.name_at(event, addr))
+        self.bring_up_to(event);
+        Some(self.on_the_way.borrow().1.name(addr))
     }
 
     fn pointee_at(&self, event: usize, value: u64) -> Option<String> {
         if value < LOWEST_ADDRESS {
             return None;
         }
-        let name = self.name_at(event, value);
-        // Memory that nobody knows is numbered; that is a name for objects, not for any number.
-        (!name.starts_with("page")).then_some(name)
+        self.bring_up_to(event);
+        let then = self.on_the_way.borrow().1.known_block(value);
+        // The pointer to a new block is written before the block itself shows in the trace.
+        then.or_else(|| self.end.known_block(value)).or_else(|| self.end.known(value))
     }
 
     fn routine(&self, addr: u64) -> Option<String> {

@@ -18,7 +18,7 @@ pub fn event_text(index: usize, event: &Event, names: &dyn Names) -> String {
     let value = event.value;
     let number = |value: u64| {
         let pointee = (event.size == 8).then(|| names.pointee_at(index, value)).flatten();
-        pointee.map_or_else(|| number(value, event.size), |object| format!("&({object})"))
+        pointee.map_or_else(|| number(value, event.size), |object| format!("&({})", shortened(&object)))
     };
     match kind {
         Read | AtomicRead | AtomicFailed => {
@@ -80,6 +80,18 @@ fn number(value: u64, size: u8) -> String {
         _ if value > 0xffff_ffff => format!("{value:#x}"),
         _ => value.to_string(),
     }
+}
+
+/// C++ names can be longer than the lane; their ends tell most of them apart.
+fn shortened(name: &str) -> String {
+    const MOST: usize = 40;
+    let length = name.chars().count();
+    if length <= MOST {
+        return name.to_string();
+    }
+    let head: String = name.chars().take(MOST / 2).collect();
+    let tail: String = name.chars().skip(length - MOST / 2 + 1).collect();
+    format!("{head}…{tail}")
 }
 
 fn counted(count: u64, what: &str) -> String {

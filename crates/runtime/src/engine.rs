@@ -459,6 +459,10 @@ impl Engine {
             return None;
         }
         self.tell_block(addr);
+        if size == 8 {
+            // The value may point to a block; then people want to know to which.
+            self.tell_block(value as usize);
+        }
         let fiber = self.current();
         self.shared.event(Event {
             pc: fiber.pending.site,
@@ -497,6 +501,9 @@ impl Engine {
             if !write.event.is_null() {
                 // SAFETY: the event is in shared memory.
                 unsafe { (*write.event).value = value };
+                if write.size == 8 {
+                    self.tell_block(value as usize);
+                }
             }
             if value != write.old {
                 self.changed();

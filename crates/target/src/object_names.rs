@@ -94,14 +94,12 @@ impl<'a> ObjectNames<'a> {
     }
 
     /// The name of an address that lies in memory of the program known to be in use.
-    pub(crate) fn known(&self, address: u64) -> Option<String> {
+    pub fn known(&self, address: u64) -> Option<String> {
         if let Some(name) = self.symbols.data(address) {
             return Some(name.to_string());
         }
-        if let Some((start, block)) = self.block(address) {
-            let site = self.symbols.own_site(block.site, block.context, self.contexts);
-            let name = format!("heap {site} {}#{}", block.thread, block.ordinal);
-            return Some(with_offset(name, address - start));
+        if let Some(name) = self.known_block(address) {
+            return Some(name);
         }
         if let Some((range, thread)) = self.stacks.iter().find(|(range, _)| range.contains(&address)) {
             return Some(format!("stack of {thread}-{}", range.end - address));
@@ -117,6 +115,14 @@ impl<'a> ObjectNames<'a> {
             }
             _ => Some(format!("{}+{:#x}", region.name, address - region.range.start)),
         }
+    }
+
+    /// The name of an address in a heap block, by where the block was allocated.
+    pub fn known_block(&self, address: u64) -> Option<String> {
+        let (start, block) = self.block(address)?;
+        let site = self.symbols.own_site(block.site, block.context, self.contexts);
+        let name = format!("heap {site} {}#{}", block.thread, block.ordinal);
+        Some(with_offset(name, address - start))
     }
 
     fn block(&self, address: u64) -> Option<(u64, &Block)> {
