@@ -148,7 +148,14 @@ fn words(args: &HuntArgs, campaign: &Campaign, kept: &[Kept]) -> String {
         ));
         text.push_str(match report.reproduced {
             true => "A second run of the same schedule failed in the same way.\n",
-            false => "A second run of the same schedule did NOT fail in the same way.\n",
+            false if args.jobs == Some(1) => {
+                "A second run of the same schedule did NOT fail in the same way.\n"
+            }
+            // Programs that write files meet themselves where two executions run side by side.
+            false => {
+                "A second run of the same schedule did NOT fail in the same way; if the program writes \
+                 files, its executions may disturb each other: try --jobs 1.\n"
+            }
         });
         text.push_str(&format!("Again: threadbare replay {}\n", kept.schedule.display()));
     }

@@ -85,9 +85,9 @@ impl Names for ExecutionNames<'_> {
             return None;
         }
         self.bring_up_to(event);
-        let then = self.on_the_way.borrow().1.known_block(value);
+        let then = self.on_the_way.borrow().1.pointee_block(value);
         // The pointer to a new block is written before the block itself shows in the trace.
-        then.or_else(|| self.end.known_block(value)).or_else(|| self.end.known(value))
+        then.or_else(|| self.end.pointee(value))
     }
 
     fn routine(&self, addr: u64) -> Option<String> {

@@ -104,6 +104,14 @@ fn a_signal_to_the_process_by_its_early_number_ends_the_wait() {
 }
 
 #[test]
+fn a_file_opened_before_the_snapshot_is_as_long_as_it_was_then() {
+    let desk = Desk::new();
+    let program = source("open_output.c");
+    let answer = desk.run(&["hunt", "--quiet", "--jobs", "1", "--executions", "100", &program]);
+    assert_clean(&answer);
+}
+
+#[test]
 fn long_work_on_private_memory_is_no_livelock() {
     let desk = Desk::new();
     assert_clean(&hunt(&desk, &source("long_private_work.c"), "20", &[]));

@@ -126,6 +126,7 @@ unsafe fn watched(fiber: &mut Fiber, addr: usize, size: usize, write: bool, pc: 
         return;
     }
     let engine = engine();
+    let quiet = !shared && engine.is_quiet();
     let whole = size <= 8;
     let kind = match (whole, write) {
         (true, false) => EventKind::Read,
@@ -134,7 +135,13 @@ unsafe fn watched(fiber: &mut Fiber, addr: usize, size: usize, write: bool, pc: 
         (false, true) => EventKind::WriteRange,
     };
     let op = Op { kind, object: addr as u64, size: size as u32, site: pc, index: fiber.ops };
-    engine.point(op, None, false);
+    if quiet {
+        if !engine.let_others_go(op) {
+            return;
+        }
+    } else {
+        engine.point(op, None, false);
+    }
     // SAFETY: the notes may have changed while others ran; the program is about to make the
     // access itself, so the memory is there or the program is about to crash on its own.
     unsafe {

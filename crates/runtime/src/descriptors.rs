@@ -206,7 +206,8 @@ fn renew_watch(watch: &Watch) {
     call(libc::SYS_close, &[new]);
     for (member, (events, data)) in &watch.members {
         let event = libc::epoll_event { events: *events, u64: *data };
-        let args = [watch.fd as usize, libc::EPOLL_CTL_ADD as usize, *member as usize, &raw const event as usize];
+        let args =
+            [watch.fd as usize, libc::EPOLL_CTL_ADD as usize, *member as usize, &raw const event as usize];
         call_with(libc::SYS_epoll_ctl, args);
     }
 }

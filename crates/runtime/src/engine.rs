@@ -21,6 +21,13 @@ const LIVELOCK: u64 = 20_000;
 /// that always changes something may still wait for another thread.
 const LONG_TURN: u64 = 10_000;
 
+/// Private accesses in a row after which a thread lets others go first: it may wait, in a loop, for
+/// a place that has not been seen to be shared because nobody else ever got so far.
+const QUIET: u32 = 1 << 18;
+
+/// Times in a row that a thread may do so before the policy hears of it.
+const QUIET_TURNS: u32 = 4;
+
 /// Why control went from one thread to another; the numbers are part of the shared memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -217,7 +224,8 @@ impl Engine {
         }
         if self.running {
             self.policy.executed(fiber.id, &fiber.pending);
-            if self.probe.is_some() {
+            fiber.quiet_turns = 0;
+            if !self.policy.is_replay() {
                 self.update_stop();
             }
             if fiber.cancel.asynchronous {
@@ -436,8 +444,31 @@ impl Engine {
                 let gap = 1 + rng.below(1 + self.shared.control().steps / DENSE_STEPS);
                 fiber.ops.saturating_add(gap as u32)
             }
-            None => self.policy.stop_at(fiber.id),
+            None if self.policy.is_replay() => self.policy.stop_at(fiber.id),
+            None => fiber.ops.saturating_add(QUIET),
         };
+    }
+
+    /// Whether the running thread stops at a private access only because it made so many of them.
+    pub fn is_quiet(&self) -> bool {
+        self.probe.is_none() && !self.policy.is_replay()
+    }
+
+    /// Lets others go before a private access; says whether one did. This is no step: a program
+    /// that makes no other is still seen to stand still.
+    pub fn let_others_go(&mut self, op: Op) -> bool {
+        let fiber = self.current();
+        fiber.pending = op;
+        self.complete_write();
+        fiber.quiet_turns += 1;
+        fiber.gave_way_at = Some(self.progress);
+        if fiber.quiet_turns >= QUIET_TURNS {
+            self.policy.gave_way(fiber.id);
+        }
+        let switches = self.shared.control().switches;
+        self.reschedule();
+        self.update_stop();
+        switches != self.shared.control().switches
     }
 
     /// What a replay could not follow: the number of the switch, and why.
@@ -521,6 +552,13 @@ impl Engine {
         self.shared.detach();
         let current = self.current_id();
         self.live.retain(|id| *id == current);
+    }
+
+    /// The running thread gave back what others may try to take. By itself that brings the thread no
+    /// further: it may take, look and give back for ever.
+    pub fn released(&mut self) {
+        self.progress += 1;
+        self.fruitless_rounds = 0;
     }
 
     /// The running thread changed something that others may wait for.

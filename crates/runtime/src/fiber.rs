@@ -115,6 +115,8 @@ pub struct Fiber {
     pub timed: bool,
     /// Fruitless re-reads in a row.
     pub fruitless: u32,
+    /// Times in a row that it gave way after private accesses only.
+    pub quiet_turns: u32,
     /// It gave way and is passed over until the progress counter leaves this value.
     pub gave_way_at: Option<u64>,
     recent: [Seen; RECENT],
@@ -161,6 +163,7 @@ impl Fiber {
             wait: None,
             timed: false,
             fruitless: 0,
+            quiet_turns: 0,
             gave_way_at: None,
             recent: [Seen::default(); RECENT],
             cancel: Cancel { requested: false, enabled: true, asynchronous: false },

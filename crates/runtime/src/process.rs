@@ -154,6 +154,11 @@ interpose! {
 unsafe fn fork_program(pc: u64) -> c_int {
     step(EventKind::Process, 0, pc);
     note(EventKind::Process, 0, 0);
+    if engine().world.process_shared {
+        crate::record::unsupported(
+            "fork() together with mutexes or semaphores that are shared between processes",
+        );
+    }
     engine().world.forked = true;
     let become_copy = crate::identity::before_copy();
     // SAFETY: the original runs the program's own fork handlers.

@@ -194,6 +194,7 @@ fn die_with_parent() {
 pub fn leave_campaign() {
     let engine = engine();
     engine.leave_shared_memory();
+    threads::forget_pool();
     die_with_parent();
 }
 

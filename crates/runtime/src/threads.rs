@@ -148,6 +148,14 @@ pub fn fill_pool(wanted: usize) {
     }
 }
 
+/// In a process that the program forked the C library has taken back all pthreads but the running
+/// one: none of those that stood by may be used.
+pub fn forget_pool() {
+    for slot in &mut engine().world.slots {
+        slot.free = false;
+    }
+}
+
 /// Takes a pthread for a new thread of the program.
 fn take_slot(attributes: *const libc::pthread_attr_t) -> Result<usize, c_int> {
     let slots = &mut engine().world.slots;

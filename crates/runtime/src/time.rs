@@ -176,6 +176,14 @@ interpose! {
         sleep_virtually(u64::from(seconds) * SECOND, site());
         0
     }
+    /// Sets a timer, which virtual time never lets ring.
+    fn setitimer(which: c_int, value: *const c_void, old: *mut libc::itimerval) -> c_int {
+        engine().shared.warn("setitimer() was called: in virtual time its signal is never delivered");
+        if !old.is_null() {
+            *old = std::mem::zeroed();
+        }
+        0
+    }
     /// Sets an alarm, which virtual time never lets ring.
     fn alarm(seconds: c_uint) -> c_uint {
         engine().shared.warn("alarm() was called: in virtual time its signal is never delivered");

@@ -60,6 +60,8 @@ pub struct World {
     pub identity: crate::identity::Identity,
     /// Descriptors that the program has made for itself.
     pub descriptors: crate::descriptors::Descriptors,
+    /// A synchronization object was made to be shared between processes.
+    pub process_shared: bool,
     /// The program has made processes of its own.
     pub forked: bool,
     /// The runtime is inside the C library on business of its own.

@@ -68,7 +68,7 @@ impl Policy for Delay {
     fn choose(&mut self, choice: &Choice<'_>) -> ThreadId {
         let mut last = 0;
         for candidate in choice.candidates {
-            last = last.max(self.arrive(candidate.thread, &candidate.op).now);
+            last = last.max(self.arrive(candidate.thread, candidate.op).now);
         }
         for (_, clock) in self.clocks.iter_mut().filter(|(_, clock)| clock.yields) {
             last += 1;

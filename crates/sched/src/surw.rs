@@ -10,6 +10,10 @@ use threadbare_trace::{EventKind, ThreadId};
 use crate::by_thread::ByThread;
 use crate::{Candidate, Choice, Op, Policy, PolicySpec, Rng};
 
+/// Decisions for which the intended thread may go without an interesting operation, in a loop that
+/// perhaps waits for one of the others, before it is drawn anew.
+const STALE: u32 = 1_000;
+
 /// What is known of one thread.
 #[derive(Clone, Copy, Default, Debug)]
 struct Walker {
@@ -26,6 +30,8 @@ pub struct Surw {
     walkers: ByThread<Walker>,
     object: u64,
     intended: Option<ThreadId>,
+    /// Decisions since the intended thread was drawn.
+    age: u32,
 }
 
 impl Surw {
@@ -36,7 +42,7 @@ impl Surw {
             walkers.of(ThreadId(index as u16)).remaining = u64::from(weight);
         }
         walkers.of(ThreadId::MAIN).alive = true;
-        Surw { rng: Rng::new(spec.seed), walkers, object: spec.object, intended: None }
+        Surw { rng: Rng::new(spec.seed), walkers, object: spec.object, intended: None, age: 0 }
     }
 
     fn is_interesting(&self, op: &Op) -> bool {
@@ -80,7 +86,7 @@ impl Surw {
 impl Policy for Surw {
     fn choose(&mut self, choice: &Choice<'_>) -> ThreadId {
         for candidate in choice.candidates {
-            let interesting = self.is_interesting(&candidate.op);
+            let interesting = self.is_interesting(candidate.op);
             let walker = self.walkers.of(candidate.thread);
             walker.alive = true;
             if interesting && walker.remaining == 0 {
@@ -88,8 +94,10 @@ impl Policy for Surw {
                 walker.remaining = 1;
             }
         }
-        if self.intended.is_none() {
+        self.age += 1;
+        if self.intended.is_none() || self.age > STALE {
             self.intended = self.draw();
+            self.age = 0;
         }
         let Some(intended) = self.intended else { return self.pick_any(choice.candidates) };
         let is_free = |walk: &Surw, c: &Candidate<'_>| c.thread == intended || !walk.is_interesting(c.op);

@@ -53,7 +53,7 @@ impl DataSymbols {
         let after = self.variables.partition_point(|variable| variable.start <= address);
         let variable = self.variables.get(after.checked_sub(1)?)?;
         let offset = address - variable.start;
-        (offset < variable.size).then(|| DataName { symbol: variable.name.clone(), offset })
+        (offset < variable.size).then(|| DataName { symbol: variable.name.clone(), offset, path: None })
     }
 }
 

@@ -5,6 +5,7 @@
 //! stopped just before its first thread. From there a [`Server`] runs one copy per plan.
 //! This crate does not know what is worth trying.
 
+mod allocation;
 mod baseline;
 mod compiler;
 mod data_symbols;
@@ -22,6 +23,7 @@ mod server_error;
 mod signal;
 mod symbols;
 mod trace_hash;
+mod types;
 mod wrapper;
 
 pub use compiler::{BuildError, SourceLanguage, compile, rust_flags};
@@ -35,4 +37,5 @@ pub use server::{Server, ServerOptions};
 pub use server_error::{RunError, StartError};
 pub use symbols::{DataName, Site, Symbols};
 pub use trace_hash::stable_hash;
+pub use types::Part;
 pub use wrapper::{Language, WRAPPED_FUNCTIONS, WrapperError, become_compiler, compiler_command};

@@ -8,6 +8,7 @@ use threadbare_trace::{Event, EventKind, ThreadId};
 use threadbare_wire::ContextRecord;
 
 use crate::symbols::Symbols;
+use crate::types::Part;
 
 const PAGE: u64 = 4096;
 
@@ -95,10 +96,19 @@ impl<'a> ObjectNames<'a> {
 
     /// The name of an address that lies in memory of the program known to be in use.
     pub fn known(&self, address: u64) -> Option<String> {
-        if let Some(name) = self.symbols.data(address) {
+        self.find(address, Part::Innermost)
+    }
+
+    /// What an address that is a value points to, if it lies in memory known to be in use.
+    pub fn pointee(&self, address: u64) -> Option<String> {
+        self.find(address, Part::Whole)
+    }
+
+    fn find(&self, address: u64, part: Part) -> Option<String> {
+        if let Some(name) = self.symbols.data(address, part) {
             return Some(name.to_string());
         }
-        if let Some(name) = self.known_block(address) {
+        if let Some(name) = self.in_block(address, part) {
             return Some(name);
         }
         if let Some((range, thread)) = self.stacks.iter().find(|(range, _)| range.contains(&address)) {
@@ -117,12 +127,21 @@ impl<'a> ObjectNames<'a> {
         }
     }
 
+    /// What a value points to, if that is a heap block.
+    pub fn pointee_block(&self, address: u64) -> Option<String> {
+        self.in_block(address, Part::Whole)
+    }
+
     /// The name of an address in a heap block, by where the block was allocated.
-    pub fn known_block(&self, address: u64) -> Option<String> {
+    fn in_block(&self, address: u64, part: Part) -> Option<String> {
         let (start, block) = self.block(address)?;
+        let offset = address - start;
         let site = self.symbols.own_site(block.site, block.context, self.contexts);
-        let name = format!("heap {site} {}#{}", block.thread, block.ordinal);
-        Some(with_offset(name, address - start))
+        let which = format!("{site} {}#{}", block.thread, block.ordinal);
+        Some(match self.symbols.allocated(&site, offset, part) {
+            Some((name, path)) => format!("{name} (heap, {which}){path}"),
+            None => with_offset(format!("heap {which}"), offset),
+        })
     }
 
     fn block(&self, address: u64) -> Option<(u64, &Block)> {

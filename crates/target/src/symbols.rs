@@ -10,8 +10,10 @@ use addr2line::Loader;
 
 use threadbare_wire::{ContextRecord, RUNTIME_LIBRARY};
 
+use crate::allocation::allocated_type;
 use crate::data_symbols::DataSymbols;
 use crate::modules::Modules;
+use crate::types::{Part, Types};
 
 /// A place in the code.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -65,13 +67,16 @@ pub struct DataName {
     pub symbol: String,
     /// Bytes from its start.
     pub offset: u64,
+    /// The way to that part, such as `.head` or `[2]`, where the type is known.
+    pub path: Option<String>,
 }
 
 impl fmt::Display for DataName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.offset {
-            0 => write!(f, "{}", self.symbol),
-            offset => write!(f, "{}+{offset}", self.symbol),
+        match (&self.path, self.offset) {
+            (Some(path), _) => write!(f, "{}{path}", self.symbol),
+            (None, 0) => write!(f, "{}", self.symbol),
+            (None, offset) => write!(f, "{}+{offset}", self.symbol),
         }
     }
 }
@@ -79,6 +84,7 @@ impl fmt::Display for DataName {
 struct ModuleSymbols {
     code: Option<Loader>,
     data: DataSymbols,
+    types: Types,
 }
 
 /// Looks up code and data of one program. Files are read when first asked about.
@@ -86,13 +92,20 @@ pub struct Symbols {
     modules: Modules,
     loaded: Vec<OnceCell<ModuleSymbols>>,
     sites: RefCell<HashMap<u64, Rc<Site>>>,
+    /// The types allocated at places in the source.
+    allocations: RefCell<HashMap<(String, u32), Option<String>>>,
 }
 
 impl Symbols {
     /// Symbols for what is loaded in a program.
     pub fn new(modules: &Modules) -> Symbols {
         let loaded = modules.all().iter().map(|_| OnceCell::new()).collect();
-        Symbols { modules: modules.clone(), loaded, sites: RefCell::default() }
+        Symbols {
+            modules: modules.clone(),
+            loaded,
+            sites: RefCell::default(),
+            allocations: RefCell::default(),
+        }
     }
 
     /// What is loaded where.
@@ -146,16 +159,44 @@ impl Symbols {
         frames
     }
 
+    /// The type that is allocated at a place in the source, and the way to the part at an offset.
+    pub(crate) fn allocated(&self, site: &Site, offset: u64, part: Part) -> Option<(String, String)> {
+        let name = self.allocated_type(site)?;
+        let bare = name.rsplit("::").next().unwrap_or(&name);
+        // Any module may hold the type; the program's own comes first.
+        let path = self.modules.all().iter().enumerate().find_map(|(index, module)| {
+            let types = &self.module(index).types;
+            let id = types.named(bare).filter(|_| module.name == site.module)?;
+            Some(types.path(id, offset, part))
+        })?;
+        Some((bare.to_string(), path))
+    }
+
+    fn allocated_type(&self, site: &Site) -> Option<String> {
+        let (file, line) = (site.file.clone()?, site.line?);
+        let mut types = self.allocations.borrow_mut();
+        let known = types.entry((file.clone(), line)).or_insert_with(|| {
+            let text = std::fs::read(&file).ok()?;
+            let text = String::from_utf8_lossy(&text);
+            allocated_type(text.lines().nth(line as usize - 1)?).map(str::to_string)
+        });
+        known.clone()
+    }
+
     /// The global variable at an address in the process.
-    pub fn data(&self, address: u64) -> Option<DataName> {
+    pub fn data(&self, address: u64, part: Part) -> Option<DataName> {
         let (index, offset) = self.modules.find(address)?;
-        self.module(index).data.find(offset)
+        let module = self.module(index);
+        let mut name = module.data.find(offset)?;
+        let of = module.types.of_variable(offset - name.offset);
+        name.path = of.map(|of| module.types.path(of, name.offset, part));
+        Some(name)
     }
 
     fn module(&self, index: usize) -> &ModuleSymbols {
         self.loaded[index].get_or_init(|| {
             let path = &self.modules.all()[index].path;
-            ModuleSymbols { code: Loader::new(path).ok(), data: DataSymbols::load(path) }
+            ModuleSymbols { code: Loader::new(path).ok(), data: DataSymbols::load(path), types: Types::load(path) }
         })
     }
 }

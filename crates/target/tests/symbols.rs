@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use threadbare_target::{Modules, ObjectNames, Symbols};
+use threadbare_target::{Modules, ObjectNames, Part, Symbols};
 
 /// Prints the addresses to be looked up, then waits to be looked at.
 const SOURCE: &str = r#"#include <cstdio>
@@ -62,10 +62,13 @@ fn code_and_data_have_the_names_of_the_source() {
         let running = start(folder.path(), &["-g", "-O0", pie]);
         let [account, table, calls, local, pc] = running.1[..] else { panic!("{:?}", running.1) };
         let symbols = Symbols::new(&Modules::of_process(running.0.id()).unwrap());
-        assert_eq!(symbols.data(account).unwrap().to_string(), "bank::account");
-        assert_eq!(symbols.data(table).unwrap().to_string(), "bank::table+16");
-        assert_eq!(symbols.data(calls).unwrap().to_string(), "here()::calls");
-        assert_eq!(symbols.data(local), None);
+        assert_eq!(symbols.data(account, Part::Innermost).unwrap().to_string(), "bank::account");
+        let name = |address, part| symbols.data(address, part).unwrap().to_string();
+        assert_eq!(name(table, Part::Innermost), "bank::table[1].a");
+        assert_eq!(name(table + 8, Part::Innermost), "bank::table[1].b");
+        assert_eq!(name(table, Part::Whole), "bank::table[1]");
+        assert_eq!(symbols.data(calls, Part::Innermost).unwrap().to_string(), "here()::calls");
+        assert_eq!(symbols.data(local, Part::Innermost), None);
         let site = symbols.site(pc);
         assert_eq!(site.to_string(), "names.cpp:12");
         assert_eq!(site.function.as_deref(), Some("caller(int)"));
@@ -84,7 +87,7 @@ fn a_stripped_program_still_has_stable_places() {
     let [account, .., pc] = running.1[..] else { panic!("{:?}", running.1) };
     let site = symbols.site(pc);
     assert!(site.to_string().starts_with("names+0x"), "{site}");
-    assert_eq!(symbols.data(account), None);
+    assert_eq!(symbols.data(account, Part::Innermost), None);
     assert!(ObjectNames::new(&symbols, &[]).name(account).starts_with("names+0x"));
 }
 

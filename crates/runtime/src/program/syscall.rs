@@ -2,6 +2,9 @@
 
 use std::ffi::{c_int, c_long, c_void};
 
+use libc::timespec;
+
+use super::io;
 use crate::interpose::{interpose, site};
 use crate::sync::{futex, or_errno};
 use crate::{entropy, identity, sys, time};
@@ -20,6 +23,10 @@ interpose! {
                 time::give_way(pc);
                 0
             }
+            libc::SYS_clock_gettime => return c_long::from(time::clock_gettime(a as c_int, b as *mut timespec)),
+            libc::SYS_nanosleep => return c_long::from(time::nanosleep(a as *const timespec, b as *mut timespec)),
+            libc::SYS_read => return io::read(a as c_int, b as *mut c_void, c) as c_long,
+            libc::SYS_write => return io::write(a as c_int, b as *const c_void, c) as c_long,
             libc::SYS_clone | libc::SYS_clone3 | libc::SYS_fork | libc::SYS_vfork => {
                 crate::record::unsupported("a system call that makes threads or processes by hand")
             }

@@ -178,7 +178,9 @@ pub unsafe fn write_parts(fd: c_int, places: *const iovec, count: c_int, pc: u64
     if total <= libc::PIPE_BUF || manner(fd) != Manner::Blocking {
         turn(fd, libc::POLLOUT, false, pc);
         // SAFETY: as above.
-        return result(unsafe { sys::call(libc::SYS_writev, [fd as usize, places as usize, count as usize, 0, 0, 0]) });
+        return result(unsafe {
+            sys::call(libc::SYS_writev, [fd as usize, places as usize, count as usize, 0, 0, 0])
+        });
     }
     let mut done = 0;
     for part in parts {

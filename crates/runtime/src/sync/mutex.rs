@@ -78,7 +78,7 @@ impl Mutex {
         if self.depth == 0 {
             self.owner = None;
             fiber.held.retain(|held| *held != self.address);
-            engine().changed();
+            engine().released();
         }
     }
 }
@@ -302,6 +302,8 @@ interpose! {
                 format_args!("{} initialises <obj {address:#x}> again while {owner} holds it", fiber.id),
             );
         }
+        const SHARED_BETWEEN_PROCESSES: c_int = 128;
+        engine().world.process_shared |= *kind_of(address) & SHARED_BETWEEN_PROCESSES != 0;
         set(address, Mutex::new(address, *kind_of(address)));
         note_life(EventKind::Init, address, pc);
         0

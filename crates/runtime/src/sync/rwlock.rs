@@ -109,7 +109,7 @@ fn release(address: usize, pc: u64) -> c_int {
         fiber.held.remove(index);
     }
     note(EventKind::Unlock, address, 0);
-    engine().changed();
+    engine().released();
     0
 }
 

@@ -120,6 +120,7 @@ interpose! {
         let pc = site();
         let result = real!(sem_init as unsafe extern "C-unwind" fn(*mut sem_t, c_int, c_uint) -> c_int)(semaphore, shared, value);
         if result == 0 {
+            engine().world.process_shared |= shared != 0;
             set(semaphore as usize, value);
             note_life(EventKind::Init, semaphore as usize, pc);
         }

@@ -1,4 +1,5 @@
 // expect: pass
+// flags: -lm
 // Rounding modes and vector registers belong to their thread.
 #include <assert.h>
 #include <fenv.h>

@@ -20,7 +20,7 @@ static void handler(int signal) {
 
 static void *work(void *unused) {
 
-    for (int i = 0; i < 4; i++) steps++;
+    for (int i = 0; i < 4; i++) __atomic_add_fetch(&steps, 1, __ATOMIC_SEQ_CST);
     while (!count) {}
     return unused;
 }
