@@ -1,5 +1,8 @@
 //! Running one interleaving again on a program of its own.
 
+use std::time::{Duration, Instant};
+
+use threadbare_explore::minimise;
 use threadbare_sched::{PolicyKind, PolicySpec};
 use threadbare_target::{Execution, Modules, Program, Script, Server, ServerOptions, StartError, Symbols};
 use threadbare_trace::{Outcome, Schedule, Switch};
@@ -12,6 +15,10 @@ use crate::names::ExecutionNames;
 /// Shared memory is learned while a schedule is followed; each pass can only add to it, and the
 /// second pass already sees nearly all.
 const MOST_PASSES: usize = 8;
+
+/// How much may be spent on making a schedule shorter.
+const SHORTENING_RUNS: usize = 4000;
+const SHORTENING_TIME: Duration = Duration::from_secs(10);
 
 /// A fresh start of a program on which schedules are followed.
 pub struct Stage {
@@ -69,6 +76,27 @@ impl Stage {
         match run.outcome {
             Outcome::Uncontrolled(why) => Err(CliError::Uncontrolled(why)),
             _ => Ok(run),
+        }
+    }
+
+    /// Looks for the fewest switches that fail in the same way; the execution, and whether none of
+    /// its switches can be left out.
+    pub fn shorten(&mut self, failing: Execution) -> (Execution, bool) {
+        let Some(server) = &mut self.server else { return (failing, false) };
+        let begin = Instant::now();
+        let (shortest, is_minimal) = minimise(failing.clone(), SHORTENING_RUNS, &mut |plan| {
+            if begin.elapsed() > SHORTENING_TIME {
+                return None;
+            }
+            let run = server.run(plan.policy, &plan.script, plan.flags).ok()?;
+            server.learn(&run.discovered);
+            Some(run)
+        });
+        let in_time = begin.elapsed() <= SHORTENING_TIME;
+        // Once more, so that what is shown is what a replay shows.
+        match self.follow(&shortest.switches) {
+            Ok(run) if same_failure(&run.outcome, &failing.outcome) => (run, is_minimal && in_time),
+            _ => (failing, false),
         }
     }
 

@@ -9,6 +9,8 @@
 //! * `// executions: N`, `// strategies: NAME …`, `// options: …` of the hunt, `// flags: …` of the compiler;
 //! * `// most-steps: N`: steps of one execution that does not probe for unknown sharing;
 //! * `// os-threads`: once more with OS threads.
+//!
+//! `THREADBARE_TEST_PROGRAM=cond/broadcast` tries only the programs with that in their name.
 
 mod support;
 

@@ -57,6 +57,12 @@ impl Dfs {
         }
     }
 
+    /// A walk over the interleavings with at most this many preemptions, where all shared memory is
+    /// known already.
+    pub(crate) fn within(bound: u32) -> Dfs {
+        Dfs { probed: true, ..Dfs::new(0, Some(bound)) }
+    }
+
     fn follow(&self, threads: Vec<ThreadId>) -> Plan {
         // One seed for all: whatever else it decides has to be the same on every path.
         let mut plan = Plan::new(PolicyKind::Prefix, self.seed, "dfs");

@@ -3,7 +3,7 @@
 use threadbare_trace::ThreadId;
 
 use crate::{
-    Choice, Delay, Op, Pct, Policy, PolicyKind, PolicySpec, Pos, Prefix, Random, Replay, RoundRobin, Surw,
+    Choice, Delay, Directed, Op, Pct, Policy, PolicyKind, PolicySpec, Pos, Prefix, Random, Replay, RoundRobin, Surw,
     Turn,
 };
 
@@ -19,6 +19,7 @@ pub enum AnyPolicy {
     RoundRobin(RoundRobin),
     Prefix(Prefix),
     Replay(Replay),
+    Directed(Directed),
 }
 
 macro_rules! each {
@@ -32,6 +33,7 @@ macro_rules! each {
             AnyPolicy::RoundRobin($policy) => $body,
             AnyPolicy::Prefix($policy) => $body,
             AnyPolicy::Replay($policy) => $body,
+            AnyPolicy::Directed($policy) => $body,
         }
     };
 }
@@ -52,6 +54,7 @@ pub fn build(
         Some(PolicyKind::Surw) => AnyPolicy::Surw(Surw::new(spec)),
         Some(PolicyKind::Delay) => AnyPolicy::Delay(Delay::new(spec)),
         Some(PolicyKind::RoundRobin) => AnyPolicy::RoundRobin(RoundRobin::new(spec)),
+        Some(PolicyKind::Directed) => AnyPolicy::Directed(Directed::new(spec)),
         Some(PolicyKind::Prefix) => AnyPolicy::Prefix(Prefix::new(choices.collect())),
         Some(PolicyKind::Replay) => {
             AnyPolicy::Replay(Replay::new(switches.map(|(from, op, to)| Turn { from, op, to }).collect()))

@@ -7,6 +7,7 @@
 mod any;
 mod by_thread;
 mod delay;
+mod directed;
 mod divergence;
 mod pct;
 mod policy;
@@ -25,6 +26,7 @@ mod tests;
 
 pub use any::{AnyPolicy, build};
 pub use delay::Delay;
+pub use directed::{Directed, Goal};
 pub use divergence::{Divergence, Reason};
 pub use pct::Pct;
 pub use policy::{Candidate, Choice, Op, Policy, PolicyKind, PolicySpec};

@@ -106,13 +106,15 @@ pub enum PolicyKind {
     Prefix = 7,
     /// A list of switches named by events, then no further preemption.
     Replay = 8,
+    /// A random walk that brings chosen operations together.
+    Directed = 9,
 }
 
 impl PolicyKind {
     /// The kind with this number, if there is one.
     pub fn from_number(number: u32) -> Option<PolicyKind> {
         use PolicyKind::*;
-        [Random, Pct, Pos, Surw, Delay, RoundRobin, Prefix, Replay]
+        [Random, Pct, Pos, Surw, Delay, RoundRobin, Prefix, Replay, Directed]
             .into_iter()
             .find(|kind| *kind as u32 == number)
     }
@@ -125,7 +127,7 @@ pub struct PolicySpec {
     /// A [`PolicyKind`] by number.
     pub kind: u32,
     /// PCT: the bug depth. Delay: the length of a delay in virtual microseconds (0: the thread goes
-    /// behind all others that can go on). Round robin: the steps of one turn.
+    /// behind all others that can go on). Round robin: the steps of one turn. Directed: a `Goal`.
     pub size: u32,
     /// PCT: the expected number of steps; 0 if unknown.
     pub steps: u64,
@@ -138,9 +140,14 @@ pub struct PolicySpec {
     pub weights: [u32; PolicySpec::MAX_WEIGHTS],
     /// SURW: the address that is interesting (0: every visible operation).
     pub object: u64,
+    /// Directed: the operations to bring together, by their code addresses; 0 for none.
+    pub sites: [u64; PolicySpec::MAX_SITES],
 }
 
 impl PolicySpec {
+    /// How many operations can be brought together.
+    pub const MAX_SITES: usize = 8;
+
     /// How many threads SURW can be told about.
     pub const MAX_WEIGHTS: usize = 64;
 
@@ -154,6 +161,7 @@ impl PolicySpec {
             seed,
             weights: [0; Self::MAX_WEIGHTS],
             object: 0,
+            sites: [0; Self::MAX_SITES],
         }
     }
 }

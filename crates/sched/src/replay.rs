@@ -70,8 +70,9 @@ impl Replay {
         self.turns.len() - self.next
     }
 
+    /// Notes why the switch about to be made, or just taken from the list, cannot be made.
     fn diverge(&mut self, reason: Reason) {
-        let number = self.next as u64 + 1;
+        let number = self.next as u64 + u64::from(!matches!(reason, Reason::CannotGoOn { .. }));
         self.divergence.get_or_insert(Divergence { number, reason });
     }
 }
@@ -81,12 +82,21 @@ impl Policy for Replay {
         let (current, index) = self.place;
         let Some(&turn) = self.turns.get(self.next) else { return choice.stay_or_first() };
         if (turn.from, turn.op) == (current, index) {
-            if choice.candidate(turn.to).is_some() {
-                self.next += 1;
-                return turn.to;
-            }
-            self.diverge(Reason::CannotGoOn { thread: turn.to });
             self.next += 1;
+            let mut to = turn.to;
+            while choice.candidate(to).is_none() {
+                // A thread that cannot go on hands over at once to the one it would have gone to.
+                match self.turns.get(self.next) {
+                    Some(passing) if passing.from == to => to = passing.to,
+                    _ => {
+                        self.diverge(Reason::CannotGoOn { thread: turn.to });
+                        return choice.stay_or_first();
+                    }
+                }
+                self.diverge(Reason::CannotGoOn { thread: turn.to });
+                self.next += 1;
+            }
+            return to;
         } else if choice.candidate(current).is_none() {
             self.diverge(Reason::StoppedElsewhere {
                 thread: current,
@@ -94,7 +104,17 @@ impl Policy for Replay {
                 expected: turn.from,
                 expected_op: turn.op,
             });
+            // The thread that the schedule stops next brings the run closest to it.
+            if choice.candidate(turn.from).is_some() {
+                return turn.from;
+            }
         }
         choice.stay_or_first()
+    }
+
+    /// Wherever the original gave way there is a switch in the list. Only where the list does not
+    /// fit may a thread spin for nothing, and then not for ever.
+    fn patience(&self) -> u32 {
+        2000
     }
 }

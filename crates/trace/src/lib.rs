@@ -1,12 +1,16 @@
 //! What happened in one execution, and the words every other room uses for it.
 //!
-//! This crate knows events, threads, outcomes and schedules. It does not know how programs are
-//! run, nor what is done with a trace afterwards.
+//! This crate knows events, threads, outcomes, schedules and the files they are kept in. It does
+//! not know how programs are run, nor what is done with a trace afterwards.
 
 mod event;
+mod file;
 mod outcome;
+mod record;
 mod schedule;
 
 pub use event::{Event, EventKind, ThreadId};
+pub use file::{EventNames, SiteName, TraceError, TraceErrorKind, TraceFile};
 pub use outcome::{Failure, FailureKind, Outcome};
+pub use record::{ContextRecord, SwitchRecord};
 pub use schedule::{Schedule, ScheduleError, Switch};

@@ -1,8 +1,8 @@
 //! Where the record areas lie behind the control block.
 
-use threadbare_trace::Event;
+use threadbare_trace::{ContextRecord, Event, SwitchRecord};
 
-use crate::control::{ContextRecord, Control, DecisionRecord, LearnedRecord, SwitchRecord};
+use crate::control::{Control, DecisionRecord, LearnedRecord};
 
 /// One area: an offset from the start of the memory and a capacity in records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,9 +9,10 @@ mod control;
 
 pub use area::{Area, Layout};
 pub use control::{
-    ContextRecord, Control, DecisionRecord, LearnedRecord, MAGIC, MESSAGE_BYTES, Plan, Request, STACK_DEPTH,
-    Status, SwitchRecord, Text, flags,
+    Control, DecisionRecord, LearnedRecord, MAGIC, MESSAGE_BYTES, Plan, Request, STACK_DEPTH, Status, Text,
+    flags,
 };
+pub use threadbare_trace::{ContextRecord, SwitchRecord};
 
 /// The environment variable that names the inherited descriptors: `memory,requests,replies`.
 pub const CONTROL_VARIABLE: &str = "THREADBARE_CONTROL";

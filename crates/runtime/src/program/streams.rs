@@ -1,14 +1,64 @@
-//! The locks of stdio streams, as far as programs take them by hand.
+//! Stdio streams, as far as they make threads wait for each other.
 //!
-//! The C library's own lock would be held across switches, and the next thread to want it would
+//! The C library reads inside itself, where nothing can be interposed: a stream over a pipe is
+//! therefore waited for before the call. Locks are modelled where programs take them by hand: the
+//! C library's own lock would be held across switches, and the next thread to want it would
 //! stop everybody. What single stdio calls lock on their own is never held across a switch.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_char, c_int, c_void};
 
-use crate::interpose::{interpose, site};
+use super::turn::turn;
+use crate::interpose::{interpose, real, site};
 use crate::sync::{Limit, mutex};
 
+unsafe extern "C" {
+    fn fileno(stream: *mut c_void) -> c_int;
+}
+
+/// Waits until a stream has something to read, in its buffer or behind it.
+unsafe fn await_input(stream: *mut c_void, pc: u64) {
+    /// The head of a stream, as the C library's public header has it.
+    #[repr(C)]
+    struct Head {
+        flags: c_int,
+        read_pointer: usize,
+        read_end: usize,
+    }
+    // SAFETY: the program passed a stream.
+    unsafe {
+        let head = &*stream.cast::<Head>();
+        if head.read_pointer >= head.read_end {
+            turn(fileno(stream), libc::POLLIN, false, pc);
+        }
+    }
+}
+
 interpose! {
+    /// Reads a line.
+    fn fgets(line: *mut c_char, room: c_int, stream: *mut c_void) -> *mut c_char {
+        await_input(stream, site());
+        real!(fgets as unsafe extern "C-unwind" fn(*mut c_char, c_int, *mut c_void) -> *mut c_char)(line, room, stream)
+    }
+    /// Reads a line of any length.
+    fn getline(line: *mut *mut c_char, room: *mut usize, stream: *mut c_void) -> isize {
+        await_input(stream, site());
+        real!(getline as unsafe extern "C-unwind" fn(*mut *mut c_char, *mut usize, *mut c_void) -> isize)(line, room, stream)
+    }
+    /// Reads records.
+    fn fread(place: *mut c_void, size: usize, count: usize, stream: *mut c_void) -> usize {
+        await_input(stream, site());
+        real!(fread as unsafe extern "C-unwind" fn(*mut c_void, usize, usize, *mut c_void) -> usize)(place, size, count, stream)
+    }
+    /// Reads a character.
+    fn fgetc(stream: *mut c_void) -> c_int {
+        await_input(stream, site());
+        real!(fgetc as unsafe extern "C-unwind" fn(*mut c_void) -> c_int)(stream)
+    }
+    /// Reads a character.
+    fn getc(stream: *mut c_void) -> c_int {
+        await_input(stream, site());
+        real!(getc as unsafe extern "C-unwind" fn(*mut c_void) -> c_int)(stream)
+    }
     /// Locks a stream.
     fn flockfile(stream: *mut c_void) {
         let pc = site();

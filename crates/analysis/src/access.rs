@@ -1,0 +1,59 @@
+//! What a step does to memory.
+
+use threadbare_trace::{Event, EventKind};
+
+/// No range in a trace is believed to be longer than this.
+const LONGEST: u64 = 1 << 26;
+
+/// The bytes a step touches, and how.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Touch {
+    /// The first byte.
+    pub addr: u64,
+    /// How many bytes.
+    pub len: u64,
+    /// Whether it reads them.
+    pub reads: bool,
+    /// Whether it writes them.
+    pub writes: bool,
+    /// Whether it is an atomic operation.
+    pub atomic: bool,
+}
+
+impl Touch {
+    /// What a step touches, if it accesses memory. Releasing a block is a write to all of it.
+    #[inline]
+    pub fn of(event: &Event, kind: EventKind) -> Option<Touch> {
+        use EventKind::*;
+        let (reads, writes, atomic) = match kind {
+            Read | ReadRange => (true, false, false),
+            Write | WriteRange | Free => (false, true, false),
+            AtomicRead | AtomicFailed => (true, false, true),
+            AtomicWrite => (false, true, true),
+            AtomicUpdate => (true, true, true),
+            _ => return None,
+        };
+        let len = match kind {
+            ReadRange | WriteRange | Free => event.value.clamp(1, LONGEST),
+            _ => u64::from(event.size.max(1)),
+        };
+        Some(Touch { addr: event.addr, len: len.min(u64::MAX - event.addr), reads, writes, atomic })
+    }
+
+    /// Whether it reads and writes in one indivisible step.
+    pub fn is_update(&self) -> bool {
+        self.reads && self.writes
+    }
+}
+
+/// The range that a step gives a new meaning: memory that was allocated or released, and the stack
+/// of a thread that begins.
+pub fn reborn(event: &Event, kind: EventKind) -> Option<(u64, u64)> {
+    match kind {
+        EventKind::Alloc | EventKind::Free => {
+            Some((event.addr, event.addr.saturating_add(event.value.max(1) - 1)))
+        }
+        EventKind::Start if event.value > event.addr => Some((event.addr, event.value - 1)),
+        _ => None,
+    }
+}

@@ -1,0 +1,21 @@
+//! Detectors over traces: races, atomicity violations, deadlocks and unprotected variables, and the
+//! seventeen memory-access patterns.
+//!
+//! A detector is one file. It reads the events of one execution in order and says what it found;
+//! nothing here knows how traces are made.
+
+mod access;
+mod address_table;
+mod clocks;
+mod detector;
+mod finding;
+mod locks;
+mod memory;
+mod order;
+pub mod patterns;
+mod race;
+
+pub use detector::Detector;
+pub use finding::{Access, Certainty, Finding, FindingKind, FindingSet, Key};
+pub use race::happens_before::HappensBefore;
+pub use race::hybrid::Hybrid;

@@ -1,0 +1,354 @@
+//! What came before what, by the synchronization in a trace.
+//!
+//! Thread creation and join, barriers, condition variables, semaphores, once-routines, atomics and
+//! futexes enforce an order. Locks do not: they keep steps apart but let them come in any order. So
+//! there are three readings of a trace, see [`Rules`].
+//!
+//! All atomics are taken as acquiring what they read and releasing what they write, as the program
+//! was run. A store replaces what the location hands on, a read-modify-write adds to it.
+
+mod barrier;
+mod condition;
+
+use std::sync::Arc;
+
+use threadbare_trace::{Event, EventKind, ThreadId};
+
+use self::barrier::Barrier;
+use self::condition::Condition;
+use crate::access::reborn;
+use crate::address_table::{AddressTable, NumberMap};
+use crate::clocks::{Epoch, Stamp, VectorClock};
+
+/// Which synchronization counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rules {
+    /// What enforces an order, and nothing else: what holds in every run that makes the same steps.
+    Enforced,
+    /// Also the order in which locks happened to be taken: the happens-before of the observed run.
+    Observed,
+    /// What enforces an order, and values handed over under a lock ([`Order::hand_over`]): what
+    /// holds in every run whose threads see each other's values as they did here.
+    HandedOver,
+}
+
+struct Thread {
+    clock: Arc<VectorClock>,
+    alive: bool,
+    /// The lock-like words this thread took by an atomic update and has not given back.
+    words: Vec<u64>,
+}
+
+#[derive(Default)]
+struct Lock {
+    /// What the last one to hold it alone knew when it released it.
+    written: VectorClock,
+    /// What the readers since then knew.
+    read: VectorClock,
+    owner: Option<ThreadId>,
+}
+
+#[derive(Default)]
+struct Futex {
+    wakers: VectorClock,
+    waiting: u32,
+}
+
+/// The clocks of all threads, kept up to date step by step.
+pub struct Order {
+    rules: Rules,
+    threads: Vec<Option<Thread>>,
+    atomics: AddressTable<VectorClock>,
+    barriers: AddressTable<Barrier>,
+    conditions: AddressTable<Condition>,
+    /// Semaphores and once-controls: what everybody who raised or ended them knew.
+    gates: AddressTable<VectorClock>,
+    futexes: AddressTable<Futex>,
+    locks: AddressTable<Lock>,
+    /// What each thread knew when it last released each lock, where values are handed over.
+    releases: NumberMap<(u64, u16), Arc<VectorClock>>,
+}
+
+fn new_thread(thread: ThreadId, mut clock: VectorClock) -> Thread {
+    clock.set(thread, 1);
+    Thread { clock: Arc::new(clock), alive: true, words: Vec::new() }
+}
+
+impl Order {
+    /// Clocks that follow these rules.
+    pub fn new(rules: Rules) -> Order {
+        Order {
+            rules,
+            threads: Vec::new(),
+            atomics: AddressTable::default(),
+            barriers: AddressTable::default(),
+            conditions: AddressTable::default(),
+            gates: AddressTable::default(),
+            futexes: AddressTable::default(),
+            locks: AddressTable::default(),
+            releases: NumberMap::default(),
+        }
+    }
+
+    #[inline]
+    fn thread(&mut self, thread: ThreadId) -> &mut Thread {
+        if self.threads.len() <= thread.index() {
+            self.threads.resize_with(thread.index() + 1, || None);
+        }
+        self.threads[thread.index()].get_or_insert_with(|| new_thread(thread, VectorClock::default()))
+    }
+
+    /// What a thread knows.
+    #[inline]
+    pub fn clock(&mut self, thread: ThreadId) -> &Arc<VectorClock> {
+        &self.thread(thread).clock
+    }
+
+    /// The current moment of a thread.
+    #[inline]
+    pub fn epoch(&mut self, thread: ThreadId) -> Epoch {
+        Epoch { thread, time: self.clock(thread).get(thread) }
+    }
+
+    /// The current moment of a thread and what it knows.
+    #[inline]
+    pub fn stamp(&mut self, thread: ThreadId) -> Stamp {
+        let clock = Arc::clone(self.clock(thread));
+        Stamp { epoch: Epoch { thread, time: clock.get(thread) }, clock }
+    }
+
+    /// Whether every thread that may still make a step knows the moment, so that all those steps come
+    /// after it. Threads yet to be created know what their creators know.
+    pub fn is_known_to_all(&self, epoch: Epoch) -> bool {
+        self.threads.iter().flatten().all(|thread| !thread.alive || thread.clock.covers(epoch))
+    }
+
+    fn learn(&mut self, thread: ThreadId, clock: &VectorClock) {
+        let mine = &mut self.thread(thread).clock;
+        if !mine.covers_all(clock) {
+            Arc::make_mut(mine).join(clock);
+        }
+    }
+
+    /// What others can learn of the thread from now on is a new moment.
+    fn tick(&mut self, thread: ThreadId) {
+        let clock = Arc::make_mut(&mut self.thread(thread).clock);
+        clock.set(thread, clock.get(thread).saturating_add(1));
+    }
+
+    /// The part of a step that comes before its access to memory: it learns.
+    #[inline]
+    pub fn before(&mut self, event: &Event, kind: EventKind) {
+        use EventKind::*;
+        let thread = event.thread;
+        match kind {
+            Read | Write | ReadRange | WriteRange => {}
+            AtomicRead | AtomicFailed | AtomicUpdate => self.learn_atomic(thread, event.addr),
+            Lock | ReadLock => self.take(thread, event.addr, kind == Lock),
+            Join => {
+                let joined = ThreadId(event.value as u16);
+                let clock = Arc::clone(self.clock(joined));
+                self.learn(thread, &clock);
+                self.thread(joined).alive = false;
+            }
+            BarrierLeave => {
+                let clock = self.barriers.entry(event.addr).leave(event.value);
+                self.learn(thread, &clock);
+            }
+            CondWake | CondTimeout => {
+                if let Some(clock) = self.conditions.entry(event.addr).leave(thread) {
+                    self.learn(thread, &clock);
+                }
+                self.take(thread, event.value, true);
+            }
+            SemWait | OnceSeen | OnceBegin => {
+                if let Some(clock) = self.gates.get(event.addr) {
+                    let clock = clock.clone();
+                    self.learn(thread, &clock);
+                }
+            }
+            // Code that was not compiled for us looks at the word again before it goes on.
+            FutexWait if event.value == 1 => self.learn_atomic(thread, event.addr),
+            FutexWoken | FutexTimeout => self.end_futex_wait(event, kind),
+            _ => {}
+        }
+    }
+
+    /// The part of a step that comes after its access to memory: others may learn of it.
+    #[inline]
+    pub fn after(&mut self, event: &Event, kind: EventKind) {
+        use EventKind::*;
+        let thread = event.thread;
+        match kind {
+            Read | Write | ReadRange | WriteRange => {}
+            AtomicWrite | AtomicUpdate => {
+                let clock = Arc::clone(self.clock(thread));
+                let place = self.atomics.entry(event.addr);
+                if kind == AtomicWrite {
+                    place.copy_from(&clock);
+                } else {
+                    place.join(&clock);
+                }
+                self.note_word(event, kind);
+                self.tick(thread);
+            }
+            Unlock => self.give(thread, event.addr),
+            Create => {
+                let child = ThreadId(event.value as u16);
+                let clock = VectorClock::clone(self.clock(thread));
+                self.thread(child);
+                self.threads[child.index()] = Some(new_thread(child, clock));
+                self.tick(thread);
+            }
+            Exit => self.thread(thread).alive = false,
+            BarrierArrive => {
+                let clock = Arc::clone(self.clock(thread));
+                self.barriers.entry(event.addr).arrive(&clock);
+                self.tick(thread);
+            }
+            CondWait => {
+                self.conditions.entry(event.addr).wait(thread);
+                self.give(thread, event.value);
+            }
+            CondSignal | CondBroadcast => {
+                let clock = Arc::clone(self.clock(thread));
+                let count = if kind == CondSignal { 1 } else { usize::MAX };
+                self.conditions.entry(event.addr).signal(count, &clock);
+                self.tick(thread);
+            }
+            SemPost | OnceEnd => {
+                let clock = Arc::clone(self.clock(thread));
+                self.gates.entry(event.addr).join(&clock);
+                self.tick(thread);
+            }
+            FutexWait if event.value == 0 => self.begin_futex_wait(event),
+            FutexWake if event.value > 0 => {
+                let clock = Arc::clone(self.clock(thread));
+                self.futexes.entry(event.addr).wakers.join(&clock);
+                self.tick(thread);
+            }
+            Init | Destroy => self.forget(event.addr, event.addr),
+            Alloc | Free | Start => {
+                if let Some((first, last)) = reborn(event, kind) {
+                    self.forget(first, last);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn forget(&mut self, first: u64, last: u64) {
+        self.atomics.forget(first, last);
+        self.barriers.forget(first, last);
+        self.conditions.forget(first, last);
+        self.gates.forget(first, last);
+        self.futexes.forget(first, last);
+        if self.rules == Rules::HandedOver && self.locks.live() > 0 {
+            let gone = self.locks.addresses(first, last);
+            if !gone.is_empty() {
+                self.releases.retain(|(lock, _), _| gone.binary_search(lock).is_err());
+            }
+        }
+        self.locks.forget(first, last);
+    }
+
+    fn learn_atomic(&mut self, thread: ThreadId, addr: u64) {
+        self.thread(thread);
+        if let (Some(place), Some(Some(mine))) = (self.atomics.get(addr), self.threads.get_mut(thread.index()))
+            && !mine.clock.covers_all(place)
+        {
+            Arc::make_mut(&mut mine.clock).join(place);
+        }
+    }
+
+    fn take(&mut self, thread: ThreadId, lock: u64, alone: bool) {
+        if self.rules != Rules::Observed || lock == 0 {
+            return;
+        }
+        let place = self.locks.entry(lock);
+        let mut clock = place.written.clone();
+        if alone {
+            clock.join(&place.read);
+        }
+        // A thread may have ended with a robust lock in its hands.
+        let owner = std::mem::take(&mut place.owner);
+        if alone {
+            place.owner = Some(thread);
+        }
+        if let Some(owner) = owner.filter(|owner| *owner != thread)
+            && let Some(Some(owner)) = self.threads.get(owner.index())
+            && !owner.alive
+        {
+            clock.join(&owner.clock);
+        }
+        self.learn(thread, &clock);
+    }
+
+    fn give(&mut self, thread: ThreadId, lock: u64) {
+        match self.rules {
+            Rules::Enforced => {}
+            Rules::HandedOver => {
+                let clock = Arc::clone(self.clock(thread));
+                self.locks.entry(lock);
+                self.releases.insert((lock, thread.0), clock);
+                self.tick(thread);
+            }
+            Rules::Observed => {
+                let clock = Arc::clone(self.clock(thread));
+                let place = self.locks.entry(lock);
+                if place.owner == Some(thread) {
+                    place.owner = None;
+                    place.written.copy_from(&clock);
+                    place.read.clear();
+                } else {
+                    place.read.join(&clock);
+                }
+                self.tick(thread);
+            }
+        }
+    }
+
+    /// The thread has read a value that `from` wrote, both under this lock: what came before the
+    /// value was written and released is known.
+    pub fn hand_over(&mut self, lock: u64, from: ThreadId, to: ThreadId) {
+        if let Some(clock) = self.releases.get(&(lock, from.0)) {
+            let clock = Arc::clone(clock);
+            self.learn(to, &clock);
+        }
+    }
+
+    /// Remembers words that are taken and given back like locks: by changing them from and to zero.
+    fn note_word(&mut self, event: &Event, kind: EventKind) {
+        let words = &mut self.thread(event.thread).words;
+        if event.value == 0 {
+            words.retain(|word| *word != event.addr);
+        } else if kind == EventKind::AtomicUpdate && event.old == 0 && !words.contains(&event.addr) {
+            words.push(event.addr);
+        }
+    }
+
+    /// A thread that sleeps on one word may have released another one in code that was not compiled
+    /// for us: the condition variables of Rust's standard library do.
+    fn begin_futex_wait(&mut self, event: &Event) {
+        let thread = self.thread(event.thread);
+        let (clock, words) = (Arc::clone(&thread.clock), std::mem::take(&mut thread.words));
+        for word in words {
+            self.atomics.entry(word).join(&clock);
+        }
+        self.futexes.entry(event.addr).waiting += 1;
+        self.tick(event.thread);
+    }
+
+    fn end_futex_wait(&mut self, event: &Event, kind: EventKind) {
+        self.learn_atomic(event.thread, event.addr);
+        let Some(futex) = self.futexes.get(event.addr) else { return };
+        let wakers = futex.wakers.clone();
+        futex.waiting = futex.waiting.saturating_sub(1);
+        if futex.waiting == 0 {
+            self.futexes.remove(event.addr);
+        }
+        if kind == EventKind::FutexWoken {
+            self.learn(event.thread, &wakers);
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Who accessed a piece of memory, as far as it can still matter.
+
+use threadbare_trace::{EventKind, ThreadId};
+
+use super::Writer;
+use crate::clocks::{Epoch, Frontier, VectorClock};
+use crate::locks::{LockSetId, LockSets};
+
+/// An access. Of several by the same thread and code under the same locks only the last one is kept: whatever
+/// is concurrent with an earlier one is concurrent with it too.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub pc: u64,
+    pub event: usize,
+    /// The time of its thread.
+    pub time: u32,
+    /// The time of its thread where values are handed over.
+    pub handed_over: u32,
+    pub locks: LockSetId,
+    pub context: u32,
+    pub thread: ThreadId,
+    pub kind: EventKind,
+    pub writes: bool,
+    pub atomic: bool,
+}
+
+impl Entry {
+    pub fn epoch(&self) -> Epoch {
+        Epoch { thread: self.thread, time: self.time }
+    }
+
+    #[inline]
+    fn is_like(&self, other: &Entry) -> bool {
+        self.pc == other.pc
+            && self.thread == other.thread
+            && self.locks == other.locks
+            && self.kind == other.kind
+    }
+}
+
+/// How many entries are looked through before it is asked which of them still matter.
+const FEW: u32 = 16;
+
+/// The accesses to a piece of memory.
+#[derive(Clone)]
+pub struct History {
+    entries: Vec<Entry>,
+    /// The entry of the last access.
+    last: u32,
+    /// When it is time to thin out.
+    limit: u32,
+    /// The locks that all accesses have held: in whatever mode, and alone.
+    any: u64,
+    exclusive: u64,
+    reads: Frontier,
+    writes: Frontier,
+    atomic_reads: Frontier,
+    atomic_writes: Frontier,
+    last_write: Option<Writer>,
+    /// The threads, as far as there are bits, that have taken the last value.
+    taken: u64,
+}
+
+impl Default for History {
+    fn default() -> Self {
+        History {
+            entries: Vec::new(),
+            last: 0,
+            limit: FEW,
+            any: u64::MAX,
+            exclusive: u64::MAX,
+            reads: Frontier::Empty,
+            writes: Frontier::Empty,
+            atomic_reads: Frontier::Empty,
+            atomic_writes: Frontier::Empty,
+            last_write: None,
+            taken: 0,
+        }
+    }
+}
+
+impl History {
+    /// Whether the access repeats the last one, with no synchronization in between.
+    #[inline]
+    pub fn has_just_seen(&self, new: &Entry) -> bool {
+        self.entries.get(self.last as usize).is_some_and(|last| last.is_like(new) && last.time == new.time)
+    }
+
+    /// Whether every access that conflicts with the new one came before it.
+    #[inline]
+    pub fn is_before(&self, new: &Entry, clock: &VectorClock) -> bool {
+        self.writes.is_covered_by(clock)
+            && (!new.writes || self.reads.is_covered_by(clock))
+            && (new.atomic
+                || (self.atomic_writes.is_covered_by(clock)
+                    && (!new.writes || self.atomic_reads.is_covered_by(clock))))
+    }
+
+    /// Whether one lock keeps the new access apart from all others.
+    #[inline]
+    pub fn is_apart(&self, new: &Entry, locks: Option<&LockSets>) -> bool {
+        let Some(locks) = locks else { return false };
+        let (any, exclusive) = locks.set(new.locks).masks();
+        self.any & exclusive | self.exclusive & any != 0
+    }
+
+    /// The accesses that conflict with the new one and did not come before it.
+    pub fn conflicts<'a>(
+        &'a self,
+        new: &'a Entry,
+        clock: &'a VectorClock,
+    ) -> impl Iterator<Item = &'a Entry> + 'a {
+        self.entries.iter().filter(move |old| {
+            old.thread != new.thread
+                && (old.writes || new.writes)
+                && !(old.atomic && new.atomic)
+                && !clock.covers(old.epoch())
+        })
+    }
+
+    /// The writer of the value, once for each thread that reads it and did not write it.
+    pub fn take_value(&mut self, reader: ThreadId) -> Option<Writer> {
+        let writer = self.last_write?;
+        let bit = 1u64.checked_shl(u32::from(reader.0)).unwrap_or(0);
+        if writer.0 == reader || self.taken & bit != 0 {
+            return None;
+        }
+        self.taken |= bit;
+        Some(writer)
+    }
+
+    /// Adds an access.
+    #[inline]
+    pub fn push(&mut self, new: &Entry, clock: &VectorClock, locks: Option<&LockSets>) {
+        let frontier = match (new.atomic, new.writes) {
+            (false, false) => &mut self.reads,
+            (false, true) => &mut self.writes,
+            (true, false) => &mut self.atomic_reads,
+            (true, true) => &mut self.atomic_writes,
+        };
+        frontier.push(new.epoch(), clock);
+        if new.writes {
+            self.last_write = Some((new.thread, new.locks));
+            self.taken = 0;
+        }
+        match self.entries.iter().position(|old| old.is_like(new)) {
+            Some(place) => {
+                self.entries[place] = new.clone();
+                self.last = place as u32;
+            }
+            None => {
+                self.restrict(new.locks, locks);
+                self.last = self.entries.len() as u32;
+                self.entries.push(new.clone());
+            }
+        }
+    }
+
+    fn restrict(&mut self, new: LockSetId, locks: Option<&LockSets>) {
+        let (any, exclusive) = locks.map_or((0, 0), |locks| locks.set(new).masks());
+        self.any &= any;
+        self.exclusive &= exclusive;
+    }
+
+    /// Drops what no longer matters, whenever the entries have doubled.
+    #[inline]
+    pub fn thin_out(&mut self, matters: impl Fn(&Entry) -> bool) {
+        if self.entries.len() < self.limit as usize {
+            return;
+        }
+        let last = self.entries.get(self.last as usize).cloned();
+        self.entries.retain(matters);
+        let place = last.and_then(|last| self.entries.iter().position(|entry| entry.is_like(&last)));
+        // Where the last access is gone, no repetition of it can be recognised.
+        self.last = place.map_or(u32::MAX, |place| place as u32);
+        self.limit = FEW.max(2 * self.entries.len() as u32);
+    }
+}
