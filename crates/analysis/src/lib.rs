@@ -9,13 +9,16 @@ mod address_table;
 mod clocks;
 mod detector;
 mod finding;
+mod lock_discipline;
 mod locks;
 mod memory;
 mod order;
 pub mod patterns;
 mod race;
+mod synchronization;
 
 pub use detector::Detector;
 pub use finding::{Access, Certainty, Finding, FindingKind, FindingSet, Key};
+pub use lock_discipline::LockDiscipline;
 pub use race::happens_before::HappensBefore;
 pub use race::hybrid::Hybrid;

@@ -191,6 +191,10 @@ pub struct HuntArgs {
     #[arg(allow_negative_numbers = true, help_heading = "Program options")]
     pub stall: std::time::Duration,
 
+    /// Keep the schedule as it was found, with switches that the failure does not need
+    #[arg(long, help_heading = "Output")]
+    pub no_minimise: bool,
+
     /// Where schedules of failures are kept
     #[arg(long, value_name = "DIR", default_value = ".threadbare", help_heading = "Output")]
     pub out: PathBuf,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use threadbare_explore::Found;
+use threadbare_explore::{Found, is_preemption};
 use threadbare_report::{FailureReport, Interleaving, Look, failure_site, interleaving, name_addresses};
 use threadbare_target::{Execution, Modules, Symbols, stable_hash};
 use threadbare_trace::{FailureKind, Schedule};
@@ -30,6 +30,8 @@ pub struct Shelf<'a> {
     pub folder: &'a Path,
     /// What file names begin with.
     pub name: &'a str,
+    /// Leave out the switches that the failure does not need.
+    pub minimise: bool,
     /// The schedule file's head; switches and failure are filled in.
     pub head: Schedule,
 }
@@ -44,11 +46,23 @@ pub fn keep(
     look: &Look,
 ) -> Result<Kept, CliError> {
     let nothing = Symbols::new(&Modules::default());
+    let mut is_minimal = false;
     let (again, symbols) = match stage {
-        Some(stage) => (stage.follow(&found.run.switches).ok(), stage.symbols()),
+        Some(stage) => {
+            let again = stage.follow(&found.run.switches).ok();
+            let again = again.filter(|again| rerun::same_failure(&again.outcome, &found.run.outcome));
+            let shortest = again.map(|again| {
+                if !shelf.minimise {
+                    return again;
+                }
+                let (shortest, minimal) = stage.shorten(again);
+                is_minimal = minimal;
+                shortest
+            });
+            (shortest, stage.symbols())
+        }
         None => (None, &nothing),
     };
-    let again = again.filter(|again| rerun::same_failure(&again.outcome, &found.run.outcome));
     let reproduced = again.is_some();
     let run = again.as_ref().unwrap_or(&found.run);
     let names = ExecutionNames::new(symbols, run);
@@ -58,7 +72,7 @@ pub fn keep(
     let schedule = Schedule {
         execution: found.execution,
         failure: Some((failure.kind, report.message.clone())),
-        switches: rerun::to_schedule(&found.run.switches, &names),
+        switches: rerun::to_schedule(&run.switches, &names),
         ..shelf.head.clone()
     };
     let path = keep::keep(shelf.folder, shelf.name, &schedule, &run.output)?;
@@ -66,6 +80,8 @@ pub fn keep(
     report.policy.clone_from(&found.policy);
     report.count = found.count;
     report.reproduced = reproduced;
+    report.minimal = is_minimal;
+    report.preemptions = run.switches.iter().filter(|switch| is_preemption(switch)).count() as u64;
     report.schedule = Some(path.display().to_string());
     Ok(Kept { report, schedule: path, shown: show(run, &names, look), kind: failure.kind })
 }
@@ -89,6 +105,8 @@ pub fn describe(run: &Execution, names: &ExecutionNames<'_>, symbols: &Symbols) 
         trace_hash: trace_hash(run, symbols),
         count: 1,
         reproduced: true,
+        minimal: false,
+        preemptions: 0,
     })
 }
 

@@ -119,7 +119,7 @@ fn keep_all(
         ..Schedule::default()
     };
     let name = keep::file_stem(&args.program);
-    let shelf = Shelf { folder: &args.out, name: &name, head };
+    let shelf = Shelf { folder: &args.out, name: &name, minimise: !args.no_minimise, head };
     let look = output::look(&args.output);
     // A failure is kept even if the program cannot be started a second time.
     let mut stage = Stage::set(program, &conditions)
@@ -147,6 +147,11 @@ fn words(args: &HuntArgs, campaign: &Campaign, kept: &[Kept]) -> String {
             args.seed
         ));
         text.push_str(match report.reproduced {
+            true if report.minimal => match report.preemptions {
+                0 => "It needs no preemption: the threads only have to run in this order.\n",
+                1 => "The schedule is minimised: it fails with one preemption, and not without it.\n",
+                _ => "The schedule is minimised: none of its preemptions can be left out.\n",
+            },
             true => "A second run of the same schedule failed in the same way.\n",
             false if args.jobs == Some(1) => {
                 "A second run of the same schedule did NOT fail in the same way.\n"

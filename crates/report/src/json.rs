@@ -88,6 +88,10 @@ pub struct FailureReport {
     pub count: u64,
     /// Whether a second run of the same schedule failed in the same way.
     pub reproduced: bool,
+    /// Switches away from a thread that could have gone on.
+    pub preemptions: u64,
+    /// Whether none of them can be left out without losing the failure.
+    pub minimal: bool,
 }
 
 /// Something suspicious in a trace.

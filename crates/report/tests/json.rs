@@ -15,6 +15,8 @@ fn sample() -> JsonReport {
         trace_hash: "00000000000000ff".into(),
         count: 3,
         reproduced: true,
+        preemptions: 2,
+        minimal: true,
     };
     JsonReport {
         tool: "threadbare",

@@ -8,9 +8,11 @@ mod file;
 mod outcome;
 mod record;
 mod schedule;
+mod std_export;
 
 pub use event::{Event, EventKind, ThreadId};
 pub use file::{EventNames, SiteName, TraceError, TraceErrorKind, TraceFile};
 pub use outcome::{Failure, FailureKind, Outcome};
 pub use record::{ContextRecord, SwitchRecord};
 pub use schedule::{Schedule, ScheduleError, Switch};
+pub use std_export::StdExport;

@@ -14,7 +14,6 @@ use threadbare_trace::Event;
 use super::Search;
 use crate::detector::Detector;
 use crate::finding::Finding;
-use crate::order::Rules;
 
 /// Finds races of the observed run.
 pub struct HappensBefore {
@@ -23,7 +22,7 @@ pub struct HappensBefore {
 
 impl Default for HappensBefore {
     fn default() -> Self {
-        HappensBefore { search: Search::new(Rules::Observed) }
+        HappensBefore { search: Search::observed() }
     }
 }
 

@@ -2,9 +2,9 @@
 
 use threadbare_trace::{EventKind, ThreadId};
 
-use super::Writer;
 use crate::clocks::{Epoch, Frontier, VectorClock};
-use crate::locks::{LockSetId, LockSets};
+use crate::locks::LockSetId;
+use crate::synchronization::LastValue;
 
 /// An access. Of several by the same thread and code under the same locks only the last one is kept: whatever
 /// is concurrent with an earlier one is concurrent with it too.
@@ -56,9 +56,8 @@ pub struct History {
     writes: Frontier,
     atomic_reads: Frontier,
     atomic_writes: Frontier,
-    last_write: Option<Writer>,
-    /// The threads, as far as there are bits, that have taken the last value.
-    taken: u64,
+    /// Who wrote it last.
+    pub value: LastValue,
 }
 
 impl Default for History {
@@ -73,8 +72,7 @@ impl Default for History {
             writes: Frontier::Empty,
             atomic_reads: Frontier::Empty,
             atomic_writes: Frontier::Empty,
-            last_write: None,
-            taken: 0,
+            value: LastValue::default(),
         }
     }
 }
@@ -96,11 +94,9 @@ impl History {
                     && (!new.writes || self.atomic_reads.is_covered_by(clock))))
     }
 
-    /// Whether one lock keeps the new access apart from all others.
+    /// Whether one lock keeps an access with these locks apart from all others.
     #[inline]
-    pub fn is_apart(&self, new: &Entry, locks: Option<&LockSets>) -> bool {
-        let Some(locks) = locks else { return false };
-        let (any, exclusive) = locks.set(new.locks).masks();
+    pub fn is_apart(&self, (any, exclusive): (u64, u64)) -> bool {
         self.any & exclusive | self.exclusive & any != 0
     }
 
@@ -118,20 +114,9 @@ impl History {
         })
     }
 
-    /// The writer of the value, once for each thread that reads it and did not write it.
-    pub fn take_value(&mut self, reader: ThreadId) -> Option<Writer> {
-        let writer = self.last_write?;
-        let bit = 1u64.checked_shl(u32::from(reader.0)).unwrap_or(0);
-        if writer.0 == reader || self.taken & bit != 0 {
-            return None;
-        }
-        self.taken |= bit;
-        Some(writer)
-    }
-
-    /// Adds an access.
+    /// Adds an access by a thread that knows this and holds these locks.
     #[inline]
-    pub fn push(&mut self, new: &Entry, clock: &VectorClock, locks: Option<&LockSets>) {
+    pub fn push(&mut self, new: &Entry, clock: &VectorClock, (any, exclusive): (u64, u64)) {
         let frontier = match (new.atomic, new.writes) {
             (false, false) => &mut self.reads,
             (false, true) => &mut self.writes,
@@ -140,8 +125,7 @@ impl History {
         };
         frontier.push(new.epoch(), clock);
         if new.writes {
-            self.last_write = Some((new.thread, new.locks));
-            self.taken = 0;
+            self.value.written(new.thread, new.locks);
         }
         match self.entries.iter().position(|old| old.is_like(new)) {
             Some(place) => {
@@ -149,17 +133,12 @@ impl History {
                 self.last = place as u32;
             }
             None => {
-                self.restrict(new.locks, locks);
+                self.any &= any;
+                self.exclusive &= exclusive;
                 self.last = self.entries.len() as u32;
                 self.entries.push(new.clone());
             }
         }
-    }
-
-    fn restrict(&mut self, new: LockSetId, locks: Option<&LockSets>) {
-        let (any, exclusive) = locks.map_or((0, 0), |locks| locks.set(new).masks());
-        self.any &= any;
-        self.exclusive &= exclusive;
     }
 
     /// Drops what no longer matters, whenever the entries have doubled.

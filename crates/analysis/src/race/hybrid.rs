@@ -14,7 +14,6 @@ use threadbare_trace::Event;
 use super::Search;
 use crate::detector::Detector;
 use crate::finding::Finding;
-use crate::order::Rules;
 
 /// Finds races that may happen in runs other than the observed one.
 pub struct Hybrid {
@@ -23,7 +22,7 @@ pub struct Hybrid {
 
 impl Default for Hybrid {
     fn default() -> Self {
-        Hybrid { search: Search::new(Rules::Enforced) }
+        Hybrid { search: Search::predicted() }
     }
 }
 

@@ -5,30 +5,32 @@ pub mod happens_before;
 mod history;
 pub mod hybrid;
 
-use threadbare_trace::{Event, EventKind, ThreadId};
+use threadbare_trace::{Event, EventKind};
 
 use self::history::{Entry, History};
 use crate::access::{Touch, reborn};
 use crate::address_table::NumberMap;
 use crate::finding::{Access, Certainty, Finding, FindingKind};
-use crate::locks::{LockSetId, LockSets};
+use crate::locks::LockSetId;
 use crate::memory::Memory;
 use crate::order::{Order, Rules};
 use crate::patterns;
+use crate::synchronization::Synchronization;
 
 /// The two detectors are one search under two sets of rules.
 struct Search {
-    order: Order,
-    /// Present where locks count as keeping steps apart, and not as ordering them.
-    apart: Option<Apart>,
+    rules: Separation,
     memory: Memory<History>,
     found: Found,
 }
 
-/// What keeps steps apart without ordering them.
-struct Apart {
-    locks: LockSets,
-    handed_over: Order,
+/// What keeps two accesses apart.
+#[allow(clippy::large_enum_variant)]
+enum Separation {
+    /// The order that was observed.
+    Observed(Order),
+    /// The order that is enforced, and locks.
+    Predicted(Synchronization),
 }
 
 #[derive(Default)]
@@ -37,19 +39,37 @@ struct Found {
     findings: Vec<Finding>,
 }
 
+impl Separation {
+    #[inline]
+    fn order(&mut self) -> &mut Order {
+        match self {
+            Separation::Observed(order) => order,
+            Separation::Predicted(synchronization) => &mut synchronization.enforced,
+        }
+    }
+}
+
 impl Search {
-    fn new(rules: Rules) -> Search {
-        let apart = (rules == Rules::Enforced)
-            .then(|| Apart { locks: LockSets::default(), handed_over: Order::new(Rules::HandedOver) });
-        Search { order: Order::new(rules), apart, memory: Memory::default(), found: Found::default() }
+    fn new(rules: Separation) -> Search {
+        Search { rules, memory: Memory::default(), found: Found::default() }
     }
 
+    fn observed() -> Search {
+        Search::new(Separation::Observed(Order::new(Rules::Observed)))
+    }
+
+    fn predicted() -> Search {
+        Search::new(Separation::Predicted(Synchronization::default()))
+    }
+
+    #[inline]
     fn observe(&mut self, index: usize, event: &Event) {
         let Some(kind) = event.kind() else { return };
-        self.order.before(event, kind);
-        if let Some(apart) = &mut self.apart {
-            apart.handed_over.before(event, kind);
-            apart.locks.observe(index, event, kind);
+        match &mut self.rules {
+            Separation::Observed(order) => order.before(event, kind),
+            Separation::Predicted(synchronization) => {
+                synchronization.before(index, event, kind);
+            }
         }
         if let Some(touch) = Touch::of(event, kind) {
             self.touch(index, event, kind, touch);
@@ -57,21 +77,25 @@ impl Search {
         if let Some((first, last)) = reborn(event, kind) {
             self.memory.forget(first, last);
         }
-        self.order.after(event, kind);
-        if let Some(apart) = &mut self.apart {
-            apart.handed_over.after(event, kind);
+        match &mut self.rules {
+            Separation::Observed(order) => order.after(event, kind),
+            Separation::Predicted(synchronization) => synchronization.after(event, kind),
         }
     }
 
     fn touch(&mut self, index: usize, event: &Event, kind: EventKind, touch: Touch) {
         let thread = event.thread;
-        let Search { order, apart, memory, found } = self;
-        let locks = apart.as_mut().map_or(LockSetId::EMPTY, |apart| apart.locks.current(thread));
+        let Search { rules, memory, found } = self;
+        let time = rules.order().epoch(thread).time;
+        let (locks, handed_over) = match rules {
+            Separation::Observed(_) => (LockSetId::EMPTY, 0),
+            Separation::Predicted(s) => (s.locks.current(thread), s.handed_over.epoch(thread).time),
+        };
         let new = Entry {
             pc: event.pc,
             event: index,
-            time: order.epoch(thread).time,
-            handed_over: apart.as_mut().map_or(0, |apart| apart.handed_over.epoch(thread).time),
+            time,
+            handed_over,
             locks,
             context: event.context,
             thread,
@@ -83,36 +107,27 @@ impl Search {
             if history.has_just_seen(&new) {
                 return;
             }
-            if let Some(apart) = apart.as_mut()
-                && touch.reads
-                && !touch.atomic
-            {
-                receive(apart, history, &new);
-            }
-            let clock = order.clock(thread);
-            if !history.is_before(&new, clock) && !history.is_apart(&new, apart.as_ref().map(|a| &a.locks)) {
-                for old in history.conflicts(&new, clock) {
-                    match apart.as_mut() {
-                        None => found.add(old, &new, addr, Certainty::Observed, Vec::new()),
-                        Some(apart) if apart.locks.exclude(old.locks, new.locks) => {}
-                        Some(apart) => {
-                            let known = apart.handed_over.clock(thread).get(old.thread);
-                            let certainty = match old.handed_over <= known {
-                                true => Certainty::Suspected,
-                                false => Certainty::Predicted,
-                            };
-                            let sets = [apart.locks.set(old.locks), apart.locks.set(new.locks)];
-                            let held = sets.iter().flat_map(|set| set.locks()).map(|(lock, _)| *lock);
-                            found.add(old, &new, addr, certainty, held.collect());
+            match rules {
+                Separation::Observed(order) => {
+                    let clock = order.clock(thread);
+                    if !history.is_before(&new, clock) {
+                        for old in history.conflicts(&new, clock) {
+                            found.add(old, &new, addr, Certainty::Observed, Vec::new());
                         }
                     }
                 }
+                Separation::Predicted(s) => predict(s, history, &new, addr, found),
             }
-            if kind != EventKind::Free {
-                let clock = order.clock(thread);
-                history.push(&new, clock, apart.as_ref().map(|apart| &apart.locks));
-                history.thin_out(|entry| !order.is_known_to_all(entry.epoch()));
+            if kind == EventKind::Free {
+                return;
             }
+            let masks = match rules {
+                Separation::Observed(_) => (0, 0),
+                Separation::Predicted(s) => s.locks.set(locks).masks(),
+            };
+            let order = rules.order();
+            history.push(&new, order.clock(thread), masks);
+            history.thin_out(|entry| !order.is_known_to_all(entry.epoch()));
         };
         if kind == EventKind::Free {
             memory.visit_existing(touch.addr, touch.len, visit);
@@ -122,13 +137,25 @@ impl Search {
     }
 }
 
-/// A read under the lock under which another thread wrote the value: the value is handed over.
-fn receive(apart: &mut Apart, history: &mut History, new: &Entry) {
-    let Some((from, locks)) = history.take_value(new.thread) else { return };
-    if apart.locks.exclude(locks, new.locks) {
-        for lock in apart.locks.common(locks, new.locks) {
-            apart.handed_over.hand_over(lock, from, new.thread);
+fn predict(s: &mut Synchronization, history: &mut History, new: &Entry, addr: u64, found: &mut Found) {
+    if !new.atomic && !new.writes {
+        history.value.read(new.thread, new.locks, &s.locks, &mut s.handed_over);
+    }
+    let clock = s.enforced.clock(new.thread);
+    if history.is_before(new, clock) || history.is_apart(s.locks.set(new.locks).masks()) {
+        return;
+    }
+    for old in history.conflicts(new, clock) {
+        if s.locks.exclude(old.locks, new.locks) {
+            continue;
         }
+        let certainty = match old.handed_over <= s.handed_over.clock(new.thread).get(old.thread) {
+            true => Certainty::Suspected,
+            false => Certainty::Predicted,
+        };
+        let sets = [s.locks.set(old.locks), s.locks.set(new.locks)];
+        let held = sets.iter().flat_map(|set| set.locks()).map(|(lock, _)| *lock);
+        found.add(old, new, addr, certainty, held.collect());
     }
 }
 
@@ -166,6 +193,3 @@ impl Entry {
         Access { event, thread, pc, context, kind, object }
     }
 }
-
-/// The thread and the locks of a write.
-type Writer = (ThreadId, LockSetId);
