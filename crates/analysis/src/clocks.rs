@@ -55,9 +55,11 @@ impl VectorClock {
         other.times.iter().enumerate().all(|(index, time)| *time <= self.times.get(index).copied().unwrap_or(0))
     }
 
-    /// Whether nothing is known.
-    pub fn is_empty(&self) -> bool {
-        self.times.iter().all(|time| *time == 0)
+    /// Whether the clocks know the same of all threads but this one.
+    pub fn differs_only_in(&self, thread: ThreadId, other: &VectorClock) -> bool {
+        (0..self.times.len().max(other.times.len()))
+            .filter(|index| *index != thread.index())
+            .all(|index| self.times.get(index).unwrap_or(&0) == other.times.get(index).unwrap_or(&0))
     }
 
     /// Forgets everything but keeps the memory.

@@ -6,6 +6,7 @@
 
 mod access;
 mod address_table;
+mod atomicity;
 mod clocks;
 mod detector;
 mod finding;
@@ -17,6 +18,7 @@ pub mod patterns;
 mod race;
 mod synchronization;
 
+pub use atomicity::Atomicity;
 pub use detector::Detector;
 pub use finding::{Access, Certainty, Finding, FindingKind, FindingSet, Key};
 pub use lock_discipline::LockDiscipline;

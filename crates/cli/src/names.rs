@@ -64,6 +64,7 @@ impl Names for ExecutionNames<'_> {
             function: site.function.clone(),
             file: site.file.clone(),
             line: site.line,
+            column: site.column,
             in_system: !site.is_own(),
         })
     }

@@ -40,7 +40,7 @@ pub fn event_text(index: usize, event: &Event, names: &dyn Names) -> String {
         Sleep => format!("{word} {}", duration(value)),
         Io => format!("{word} on descriptor {}", event.addr),
         Signal => format!("{word} {value}"),
-        Fence | Start | Exit | Yield | Process => word.to_string(),
+        Fence | Start | Exit | Yield | Process | Frame => word.to_string(),
         Lock | Unlock | LockFailed | ReadLock | BarrierArrive | BarrierLeave | SemFailed | OnceBegin
         | OnceEnd | OnceSeen | FutexWait | FutexWoken | FutexTimeout | Free | Init | Destroy => {
             format!("{word} {}", object())

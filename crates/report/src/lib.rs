@@ -10,6 +10,7 @@ mod json;
 mod lanes;
 mod look;
 mod names;
+mod recorded;
 mod terminal;
 mod timeline;
 
@@ -18,5 +19,6 @@ pub use failure::{failure_phrase, failure_site, name_addresses};
 pub use json::{Coverage, FailureReport, Finding, JsonReport, ReplayReport, Verdict};
 pub use look::Look;
 pub use names::{Names, Place};
+pub use recorded::{RecordedNames, record};
 pub use terminal::interleaving;
 pub use timeline::Interleaving;

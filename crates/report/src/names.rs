@@ -13,6 +13,8 @@ pub struct Place {
     pub file: Option<String>,
     /// The line, counted from 1.
     pub line: Option<u32>,
+    /// The column, counted from 1.
+    pub column: Option<u32>,
     /// It is in a header or library of the system.
     pub in_system: bool,
 }

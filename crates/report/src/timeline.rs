@@ -73,6 +73,10 @@ fn merge(events: &[Event], switches: &[SwitchRecord]) -> Vec<Row> {
     let mut pending = switches;
     let mut running = switches.first().map(|switch| switch.from);
     for (index, event) in events.iter().enumerate() {
+        if event.kind().is_some_and(EventKind::only_names) {
+            rows.push(Row::Step { index, number: 0, event: *event, times: 1 });
+            continue;
+        }
         while let Some((switch, later)) = pending.split_first() {
             // A switch away from this event's thread that no other leads back from is yet to come.
             let here = running == Some(event.thread);
@@ -157,7 +161,7 @@ fn matters(row: &Row, failure: Option<&Failure>) -> bool {
         Row::Switch(switch) => ![REASON_STARTING, REASON_STARTED].contains(&switch.reason),
         Row::Folded { .. } => true,
         Row::Step { event, .. } => match event.kind() {
-            Some(Alloc | Init | Process | Start | Fence) => false,
+            Some(Alloc | Frame | Init | Process | Start | Fence) => false,
             Some(Destroy) => kind == Some(FailureKind::Misuse),
             Some(Free) => {
                 matches!(kind, Some(FailureKind::UseAfterFree | FailureKind::Segfault | FailureKind::Abort))

@@ -21,6 +21,7 @@ impl Names for Bank {
             function: Some(function.into()),
             file: Some("src/bank.c".into()),
             line: Some(pc as u32),
+            column: None,
             in_system: false,
         })
     }

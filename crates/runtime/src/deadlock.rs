@@ -36,7 +36,7 @@ pub fn describe_threads() -> String {
         let fiber = engine().fiber(id);
         let _ = write!(text, "{id} ");
         for address in fiber.held.iter().copied().chain([fiber.pending.object as usize]) {
-            engine().tell_block(address);
+            engine().tell_place(address);
         }
         if !fiber.held.is_empty() {
             let held: Vec<String> = fiber.held.iter().map(|address| format!("<obj {address:#x}>")).collect();

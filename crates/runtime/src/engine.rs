@@ -183,6 +183,8 @@ impl Engine {
     /// Adds a thread.
     pub fn add(&mut self, fiber: Box<Fiber>) -> ThreadId {
         let id = fiber.id;
+        let stacks = &mut self.world.stacks;
+        *stacks = stacks.start.min(fiber.stack.0)..stacks.end.max(fiber.stack.1);
         self.fibers.push(fiber);
         self.live.push(id);
         let parent = self.current_id();
@@ -489,10 +491,10 @@ impl Engine {
         if !self.running {
             return None;
         }
-        self.tell_block(addr);
+        self.tell_place(addr);
         if size == 8 {
             // The value may point to a block; then people want to know to which.
-            self.tell_block(value as usize);
+            self.tell_place(value as usize);
         }
         let fiber = self.current();
         self.shared.event(Event {
@@ -509,11 +511,31 @@ impl Engine {
         })
     }
 
-    /// Makes sure that the trace names the heap block around an address, if it is in one.
+    /// Makes sure that the trace names the memory around an address, if it is in a heap block or
+    /// among the variables of a call in progress.
     #[inline(always)]
-    pub fn tell_block(&mut self, addr: usize) {
+    pub fn tell_place(&mut self, addr: usize) {
         if let Some(allocation) = self.world.heap.untold(addr) {
             self.shared.event(allocation);
+        } else if self.world.stacks.contains(&addr) {
+            self.tell_frame(addr);
+        }
+    }
+
+    #[inline(never)]
+    fn tell_frame(&mut self, addr: usize) {
+        let holds = |fiber: &Fiber| (fiber.stack.0..fiber.stack.1).contains(&addr);
+        let owner = self.live.iter().copied().find(|id| holds(&self.fibers[id.index()]));
+        let Some(thread) = owner else { return };
+        if let Some((variables, pc)) = self.fiber(thread).untold_call(addr) {
+            self.shared.event(Event {
+                pc,
+                addr: variables.end as u64,
+                value: variables.start as u64,
+                thread,
+                kind: EventKind::Frame as u8,
+                ..Event::default()
+            });
         }
     }
 
@@ -533,7 +555,7 @@ impl Engine {
                 // SAFETY: the event is in shared memory.
                 unsafe { (*write.event).value = value };
                 if write.size == 8 {
-                    self.tell_block(value as usize);
+                    self.tell_place(value as usize);
                 }
             }
             if value != write.old {

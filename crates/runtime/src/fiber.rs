@@ -2,6 +2,7 @@
 //! thread runs itself.
 
 use std::ffi::c_void;
+use std::ops::Range;
 
 use threadbare_sched::Op;
 use threadbare_trace::{EventKind, ThreadId};
@@ -45,6 +46,8 @@ pub struct Frame {
     pub sp: usize,
     /// Its number in the table of contexts, 0 while nobody has asked.
     context: u32,
+    /// The trace says where its variables are.
+    told: bool,
 }
 
 const FRAMES: usize = 1 << 18;
@@ -210,7 +213,7 @@ impl Fiber {
                 self.depth -= 1;
             }
             if self.depth < FRAMES {
-                *self.frames.add(self.depth) = Frame { pc, sp, context: 0 };
+                *self.frames.add(self.depth) = Frame { pc, sp, context: 0, told: false };
                 self.depth += 1;
             }
         }
@@ -227,6 +230,27 @@ impl Fiber {
         let (frames, depth) = (self.frames, self.depth);
         // SAFETY: entries below `depth` are initialised.
         (0..depth).rev().map(move |index| unsafe { (*frames.add(index)).pc })
+    }
+
+    /// The call in progress whose variables lie at an address of this thread's stack, if nobody has
+    /// asked for it before: from where to where they reach, and a place in its code.
+    pub fn untold_call(&mut self, address: usize) -> Option<(Range<usize>, u64)> {
+        const LARGEST: usize = 1 << 16;
+        // SAFETY: entries below `depth` are initialised; the stack above an active call's entry is
+        // readable up to its return address.
+        unsafe {
+            // Outer calls lie higher.
+            let index = (0..self.depth).find(|index| (*self.frames.add(*index)).sp <= address)?;
+            let frame = &mut *self.frames.add(index);
+            if std::mem::replace(&mut frame.told, true) {
+                return None;
+            }
+            let end = (frame.sp + LARGEST).min(self.stack.1);
+            let return_slot = (frame.sp..end).step_by(8).find(|slot| *(*slot as *const u64) == frame.pc)?;
+            let inner = (index + 1 < self.depth).then(|| (*self.frames.add(index + 1)).pc);
+            let variables = frame.sp..return_slot + 8;
+            variables.contains(&address).then_some((variables, inner.unwrap_or(self.pending.site)))
+        }
     }
 
     /// The number of the calls in progress in the table of contexts.

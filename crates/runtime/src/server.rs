@@ -30,7 +30,9 @@ pub fn connect() {
         main.pthread = libc::pthread_self();
         main.fs = crate::context::thread_pointer();
         main.stack = threads::stack_of(main.pthread);
+        let stack = main.stack;
         engine::init(shared, main);
+        engine().world.stacks = stack.0..stack.1;
         engine().world.libraries = crate::libraries::Libraries::look();
         shared.control().status = Status::Starting as u32;
         shared.control().threads = 1;

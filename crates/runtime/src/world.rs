@@ -26,6 +26,8 @@ pub struct World {
     /// Borrowed pthreads.
     #[allow(clippy::vec_box, reason = "a parked kernel thread sleeps on a word of its slot")]
     pub slots: Vec<Box<Slot>>,
+    /// The lowest and the highest address of any thread's stack.
+    pub stacks: std::ops::Range<usize>,
     /// The heap.
     pub heap: Heap,
     /// Call contexts.

@@ -26,6 +26,9 @@ pub struct ObjectNames<'a> {
     contexts: &'a [ContextRecord],
     blocks: BTreeMap<u64, Block>,
     stacks: Vec<(Range<u64>, ThreadId)>,
+    /// Calls in progress by the lowest address of their variables: the highest, and a place in the
+    /// code.
+    frames: BTreeMap<u64, (u64, u64)>,
     /// Pages nobody knows, numbered as they come up.
     unknown: RefCell<HashMap<u64, usize>>,
 }
@@ -38,6 +41,7 @@ impl<'a> ObjectNames<'a> {
             contexts,
             blocks: BTreeMap::new(),
             stacks: Vec::new(),
+            frames: BTreeMap::new(),
             unknown: RefCell::default(),
         }
     }
@@ -69,6 +73,11 @@ impl<'a> ObjectNames<'a> {
                 self.stacks.retain(|(other, _)| other.end <= range.start || range.end <= other.start);
                 self.stacks.push((range, event.thread));
             }
+            Some(EventKind::Frame) => {
+                let (low, high) = (event.value, event.addr);
+                self.frames.retain(|start, (end, _)| *end <= low || high <= *start);
+                self.frames.insert(low, (high, event.pc));
+            }
             _ => {}
         }
     }
@@ -77,7 +86,7 @@ impl<'a> ObjectNames<'a> {
     pub fn of_event(&self, event: &Event) -> Option<String> {
         match event.kind()? {
             EventKind::Io => Some(format!("descriptor {}", event.addr)),
-            EventKind::Start => None,
+            EventKind::Start | EventKind::Frame => None,
             _ if event.addr == 0 => None,
             _ => Some(self.name(event.addr)),
         }
@@ -109,6 +118,12 @@ impl<'a> ObjectNames<'a> {
             return Some(name.to_string());
         }
         if let Some(name) = self.in_block(address, part) {
+            return Some(name);
+        }
+        if let Some((_, (high, pc))) = self.frames.range(..=address).next_back()
+            && address < *high
+            && let Some(name) = self.symbols.local(*pc, address as i64 - *high as i64, part)
+        {
             return Some(name);
         }
         if let Some((range, thread)) = self.stacks.iter().find(|(range, _)| range.contains(&address)) {

@@ -183,6 +183,18 @@ impl Symbols {
         known.clone()
     }
 
+    /// The variable of a call, `offset` bytes from the start of its caller's frame, where `pc` is in
+    /// the function called: `main: savings.balance`.
+    pub(crate) fn local(&self, pc: u64, offset: i64, part: Part) -> Option<String> {
+        let (index, place) = self.modules.find(pc.wrapping_sub(1))?;
+        let variable = self.module(index).types.local(place, offset, part)?;
+        let function = self.site(pc).function.clone().unwrap_or_default();
+        // Without parameters and results, which say little here.
+        let name = function.split('(').next().unwrap_or_default();
+        let name = name.rsplit([' ', ':']).next().unwrap_or(name);
+        Some(if name.is_empty() { variable } else { format!("{variable} (in {name})") })
+    }
+
     /// The global variable at an address in the process.
     pub fn data(&self, address: u64, part: Part) -> Option<DataName> {
         let (index, offset) = self.modules.find(address)?;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
 
 use addr2line::gimli::{self, AttributeValue, EndianSlice, RunTimeEndian, UnitOffset};
@@ -50,9 +51,25 @@ struct Member {
     of: TypeId,
 }
 
+/// A variable of a function, at a fixed distance from where its caller's frame begins.
+#[derive(Debug)]
+struct Local {
+    name: String,
+    offset: i64,
+    of: TypeId,
+}
+
+/// The variables of a function.
+#[derive(Debug)]
+struct Function {
+    code: Range<u64>,
+    locals: Vec<Local>,
+}
+
 /// The types of one executable or library.
 #[derive(Default, Debug)]
 pub(crate) struct Types {
+    functions: Vec<Function>,
     table: Vec<Type>,
     /// Global variables by address in the file.
     variables: HashMap<u64, TypeId>,
@@ -75,6 +92,17 @@ impl Types {
     /// The type of the global variable that begins at an address in the file.
     pub fn of_variable(&self, address: u64) -> Option<TypeId> {
         self.variables.get(&address).copied()
+    }
+
+    /// The variable of the function around a code address that lies `offset` bytes from the start of
+    /// its caller's frame: its name and the way to that part.
+    pub fn local(&self, pc: u64, offset: i64, part: Part) -> Option<String> {
+        let function = self.functions.iter().find(|function| function.code.contains(&pc))?;
+        let local = function.locals.iter().find(|local| {
+            let size = self.table[local.of.0].size.max(1);
+            (local.offset..local.offset + size as i64).contains(&offset)
+        })?;
+        Some(format!("{}{}", local.name, self.path(local.of, (offset - local.offset) as u64, part)))
     }
 
     /// The structure, class or typedef of this name.
@@ -162,6 +190,12 @@ impl Reading {
                         self.types.variables.entry(address).or_insert(of);
                     }
                 }
+                gimli::DW_TAG_subprogram => {
+                    if let Some(code) = code_of(dwarf, unit, entry) {
+                        let locals = self.locals(dwarf, unit, number, entry)?;
+                        self.types.functions.push(Function { code, locals });
+                    }
+                }
                 gimli::DW_TAG_structure_type
                 | gimli::DW_TAG_class_type
                 | gimli::DW_TAG_union_type
@@ -176,6 +210,35 @@ impl Reading {
             }
         }
         Ok(())
+    }
+
+    /// The variables and parameters of a function that lie on the stack.
+    fn locals(
+        &mut self,
+        dwarf: &Dwarf<'_>,
+        unit: &Unit<'_>,
+        number: usize,
+        function: &Entry<'_>,
+    ) -> gimli::Result<Vec<Local>> {
+        let base = frame_base(function, unit);
+        let mut locals = Vec::new();
+        let mut entries = unit.entries_at_offset(function.offset())?;
+        entries.next_dfs()?;
+        let depth = entries.depth();
+        while let Some(entry) = entries.next_dfs()? {
+            if entry.depth() < depth {
+                break;
+            }
+            let is_variable = matches!(entry.tag(), gimli::DW_TAG_variable | gimli::DW_TAG_formal_parameter);
+            if let (true, Some(base)) = (is_variable, base)
+                && let Some(offset) = frame_offset(entry, unit)
+                && let Some(name) = name_of(dwarf, unit, entry)
+                && let Some(of) = self.type_of(dwarf, unit, number, entry)?
+            {
+                locals.push(Local { name, offset: base + offset, of });
+            }
+        }
+        Ok(locals)
     }
 
     /// The type that an entry refers to.
@@ -316,6 +379,40 @@ fn static_address(entry: &Entry<'_>, unit: &Unit<'_>) -> Option<u64> {
     let mut operations = expression.operations(unit.encoding());
     match (operations.next().ok()??, operations.next().ok()?) {
         (gimli::Operation::Address { address }, None) => Some(address),
+        _ => None,
+    }
+}
+
+/// The code of a function that exists out of line.
+fn code_of(dwarf: &Dwarf<'_>, unit: &Unit<'_>, entry: &Entry<'_>) -> Option<Range<u64>> {
+    let start = dwarf.attr_address(unit, entry.attr_value(gimli::DW_AT_low_pc)?).ok()??;
+    let end = match entry.attr_value(gimli::DW_AT_high_pc)? {
+        AttributeValue::Addr(end) => end,
+        length => start + length.udata_value()?,
+    };
+    Some(start..end)
+}
+
+/// Where a function's variables are counted from, relative to the start of its caller's frame.
+fn frame_base(function: &Entry<'_>, unit: &Unit<'_>) -> Option<i64> {
+    const RBP: gimli::Register = gimli::Register(6);
+    let AttributeValue::Exprloc(expression) = function.attr_value(gimli::DW_AT_frame_base)? else {
+        return None;
+    };
+    match expression.operations(unit.encoding()).next().ok()?? {
+        gimli::Operation::CallFrameCFA => Some(0),
+        // The saved frame pointer lies below the return address.
+        gimli::Operation::Register { register: RBP } => Some(-16),
+        _ => None,
+    }
+}
+
+/// The place of a variable in its function's frame.
+fn frame_offset(entry: &Entry<'_>, unit: &Unit<'_>) -> Option<i64> {
+    let AttributeValue::Exprloc(expression) = entry.attr_value(gimli::DW_AT_location)? else { return None };
+    let mut operations = expression.operations(unit.encoding());
+    match (operations.next().ok()??, operations.next().ok()?) {
+        (gimli::Operation::FrameOffset { offset }, None) => Some(offset),
         _ => None,
     }
 }

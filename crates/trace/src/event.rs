@@ -141,6 +141,9 @@ event_kinds! {
     Signal = 45 => "signal handler",
     /// A process-wide operation such as `fork` or `waitpid`.
     Process = 46 => "process",
+    /// Where a call's variables are: from `value` up to `addr`; `pc` is in the function. It stands
+    /// before the first step that touches them.
+    Frame = 47 => "frame",
 }
 
 impl EventKind {
@@ -148,6 +151,12 @@ impl EventKind {
     pub fn writes(self) -> bool {
         use EventKind::*;
         matches!(self, Write | AtomicWrite | AtomicUpdate | WriteRange | Free)
+    }
+
+    /// Whether this is no step but says what memory is called; its thread is the memory's owner, who
+    /// need not be running.
+    pub fn only_names(self) -> bool {
+        matches!(self, EventKind::Alloc | EventKind::Frame)
     }
 
     /// Whether the step reads or writes program memory (rather than synchronizing otherwise).

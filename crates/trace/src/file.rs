@@ -9,9 +9,11 @@ mod bytes;
 mod decode;
 mod encode;
 mod error;
+mod order;
 mod tables;
 
 pub use error::{TraceError, TraceErrorKind};
+pub use order::{Moment, moments};
 pub use tables::SiteName;
 
 use std::collections::BTreeMap;
@@ -111,6 +113,11 @@ impl TraceFile {
         self.sites.find(pc, context)
     }
 
+    /// All places that have a name.
+    pub fn sites(&self) -> impl Iterator<Item = &SiteName> {
+        self.sites.rows().iter().filter_map(|site| site.name.as_ref())
+    }
+
     /// The name of the object of the event with this index.
     pub fn object(&self, event: usize) -> Option<&str> {
         self.objects.name(self.event_references.get(event)?.object)
@@ -136,10 +143,11 @@ impl TraceFile {
         self.routines.get(&address).map(String::as_str)
     }
 
-    /// The functions the threads began in.
+    /// The function a thread began in.
     pub fn routine_of(&self, thread: crate::ThreadId) -> Option<&str> {
-        let start =
-            |event: &&Event| event.thread == thread && event.kind() == Some(EventKind::Start) && event.old != 0;
+        let start = |event: &&Event| {
+            event.thread == thread && event.kind() == Some(EventKind::Start) && event.old != 0
+        };
         self.events.iter().find(start).and_then(|event| self.routine(event.old))
     }
 

@@ -11,7 +11,7 @@ mod schedule;
 mod std_export;
 
 pub use event::{Event, EventKind, ThreadId};
-pub use file::{EventNames, SiteName, TraceError, TraceErrorKind, TraceFile};
+pub use file::{EventNames, Moment, SiteName, TraceError, TraceErrorKind, TraceFile, moments};
 pub use outcome::{Failure, FailureKind, Outcome};
 pub use record::{ContextRecord, SwitchRecord};
 pub use schedule::{Schedule, ScheduleError, Switch};

@@ -48,7 +48,7 @@ impl StdExport {
             readers: readers(file.events()),
             locations: Locations::default(),
             threads: BTreeSet::new(),
-            left_out: BTreeMap::new(),
+            notes: BTreeMap::new(),
             waiting: HashMap::new(),
         };
         for (index, event) in file.events().iter().enumerate() {
@@ -84,8 +84,8 @@ struct Writer<'a> {
     readers: HashMap<u64, BTreeSet<ThreadId>>,
     locations: Locations,
     threads: BTreeSet<ThreadId>,
-    /// How often what was left out, and why.
-    left_out: BTreeMap<(&'static str, &'static str), usize>,
+    /// What was left out or added, why, and how often.
+    notes: BTreeMap<[&'static str; 3], usize>,
     /// How deep the mutex of a condition wait was held.
     waiting: HashMap<(ThreadId, u64), usize>,
 }
@@ -108,10 +108,9 @@ impl Writer<'_> {
                     self.line(at.thread, "w", 'V', variable, at.location);
                 }
             }
-            Alloc => {
-                self.cells.forget(event.addr, event.value);
-                self.locks.forget(event.addr, event.value);
-            }
+            Alloc => self.forget(event.addr, event.value),
+            // A new call uses stack that was an earlier call's.
+            Frame => self.forget(event.value, event.addr.saturating_sub(event.value)),
             Lock => self.lock(&at, event.addr),
             ReadLock => self.acquire(&at, Duty::Reader(event.thread), event.addr, 1),
             Unlock => self.unlock(&at, event.addr),
@@ -154,9 +153,8 @@ impl Writer<'_> {
     /// Writes a line for each cell of an access.
     fn access(&mut self, at: &Here<'_>, event: &Event, operations: &str, atomic: bool) {
         for (variable, start) in self.cells.covered(event, at.name) {
-            let here = Here { name: self.cells.name(variable), ..*at };
-            let name = here.name.to_string();
-            let here = Here { name: &name, ..here };
+            let name = self.cells.name(variable).to_string();
+            let here = Here { name: &name, ..*at };
             if atomic {
                 self.acquire(&here, Duty::Atomic, start, 1);
             }
@@ -167,6 +165,12 @@ impl Writer<'_> {
                 self.release(&here, Duty::Atomic, start, 1);
             }
         }
+    }
+
+    /// Takes note that memory is used for something else from now on.
+    fn forget(&mut self, start: u64, length: u64) {
+        self.cells.forget(start, length);
+        self.locks.forget(start, length);
     }
 
     /// Takes a mutex, or a reader-writer lock to write.
@@ -202,7 +206,7 @@ impl Writer<'_> {
         // A robust mutex whose owner died is taken without having been released.
         if let Some(other) = self.locks.held_by_another(lock, at.thread) {
             self.line(other, "rel", 'L', lock, at.location);
-            self.leave_out("nothing", "a release was added: the lock was taken from a thread that held it");
+            self.note("added", "unlock", "the lock was taken from a thread that held it");
         }
         if self.locks.acquire(lock, at.thread, depth) {
             self.line(at.thread, "acq", 'L', lock, at.location);
@@ -227,7 +231,11 @@ impl Writer<'_> {
     }
 
     fn leave_out(&mut self, what: &'static str, why: &'static str) {
-        *self.left_out.entry((what, why)).or_default() += 1;
+        self.note("left out", what, why);
+    }
+
+    fn note(&mut self, sort: &'static str, what: &'static str, why: &'static str) {
+        *self.notes.entry([sort, what, why]).or_default() += 1;
     }
 
     fn location(&mut self, event: &Event) -> usize {

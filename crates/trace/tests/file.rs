@@ -39,7 +39,11 @@ fn every_cut_keeps_what_stands_before_it() {
             assert!(before.0 <= now.0 && before.1 <= now.1 && before.2 <= now.2);
             before = now;
         }
-        assert_eq!((before.1, before.2), (file.events().len(), file.switches().len()), "only the end is missing");
+        assert_eq!(
+            (before.1, before.2),
+            (file.events().len(), file.switches().len()),
+            "only the end is missing"
+        );
     }
 }
 
@@ -93,7 +97,14 @@ fn an_event_takes_few_bytes() {
     let mut file = TraceFile::default();
     for step in 0..1000_u64 {
         let kind = threadbare_trace::EventKind::Read;
-        support::push(&mut file, (step % 4) as u16, kind, 0x7fff_0000_1000 + step % 50 * 8, "balance", step % 9);
+        support::push(
+            &mut file,
+            (step % 4) as u16,
+            kind,
+            0x7fff_0000_1000 + step % 50 * 8,
+            "balance",
+            step % 9,
+        );
     }
     let bytes = file.to_bytes().len();
     assert!(bytes < 14 * 1000, "{bytes} bytes for 1000 events");

@@ -104,10 +104,7 @@ fn record(
 }
 
 /// Reads something that must take up the whole record.
-fn whole<'a, T>(
-    content: &mut Source<'a>,
-    read: impl FnOnce(&mut Source<'a>) -> Option<T>,
-) -> Option<T> {
+fn whole<'a, T>(content: &mut Source<'a>, read: impl FnOnce(&mut Source<'a>) -> Option<T>) -> Option<T> {
     let thing = read(content)?;
     content.0.is_empty().then_some(thing)
 }
@@ -147,7 +144,11 @@ fn site(content: &mut Source<'_>) -> Option<Site> {
     let (line, column) = (number(site::LINE)?, number(site::COLUMN)?);
     let source = if bits & site::SOURCE == 0 { None } else { Some(content.text()?) };
     let in_system = bits & site::IN_SYSTEM != 0;
-    Some(Site { pc, context, name: Some(SiteName { label, function, file, line, column, in_system, source }) })
+    Some(Site {
+        pc,
+        context,
+        name: Some(SiteName { label, function, file, line, column, in_system, source }),
+    })
 }
 
 fn object(content: &mut Source<'_>) -> Option<Object> {

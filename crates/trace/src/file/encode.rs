@@ -3,6 +3,7 @@
 use crate::{Event, Outcome, SwitchRecord, ThreadId};
 
 use super::bytes::{checksum, put_difference, put_number, put_text};
+use super::order::{Moment, moments};
 use super::tables::{Object, Site};
 use super::{HEADER, TraceFile, VERSION, tag};
 
@@ -14,19 +15,12 @@ pub(super) const OLD_IS_OBJECT: u8 = 2;
 pub(super) fn encode(file: &TraceFile) -> Vec<u8> {
     let mut writer = Writer { out: format!("{HEADER}{VERSION}\n").into_bytes(), ..Writer::default() };
     writer.head(file);
-    let mut running = ThreadId::MAIN;
-    let mut switches = 0;
-    for (index, event) in file.events.iter().enumerate() {
-        // Switches stand about where they happened, so that a file that was cut has those it needs.
-        while event.thread != running && switches < file.switches.len() {
-            running = file.switches[switches].to;
-            writer.switch(file, switches);
-            switches += 1;
+    for moment in moments(&file.events, &file.switches) {
+        match moment {
+            Moment::Event(index) => writer.event(file, index),
+            Moment::Switch(index) => writer.switch(file, index),
         }
-        running = event.thread;
-        writer.event(file, index);
     }
-    (switches..file.switches.len()).for_each(|index| writer.switch(file, index));
     writer.tables(file, file.sites.rows().len(), file.objects.rows().len());
     writer.contexts(file, file.contexts.len());
     writer.end(file);

@@ -16,7 +16,7 @@ pub(super) fn text(writer: &Writer<'_>) -> String {
     };
     line("program", "-".into(), &writer.file.program, &writer.file.args.join(" "));
     for thread in &writer.threads {
-        let main = if thread.index() == 0 { "main" } else { "" };
+        let main = if thread.index() == 0 { "main" } else { "-" };
         line("thread", thread.to_string(), writer.file.routine_of(*thread).unwrap_or(main), "");
     }
     for (index, name) in writer.cells.names().enumerate() {
@@ -29,8 +29,8 @@ pub(super) fn text(writer: &Writer<'_>) -> String {
     for (index, (name, function)) in writer.locations.names.iter().enumerate() {
         line("location", (index + 1).to_string(), name, function.as_deref().unwrap_or_default());
     }
-    for ((what, why), count) in &writer.left_out {
-        line("left out", count.to_string(), what, why);
+    for ([sort, what, why], count) in &writer.notes {
+        line(sort, count.to_string(), what, why);
     }
     text
 }

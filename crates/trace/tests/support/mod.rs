@@ -2,8 +2,8 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use threadbare_trace::{
-    ContextRecord, Event, EventKind, EventNames, Failure, FailureKind, Outcome, SiteName, SwitchRecord, ThreadId,
-    TraceFile,
+    ContextRecord, Event, EventKind, EventNames, Failure, FailureKind, Outcome, SiteName, SwitchRecord,
+    ThreadId, TraceFile,
 };
 
 /// A small generator of numbers (xorshift).
@@ -73,11 +73,9 @@ pub fn made_up(seed: u64) -> TraceFile {
     }
     for _ in 0..numbers.below(20) {
         match numbers.below(4) {
-            0 => file.push_context(ContextRecord {
-                pc: numbers.any(),
-                parent: numbers.any() as u32,
-                spare: 0,
-            }),
+            0 => {
+                file.push_context(ContextRecord { pc: numbers.any(), parent: numbers.any() as u32, spare: 0 })
+            }
             1 => {
                 let switch = SwitchRecord {
                     pc: numbers.below(4),
