@@ -41,12 +41,8 @@ fn program(name: &str, cflags: &[&str], args: &[String], folder: &Path) -> Resul
 }
 
 fn server(program: &Program, flags: u32) -> Result<Server> {
-    let options = ServerOptions {
-        max_steps: 20_000_000,
-        flags,
-        stall: Duration::from_secs(60),
-        stop: Arc::default(),
-    };
+    let options =
+        ServerOptions { max_steps: 20_000_000, flags, stall: Duration::from_secs(60), stop: Arc::default() };
     let mut server = Server::start(program, &options)?;
     // What is shared has to be known before anything is worth measuring.
     for seed in 0..2 {
@@ -97,13 +93,8 @@ fn executions(folder: &Path, figures: &mut Vec<Figure>) -> Result<()> {
     let mut rate = |jobs: usize| -> Result<f64> {
         let mut best = 0.0f64;
         for seed in 0..TRIES as u64 {
-            let options = Options {
-                strategy: "random".into(),
-                seed,
-                executions: 5_000,
-                jobs,
-                ..Options::default()
-            };
+            let options =
+                Options { strategy: "random".into(), seed, executions: 5_000, jobs, ..Options::default() };
             let campaign = hunt(&program, &options, &|_| {}, &stop)?;
             best = best.max(campaign.executions as f64 / campaign.elapsed.as_secs_f64());
             steps = campaign.steps as f64 / campaign.executions as f64;

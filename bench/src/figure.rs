@@ -33,11 +33,8 @@ impl Figure {
 
 impl fmt::Display for Figure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let value = if self.value >= 1000.0 {
-            format!("{:.0}", self.value)
-        } else {
-            format!("{:.2}", self.value)
-        };
+        let value =
+            if self.value >= 1000.0 { format!("{:.0}", self.value) } else { format!("{:.2}", self.value) };
         write!(f, "{:62} {value:>12} {:14}", self.what, self.unit)?;
         match self.demand {
             Some(Demand::AtLeast(least)) => {

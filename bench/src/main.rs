@@ -1,25 +1,33 @@
-//! Prints how fast the engine is: `cargo run --release -p threadbare-bench`.
+//! Prints how fast Threadbare is: `cargo run --release -p threadbare-bench [engine|detectors]`.
 //!
 //! Machines are noisy and differ, so every line that carries a demand is a ratio of two things
-//! measured in this one run, or says what it was measured on. Each figure is the best of several
-//! tries: noise only ever makes things slower.
+//! measured in this one run, or says what it was measured on. Each figure of the engine is the best of
+//! several tries: noise only ever makes things slower.
 
+mod detectors;
 mod engine;
 mod figure;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match engine::measure() {
-        Ok(figures) => {
-            for figure in figures {
-                println!("{figure}");
+    let part = std::env::args().nth(1);
+    let wants = |name: &str| part.as_deref().is_none_or(|part| part == name);
+    if !wants("engine") && !wants("detectors") {
+        eprintln!("threadbare-bench: say `engine`, `detectors` or nothing for both");
+        return ExitCode::from(2);
+    }
+    if wants("detectors") {
+        detectors::measure().iter().for_each(|figure| println!("{figure}"));
+    }
+    if wants("engine") {
+        match engine::measure() {
+            Ok(figures) => figures.iter().for_each(|figure| println!("{figure}")),
+            Err(error) => {
+                eprintln!("threadbare-bench: {error}");
+                return ExitCode::from(2);
             }
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("threadbare-bench: {error}");
-            ExitCode::from(2)
         }
     }
+    ExitCode::SUCCESS
 }

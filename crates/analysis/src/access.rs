@@ -39,21 +39,16 @@ impl Touch {
         };
         Some(Touch { addr: event.addr, len: len.min(u64::MAX - event.addr), reads, writes, atomic })
     }
-
-    /// Whether it reads and writes in one indivisible step.
-    pub fn is_update(&self) -> bool {
-        self.reads && self.writes
-    }
 }
 
-/// The range that a step gives a new meaning: memory that was allocated or released, and the stack
-/// of a thread that begins.
+/// The range to which an event gives a new meaning: memory that was allocated or released, the stack of a
+/// thread that begins, the variables of a call.
 pub fn reborn(event: &Event, kind: EventKind) -> Option<(u64, u64)> {
+    let Event { addr, value, .. } = *event;
     match kind {
-        EventKind::Alloc | EventKind::Free => {
-            Some((event.addr, event.addr.saturating_add(event.value.max(1) - 1)))
-        }
-        EventKind::Start if event.value > event.addr => Some((event.addr, event.value - 1)),
+        EventKind::Alloc | EventKind::Free => Some((addr, addr.saturating_add(value.max(1) - 1))),
+        EventKind::Start if value > addr => Some((addr, value - 1)),
+        EventKind::Frame if addr > value => Some((value, addr - 1)),
         _ => None,
     }
 }

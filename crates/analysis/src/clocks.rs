@@ -52,7 +52,11 @@ impl VectorClock {
 
     /// Whether all that the other clock knows is known here.
     pub fn covers_all(&self, other: &VectorClock) -> bool {
-        other.times.iter().enumerate().all(|(index, time)| *time <= self.times.get(index).copied().unwrap_or(0))
+        other
+            .times
+            .iter()
+            .enumerate()
+            .all(|(index, time)| *time <= self.times.get(index).copied().unwrap_or(0))
     }
 
     /// Whether the clocks know the same of all threads but this one.

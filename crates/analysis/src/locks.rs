@@ -1,5 +1,6 @@
 //! Which locks each thread holds, and which sets of held locks keep two steps apart.
 
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use threadbare_trace::{Event, EventKind, ThreadId};
@@ -90,13 +91,27 @@ struct Owner {
     id: Option<LockSetId>,
     /// The mutex of the condition wait in progress.
     waits_with: u64,
+    /// The sets held before each of the last changes, with the event that ended them.
+    past: VecDeque<(usize, Arc<Vec<Held>>)>,
+}
+
+/// How many changes of a thread's locks are remembered.
+const PAST: usize = 64;
+
+impl Owner {
+    fn remember(&mut self, index: usize) {
+        if self.past.len() == PAST {
+            self.past.pop_front();
+        }
+        self.past.push_back((index, Arc::clone(&self.held)));
+    }
 }
 
 /// The locks held by all threads, with every set that occurred under a number.
 pub struct LockSets {
     owners: Vec<Owner>,
     sets: Vec<LockSet>,
-    numbers: std::collections::HashMap<Vec<(u64, Mode)>, LockSetId>,
+    numbers: HashMap<Vec<(u64, Mode)>, LockSetId>,
     bits: NumberMap<u64, u32>,
 }
 
@@ -131,10 +146,10 @@ impl LockSets {
         match kind {
             Lock => self.take(index, event, event.addr, kind, Mode::Exclusive, false),
             ReadLock => self.take(index, event, event.addr, kind, Mode::Shared, false),
-            Unlock => self.give(event.thread, event.addr),
+            Unlock => self.give(index, event.thread, event.addr),
             CondWait => {
                 self.owner(event.thread).waits_with = event.value;
-                self.give(event.thread, event.value)
+                self.give(index, event.thread, event.value)
             }
             CondWake | CondTimeout => {
                 let waits_with = std::mem::take(&mut self.owner(event.thread).waits_with);
@@ -162,28 +177,67 @@ impl LockSets {
         waited: bool,
     ) -> Option<Change> {
         let owner = self.owner(event.thread);
-        let held = Arc::make_mut(&mut owner.held);
-        if let Some(known) = held.iter_mut().find(|held| held.lock == lock) {
-            known.depth += 1;
-            known.waited |= waited;
+        if owner.held.iter().any(|held| held.lock == lock) {
+            let mut held = Arc::make_mut(&mut owner.held).iter_mut();
+            if let Some(known) = held.find(|held| held.lock == lock) {
+                known.depth += 1;
+                known.waited |= waited;
+            }
             return None;
         }
+        owner.remember(index);
         let (pc, context) = (event.pc, event.context);
-        held.push(Held { lock, mode, since: index, pc, context, kind, depth: 1, waited });
+        Arc::make_mut(&mut owner.held).push(Held {
+            lock,
+            mode,
+            since: index,
+            pc,
+            context,
+            kind,
+            depth: 1,
+            waited,
+        });
         owner.id = None;
         Some(Change::Taken(lock, mode))
     }
 
-    fn give(&mut self, thread: ThreadId, lock: u64) -> Option<Change> {
+    fn give(&mut self, index: usize, thread: ThreadId, lock: u64) -> Option<Change> {
         let owner = self.owner(thread);
         let place = owner.held.iter().position(|held| held.lock == lock)?;
-        let held = Arc::make_mut(&mut owner.held);
-        held[place].depth -= 1;
-        if held[place].depth > 0 {
+        if owner.held[place].depth > 1 {
+            Arc::make_mut(&mut owner.held)[place].depth -= 1;
             return None;
         }
+        owner.remember(index);
         owner.id = None;
-        Some(Change::Released(held.remove(place)))
+        Some(Change::Released(Arc::make_mut(&mut owner.held).remove(place)))
+    }
+
+    /// The sets of locks that a thread has held at one time or another since an event, the current one
+    /// included. If that is too long ago, the locks that it has held all the time stand for them.
+    pub fn since(&mut self, thread: ThreadId, event: usize, held_then: &[Held]) -> Vec<LockSetId> {
+        let owner = self.owner(thread);
+        let truncated = owner.past.len() == PAST && owner.past[0].0 > event;
+        let now = Arc::clone(&owner.held);
+        if truncated {
+            return vec![self.kept(held_then, &now)];
+        }
+        let after = owner.past.partition_point(|(ended, _)| *ended <= event);
+        let mut sets: Vec<Arc<Vec<Held>>> =
+            owner.past.range(after..).map(|(_, held)| Arc::clone(held)).collect();
+        sets.push(now);
+        // Whoever can come while nothing is held needs no other gap.
+        if sets.iter().any(|held| held.is_empty()) {
+            return vec![LockSetId::EMPTY];
+        }
+        let mut ids: Vec<LockSetId> = Vec::new();
+        for held in sets {
+            let id = self.number(held.iter().map(|held| (held.lock, held.mode)).collect());
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        ids
     }
 
     /// The set of locks that a thread holds.
@@ -256,7 +310,8 @@ impl LockSets {
 
     /// The locks of the first set that the thread has not given up since then.
     pub fn kept(&mut self, before: &[Held], now: &[Held]) -> LockSetId {
-        let kept = before.iter().filter(|old| now.iter().any(|new| new.lock == old.lock && new.since == old.since));
+        let kept =
+            before.iter().filter(|old| now.iter().any(|new| new.lock == old.lock && new.since == old.since));
         let kept = kept.map(|held| (held.lock, held.mode)).collect();
         self.number(kept)
     }

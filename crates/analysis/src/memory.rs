@@ -130,11 +130,6 @@ impl<S: Default + Clone> Memory<S> {
 }
 
 impl<S> Memory<S> {
-    /// How many words are known.
-    pub fn live(&self) -> usize {
-        self.words.live()
-    }
-
     /// How many words were known at most.
     pub fn peak(&self) -> usize {
         self.words.peak()
@@ -186,6 +181,6 @@ mod tests {
         let mut states = Vec::new();
         memory.visit_existing(0x1000, 8, |addr, count| states.push((addr, *count)));
         assert_eq!(states, [(0x1000, 3)]);
-        assert_eq!(memory.live(), 1);
+        assert_eq!(memory.peak(), 1);
     }
 }

@@ -6,6 +6,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::numbers::{at_least_one, probability, seconds, step_limit, worker_count};
+use crate::trace::TraceArgs;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Yellow.on_default().bold())
@@ -31,6 +32,8 @@ EXAMPLES
       The same for an executable built with `threadbare cc`, with arguments of its own.
   threadbare replay .threadbare/lost_update-1.schedule
       Run the interleaving that was found again, and show it.
+  threadbare trace show .threadbare/lost_update-1.trace
+      Show it without running anything, on any machine.
   make CC=\"threadbare cc\" CXX=\"threadbare c++\"
       Build a whole project so that it can be hunted in.
 
@@ -47,6 +50,7 @@ ENVIRONMENT
 
 FILES
   .threadbare/NAME-N.schedule   an interleaving that failed
+  .threadbare/NAME-N.trace      what happened in it, step by step, with all names
   .threadbare/NAME-N.output     what the program printed in it";
 
 /// The whole command line.
@@ -68,6 +72,8 @@ pub enum Command {
     /// Run one interleaving again, and show it
     #[command(after_long_help = REPLAY_AFTER)]
     Replay(ReplayArgs),
+    /// Show a trace file, or write it in another format
+    Trace(TraceArgs),
     /// Compile and link C as `cc` does, instrumented for threadbare
     #[command(disable_help_flag = true)]
     Cc(CompilerArgs),
@@ -238,6 +244,10 @@ pub struct ReplayArgs {
     #[arg(allow_negative_numbers = true)]
     pub times: u64,
 
+    /// Write what happened, step by step, to a trace file; see `threadbare trace`
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub trace: Option<PathBuf>,
+
     /// Print only the hash of the trace
     #[arg(long)]
     pub hash: bool,
@@ -253,6 +263,10 @@ pub struct OutputArgs {
     /// Write the result as JSON to a file, or to standard output with `-`
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub json: Option<PathBuf>,
+
+    /// Write failures and findings as SARIF 2.1.0, for code-review tools
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub sarif: Option<PathBuf>,
 
     /// Say only how it ended: no progress, no table
     #[arg(long, short, help_heading = "Output")]

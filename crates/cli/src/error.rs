@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use threadbare_explore::ExploreError;
 use threadbare_target::{ProgramError, RunError, StartError, WrapperError};
-use threadbare_trace::ScheduleError;
+use threadbare_trace::{ScheduleError, TraceError};
 
 /// Why the tool could not do its job.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +44,16 @@ pub enum CliError {
         /// What is wrong with it.
         problem: ScheduleError,
     },
+    /// A file is no trace, or not all of one.
+    #[error("`{}` is no whole trace: {problem}; {rest}", path.display())]
+    Trace {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: TraceError,
+        /// What became of the part that could be read, or what to do.
+        rest: String,
+    },
     /// A schedule does not name its program.
     #[error("`{}` names no program; name one with --program", path.display())]
     NoProgram {
@@ -66,7 +76,7 @@ pub enum CliError {
     #[error("the run could not be controlled: {0}")]
     Uncontrolled(String),
     /// A result could not be written.
-    #[error("`{}` cannot be written: {source}; choose another place with --out or --json", path.display())]
+    #[error("`{}` cannot be written: {source}; choose another place for it", path.display())]
     Write {
         /// The file.
         path: PathBuf,

@@ -3,9 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use threadbare_explore::{Found, is_preemption};
-use threadbare_report::{FailureReport, Interleaving, Look, failure_site, interleaving, name_addresses};
+use threadbare_report::{
+    FailureReport, Interleaving, Look, SarifResult, failure_result, failure_site, interleaving,
+    name_addresses, record,
+};
 use threadbare_target::{Execution, Modules, Symbols, stable_hash};
-use threadbare_trace::{FailureKind, Schedule};
+use threadbare_trace::{FailureKind, Schedule, TraceFile};
 
 use crate::error::CliError;
 use crate::keep;
@@ -22,6 +25,8 @@ pub struct Kept {
     pub shown: String,
     /// What went wrong.
     pub kind: FailureKind,
+    /// What goes into a SARIF file.
+    pub sarif: Option<SarifResult>,
 }
 
 /// Where failures are kept, and under which name.
@@ -52,7 +57,9 @@ pub fn keep(
             let again = stage.follow(&found.run.switches).ok();
             let again = again.filter(|again| rerun::same_failure(&again.outcome, &found.run.outcome));
             let shortest = again.map(|again| {
-                if !shelf.minimise {
+                // Every run of a hang takes as long as a hang does.
+                let hangs = again.outcome.failure().is_some_and(|it| it.kind == FailureKind::Hang);
+                if hangs || !shelf.minimise {
                     return again;
                 }
                 let (shortest, minimal) = stage.shorten(again);
@@ -75,7 +82,8 @@ pub fn keep(
         switches: rerun::to_schedule(&run.switches, &names),
         ..shelf.head.clone()
     };
-    let path = keep::keep(shelf.folder, shelf.name, &schedule, &run.output)?;
+    let trace = recorded(run, &names, &schedule);
+    let path = keep::keep(shelf.folder, shelf.name, &schedule, &trace, &run.output)?;
     report.execution = found.execution;
     report.policy.clone_from(&found.policy);
     report.count = found.count;
@@ -83,13 +91,35 @@ pub fn keep(
     report.minimal = is_minimal;
     report.preemptions = run.switches.iter().filter(|switch| is_preemption(switch)).count() as u64;
     report.schedule = Some(path.display().to_string());
-    Ok(Kept { report, schedule: path, shown: show(run, &names, look), kind: failure.kind })
+    report.trace = Some(path.with_extension(keep::TRACE).display().to_string());
+    let sarif = sarif_result(&trace, &report);
+    Ok(Kept { report, schedule: path, shown: show(run, &names, look), kind: failure.kind, sarif })
+}
+
+/// A run as a trace file has it. The schedule says which program it was.
+pub fn recorded(run: &Execution, names: &ExecutionNames<'_>, schedule: &Schedule) -> TraceFile {
+    let mut file = record(&story(run), &run.contexts, names);
+    file.program.clone_from(&schedule.program);
+    file.args.clone_from(&schedule.args);
+    file.binary.clone_from(&schedule.binary);
+    file
+}
+
+/// A failure as a SARIF file has it, with the files that were kept of it.
+pub fn sarif_result(trace: &TraceFile, report: &FailureReport) -> Option<SarifResult> {
+    let mut result = failure_result(trace)?;
+    let files = [("schedule", &report.schedule), ("trace", &report.trace)];
+    result.properties.extend(files.into_iter().filter_map(|(key, path)| Some((key, path.clone()?))));
+    Some(result)
+}
+
+fn story(run: &Execution) -> Interleaving<'_> {
+    Interleaving { events: &run.events, switches: &run.switches, outcome: &run.outcome }
 }
 
 /// The interleaving of a run as a person reads it.
 pub fn show(run: &Execution, names: &ExecutionNames<'_>, look: &Look) -> String {
-    let story = Interleaving { events: &run.events, switches: &run.switches, outcome: &run.outcome };
-    interleaving(&story, names, look)
+    interleaving(&story(run), names, look)
 }
 
 /// A failed run in the words of the JSON object; none for one that passed.
@@ -107,6 +137,7 @@ pub fn describe(run: &Execution, names: &ExecutionNames<'_>, symbols: &Symbols) 
         reproduced: true,
         minimal: false,
         preemptions: 0,
+        trace: None,
     })
 }
 

@@ -45,6 +45,8 @@ pub fn run(args: &HuntArgs) -> Result<u8, CliError> {
         output::print(&words(args, &campaign, &kept))?;
     }
     output::write_json(&args.output, &json(args, &campaign, &kept))?;
+    let results: Vec<_> = kept.iter().filter_map(|kept| kept.sarif.clone()).collect();
+    output::write_sarif(&args.output, "hunt", &results)?;
     Ok(if campaign.found.is_empty() { crate::NOTHING } else { crate::FOUND })
 }
 

@@ -4,13 +4,23 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use threadbare_trace::Schedule;
+use threadbare_trace::{Schedule, TraceFile};
 
 use crate::error::CliError;
 use crate::output::readable_by_others;
 
-/// Writes `NAME-N.schedule` and `NAME-N.output` with the first free N, and returns the former's path.
-pub fn keep(folder: &Path, name: &str, schedule: &Schedule, printed: &[u8]) -> Result<PathBuf, CliError> {
+/// What the names of trace files end in.
+pub const TRACE: &str = "trace";
+
+/// Writes `NAME-N.schedule`, `NAME-N.trace` and `NAME-N.output` with the first free N, and returns
+/// the first one's path; the others are found by their extensions.
+pub fn keep(
+    folder: &Path,
+    name: &str,
+    schedule: &Schedule,
+    trace: &TraceFile,
+    printed: &[u8],
+) -> Result<PathBuf, CliError> {
     let failed = |path: &Path| {
         let path = path.to_path_buf();
         move |source: io::Error| CliError::Write { path, source }
@@ -23,8 +33,10 @@ pub fn keep(folder: &Path, name: &str, schedule: &Schedule, printed: &[u8]) -> R
         }
         // Another campaign may take the number at this moment: then the next one is tried.
         if write_new(folder, &path, schedule.to_text().as_bytes()).map_err(failed(&path))? {
-            let output = path.with_extension("output");
-            write_new(folder, &output, printed).map_err(failed(&output))?;
+            for (extension, bytes) in [(TRACE, &trace.to_bytes()[..]), ("output", printed)] {
+                let beside = path.with_extension(extension);
+                write_new(folder, &beside, bytes).map_err(failed(&beside))?;
+            }
             return Ok(path);
         }
     }
@@ -56,11 +68,12 @@ mod tests {
     fn nothing_is_overwritten_and_nothing_temporary_stays() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let schedule = Schedule { program: "bank.c".into(), ..Schedule::default() };
-        let first = keep(folder.path(), "bank", &schedule, b"one").expect("kept");
-        let second = keep(folder.path(), "bank", &schedule, b"two").expect("kept");
+        let trace = TraceFile::default();
+        let first = keep(folder.path(), "bank", &schedule, &trace, b"one").expect("kept");
+        let second = keep(folder.path(), "bank", &schedule, &trace, b"two").expect("kept");
         assert!(first.ends_with("bank-1.schedule") && second.ends_with("bank-2.schedule"));
         assert_eq!(fs::read(first.with_extension("output")).expect("written"), b"one");
-        assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 4);
+        assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 6);
         let text = fs::read_to_string(second).expect("written");
         assert_eq!(Schedule::parse(&text), Ok(schedule));
     }
@@ -68,6 +81,6 @@ mod tests {
     #[test]
     fn a_folder_that_is_a_file_is_an_error() {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
-        assert!(keep(file.path(), "bank", &Schedule::default(), b"").is_err());
+        assert!(keep(file.path(), "bank", &Schedule::default(), &TraceFile::default(), b"").is_err());
     }
 }

@@ -14,6 +14,7 @@ mod progress;
 mod replay;
 mod rerun;
 mod stop;
+mod trace;
 mod usage;
 
 use std::convert::Infallible;
@@ -63,6 +64,7 @@ fn run() -> Result<u8, CliError> {
         Ok(line) => match line.command {
             Command::Hunt(args) => hunt::run(&args),
             Command::Replay(args) => replay::run(&args),
+            Command::Trace(args) => trace::run(&args),
             Command::Cc(args) => compile(Language::C, &args.args),
             Command::Cxx(args) => compile(Language::Cxx, &args.args),
             Command::Completions { shell } => completions::run(shell),

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
-use threadbare_report::{JsonReport, Look};
+use threadbare_report::{JsonReport, Look, SarifResult, sarif};
 
 use crate::args::OutputArgs;
 use crate::error::CliError;
@@ -15,6 +15,11 @@ const NARROWEST: usize = 40;
 
 /// How texts for people should look, from the options and what standard output is.
 pub fn look(options: &OutputArgs) -> Look {
+    look_for(options.verbose, options.full)
+}
+
+/// The same where only these two can be chosen.
+pub fn look_for(verbose: bool, full: bool) -> Look {
     let terminal = io::stdout().is_terminal();
     let width = match terminal_size::terminal_size_of(io::stdout()) {
         Some((terminal_size::Width(columns), _)) => usize::from(columns).max(NARROWEST),
@@ -22,13 +27,18 @@ pub fn look(options: &OutputArgs) -> Look {
     };
     let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
         || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    Look { width, colour: terminal && !refused, verbose: options.verbose, full: options.full }
+    Look { width, colour: terminal && !refused, verbose, full }
 }
 
 /// Writes results. A reader that went away (`| head`) is no reason to complain.
 pub fn print(text: &str) -> Result<(), CliError> {
+    print_bytes(text.as_bytes())
+}
+
+/// The same for what need not be text.
+pub fn print_bytes(bytes: &[u8]) -> Result<(), CliError> {
     let mut stdout = io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CliError::Stdout(error)),
         _ => Ok(()),
     }
@@ -48,8 +58,16 @@ pub fn write_json(options: &OutputArgs, report: &JsonReport) -> Result<(), CliEr
     }
 }
 
+/// Writes the SARIF file where the options ask for it.
+pub fn write_sarif(options: &OutputArgs, command: &str, results: &[SarifResult]) -> Result<(), CliError> {
+    match options.sarif.as_deref() {
+        None => Ok(()),
+        Some(path) => write_whole(path, sarif(results, env!("CARGO_PKG_VERSION"), command).as_bytes()),
+    }
+}
+
 /// Writes a file so that a reader sees all of it or the old one.
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
     let failed = |source| CliError::Write { path: path.to_path_buf(), source };
     // A device or pipe is written as it is: there is nothing to replace.
     if path.exists() && !path.is_file() {
@@ -62,9 +80,14 @@ fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Refuses a result file that cannot be written before any work is done for it.
+/// Refuses result files that cannot be written before any work is done for them.
 pub fn check_json(options: &OutputArgs) -> Result<(), CliError> {
-    let Some(path) = options.json.as_deref().filter(|_| !options.json_on_stdout()) else { return Ok(()) };
+    let json = options.json.as_deref().filter(|_| !options.json_on_stdout());
+    json.into_iter().chain(options.sarif.as_deref()).try_for_each(check_target)
+}
+
+/// Refuses a file that cannot be written.
+pub fn check_target(path: &Path) -> Result<(), CliError> {
     let problem = if path.is_dir() {
         io::ErrorKind::IsADirectory
     } else if !folder_of(path).is_dir() {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use threadbare_report::{
-    Coverage, JsonReport, ReplayReport, Verdict, about_switch, failure_phrase, name_addresses,
+    Coverage, FailureReport, JsonReport, ReplayReport, Verdict, about_switch, failure_phrase, name_addresses,
 };
 use threadbare_target::{Execution, Program, ProgramError, Symbols, fingerprint, resolve};
 use threadbare_trace::Schedule;
@@ -20,6 +20,7 @@ use crate::{found, output, stop};
 /// Runs a schedule again; returns the exit status.
 pub fn run(args: &ReplayArgs) -> Result<u8, CliError> {
     output::check_json(&args.output)?;
+    args.trace.as_deref().map_or(Ok(()), output::check_target)?;
     let schedule = read(&args.schedule)?;
     let (conditions, unknown) = Conditions::of_schedule(&schedule);
     for option in unknown {
@@ -147,8 +148,10 @@ fn tell(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols) 
         failure.execution = schedule.execution;
         failure.schedule = Some(args.schedule.display().to_string());
         failure.reproduced = runs.reproduced == runs.made;
+        failure.trace = args.trace.as_ref().map(|path| path.display().to_string());
         failure
     });
+    write_files(args, schedule, &runs.first, &names, failure.as_ref())?;
     let report = JsonReport {
         tool: "threadbare",
         version: env!("CARGO_PKG_VERSION"),
@@ -179,6 +182,25 @@ fn tell(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols) 
         warnings: runs.first.warnings.clone(),
     };
     output::write_json(&args.output, &report)
+}
+
+/// Writes the trace and the SARIF file where they were asked for.
+fn write_files(
+    args: &ReplayArgs,
+    schedule: &Schedule,
+    run: &Execution,
+    names: &ExecutionNames<'_>,
+    failure: Option<&FailureReport>,
+) -> Result<(), CliError> {
+    if args.trace.is_none() && args.output.sarif.is_none() {
+        return Ok(());
+    }
+    let trace = found::recorded(run, names, schedule);
+    if let Some(path) = &args.trace {
+        output::write_whole(path, &trace.to_bytes())?;
+    }
+    let result = failure.and_then(|failure| found::sarif_result(&trace, failure));
+    output::write_sarif(&args.output, "replay", result.as_slice())
 }
 
 fn conclusion(schedule: &Schedule, runs: &Runs, parting: Option<&(u64, String)>) -> String {

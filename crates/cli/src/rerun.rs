@@ -17,7 +17,7 @@ use crate::names::ExecutionNames;
 const MOST_PASSES: usize = 8;
 
 /// How much may be spent on making a schedule shorter.
-const SHORTENING_RUNS: usize = 4000;
+const SHORTENING_RUNS: usize = 1500;
 const SHORTENING_TIME: Duration = Duration::from_secs(10);
 
 /// A fresh start of a program on which schedules are followed.

@@ -8,7 +8,9 @@ use support::Desk;
 fn help_lists_what_works_and_nothing_else() {
     let answer = Desk::new().run(&["--help"]);
     assert_eq!((answer.code, answer.stderr.as_str()), (Some(0), ""));
-    for word in ["hunt", "replay", "cc", "c++", "completions", "EXIT STATUS", "EXAMPLES", "ENVIRONMENT"] {
+    for word in
+        ["hunt", "replay", "trace", "cc", "c++", "completions", "EXIT STATUS", "EXAMPLES", "ENVIRONMENT"]
+    {
         assert!(answer.stdout.contains(word), "`{word}` is missing:\n{}", answer.stdout);
     }
     for word in ["check", "verify", "suite", "compare"] {
@@ -19,7 +21,7 @@ fn help_lists_what_works_and_nothing_else() {
 #[test]
 fn every_command_explains_itself() {
     let desk = Desk::new();
-    for command in ["hunt", "replay", "completions"] {
+    for command in ["hunt", "replay", "trace", "completions"] {
         let long = desk.run(&["help", command]);
         let short = desk.run(&[command, "-h"]);
         assert_eq!((long.code, short.code), (Some(0), Some(0)), "{command}");
@@ -35,6 +37,7 @@ fn every_command_explains_itself() {
         "--max-steps",
         "--keep-going",
         "--json",
+        "--sarif",
         "--out",
         "--quiet",
         "--pct-depth",

@@ -18,7 +18,7 @@ use crate::dfs::Dfs;
 use crate::history::History;
 use crate::strategy::{Plan, Strategy as _};
 
-/// Runs a plan's policy and script; none if that was not possible.
+/// Runs a plan's policy and script; none if that is not possible any more.
 pub type Follow<'a> = dyn FnMut(&Plan) -> Option<Execution> + 'a;
 
 /// Removes preemptions from a failing execution until none can be removed alone, or until `budget`
@@ -124,15 +124,24 @@ impl Search<'_, '_> {
         const MOST_RUNS: usize = 2000;
         let mut walk = Dfs::within(bound);
         for _ in 0..MOST_RUNS {
-            self.runs_left = self.runs_left.checked_sub(1)?;
             let plan = walk.plan(1, 1, &History::default()).pop()?;
-            let run = (self.follow)(&plan)?;
+            let run = self.run(&plan)?;
             if self.is_the_failure(&run) {
                 return Some(run);
             }
             walk.learn(&[(&plan, &run)], false).ok()?;
         }
         None
+    }
+
+    /// Runs a plan. Once that is not possible any more, nothing else is tried.
+    fn run(&mut self, plan: &Plan) -> Option<Execution> {
+        self.runs_left = self.runs_left.checked_sub(1)?;
+        let run = (self.follow)(plan);
+        if run.is_none() {
+            self.runs_left = 0;
+        }
+        run
     }
 
     fn is_the_failure(&self, run: &Execution) -> bool {
@@ -154,7 +163,7 @@ impl Search<'_, '_> {
             let Some(out) = places.get(first..).filter(|rest| !rest.is_empty()) else { return removed };
             let out = &out[..chunk.min(out.len())];
             let kept: Vec<SwitchRecord> = (self.best.switches.iter().enumerate())
-                .filter(|(place, _)| !out.contains(place))
+                .filter(|(place, _)| out.binary_search(place).is_err())
                 .map(|(_, switch)| *switch)
                 .collect();
             if self.runs_left == 0 {
@@ -173,8 +182,7 @@ impl Search<'_, '_> {
 
     /// Runs a schedule; the execution, if it fails in the same way with fewer preemptions.
     fn try_schedule(&mut self, switches: &[SwitchRecord], preemptions: usize) -> Option<Execution> {
-        self.runs_left -= 1;
-        let run = (self.follow)(&replay(switches))?;
+        let run = self.run(&replay(switches))?;
         let fewer = run.switches.iter().filter(|switch| is_preemption(switch)).count() < preemptions;
         (self.is_the_failure(&run) && fewer).then_some(run)
     }

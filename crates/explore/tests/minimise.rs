@@ -63,12 +63,16 @@ fn minimised_schedules_still_fail_and_are_one_minimal() {
         let found = failing(&mut server);
         let failure = found.outcome.failure().cloned().unwrap();
         let before = preemptions(&found).len();
-        let (least, is_minimal) =
-            minimise(found, 5000, &mut |plan| Some(run(&mut server, plan)));
+        let (least, is_minimal) = minimise(found, 5000, &mut |plan| Some(run(&mut server, plan)));
         assert!(is_minimal, "{subject}");
         let left = preemptions(&least);
         assert!(left.len() <= before, "{subject}: {} of {before} preemptions are left", left.len());
-        assert!(left.len() <= most, "{subject}: {} preemptions are left {:#?}", left.len(), least.switches.iter().map(|s| (s.from.0, s.op, s.to.0, s.reason, s.kind)).collect::<Vec<_>>());
+        assert!(
+            left.len() <= most,
+            "{subject}: {} preemptions are left {:#?}",
+            left.len(),
+            least.switches.iter().map(|s| (s.from.0, s.op, s.to.0, s.reason, s.kind)).collect::<Vec<_>>()
+        );
 
         let again = follow(&mut server, &least.switches);
         assert!(is_same_failure(again.outcome.failure().unwrap(), &failure), "{subject}");

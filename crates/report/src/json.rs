@@ -92,6 +92,8 @@ pub struct FailureReport {
     pub preemptions: u64,
     /// Whether none of them can be left out without losing the failure.
     pub minimal: bool,
+    /// The trace file that shows it.
+    pub trace: Option<String>,
 }
 
 /// Something suspicious in a trace.

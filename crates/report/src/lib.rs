@@ -1,5 +1,5 @@
 //! What people and programs read about an execution: the interleaving as a table of thread
-//! lanes, and the JSON object.
+//! lanes, the JSON object, SARIF, and what trace viewers and scripts read.
 //!
 //! This crate is given events, switches and an outcome. It does not know how they came about, nor
 //! how a program's symbols are read: the [`Names`] trait stands between.
@@ -10,15 +10,21 @@ mod json;
 mod lanes;
 mod look;
 mod names;
+mod perfetto;
 mod recorded;
+mod sarif;
 mod terminal;
 mod timeline;
+mod trace_json;
 
 pub use describe::{about_switch, event_text};
 pub use failure::{failure_phrase, failure_site, name_addresses};
 pub use json::{Coverage, FailureReport, Finding, JsonReport, ReplayReport, Verdict};
 pub use look::Look;
 pub use names::{Names, Place};
+pub use perfetto::write_perfetto;
 pub use recorded::{RecordedNames, record};
+pub use sarif::{FlowStep, Level, Rule, SarifResult, failure_result, sarif};
 pub use terminal::interleaving;
 pub use timeline::Interleaving;
+pub use trace_json::write_trace_json;

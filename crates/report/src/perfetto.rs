@@ -151,7 +151,9 @@ impl<'a> Writer<'a> {
         use EventKind::*;
         let name = |name: Option<&str>| name.unwrap_or("a lock without a name").to_string();
         match event.kind() {
-            Some(Lock | ReadLock) => self.hold(index, event.addr, event.thread, name(self.file.object(index))),
+            Some(Lock | ReadLock) => {
+                self.hold(index, event.addr, event.thread, name(self.file.object(index)))
+            }
             Some(CondWake | CondTimeout) => {
                 self.hold(index, event.value, event.thread, name(self.file.value_name(index)))
             }

@@ -92,16 +92,17 @@ impl<'a> RecordedNames<'a> {
     pub fn new(file: &'a TraceFile) -> RecordedNames<'a> {
         let objects = file.switches().iter().enumerate();
         let objects = objects.filter_map(|(index, switch)| Some((switch.addr, file.switch_object(index)?)));
-        let sources = file.sites().filter_map(|site| {
-            Some(((site.file.as_deref()?, site.line?), site.source.as_deref()?))
-        });
+        let sources = file
+            .sites()
+            .filter_map(|site| Some(((site.file.as_deref()?, site.line?), site.source.as_deref()?)));
         RecordedNames { file, objects: objects.collect(), sources: sources.collect() }
     }
 }
 
 impl Names for RecordedNames<'_> {
     fn place(&self, pc: u64, context: u32) -> Option<Place> {
-        let SiteName { label, function, file, line, column, in_system, .. } = self.file.site(pc, context)?.clone();
+        let SiteName { label, function, file, line, column, in_system, .. } =
+            self.file.site(pc, context)?.clone();
         Some(Place { label, function, file, line, column, in_system })
     }
 

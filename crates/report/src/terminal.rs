@@ -32,12 +32,24 @@ pub fn interleaving(story: &Interleaving<'_>, names: &dyn Names, look: &Look) ->
     }
     let mut text = lanes::draw(&titles, &lines, look);
     text.push('\n');
+    if lacks_lines(&rows, names) {
+        text.push_str("No source line is known: compile with `-g`, and do not strip the program.\n\n");
+    }
     match story.outcome {
         Outcome::Failed(failure) => text.push_str(&failure::paragraph(failure, names, look)),
         Outcome::Passed => text.push_str("The program ended as it should.\n"),
         Outcome::Uncontrolled(why) => text.push_str(&format!("Control was lost: {why}\n")),
     }
     text
+}
+
+/// Whether the steps have places, and none of them a line.
+fn lacks_lines(rows: &[Row], names: &dyn Names) -> bool {
+    let mut places = rows.iter().filter_map(|row| match row {
+        Row::Step { event, .. } => names.place(event.pc, event.context),
+        _ => None,
+    });
+    places.next().is_some_and(|first| first.line.is_none()) && places.all(|place| place.line.is_none())
 }
 
 /// The threads that have something in the table, each with the function it runs.

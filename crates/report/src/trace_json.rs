@@ -22,13 +22,9 @@ pub fn write_trace_json(file: &TraceFile, out: &mut dyn Write) -> io::Result<()>
         "outcome": outcome(file, &names),
         "threads": threads(file),
     });
-    // The lists can be long, so they are written one by one after the rest.
+    // The lists can be long, so they are written row by row into the open object.
     let head = serde_json::to_string(&head)?;
-    out.write_all(head.trim_end_matches('}').as_bytes())?;
-    if head.ends_with("}}") {
-        // Objects inside the head end in braces of their own.
-        out.write_all("}".repeat(head.len() - head.trim_end_matches('}').len() - 1).as_bytes())?;
-    }
+    out.write_all(head.strip_suffix('}').unwrap_or(&head).as_bytes())?;
     list(out, "events", file.events().iter().enumerate(), |(index, event)| {
         json!({
             "thread": event.thread.0,
@@ -57,9 +53,12 @@ pub fn write_trace_json(file: &TraceFile, out: &mut dyn Write) -> io::Result<()>
             "before": about_switch(switch, &names),
         })
     })?;
-    list(out, "contexts", file.contexts().iter(), |context| {
-        json!({ "place": places.number(context.pc, 0), "parent": context.parent })
-    })?;
+    list(
+        out,
+        "contexts",
+        file.contexts().iter(),
+        |context| json!({ "place": places.number(context.pc, 0), "parent": context.parent }),
+    )?;
     let rows = std::mem::take(&mut places.list);
     list(out, "places", rows.into_iter(), |row| row)?;
     out.write_all(b"}\n")

@@ -17,6 +17,7 @@ fn sample() -> JsonReport {
         reproduced: true,
         preemptions: 2,
         minimal: true,
+        trace: Some(".threadbare/bank-1.trace".into()),
     };
     JsonReport {
         tool: "threadbare",

@@ -61,7 +61,7 @@ unsafe fn plain<const SIZE: usize, const WRITE: bool>(addr: usize, pc: u64) {
         {
             return;
         }
-        watched(&mut *fiber, addr, SIZE, WRITE, pc);
+        watched(fiber, addr, SIZE, WRITE, pc);
     }
 }
 
@@ -118,11 +118,13 @@ fn discover(addr: usize) {
 /// The slow path: somebody else may have touched the place.
 #[cold]
 #[inline(never)]
-unsafe fn watched(fiber: &mut Fiber, addr: usize, size: usize, write: bool, pc: u64) {
-    fiber.pending.site = pc;
-    // SAFETY: as in `plain`.
-    let shared = unsafe { touch_range(fiber, addr, size, write) };
-    if !shared && fiber.ops != fiber.stop_at {
+unsafe fn watched(fiber: *mut Fiber, addr: usize, size: usize, write: bool, pc: u64) {
+    // SAFETY: the running fiber. It stays a plain pointer, since other fibers run in between.
+    let (shared, index, due) = unsafe {
+        (*fiber).pending.site = pc;
+        (touch_range(&*fiber, addr, size, write), (*fiber).ops, (*fiber).ops == (*fiber).stop_at)
+    };
+    if !shared && !due {
         return;
     }
     let engine = engine();
@@ -134,7 +136,7 @@ unsafe fn watched(fiber: &mut Fiber, addr: usize, size: usize, write: bool, pc: 
         (false, false) => EventKind::ReadRange,
         (false, true) => EventKind::WriteRange,
     };
-    let op = Op { kind, object: addr as u64, size: size as u32, site: pc, index: fiber.ops };
+    let op = Op { kind, object: addr as u64, size: size as u32, site: pc, index };
     if quiet {
         if !engine.let_others_go(op) {
             return;
@@ -153,7 +155,7 @@ unsafe fn watched(fiber: &mut Fiber, addr: usize, size: usize, write: bool, pc: 
             (true, false) => {
                 let value = load(addr, size as u8);
                 engine.note(kind, addr, size as u8, value, value);
-                fiber.saw(pc, addr as u64, value);
+                (*fiber).saw(pc, addr as u64, value);
             }
             (true, true) => engine.begin_write(addr, size as u8, load(addr, size as u8)),
             (false, _) => {
@@ -178,7 +180,7 @@ pub unsafe fn range(addr: usize, size: usize, write: bool, pc: u64) {
     // SAFETY: a watched fiber is the running one.
     unsafe {
         (*fiber).ops += 1;
-        watched(&mut *fiber, addr, size, write, pc);
+        watched(fiber, addr, size, write, pc);
     }
 }
 

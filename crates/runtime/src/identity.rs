@@ -80,8 +80,7 @@ pub fn receiver(number: c_int) -> Option<c_int> {
 
 /// Called before the program copies itself; the result is for the copy.
 pub fn before_copy() -> impl FnOnce() {
-    let copied =
-        Copied { parent: kernel_process(), parent_said: process(), forker: engine().current_id() };
+    let copied = Copied { parent: kernel_process(), parent_said: process(), forker: engine().current_id() };
     move || engine().world.identity.copied = Some(copied)
 }
 

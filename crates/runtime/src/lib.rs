@@ -33,10 +33,12 @@ mod server;
 mod shadow;
 mod signals;
 mod specific;
+mod story;
 mod sync;
 mod sys;
 mod threads;
 mod time;
+mod turns;
 mod world;
 
 /// Called by the loader before any constructor of the program.

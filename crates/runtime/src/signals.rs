@@ -267,7 +267,9 @@ pub fn send(process: c_int, signal: c_int) -> c_int {
         }
         Some(other) => {
             // SAFETY: a signal to somebody else.
-            unsafe { -sys::call(libc::SYS_kill, [other as isize as usize, signal as usize, 0, 0, 0, 0]) as c_int }
+            unsafe {
+                -sys::call(libc::SYS_kill, [other as isize as usize, signal as usize, 0, 0, 0, 0]) as c_int
+            }
         }
     }
 }

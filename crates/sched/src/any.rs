@@ -3,8 +3,8 @@
 use threadbare_trace::ThreadId;
 
 use crate::{
-    Choice, Delay, Directed, Op, Pct, Policy, PolicyKind, PolicySpec, Pos, Prefix, Random, Replay, RoundRobin, Surw,
-    Turn,
+    Choice, Delay, Directed, Op, Pct, Policy, PolicyKind, PolicySpec, Pos, Prefix, Random, Replay,
+    RoundRobin, Surw, Turn,
 };
 
 /// One of the policies.

@@ -28,7 +28,8 @@ fn after_new(line: &str) -> Option<&str> {
         rest = &rest[at + 4..];
         if starts_word {
             // Placement arguments come before the type.
-            let text = rest.strip_prefix('(').and_then(|inner| inner.split_once(')')).map_or(rest, |(_, t)| t);
+            let text =
+                rest.strip_prefix('(').and_then(|inner| inner.split_once(')')).map_or(rest, |(_, t)| t);
             return type_name(text);
         }
     }

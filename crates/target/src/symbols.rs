@@ -208,7 +208,11 @@ impl Symbols {
     fn module(&self, index: usize) -> &ModuleSymbols {
         self.loaded[index].get_or_init(|| {
             let path = &self.modules.all()[index].path;
-            ModuleSymbols { code: Loader::new(path).ok(), data: DataSymbols::load(path), types: Types::load(path) }
+            ModuleSymbols {
+                code: Loader::new(path).ok(),
+                data: DataSymbols::load(path),
+                types: Types::load(path),
+            }
         })
     }
 }

@@ -66,13 +66,14 @@ event_kinds! {
     ReadRange = 8 => "read range",
     /// A write of a whole range; `value` is its length.
     WriteRange = 9 => "write range",
-    /// A mutex or write lock was acquired; `value` is the depth of a recursive lock.
+    /// A mutex or write lock was acquired; `value` is the depth of a recursive lock, `old` is 1 if the
+    /// thread would not have waited for ever (a try-lock or a timed one).
     Lock = 10 => "lock",
     /// A mutex, read or write lock was released.
     Unlock = 11 => "unlock",
     /// A try-lock, or a timed lock whose time ran out, that did not get the lock.
     LockFailed = 12 => "lock failed",
-    /// A read lock was acquired.
+    /// A read lock was acquired; `old` as for `Lock`.
     ReadLock = 13 => "read lock",
     /// A condition wait began: the mutex (`value`) was released.
     CondWait = 14 => "wait",

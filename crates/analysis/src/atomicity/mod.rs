@@ -7,8 +7,8 @@
 //! 2. their kinds are one of the four that no serial order explains (patterns 4 to 7);
 //! 3. r is concurrent with p and with c by enforced order. Where r has to come after p or before c,
 //!    the program has said where it belongs;
-//! 4. no lock is held by the first thread from p through c without a gap and also at r (a read-write lock
-//!    only counts if one of the threads holds it for writing).
+//! 4. locks leave a gap: at some time from p to c the first thread holds no lock that is also held at r (a
+//!    read-write lock only counts if one of the two holds it for writing).
 //!
 //! An atomic read-modify-write is one step: it can be r, but neither opens nor closes a pair.
 //!
@@ -54,13 +54,13 @@ struct Variable {
 struct Pair {
     p: Step,
     c: Step,
-    /// The locks held all the way.
-    kept: LockSetId,
+    /// The sets of locks held at one time or another from p to c.
+    gaps: Vec<LockSetId>,
 }
 
 impl Pair {
     fn is_like(&self, other: &Pair) -> bool {
-        self.p.is_like(&other.p) && self.c.is_like(&other.c) && self.kept == other.kept
+        self.p.is_like(&other.p) && self.c.is_like(&other.c) && self.gaps == other.gaps
     }
 
     fn is_adjacent(&self) -> bool {
@@ -91,8 +91,9 @@ struct Found {
 
 impl Found {
     fn judge(&mut self, s: &Synchronization, pair: &Pair, r: &Step, addr: u64) {
-        let Pair { p, c, kept } = pair;
-        if !p.may_swap_with(r) || !r.may_swap_with(c) || s.locks.exclude(*kept, r.locks) {
+        let Pair { p, c, gaps } = pair;
+        let locked_out = || gaps.iter().all(|gap| s.locks.exclude(*gap, r.locks));
+        if !p.may_swap_with(r) || !r.may_swap_with(c) || locked_out() {
             return;
         }
         let manners = [r.writes.then_some(true), r.reads.then_some(false)];
@@ -149,8 +150,8 @@ impl Variable {
             Some(last) => {
                 let p = std::mem::replace(last, step.clone());
                 if !p.is_update() && !step.is_update() {
-                    let kept = s.locks.kept(&p.held, &step.held);
-                    self.close(s, found, Pair { p, c: step.clone(), kept }, addr);
+                    let gaps = s.locks.since(thread, p.access.event, &p.held);
+                    self.close(s, found, Pair { p, c: step.clone(), gaps }, addr);
                 }
             }
         }
@@ -243,7 +244,7 @@ impl Detector for Atomicity {
         if self.numbers.len() <= event.thread.index() {
             self.numbers.resize(event.thread.index() + 1, 0);
         }
-        if kind != EventKind::Alloc {
+        if !kind.only_names() {
             self.numbers[event.thread.index()] += 1;
         }
         if let Some(touch) = Touch::of(event, kind) {

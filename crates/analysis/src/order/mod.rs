@@ -1,14 +1,15 @@
 //! What came before what, by the synchronization in a trace.
 //!
 //! Thread creation and join, barriers, condition variables, semaphores, once-routines, atomics and
-//! futexes enforce an order. Locks do not: they keep steps apart but let them come in any order. So
-//! there are three readings of a trace, see [`Rules`].
+//! futexes enforce an order. Locks do not: they keep steps apart but let them come in any order
+//! (but see [`sections`]). So there are three readings of a trace, see [`Rules`].
 //!
 //! All atomics are taken as acquiring what they read and releasing what they write, as the program
 //! was run. A store replaces what the location hands on, a read-modify-write adds to it.
 
 mod barrier;
 mod condition;
+mod sections;
 
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use threadbare_trace::{Event, EventKind, ThreadId};
 
 use self::barrier::Barrier;
 use self::condition::Condition;
+use self::sections::Sections;
 use crate::access::reborn;
 use crate::address_table::{AddressTable, NumberMap};
 use crate::clocks::{Epoch, Stamp, VectorClock};
@@ -65,6 +67,7 @@ pub struct Order {
     gates: AddressTable<VectorClock>,
     futexes: AddressTable<Futex>,
     locks: AddressTable<Lock>,
+    sections: AddressTable<Sections>,
     /// What each thread knew when it last released each lock, where values are handed over.
     releases: NumberMap<(u64, u16), Arc<VectorClock>>,
 }
@@ -72,6 +75,10 @@ pub struct Order {
 fn new_thread(thread: ThreadId, mut clock: VectorClock) -> Thread {
     clock.set(thread, 1);
     Thread { clock: Arc::new(clock), alive: true, words: Vec::new() }
+}
+
+fn is_known_to_all(threads: &[Option<Thread>], epoch: Epoch) -> bool {
+    threads.iter().flatten().all(|thread| !thread.alive || thread.clock.covers(epoch))
 }
 
 impl Order {
@@ -86,6 +93,7 @@ impl Order {
             gates: AddressTable::default(),
             futexes: AddressTable::default(),
             locks: AddressTable::default(),
+            sections: AddressTable::default(),
             releases: NumberMap::default(),
         }
     }
@@ -120,7 +128,7 @@ impl Order {
     /// Whether every thread that may still make a step knows the moment, so that all those steps come
     /// after it. Threads yet to be created know what their creators know.
     pub fn is_known_to_all(&self, epoch: Epoch) -> bool {
-        self.threads.iter().flatten().all(|thread| !thread.alive || thread.clock.covers(epoch))
+        is_known_to_all(&self.threads, epoch)
     }
 
     fn learn(&mut self, thread: ThreadId, clock: &VectorClock) {
@@ -228,7 +236,7 @@ impl Order {
                 self.tick(thread);
             }
             Init | Destroy => self.forget(event.addr, event.addr),
-            Alloc | Free | Start => {
+            Alloc | Free | Start | Frame => {
                 if let Some((first, last)) = reborn(event, kind) {
                     self.forget(first, last);
                 }
@@ -243,18 +251,21 @@ impl Order {
         self.conditions.forget(first, last);
         self.gates.forget(first, last);
         self.futexes.forget(first, last);
-        if self.rules == Rules::HandedOver && self.locks.live() > 0 {
-            let gone = self.locks.addresses(first, last);
-            if !gone.is_empty() {
-                self.releases.retain(|(lock, _), _| gone.binary_search(lock).is_err());
-            }
-        }
         self.locks.forget(first, last);
+        if self.sections.live() == 0 {
+            return;
+        }
+        let gone = self.sections.addresses(first, last);
+        if !gone.is_empty() && !self.releases.is_empty() {
+            self.releases.retain(|(lock, _), _| gone.binary_search(lock).is_err());
+        }
+        gone.into_iter().for_each(|lock| drop(self.sections.remove(lock)));
     }
 
     fn learn_atomic(&mut self, thread: ThreadId, addr: u64) {
         self.thread(thread);
-        if let (Some(place), Some(Some(mine))) = (self.atomics.get(addr), self.threads.get_mut(thread.index()))
+        if let (Some(place), Some(Some(mine))) =
+            (self.atomics.get(addr), self.threads.get_mut(thread.index()))
             && !mine.clock.covers_all(place)
         {
             Arc::make_mut(&mut mine.clock).join(place);
@@ -262,7 +273,14 @@ impl Order {
     }
 
     fn take(&mut self, thread: ThreadId, lock: u64, alone: bool) {
-        if self.rules != Rules::Observed || lock == 0 {
+        if lock == 0 {
+            return;
+        }
+        if self.rules != Rules::Observed {
+            let clock = Arc::clone(self.clock(thread));
+            if let Some(learned) = self.sections.entry(lock).enter(thread, alone, &clock) {
+                self.learn(thread, &learned);
+            }
             return;
         }
         let place = self.locks.entry(lock);
@@ -285,26 +303,29 @@ impl Order {
     }
 
     fn give(&mut self, thread: ThreadId, lock: u64) {
-        match self.rules {
-            Rules::Enforced => {}
-            Rules::HandedOver => {
-                let clock = Arc::clone(self.clock(thread));
-                self.locks.entry(lock);
-                self.releases.insert((lock, thread.0), clock);
-                self.tick(thread);
+        let clock = Arc::clone(self.clock(thread));
+        if self.rules == Rules::Observed {
+            let place = self.locks.entry(lock);
+            if place.owner == Some(thread) {
+                place.owner = None;
+                place.written.copy_from(&clock);
+                place.read.clear();
+            } else {
+                place.read.join(&clock);
             }
-            Rules::Observed => {
-                let clock = Arc::clone(self.clock(thread));
-                let place = self.locks.entry(lock);
-                if place.owner == Some(thread) {
-                    place.owner = None;
-                    place.written.copy_from(&clock);
-                    place.read.clear();
-                } else {
-                    place.read.join(&clock);
-                }
-                self.tick(thread);
-            }
+            self.tick(thread);
+            return;
+        }
+        let known = self.sections.entry(lock).leave(thread, &clock);
+        if known {
+            let Order { sections, threads, .. } = self;
+            sections.entry(lock).thin_out(|epoch| is_known_to_all(threads, epoch));
+        }
+        if self.rules == Rules::HandedOver {
+            self.releases.insert((lock, thread.0), clock);
+        }
+        if known || self.rules == Rules::HandedOver {
+            self.tick(thread);
         }
     }
 

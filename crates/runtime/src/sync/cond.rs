@@ -60,27 +60,32 @@ fn at(address: usize) -> &'static mut Cond {
     unsafe { &mut *cond }
 }
 
-/// Waits; returns an error number.
-pub fn wait(cond: usize, mutex: &mut Mutex, limit: Limit, pc: u64) -> c_int {
+/// Waits; returns an error number. The mutex comes as a plain pointer for the reason in
+/// [`mutex::lock`].
+pub fn wait(cond: usize, mutex: *mut Mutex, limit: Limit, pc: u64) -> c_int {
     let fiber = engine().current();
-    let place = at(cond);
     cancel::check(fiber);
     step(EventKind::CondWait, cond, pc);
-    mutex::must_hold(mutex, "waits on a condition variable");
-    note(EventKind::CondWait, cond, mutex.address as u64);
-    mutex.give(fiber);
-    let ticket = place.queue.join(ANY);
-    let waiting =
-        Wait { cond: place, mutex, address: cond, ticket, may_end_early: limit.timed() || engine().spurious };
+    // SAFETY: table entries are never dropped; the reference ends before anybody else runs.
+    let address = unsafe {
+        mutex::must_hold(&*mutex, "waits on a condition variable");
+        note(EventKind::CondWait, cond, (*mutex).address as u64);
+        (*mutex).give(fiber);
+        (*mutex).address as u64
+    };
+    let ticket = at(cond).queue.join(ANY);
+    let may_end_early = limit.timed() || engine().spurious;
+    let waiting = Wait { cond: at(cond), mutex, address: cond, ticket, may_end_early };
     step_when(EventKind::CondWake, cond, pc, Some(&raw const waiting), false);
-    let woken = place.queue.leave(ticket);
-    mutex.take(fiber);
+    let woken = at(cond).queue.leave(ticket);
+    // SAFETY: as above; from here on nobody else runs.
+    unsafe { (*mutex).take(fiber) };
     if woken {
-        note(EventKind::CondWake, cond, 0);
+        note(EventKind::CondWake, cond, address);
         return 0;
     }
     fiber.made_no_progress();
-    note(EventKind::CondTimeout, cond, 0);
+    note(EventKind::CondTimeout, cond, address);
     cancel::check(fiber);
     if limit.timed() && !engine().spurious_instead_of_timeout() {
         limit.reached();

@@ -142,8 +142,8 @@ fn set(address: usize, mutex: Mutex) {
     }
 }
 
-/// A destroyed mutex must not be used before it is initialised again.
-fn must_live(mutex: &Mutex, doing: &str, pc: u64) {
+/// A destroyed mutex must not be used before it is initialised again. Returns its address.
+fn must_live(mutex: &Mutex, doing: &str, pc: u64) -> usize {
     if mutex.bits == DESTROYED {
         let fiber = engine().current();
         fiber.pending.site = pc;
@@ -152,19 +152,28 @@ fn must_live(mutex: &Mutex, doing: &str, pc: u64) {
             format_args!("{} {doing} <obj {:#x}> after it was destroyed", fiber.id, mutex.address),
         );
     }
+    mutex.address
 }
 
 /// Locks; returns an error number.
-pub fn lock(mutex: &mut Mutex, limit: Limit, pc: u64) -> c_int {
-    let object = mutex.address;
+///
+/// The mutex comes as a plain pointer: other threads change it while this one waits, which no
+/// reference would allow for.
+pub fn lock(mutex: *mut Mutex, limit: Limit, pc: u64) -> c_int {
+    // SAFETY: table entries are never dropped; the reference ends before anybody else runs.
+    let object = unsafe { must_live(&*mutex, "locks", pc) };
     let fiber = engine().current();
-    must_live(mutex, "locks", pc);
-    let timed_out = if limit == Limit::Try {
+    let ended_by_time = if limit == Limit::Try {
         step(EventKind::Lock, object, pc);
-        mutex.owner.is_some_and(|owner| owner != fiber.id || mutex.kind != Kind::Recursive)
+        false
     } else {
-        step_when(EventKind::Lock, object, pc, Some(mutex as *const Mutex), limit.timed())
+        step_when(EventKind::Lock, object, pc, Some(mutex.cast_const()), limit.timed())
     };
+    // SAFETY: as above; from here on nobody else runs.
+    let mutex = unsafe { &mut *mutex };
+    let refused = limit == Limit::Try
+        && mutex.owner.is_some_and(|owner| owner != fiber.id || mutex.kind != Kind::Recursive);
+    let timed_out = ended_by_time || refused;
     if timed_out {
         limit.reached();
         note(EventKind::LockFailed, object, 0);
@@ -180,15 +189,19 @@ pub fn lock(mutex: &mut Mutex, limit: Limit, pc: u64) -> c_int {
         return libc::ENOTRECOVERABLE;
     }
     mutex.take(fiber);
-    note(EventKind::Lock, object, u64::from(mutex.depth));
+    let would_not_wait = u64::from(limit != Limit::Forever);
+    engine().note(EventKind::Lock, object, 0, u64::from(mutex.depth), would_not_wait);
     if mutex.owner_died { libc::EOWNERDEAD } else { 0 }
 }
 
 /// Unlocks; returns an error number.
-pub fn unlock(mutex: &mut Mutex, pc: u64) -> c_int {
+pub fn unlock(mutex: *mut Mutex, pc: u64) -> c_int {
     let fiber = engine().current();
-    must_live(mutex, "unlocks", pc);
-    step(EventKind::Unlock, mutex.address, pc);
+    // SAFETY: as in `lock`.
+    let object = unsafe { must_live(&*mutex, "unlocks", pc) };
+    step(EventKind::Unlock, object, pc);
+    // SAFETY: as in `lock`.
+    let mutex = unsafe { &mut *mutex };
     if mutex.owner != Some(fiber.id) {
         if mutex.kind == Kind::Normal && !mutex.robust {
             let holder = match mutex.owner {

@@ -1,6 +1,7 @@
 //! What events refer to, each thing once.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A place in the code, as a person knows it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -79,14 +80,18 @@ pub(super) struct Object {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Objects {
     rows: Vec<Object>,
+    /// Rows by a hash of their content. One address can have had very many names.
     numbers: HashMap<u64, Vec<u32>>,
 }
 
 impl Objects {
     /// The row of an object, which is made if there is none.
     pub fn row(&mut self, address: u64, name: Option<&str>) -> u32 {
-        let known = self.numbers.get(&address).map_or(&[][..], Vec::as_slice);
-        let same = |number: &&u32| self.rows[**number as usize].name.as_deref() == name;
+        let known = self.numbers.get(&content_hash(address, name)).map_or(&[][..], Vec::as_slice);
+        let same = |number: &&u32| {
+            let row = &self.rows[**number as usize];
+            row.address == address && row.name.as_deref() == name
+        };
         match known.iter().find(same) {
             Some(number) => *number,
             None => self.push(Object { address, name: name.map(str::to_string) }),
@@ -96,7 +101,8 @@ impl Objects {
     /// Adds a row.
     pub fn push(&mut self, object: Object) -> u32 {
         let number = self.rows.len() as u32;
-        self.numbers.entry(object.address).or_default().push(number);
+        let hash = content_hash(object.address, object.name.as_deref());
+        self.numbers.entry(hash).or_default().push(number);
         self.rows.push(object);
         number
     }
@@ -113,4 +119,10 @@ impl Objects {
     pub fn rows(&self) -> &[Object] {
         &self.rows
     }
+}
+
+fn content_hash(address: u64, name: Option<&str>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (address, name).hash(&mut hasher);
+    hasher.finish()
 }

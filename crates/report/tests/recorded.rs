@@ -1,0 +1,82 @@
+//! A trace file shows what the execution showed.
+
+mod support;
+
+use support::{Bank, deadlock, lost_update, recorded, shown};
+use threadbare_report::{Interleaving, Look, RecordedNames, interleaving, record};
+use threadbare_trace::{Event, EventKind, Outcome, ThreadId, TraceFile};
+
+fn told(file: &TraceFile, look: Look) -> String {
+    let outcome = file.outcome.as_ref().expect("an outcome");
+    let story = Interleaving { events: file.events(), switches: file.switches(), outcome };
+    interleaving(&story, &RecordedNames::new(file), &look)
+}
+
+#[test]
+fn a_file_reads_as_the_execution_it_was_made_of() {
+    for parts in [lost_update(), deadlock()] {
+        for verbose in [false, true] {
+            let look = Look { verbose, ..Look::default() };
+            assert_eq!(told(&recorded(&parts), look), shown(&parts, look));
+        }
+    }
+}
+
+#[test]
+fn a_file_that_was_cut_shows_its_beginning() {
+    let bytes = recorded(&lost_update()).to_bytes();
+    let error = TraceFile::read(&bytes[..bytes.len() * 9 / 10]).expect_err("a cut file");
+    let text = told(&error.partial, Look::default());
+    assert!(text.contains("read balance = 0") && text.contains("✗ assertion"), "{text}");
+    assert!(error.partial.events().len() < lost_update().0.len());
+}
+
+/// Names that also know what pointers point to, and say when they are asked.
+struct Pointers;
+
+impl threadbare_report::Names for Pointers {
+    fn place(&self, pc: u64, context: u32) -> Option<threadbare_report::Place> {
+        Bank.place(pc, context)
+    }
+
+    fn object(&self, addr: u64) -> Option<String> {
+        Some(format!("object {addr}"))
+    }
+
+    fn object_at(&self, event: usize, addr: u64) -> Option<String> {
+        Some(format!("object {addr} as of {event}"))
+    }
+
+    fn pointee_at(&self, event: usize, value: u64) -> Option<String> {
+        (value > 0x1000).then(|| format!("node {value} as of {event}"))
+    }
+
+    fn routine(&self, _: u64) -> Option<String> {
+        None
+    }
+
+    fn source(&self, _: &threadbare_report::Place) -> Option<String> {
+        None
+    }
+}
+
+#[test]
+fn every_kind_of_event_keeps_its_words() {
+    let kinds = EventKind::ALL.iter().enumerate();
+    let events: Vec<Event> = kinds
+        .map(|(index, kind)| Event {
+            pc: 5,
+            addr: 0x100 + index as u64,
+            value: 0x2000 + index as u64,
+            old: 0x3000 + index as u64,
+            thread: ThreadId(1),
+            kind: *kind as u8,
+            size: 8,
+            ..Event::default()
+        })
+        .collect();
+    let story = Interleaving { events: &events, switches: &[], outcome: &Outcome::Passed };
+    let look = Look { verbose: true, full: true, width: 200, ..Look::default() };
+    let file = record(&story, &[], &Pointers);
+    assert_eq!(told(&file, look), interleaving(&story, &Pointers, &look));
+}

@@ -1,0 +1,111 @@
+//! What is told of an execution: its events, with the values that writes leave behind and the names
+//! of the memory they touch.
+
+use std::ptr;
+
+use threadbare_trace::{Event, EventKind};
+
+use crate::engine::Engine;
+use crate::fiber::Fiber;
+
+/// A write whose new value is known only once the program has made it.
+#[derive(Clone, Copy)]
+pub struct UnfinishedWrite {
+    event: *mut Event,
+    addr: usize,
+    size: u8,
+    old: u64,
+}
+
+impl Engine {
+    /// Notes a finished step of the running thread.
+    pub fn note(
+        &mut self,
+        kind: EventKind,
+        addr: usize,
+        size: u8,
+        value: u64,
+        old: u64,
+    ) -> Option<*mut Event> {
+        // Before the first thread there is nothing to order, and the trace begins with it.
+        if !self.running {
+            return None;
+        }
+        self.tell_place(addr);
+        if size == 8 {
+            // The value may point to a block; then people want to know to which.
+            self.tell_place(value as usize);
+        }
+        let fiber = self.current();
+        self.shared.event(Event {
+            pc: fiber.pending.site,
+            addr: addr as u64,
+            value,
+            old,
+            op: fiber.ops,
+            thread: fiber.id,
+            kind: kind as u8,
+            size,
+            context: fiber.context(&mut self.world.contexts, &self.shared),
+            spare: 0,
+        })
+    }
+
+    /// Makes sure that the trace names the memory around an address, if it is in a heap block or
+    /// among the variables of a call in progress.
+    #[inline(always)]
+    pub fn tell_place(&mut self, addr: usize) {
+        if let Some(allocation) = self.world.heap.untold(addr) {
+            self.shared.event(allocation);
+        } else if self.world.stacks.contains(&addr) {
+            self.tell_frame(addr);
+        }
+    }
+
+    #[inline(never)]
+    fn tell_frame(&mut self, addr: usize) {
+        let holds = |fiber: &Fiber| (fiber.stack.0..fiber.stack.1).contains(&addr);
+        let owner = self.live.iter().copied().find(|id| holds(&self.fibers[id.index()]));
+        let Some(thread) = owner else { return };
+        if let Some((variables, pc)) = self.fiber(thread).untold_call(addr) {
+            self.shared.event(Event {
+                pc,
+                addr: variables.end as u64,
+                value: variables.start as u64,
+                thread,
+                kind: EventKind::Frame as u8,
+                ..Event::default()
+            });
+        }
+    }
+
+    /// A plain write is about to be made by the program; its value is read at the next entry.
+    pub fn begin_write(&mut self, addr: usize, size: u8, old: u64) {
+        let event = self.note(EventKind::Write, addr, size, old, old).unwrap_or(ptr::null_mut());
+        self.unfinished = Some(UnfinishedWrite { event, addr, size, old });
+    }
+
+    /// Fills in the value of the last plain write.
+    #[inline(always)]
+    pub fn complete_write(&mut self) {
+        if let Some(write) = self.unfinished.take() {
+            // SAFETY: the program has just written there; only its own thread has run since.
+            let value = unsafe { crate::access::load(write.addr, write.size) };
+            if !write.event.is_null() {
+                // SAFETY: the event is in shared memory.
+                unsafe { (*write.event).value = value };
+                if write.size == 8 {
+                    self.tell_place(value as usize);
+                }
+            }
+            if value != write.old {
+                self.changed();
+            }
+        }
+    }
+
+    /// The last plain write did not happen: the program crashed on it.
+    pub fn forget_write(&mut self) {
+        self.unfinished = None;
+    }
+}

@@ -1,0 +1,344 @@
+//! The loop at the heart: a thread announces its next visible operation, the policy picks who goes
+//! on, the chosen thread makes its operation.
+
+use std::sync::atomic::Ordering;
+
+use threadbare_sched::{Candidate, Choice, Op, Policy};
+use threadbare_trace::{EventKind, FailureKind, ThreadId};
+use threadbare_wire::{DecisionRecord, SwitchRecord};
+
+use crate::engine::{Engine, RUNNING, WATCHED};
+use crate::fiber::Waitable;
+use crate::{context, deadlock, outside, record, signals, sys, threads};
+
+/// Fruitless steps of all threads together after which nobody can be expected to get on.
+const LIVELOCK: u64 = 20_000;
+
+/// Steps in a row after which a thread lets others go first, whatever the policy prefers: a loop
+/// that always changes something may still wait for another thread.
+const LONG_TURN: u64 = 10_000;
+
+/// Private accesses in a row after which a thread lets others go first: it may wait, in a loop, for
+/// a place that has not been seen to be shared because nobody else ever got so far.
+const QUIET: u32 = 1 << 18;
+
+/// Times in a row that a thread may do so before the policy hears of it.
+const QUIET_TURNS: u32 = 4;
+
+/// Why control went from one thread to another; the numbers are part of the shared memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Reason {
+    /// The policy preferred another thread.
+    Chosen = 0,
+    /// The thread cannot go on.
+    Blocked = 1,
+    /// The thread has ended.
+    Ended = 2,
+    /// The thread was spinning.
+    GaveWay = 3,
+    /// A new thread is run up to its first visible operation.
+    Starting = 4,
+    /// Back to the creator from there.
+    Started = 5,
+}
+
+impl Engine {
+    /// Announces the running thread's next operation and returns when it may be made.
+    ///
+    /// Its number has to be counted by the caller beforehand. Returns whether a timed wait ended
+    /// by time.
+    #[inline(always)]
+    pub fn point(&mut self, op: Op, wait: Option<*const dyn Waitable>, timed: bool) -> bool {
+        // Written in place, field by field: a copy of what was just written would stall.
+        self.current().pending = op;
+        self.await_turn(wait, timed)
+    }
+
+    fn await_turn(&mut self, wait: Option<*const dyn Waitable>, timed: bool) -> bool {
+        let fiber = self.current();
+        fiber.wait = wait;
+        fiber.timed = timed;
+        self.complete_write();
+        if self.running {
+            self.reschedule();
+        } else if !fiber.ready() {
+            deadlock::report();
+        }
+        // The thread may have moved on to another place in time, but it is the same thread.
+        let timed_out = fiber.timed_out();
+        fiber.wait = None;
+        let control = self.shared.control();
+        control.steps += 1;
+        if control.steps > control.plan.max_steps && self.running {
+            self.report_hang(control.plan.max_steps);
+        }
+        if self.running {
+            self.policy.executed(fiber.id, &fiber.pending);
+            fiber.quiet_turns = 0;
+            if !self.policy.is_replay() {
+                self.update_stop();
+            }
+            if fiber.cancel.asynchronous {
+                crate::cancel::check(fiber);
+            }
+        }
+        timed_out
+    }
+
+    /// Lets the policy decide; returns when the running thread may make its operation.
+    fn reschedule(&mut self) {
+        let fiber = self.current();
+        if let Some(creator) = fiber.starting.take() {
+            self.go(creator, Reason::Started);
+        } else {
+            if fiber.fruitless == 0 {
+                self.fruitless_rounds = 0;
+            }
+            let steps = self.shared.control().steps;
+            if fiber.fruitless >= self.policy.patience() || steps - self.turn_began >= LONG_TURN {
+                self.turn_began = steps;
+                fiber.gave_way_at = Some(self.progress);
+                self.policy.gave_way(fiber.id);
+            }
+            self.decide_and_go();
+        }
+        // A signal may have been the reason for being chosen: what was waited for is still due.
+        while signals::is_due(fiber) {
+            signals::deliver(fiber);
+            if !fiber.ready() {
+                self.decide_and_go();
+            }
+        }
+    }
+
+    fn decide_and_go(&mut self) {
+        let fiber = self.current();
+        if self.live.len() == 1 && fiber.ready() && !self.policy.is_replay() {
+            fiber.gave_way_at = None;
+            return self.count_fruitless(fiber.fruitless);
+        }
+        let next = self.decide();
+        if next != fiber.id {
+            let reason = if !fiber.ready() {
+                Reason::Blocked
+            } else if fiber.gave_way_at.is_some() {
+                Reason::GaveWay
+            } else {
+                Reason::Chosen
+            };
+            self.go(next, reason);
+        }
+    }
+
+    /// Picks the next thread among those that can go on.
+    fn decide(&mut self) -> ThreadId {
+        let fiber = self.current();
+        loop {
+            self.candidates.clear();
+            let mut giving_way = false;
+            for index in 0..self.live.len() {
+                let id = self.live[index];
+                let other = &mut *self.fibers[id.index()];
+                if !other.ready() && !signals::is_due(other) {
+                    continue;
+                }
+                match other.gave_way_at {
+                    Some(mark) if mark == self.progress => giving_way = true,
+                    _ => {
+                        other.gave_way_at = None;
+                        // SAFETY: fibers are boxed and never dropped; nothing runs while the
+                        // policy looks at their operations.
+                        let op = unsafe { &*(&raw const other.pending) };
+                        self.candidates.push(Candidate { thread: id, op });
+                    }
+                }
+            }
+            if !self.candidates.is_empty() {
+                break;
+            }
+            if giving_way {
+                for id in &self.live {
+                    self.fibers[id.index()].gave_way_at = None;
+                }
+                self.count_fruitless(1);
+                continue;
+            }
+            if !outside::wait_for_any(self) {
+                deadlock::report();
+            }
+        }
+        if self.policy.is_replay() {
+            self.policy.at(fiber.id, fiber.pending.index);
+            // Whatever the replay decides, the place where it wants to stop next has changed.
+            let chosen = self.policy.choose(&Choice {
+                candidates: &self.candidates,
+                current: fiber.id,
+                step: self.shared.control().steps,
+            });
+            self.update_stop();
+            return chosen;
+        } else if self.candidates.len() == 1 {
+            return self.candidates[0].thread;
+        }
+        let step = self.shared.control().steps;
+        let choice = Choice { candidates: &self.candidates, current: fiber.id, step };
+        let chosen = self.policy.choose(&choice);
+        let enabled = self
+            .candidates
+            .iter()
+            .fold(0, |mask, candidate| mask | 1u64.checked_shl(u32::from(candidate.thread.0)).unwrap_or(0));
+        self.shared.decision(DecisionRecord { enabled, chosen, current: fiber.id, step: step as u32 });
+        chosen
+    }
+
+    fn count_fruitless(&mut self, rounds: u32) {
+        if rounds == 0 {
+            self.fruitless_rounds = 0;
+            return;
+        }
+        self.fruitless_rounds += 1;
+    }
+
+    /// The step limit was reached. Only now is it said whether everybody spins: a long
+    /// computation on private memory that looks at some shared value looks the same until it ends.
+    fn report_hang(&self, limit: u64) -> ! {
+        if self.fruitless_rounds > LIVELOCK {
+            record::fail(
+                FailureKind::Hang,
+                format_args!(
+                    "livelock: every thread that can go on only spins, re-reading values that nobody changes\n{}",
+                    deadlock::describe_threads()
+                ),
+            );
+        }
+        record::fail(
+            FailureKind::Hang,
+            format_args!(
+                "the step limit of {limit} was reached without an end; if the program is just long, raise --max-steps"
+            ),
+        );
+    }
+
+    /// Hands control to another thread and returns when it is handed back.
+    pub fn go(&mut self, next: ThreadId, reason: Reason) {
+        let from = self.current();
+        let to = self.fiber(next);
+        let site = if reason == Reason::Ended { 0 } else { from.pending.site };
+        self.shared.switch(SwitchRecord {
+            pc: site,
+            op: from.pending.index,
+            from: from.id,
+            to: next,
+            addr: from.pending.object,
+            kind: from.pending.kind as u8,
+            reason: reason as u8,
+            spare: 0,
+            context: from.context(&mut self.world.contexts, &self.shared),
+        });
+        self.turn_began = self.shared.control().steps;
+        self.current = to;
+        WATCHED.store(to, Ordering::Relaxed);
+        RUNNING.store(to, Ordering::Relaxed);
+        self.update_stop();
+        if self.os_threads {
+            // SAFETY: the words live in boxed fibers.
+            unsafe { threads::pass_baton(from, to, reason == Reason::Ended) };
+        } else {
+            // SAFETY: `to` was saved by an earlier switch or prepared as a new stack.
+            unsafe { context::switch(&mut from.sp, to.sp, to.fs) };
+        }
+    }
+
+    /// The running thread has ended: others go on, for good.
+    pub fn leave_for_good(&mut self) -> ! {
+        let fiber = self.current();
+        self.complete_write();
+        fiber.done = true;
+        self.progress += 1;
+        self.live.retain(|id| *id != fiber.id);
+        fiber.pending = Op { kind: EventKind::Exit, object: 0, size: 0, site: 0, index: fiber.ops + 1 };
+        let next = match fiber.starting.take() {
+            Some(creator) => creator,
+            None if self.live.is_empty() => crate::process::end_of_last_thread(),
+            None => self.decide(),
+        };
+        self.go(next, Reason::Ended);
+        sys::die("a thread that had ended was run again")
+    }
+
+    /// In a replay, decides at the point after a thread's creation; otherwise runs the new thread
+    /// up to its first visible operation, so that policies always know what comes next.
+    pub fn run_new_thread(&mut self, new: ThreadId) {
+        let fiber = self.current();
+        fiber.ops += 1;
+        fiber.pending =
+            Op { kind: EventKind::Create, index: fiber.ops, object: 0, size: 0, site: fiber.pending.site };
+        if self.policy.is_replay() {
+            let next = self.decide();
+            if next != fiber.id {
+                self.go(next, Reason::Chosen);
+            }
+            return;
+        }
+        self.fiber(new).starting = Some(fiber.id);
+        self.go(new, Reason::Starting);
+    }
+
+    /// Says at which operation the running thread has to come here although it may be private:
+    /// where a replay wants to decide, or where a probe is due.
+    pub fn update_stop(&mut self) {
+        const DENSE_STEPS: u64 = 256;
+        let fiber = self.current();
+        fiber.stop_at = match &mut self.probe {
+            Some(rng) => {
+                let gap = 1 + rng.below(1 + self.shared.control().steps / DENSE_STEPS);
+                fiber.ops.saturating_add(gap as u32)
+            }
+            None if self.policy.is_replay() => self.policy.stop_at(fiber.id),
+            None => fiber.ops.saturating_add(QUIET),
+        };
+    }
+
+    /// Whether the running thread stops at a private access only because it made so many of them.
+    pub fn is_quiet(&self) -> bool {
+        self.probe.is_none() && !self.policy.is_replay()
+    }
+
+    /// Lets others go before a private access; says whether one did. This is no step: a program
+    /// that makes no other is still seen to stand still.
+    pub fn let_others_go(&mut self, op: Op) -> bool {
+        let fiber = self.current();
+        fiber.pending = op;
+        self.complete_write();
+        fiber.quiet_turns += 1;
+        fiber.gave_way_at = Some(self.progress);
+        if fiber.quiet_turns >= QUIET_TURNS {
+            self.policy.gave_way(fiber.id);
+        }
+        let switches = self.shared.control().switches;
+        self.reschedule();
+        self.update_stop();
+        switches != self.shared.control().switches
+    }
+
+    /// What a replay could not follow: the number of the switch, and why.
+    pub fn divergence(&self) -> Option<(u64, String)> {
+        self.policy.divergence()
+    }
+
+    /// The running thread gave back what others may try to take. By itself that brings the thread no
+    /// further: it may take, look and give back for ever.
+    pub fn released(&mut self) {
+        self.progress += 1;
+        self.fruitless_rounds = 0;
+    }
+
+    /// The running thread changed something that others may wait for.
+    #[inline(always)]
+    pub fn changed(&mut self) {
+        self.progress += 1;
+        self.fruitless_rounds = 0;
+        self.current().changed_something();
+    }
+}
