@@ -148,8 +148,18 @@ impl<T> AddressTable<T> {
         page
     }
 
+    fn slot(&self, address: u64) -> Option<u32> {
+        let key = address >> PAGE_BITS;
+        let page = if self.last.0 == key { self.last.1 } else { *self.pages.get(&key)? };
+        let slot = self.page_store[page as usize].slots[address as usize % PAGE];
+        (slot != NONE).then_some(slot)
+    }
+
     /// The addresses in `first..=last` that have an entry, in order.
     pub fn addresses(&self, first: u64, last: u64) -> Vec<u64> {
+        if last - first < PAGE as u64 / 4 {
+            return (first..=last).filter(|address| self.slot(*address).is_some()).collect();
+        }
         let (low, high) = (first >> PAGE_BITS, last >> PAGE_BITS);
         // A long range over few pages is asked the other way round.
         let mut pages: Vec<u32> = if high - low < self.pages.len() as u64 {

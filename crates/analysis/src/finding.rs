@@ -131,9 +131,19 @@ pub struct FindingSet {
 }
 
 impl FindingSet {
-    /// Adds a finding. Counts of equal ones are added up, and the surest stands for all.
-    pub fn add(&mut self, finding: Finding) {
-        self.merge(finding, |a, b| a + b);
+    /// Adds a finding and returns its place. Counts of equal ones are added up, and the surest stands for all.
+    pub fn add(&mut self, finding: Finding) -> usize {
+        self.merge(finding, |a, b| a + b)
+    }
+
+    /// Counts the finding at this place once more, if it is at least that sure; says whether it is.
+    pub(crate) fn met_again(&mut self, place: usize, certainty: Certainty) -> bool {
+        let known = &mut self.findings[place];
+        if known.certainty < certainty {
+            return false;
+        }
+        known.count += 1;
+        true
     }
 
     /// Adds what another detector found in the same trace: equal findings are the same occurrences.
@@ -141,7 +151,7 @@ impl FindingSet {
         self.merge(finding, u64::max);
     }
 
-    fn merge(&mut self, finding: Finding, counts: impl Fn(u64, u64) -> u64) {
+    fn merge(&mut self, finding: Finding, counts: impl Fn(u64, u64) -> u64) -> usize {
         let key = finding.key();
         match self.places.get(&key) {
             Some(&place) => {
@@ -151,10 +161,12 @@ impl FindingSet {
                     *known = finding;
                 }
                 known.count = count;
+                place
             }
             None => {
                 self.places.insert(key, self.findings.len());
                 self.findings.push(finding);
+                self.findings.len() - 1
             }
         }
     }

@@ -102,6 +102,13 @@ impl<S: Default + Clone> Memory<S> {
     /// Shows the states that overlap the range, making none.
     pub fn visit_existing(&mut self, addr: u64, len: u64, mut f: impl FnMut(u64, &mut S)) {
         let last = addr + (len.max(1) - 1);
+        if addr >> WORD_BITS == last >> WORD_BITS {
+            let word = addr >> WORD_BITS;
+            if let Some(found) = self.words.get(word) {
+                found.visit_existing(word << WORD_BITS, mask(word, addr, last), &mut f);
+            }
+            return;
+        }
         for word in self.words.addresses(addr >> WORD_BITS, last >> WORD_BITS) {
             if let Some(found) = self.words.get(word) {
                 found.visit_existing(word << WORD_BITS, mask(word, addr, last), &mut f);

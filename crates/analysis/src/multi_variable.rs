@@ -13,7 +13,8 @@
 //! elsewhere in the trace the two variables are written as a whole, which says that they belong
 //! together, and no condition was waited for in the sections; otherwise *suspected*.
 //!
-//! Sections with more than sixteen variables are judged by the first sixteen.
+//! Sections with more than sixteen variables are judged by the first sixteen, and no more than 65,536 couples of
+//! variables are followed at a time: those that only one thread has used go first.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,6 +30,8 @@ use crate::synchronization::Synchronization;
 
 /// How many variables of a section are looked at.
 const VARIABLES: usize = 16;
+/// How many couples of variables are followed.
+const COUPLES: usize = 1 << 16;
 /// How many pairs of accesses by the same code are kept, if their threads knew different things.
 const KEPT: usize = 4;
 
@@ -130,6 +133,11 @@ impl Couple {
                 self.twos.push(new);
             }
         }
+    }
+
+    fn says_something(&self) -> bool {
+        let thread = |two: &Two| two.first.access.thread;
+        self.together || self.twos.iter().any(|two| thread(two) != thread(&self.twos[0]))
     }
 
     /// Reports the patterns in which `a` begins.
@@ -276,9 +284,25 @@ impl MultiVariable {
     fn couple(&mut self, two: Two) {
         let (x, y) = (two.first.access.object, two.second.access.object);
         let (lower, higher) = (x.min(y), x.max(y));
+        if self.couples.len() >= COUPLES && !self.couples.contains_key(&(lower, higher)) {
+            self.make_room();
+        }
         self.by_higher.insert((higher, lower));
         let couple = self.couples.entry((lower, higher)).or_default();
         couple.add(&self.synchronization, two);
+    }
+
+    /// Lets go of couples that say nothing yet; if there are too few of those, of all.
+    fn make_room(&mut self) {
+        self.couples.retain(|_, couple| couple.says_something());
+        if self.couples.len() > COUPLES / 2 {
+            for couple in std::mem::take(&mut self.couples).into_values() {
+                for finding in couple.into_findings() {
+                    self.found.add(finding);
+                }
+            }
+        }
+        self.by_higher = self.couples.keys().map(|(lower, higher)| (*higher, *lower)).collect();
     }
 
     fn forget(&mut self, first: u64, last: u64) {

@@ -69,6 +69,9 @@ pub enum Command {
     /// Look for an interleaving that makes the program fail
     #[command(after_long_help = HUNT_AFTER)]
     Hunt(Box<HuntArgs>),
+    /// Report races, atomicity violations and deadlocks, predicted and driven to happen
+    #[command(after_long_help = CHECK_AFTER)]
+    Check(Box<CheckArgs>),
     /// Run one interleaving again, and show it
     #[command(after_long_help = REPLAY_AFTER)]
     Replay(ReplayArgs),
@@ -117,6 +120,44 @@ EXAMPLES
   threadbare hunt queue.cpp --cflags '-O1 -std=c++20' --time 10
   threadbare hunt ./parser --stdin input.txt --executions 500 --json - -- --fast";
 
+const CHECK_AFTER: &str = "\
+WHAT IS REPORTED
+  race             two accesses to the same memory that neither a lock nor an order keeps apart
+  atomicity        another thread's access can come between two that belong together
+  deadlock         locks that can be waited for in a circle
+  lock-discipline  shared memory that no lock protects at every access
+
+  A finding is predicted from executions that passed, and then driven to happen: where that
+  worked it is `confirmed`, with a schedule that replays it.
+
+SUPPRESSIONS
+  Each line of the file is a kind (or *) and a text that the object or a place contains:
+      race  stats.hits
+      *     third_party/
+  In the source, a comment `threadbare: ignore` or `threadbare: ignore(race)` silences its own
+  line and the next.
+
+EXIT STATUS
+  0  nothing was found
+  1  a finding or a failure
+  2  the tool could not do its job
+
+EXAMPLES
+  threadbare check examples/lost_update.c
+  threadbare check ./server --suppressions known.txt --sarif findings.sarif -- --port 0";
+
+/// Options of `check`: those of `hunt`, and what to be silent about.
+#[derive(Args, Debug)]
+pub struct CheckArgs {
+    /// What `hunt` takes as well.
+    #[command(flatten)]
+    pub hunt: HuntArgs,
+
+    /// Findings to leave out, one rule a line; `--help` says how
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub suppressions: Option<PathBuf>,
+}
+
 /// Options of `hunt`.
 #[derive(Args, Debug)]
 pub struct HuntArgs {
@@ -135,10 +176,10 @@ pub struct HuntArgs {
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
 
-    /// Stop after this many executions
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = at_least_one)]
+    /// Stop after this many executions (default: 10000; check: 100)
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
     #[arg(allow_negative_numbers = true)]
-    pub executions: u64,
+    pub executions: Option<u64>,
 
     /// Stop after this time, even if executions are left
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]

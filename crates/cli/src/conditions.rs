@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use threadbare_explore::Options;
+use threadbare_target::Program;
 use threadbare_trace::Schedule;
 
 /// The conditions under which a program is run.
@@ -23,6 +25,18 @@ pub struct Conditions {
 }
 
 impl Conditions {
+    /// The conditions of a campaign.
+    pub fn of(options: &Options, program: &Program) -> Conditions {
+        Conditions {
+            max_steps: options.max_steps,
+            spurious: options.spurious,
+            os_threads: options.os_threads,
+            any_exit: options.any_exit,
+            stall: options.stall,
+            stdin: program.stdin.clone(),
+        }
+    }
+
     /// The lines of a schedule file.
     pub fn to_options(&self) -> Vec<String> {
         let mut options = vec![format!("max-steps {}", self.max_steps)];

@@ -76,7 +76,10 @@ pub enum CliError {
     #[error("the run could not be controlled: {0}")]
     Uncontrolled(String),
     /// A result could not be written.
-    #[error("`{}` cannot be written: {source}; choose another place for it", path.display())]
+    #[error(
+        "`{}` cannot be written: {source}; choose another place with --out, --json, --sarif, --trace or -o",
+        path.display()
+    )]
     Write {
         /// The file.
         path: PathBuf,

@@ -16,19 +16,13 @@ use crate::progress::Bar;
 use crate::rerun::Stage;
 use crate::{keep, output, stop};
 
+/// Executions that are made where nobody says how many.
+const EXECUTIONS: u64 = 10_000;
+
 /// Looks for a failing interleaving; returns the exit status.
 pub fn run(args: &HuntArgs) -> Result<u8, CliError> {
-    let options = options(args)?;
-    let cflags = split_cflags(&args.cflags)?;
-    output::check_json(&args.output)?;
-    let stdin = args.stdin.as_deref().map(checked_input).transpose()?;
-    let mut program = resolve(&args.program, &cflags, &args.out)?;
-    if !cflags.is_empty() && SourceLanguage::of(&args.program).is_none() {
-        output::say("warning: --cflags is for source files, and was not used");
-    }
-    program.args.clone_from(&args.args);
-    program.stdin.clone_from(&stdin);
-
+    let options = options(args, EXECUTIONS)?;
+    let (program, cflags) = prepare(args)?;
     let stop = stop::flag()?;
     let campaign = {
         let bar = Bar::new(options.executions, args.output.quiet);
@@ -50,7 +44,41 @@ pub fn run(args: &HuntArgs) -> Result<u8, CliError> {
     Ok(if campaign.found.is_empty() { crate::NOTHING } else { crate::FOUND })
 }
 
-fn options(args: &HuntArgs) -> Result<Options, CliError> {
+/// Finds or builds the program, with its arguments and input; also gives the compiler's flags.
+pub fn prepare(args: &HuntArgs) -> Result<(Program, Vec<String>), CliError> {
+    let cflags = split_cflags(&args.cflags)?;
+    output::check_json(&args.output)?;
+    let stdin = args.stdin.as_deref().map(checked_input).transpose()?;
+    let mut program = resolve(&args.program, &cflags, &args.out)?;
+    if !cflags.is_empty() && SourceLanguage::of(&args.program).is_none() {
+        output::say("warning: --cflags is for source files, and was not used");
+    }
+    program.args.clone_from(&args.args);
+    program.stdin.clone_from(&stdin);
+    Ok((program, cflags))
+}
+
+/// The head of a schedule file: all but switches and failure.
+pub fn schedule_head(
+    program: &Program,
+    cflags: Vec<String>,
+    conditions: &Conditions,
+    options: &Options,
+) -> Schedule {
+    Schedule {
+        program: program.name.clone(),
+        args: program.args.clone(),
+        cflags,
+        options: conditions.to_options(),
+        binary: fingerprint(&program.executable).unwrap_or_default(),
+        strategy: options.strategy.clone(),
+        seed: options.seed,
+        ..Schedule::default()
+    }
+}
+
+/// The campaign's options; `executions` is the number where none is given.
+pub fn options(args: &HuntArgs, executions: u64) -> Result<Options, CliError> {
     // Before anything is compiled: a slip of the finger should not cost a build.
     if !STRATEGIES.contains(&args.strategy.as_str()) {
         return Err(ExploreError::UnknownStrategy(args.strategy.clone()).into());
@@ -59,7 +87,7 @@ fn options(args: &HuntArgs) -> Result<Options, CliError> {
     Ok(Options {
         strategy: args.strategy.clone(),
         seed: args.seed,
-        executions: args.executions,
+        executions: args.executions.unwrap_or(executions),
         time: Some(args.time),
         jobs: args.jobs.unwrap_or_else(cores),
         max_steps: args.max_steps,
@@ -102,24 +130,8 @@ fn keep_all(
     if campaign.found.is_empty() {
         return Ok(Vec::new());
     }
-    let conditions = Conditions {
-        max_steps: options.max_steps,
-        spurious: options.spurious,
-        os_threads: options.os_threads,
-        any_exit: options.any_exit,
-        stall: options.stall,
-        stdin: program.stdin.clone(),
-    };
-    let head = Schedule {
-        program: program.name.clone(),
-        args: program.args.clone(),
-        cflags,
-        options: conditions.to_options(),
-        binary: fingerprint(&program.executable).unwrap_or_default(),
-        strategy: options.strategy.clone(),
-        seed: options.seed,
-        ..Schedule::default()
-    };
+    let conditions = Conditions::of(options, program);
+    let head = schedule_head(program, cflags, &conditions, options);
     let name = keep::file_stem(&args.program);
     let shelf = Shelf { folder: &args.out, name: &name, minimise: !args.no_minimise, head };
     let look = output::look(&args.output);
@@ -181,7 +193,7 @@ fn nothing_found(args: &HuntArgs, campaign: &Campaign) -> String {
             )
         }
         _ if campaign.interrupted => "It was interrupted; other interleavings are left.".to_string(),
-        _ if campaign.executions < args.executions => {
+        _ if campaign.executions < args.executions.unwrap_or(EXECUTIONS) => {
             format!(
                 "The time limit of {} s ended it; other interleavings may be left.",
                 args.time.as_secs_f64()

@@ -1,6 +1,7 @@
 //! The `threadbare` command: wires the rooms together, and knows files, signals and exit statuses.
 
 mod args;
+mod check;
 mod completions;
 mod conditions;
 mod error;
@@ -14,6 +15,7 @@ mod progress;
 mod replay;
 mod rerun;
 mod stop;
+mod suppressions;
 mod trace;
 mod usage;
 
@@ -63,6 +65,7 @@ fn run() -> Result<u8, CliError> {
         Err(problem) => usage::answer(&problem),
         Ok(line) => match line.command {
             Command::Hunt(args) => hunt::run(&args),
+            Command::Check(args) => check::run(&args),
             Command::Replay(args) => replay::run(&args),
             Command::Trace(args) => trace::run(&args),
             Command::Cc(args) => compile(Language::C, &args.args),

@@ -80,7 +80,7 @@ impl Default for Options {
 }
 
 impl Options {
-    fn flags(&self) -> u32 {
+    pub(crate) fn flags(&self) -> u32 {
         let bit = |set: bool, flag: u32| if set { flag } else { 0 };
         bit(self.spurious, flags::SPURIOUS)
             | bit(self.os_threads, flags::OS_THREADS)

@@ -6,6 +6,7 @@
 
 mod auto;
 mod campaign;
+mod check;
 mod crew;
 mod dfs;
 mod error;
@@ -21,6 +22,7 @@ mod strategy;
 mod tests;
 
 pub use campaign::{Options, Progress, hunt};
+pub use check::{Check, Examined, check};
 pub use error::ExploreError;
 pub use history::History;
 pub use ledger::{Campaign, Found, Verdict};

@@ -1,7 +1,6 @@
 //! One step in words.
 
-use threadbare_trace::{Event, EventKind};
-use threadbare_wire::SwitchRecord;
+use threadbare_trace::{Event, EventKind, SwitchRecord};
 
 use crate::Names;
 

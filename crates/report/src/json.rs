@@ -109,6 +109,12 @@ pub struct Finding {
     pub pattern: Option<u32>,
     /// Whether a run showed it.
     pub confirmed: bool,
+    /// What happens, in one sentence.
+    pub message: String,
+    /// The schedule file of that run.
+    pub schedule: Option<String>,
+    /// How often it was met.
+    pub count: u64,
 }
 
 /// How much was covered; null for what was not measured.

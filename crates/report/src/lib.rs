@@ -6,6 +6,7 @@
 
 mod describe;
 mod failure;
+mod finding_text;
 mod json;
 mod lanes;
 mod look;
@@ -18,6 +19,7 @@ mod timeline;
 mod trace_json;
 
 pub use describe::{about_switch, event_text};
+pub use finding_text::{FindingText, finding_text};
 pub use failure::{failure_phrase, failure_site, name_addresses};
 pub use json::{Coverage, FailureReport, Finding, JsonReport, ReplayReport, Verdict};
 pub use look::Look;

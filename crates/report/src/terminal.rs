@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use threadbare_trace::{EventKind, Outcome, ThreadId};
-use threadbare_wire::SwitchRecord;
+use threadbare_trace::{EventKind, Outcome, SwitchRecord, ThreadId};
 
 use crate::lanes::{self, Line};
 use crate::timeline::{self, Row};

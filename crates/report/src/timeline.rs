@@ -1,7 +1,6 @@
 //! Events and switches brought into one order, and cut to what a person wants to read.
 
-use threadbare_trace::{Event, EventKind, Failure, FailureKind, Outcome, ThreadId};
-use threadbare_wire::SwitchRecord;
+use threadbare_trace::{Event, EventKind, Failure, FailureKind, Outcome, SwitchRecord, ThreadId};
 
 use crate::Look;
 

@@ -70,7 +70,9 @@ fn noise_is_never_fatal() {
             // Records of plausible length, so that their content is looked at.
             let length = numbers.below(20);
             bytes.extend([numbers.below(13) as u8, length as u8]);
-            bytes.extend((0..length).map(|_| numbers.below(if length % 2 == 0 { 4 } else { 256 }) as u8));
+            bytes.extend(
+                (0..length).map(|_| numbers.below(if length.is_multiple_of(2) { 4 } else { 256 }) as u8),
+            );
         }
         let error = TraceFile::read(&bytes).expect_err("noise has no checksum");
         assert!(error.offset <= bytes.len() as u64, "seed {seed}");

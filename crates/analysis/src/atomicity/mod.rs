@@ -22,21 +22,21 @@
 //! * If all three are atomic, a load that is immediately followed by a store is *predicted*; a site that
 //!   follows itself is a polling loop and not reported; others are *suspected*.
 
+mod pair;
 mod remembered;
 mod step;
-
-use std::collections::BTreeSet;
+mod verdict;
 
 use threadbare_trace::{Event, EventKind};
 
-pub(crate) use self::remembered::Remembered;
+use self::pair::Pair;
+use self::remembered::Remembered;
 pub(crate) use self::step::Step;
+use self::verdict::Verdicts;
 use crate::access::{Touch, reborn};
 use crate::detector::Detector;
-use crate::finding::{Certainty, Finding, FindingKind, FindingSet};
-use crate::locks::{Change, LockSetId};
+use crate::finding::Finding;
 use crate::memory::Memory;
-use crate::patterns;
 use crate::synchronization::{LastValue, Synchronization};
 
 #[derive(Clone, Default)]
@@ -50,96 +50,19 @@ struct Variable {
     all: Vec<Remembered>,
 }
 
-#[derive(Clone)]
-struct Pair {
-    p: Step,
-    c: Step,
-    /// The sets of locks held at one time or another from p to c.
-    gaps: Vec<LockSetId>,
-}
-
-impl Pair {
-    fn is_like(&self, other: &Pair) -> bool {
-        self.p.is_like(&other.p) && self.c.is_like(&other.c) && self.gaps == other.gaps
-    }
-
-    fn is_adjacent(&self) -> bool {
-        self.c.number == self.p.number + 1
-    }
-}
-
 /// Finds accesses to one variable that are torn apart.
 #[derive(Default)]
 pub struct Atomicity {
     synchronization: Synchronization,
     memory: Memory<Variable>,
     numbers: Vec<u64>,
-    found: Found,
-}
-
-#[derive(Default)]
-struct Found {
-    findings: FindingSet,
-    /// Stale values across critical sections, to be judged when it is known which locks are used with
-    /// condition variables.
-    stale: FindingSet,
-    /// Those locks.
-    monitors: BTreeSet<u64>,
-    /// The lock that each thread released last: signals are often sent right after.
-    released: Vec<u64>,
-}
-
-impl Found {
-    fn judge(&mut self, s: &Synchronization, pair: &Pair, r: &Step, addr: u64) {
-        let Pair { p, c, gaps } = pair;
-        let locked_out = || gaps.iter().all(|gap| s.locks.exclude(*gap, r.locks));
-        if !p.may_swap_with(r) || !r.may_swap_with(c) || locked_out() {
-            return;
-        }
-        let manners = [r.writes.then_some(true), r.reads.then_some(false)];
-        let ids = manners.into_iter().flatten().filter_map(|w| patterns::triple(p.writes, w, c.writes));
-        let Some(id) = ids.into_iter().find(|id| patterns::is_unserializable(*id)) else { return };
-        let happened = p.access.event < r.access.event && r.access.event < c.access.event;
-        let sure = if happened { Certainty::Observed } else { Certainty::Predicted };
-        let (before, after) = (s.locks.exclude(p.locks, r.locks), s.locks.exclude(r.locks, c.locks));
-        let mut stale = false;
-        let certainty = if p.atomic && r.atomic && c.atomic {
-            match (id, pair.is_adjacent()) {
-                (7, true) => sure,
-                _ if p.access.pc == c.access.pc => return,
-                _ => Certainty::Suspected,
-            }
-        } else if before && after {
-            stale = id == 7 && !p.waited() && !c.waited();
-            Certainty::Suspected
-        } else if (before || p.is_handed_over(r)) && (after || r.is_handed_over(c)) {
-            Certainty::Suspected
-        } else {
-            sure
-        };
-        let held = [p, r, c].into_iter().flat_map(|step| s.locks.set(step.locks).locks());
-        let locks: BTreeSet<u64> = held.map(|(lock, _)| *lock).collect();
-        let finding = Finding {
-            kind: FindingKind::Atomicity,
-            certainty,
-            pattern: Some(id),
-            object: addr,
-            at: p.access.event.max(c.access.event).max(r.access.event),
-            accesses: [p, r, c].map(|step| crate::Access { object: addr, ..step.access }).to_vec(),
-            locks: locks.into_iter().collect(),
-            count: 1,
-        };
-        if stale {
-            self.stale.add(Finding { certainty: sure, ..finding.clone() });
-        }
-        self.findings.add(finding);
-    }
+    found: Verdicts,
 }
 
 impl Variable {
-    fn take_in(&mut self, s: &mut Synchronization, found: &mut Found, step: &Step, addr: u64) {
+    fn take_in(&mut self, s: &mut Synchronization, found: &mut Verdicts, step: &Step, addr: u64) {
         let thread = step.access.thread;
-        for pair in self.pairs.iter().filter(|pair| pair.p.access.thread != thread) {
+        for pair in self.pairs.iter().filter(|pair| pair.can_be_torn_by_later(step)) {
             found.judge(s, pair, step, addr);
         }
         if step.access.kind == EventKind::Free {
@@ -151,30 +74,22 @@ impl Variable {
                 let p = std::mem::replace(last, step.clone());
                 if !p.is_update() && !step.is_update() {
                     let gaps = s.locks.since(thread, p.access.event, &p.held);
-                    self.close(s, found, Pair { p, c: step.clone(), gaps }, addr);
+                    self.close(s, found, Pair::new(p, step.clone(), gaps), addr);
                 }
             }
         }
-        let place = match self.all.iter().position(|same| same.steps[0].is_like(step)) {
-            Some(place) => place,
-            None => {
-                self.all.push(Remembered::default());
-                self.all.len() - 1
-            }
-        };
-        self.all[place].push(step.clone(), |epoch| s.enforced.is_known_to_all(epoch));
-        self.all.retain(|same| !same.steps.is_empty());
+        let is_known_to_all = |epoch| s.enforced.is_known_to_all(epoch);
+        match self.all.iter_mut().find(|same| same.is_of(step)) {
+            Some(same) => same.push(step.clone(), is_known_to_all),
+            None => self.all.push(Remembered::new(step.clone())),
+        }
     }
 
-    fn close(&mut self, s: &Synchronization, found: &mut Found, pair: Pair, addr: u64) {
-        for r in self.all.iter().flat_map(|same| &same.steps) {
-            if r.access.thread != pair.p.access.thread {
-                found.judge(s, &pair, r, addr);
-            }
+    fn close(&mut self, s: &Synchronization, found: &mut Verdicts, pair: Pair, addr: u64) {
+        for r in self.all.iter().filter(|same| same.can_tear(&pair)).flat_map(Remembered::steps) {
+            found.judge(s, &pair, r, addr);
         }
         match self.pairs.iter_mut().find(|known| known.is_like(&pair)) {
-            // Where steps that follow each other at once are worse, that must not be forgotten.
-            Some(known) if known.is_adjacent() && !pair.is_adjacent() && pair.p.atomic => {}
             Some(known) => *known = pair,
             None => self.pairs.push(pair),
         }
@@ -204,32 +119,6 @@ impl Atomicity {
             memory.visit(touch.addr, touch.len, visit);
         }
     }
-
-    /// Notes which locks are used together with condition variables.
-    fn note_monitor(&mut self, event: &Event, kind: EventKind, change: Option<Change>) {
-        use EventKind::*;
-        let thread = event.thread;
-        let found = &mut self.found;
-        if found.released.len() <= thread.index() {
-            found.released.resize(thread.index() + 1, 0);
-        }
-        if let Some(Change::Released(held)) = change {
-            found.released[thread.index()] = held.lock;
-        }
-        match kind {
-            CondWait => {
-                found.monitors.insert(event.value);
-            }
-            CondSignal | CondBroadcast => {
-                let held = self.synchronization.locks.held(thread);
-                if held.is_empty() {
-                    found.monitors.insert(found.released[thread.index()]);
-                }
-                found.monitors.extend(held.iter().map(|held| held.lock));
-            }
-            _ => {}
-        }
-    }
 }
 
 impl Detector for Atomicity {
@@ -240,7 +129,7 @@ impl Detector for Atomicity {
     fn observe(&mut self, index: usize, event: &Event) {
         let Some(kind) = event.kind() else { return };
         let change = self.synchronization.before(index, event, kind);
-        self.note_monitor(event, kind, change);
+        self.found.note_monitor(event, kind, change, self.synchronization.locks.held(event.thread));
         if self.numbers.len() <= event.thread.index() {
             self.numbers.resize(event.thread.index() + 1, 0);
         }
@@ -257,12 +146,6 @@ impl Detector for Atomicity {
     }
 
     fn findings(self: Box<Self>) -> Vec<Finding> {
-        let Found { mut findings, stale, monitors, .. } = self.found;
-        for finding in stale.into_sorted() {
-            if !finding.locks.iter().any(|lock| monitors.contains(lock)) {
-                findings.add_same(finding);
-            }
-        }
-        findings.into_sorted()
+        self.found.into_findings()
     }
 }

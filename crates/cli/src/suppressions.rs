@@ -1,0 +1,105 @@
+//! Findings that nobody wants to hear about again.
+//!
+//! A file has one rule a line, `KIND TEXT`: findings of that kind (`*` for all) whose object or one
+//! of whose places contains the text are silenced; `#` begins a comment. A comment in the source
+//! does the same for its own line and the next: `threadbare: ignore`, or `threadbare: ignore(race)`.
+
+use std::path::Path;
+
+use threadbare_report::FindingText;
+
+use crate::error::CliError;
+
+/// What to be silent about.
+#[derive(Default)]
+pub struct Suppressions {
+    rules: Vec<(String, String)>,
+}
+
+/// The kinds that a rule can name.
+const KINDS: [&str; 5] = ["*", "race", "atomicity", "deadlock", "lock-discipline"];
+
+impl Suppressions {
+    /// Reads a file, if there is one.
+    pub fn read(path: Option<&Path>) -> Result<Suppressions, CliError> {
+        let Some(path) = path else { return Ok(Suppressions::default()) };
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| CliError::Read { path: path.to_path_buf(), source })?;
+        Self::parse(&text).map_err(|line| {
+            CliError::Usage(format!(
+                "{}: line {line} is no suppression; write a kind ({}) and a text",
+                path.display(),
+                KINDS.join(", ")
+            ))
+        })
+    }
+
+    /// Reads rules; the number of the first line that is none, if there is one.
+    fn parse(text: &str) -> Result<Suppressions, usize> {
+        let mut rules = Vec::new();
+        for (index, line) in text.lines().enumerate() {
+            let line = line.split('#').next().unwrap_or_default().trim();
+            if line.is_empty() {
+                continue;
+            }
+            match line.split_once(char::is_whitespace) {
+                Some((kind, what)) if KINDS.contains(&kind) => {
+                    rules.push((kind.to_string(), what.trim().to_string()));
+                }
+                _ => return Err(index + 1),
+            }
+        }
+        Ok(Suppressions { rules })
+    }
+
+    /// Whether this finding is to be left out.
+    pub fn silence(&self, finding: &FindingText) -> bool {
+        let by_rule = self.rules.iter().any(|(kind, text)| {
+            (kind == "*" || kind == finding.kind)
+                && (finding.object.contains(text.as_str())
+                    || finding.sites.iter().any(|site| site.contains(text.as_str())))
+        });
+        by_rule || finding.places.iter().any(|place| is_silenced_in_source(place, finding.kind))
+    }
+}
+
+fn is_silenced_in_source(place: &threadbare_report::Place, kind: &str) -> bool {
+    let (Some(file), Some(line)) = (&place.file, place.line) else { return false };
+    let Ok(text) = std::fs::read_to_string(file) else { return false };
+    let line = line as usize;
+    text.lines().skip(line.saturating_sub(2)).take(if line > 1 { 2 } else { 1 }).any(|text| {
+        text.split_once("threadbare: ignore").is_some_and(|(_, rest)| {
+            rest.strip_prefix('(')
+                .and_then(|list| list.split_once(')'))
+                .is_none_or(|(list, _)| list.split(',').any(|word| word.trim() == kind))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(kind: &'static str, object: &str, site: &str) -> FindingText {
+        FindingText {
+            kind,
+            heading: String::new(),
+            sentence: String::new(),
+            object: object.into(),
+            sites: vec![site.into()],
+            places: Vec::new(),
+            sources: Vec::new(),
+            pattern: None,
+        }
+    }
+
+    #[test]
+    fn rules_match_by_kind_and_by_object_or_place() {
+        let rules = Suppressions::parse("# known\nrace counter\n* old.c:  # all of it\n").unwrap();
+        assert!(rules.silence(&finding("race", "counter", "a.c:1")));
+        assert!(!rules.silence(&finding("atomicity", "counter", "a.c:1")));
+        assert!(rules.silence(&finding("deadlock", "lock", "old.c:7")));
+        assert!(!rules.silence(&finding("race", "other", "a.c:1")));
+        assert_eq!(Suppressions::parse("race x\nnonsense\n").err(), Some(2));
+    }
+}
