@@ -44,6 +44,14 @@ impl VectorClock {
         }
     }
 
+    /// Keeps only what the other clock knows too.
+    pub fn meet(&mut self, other: &VectorClock) {
+        self.times.truncate(other.times.len());
+        for (mine, theirs) in self.times.iter_mut().zip(&other.times) {
+            *mine = (*mine).min(*theirs);
+        }
+    }
+
     /// Whether the moment is known here, that is, came before.
     #[inline]
     pub fn covers(&self, epoch: Epoch) -> bool {

@@ -109,8 +109,7 @@ fn keep_failures(
     let shelf = Shelf { folder: &args.hunt.out, name: &name, minimise, head: head.clone() };
     let look = output::look(&args.hunt.output);
     let keep = |(execution, run): &(u64, _)| {
-        let found =
-            Found { execution: *execution, policy: "check".into(), run: Clone::clone(run), count: 1 };
+        let found = Found { execution: *execution, policy: "check".into(), run: Clone::clone(run), count: 1 };
         found::keep(&found, Some(&mut *stage), &shelf, &look)
     };
     result.failures.iter().map(keep).collect()
@@ -161,13 +160,7 @@ fn words(args: &CheckArgs, result: &Check, told: &[Told], failures: &[Kept], sil
     text
 }
 
-fn json(
-    args: &CheckArgs,
-    program: &Program,
-    result: &Check,
-    told: &[Told],
-    failures: &[Kept],
-) -> JsonReport {
+fn json(args: &CheckArgs, program: &Program, result: &Check, told: &[Told], failures: &[Kept]) -> JsonReport {
     let failures: Vec<_> = failures.iter().map(|kept| kept.report.clone()).collect();
     JsonReport {
         tool: "threadbare",

@@ -22,6 +22,8 @@ const SHORTENING_TIME: Duration = Duration::from_secs(10);
 
 /// A fresh start of a program on which schedules are followed.
 pub struct Stage {
+    program: Program,
+    options: ServerOptions,
     server: Option<Server>,
     /// What happens where the program does not even get to its first thread.
     early: Option<Execution>,
@@ -44,12 +46,12 @@ impl Stage {
         match Server::start(program, &options) {
             Ok(server) => {
                 let symbols = Symbols::new(server.modules());
-                Ok(Stage { server: Some(server), early: None, symbols })
+                Ok(Stage { program: program.clone(), options, server: Some(server), early: None, symbols })
             }
             Err(StartError::FailedEarly { failure, output, .. }) => {
                 let symbols = Symbols::new(&Modules::default());
                 let early = Some(Execution::before_threads(*failure, output));
-                Ok(Stage { server: None, early, symbols })
+                Ok(Stage { program: program.clone(), options, server: None, early, symbols })
             }
             Err(error) => Err(error.into()),
         }
@@ -93,7 +95,12 @@ impl Stage {
             Some(run)
         });
         let in_time = begin.elapsed() <= SHORTENING_TIME;
-        // Once more, so that what is shown is what a replay shows.
+        // Once more on a program that has learned nothing, so that what is shown is what a replay
+        // shows.
+        match Server::start(&self.program, &self.options) {
+            Ok(fresh) => self.server = Some(fresh),
+            Err(_) => return (failing, false),
+        }
         match self.follow(&shortest.switches) {
             Ok(run) if same_failure(&run.outcome, &failing.outcome) => (run, is_minimal && in_time),
             _ => (failing, false),

@@ -274,9 +274,8 @@ fn occurrence(finding: &Finding, events: &[Event]) -> Option<Vec<usize>> {
                 return None;
             }
             let earlier = &steps[..place];
-            let is_own = |index: &&usize| {
-                events[**index].thread == end.thread && overlap(&events[**index], end)
-            };
+            let is_own =
+                |index: &&usize| events[**index].thread == end.thread && overlap(&events[**index], end);
             let first = *earlier.iter().rev().find(is_own)?;
             let remote = *earlier.iter().rev().take_while(|index| **index > first).find(|index| {
                 let other = &events[**index];

@@ -38,10 +38,8 @@ pub fn finding_text(finding: &Finding, names: &dyn Names, happened: bool) -> Fin
             places.push(place);
         }
     }
-    let sources = places
-        .iter()
-        .filter_map(|place| Some((place.label.clone(), names.source(place)?)))
-        .collect();
+    let sources =
+        places.iter().filter_map(|place| Some((place.label.clone(), names.source(place)?))).collect();
     let heading = match finding.kind {
         FindingKind::Race => format!("race on {object}"),
         FindingKind::Atomicity => format!("atomicity violation on {object}"),
@@ -127,8 +125,10 @@ fn sentence(finding: &Finding, object: &str, names: &dyn Names, happened: bool) 
             parts.join("; ")
         }
         (_, accesses) => {
-            let parts: Vec<String> =
-                accesses.iter().map(|it| format!("{} {} it at {}", it.thread, verb(it.kind), at(it))).collect();
+            let parts: Vec<String> = accesses
+                .iter()
+                .map(|it| format!("{} {} it at {}", it.thread, verb(it.kind), at(it)))
+                .collect();
             format!("no lock is held at every access to {object}: {}", parts.join(", "))
         }
     }

@@ -60,6 +60,10 @@ struct Futex {
 pub struct Order {
     rules: Rules,
     threads: Vec<Option<Thread>>,
+    /// What every living thread knew a while ago.
+    floor: VectorClock,
+    /// How many questions may be asked of it before it is brought up to date.
+    patience: u32,
     atomics: AddressTable<VectorClock>,
     barriers: AddressTable<Barrier>,
     conditions: AddressTable<Condition>,
@@ -87,6 +91,8 @@ impl Order {
         Order {
             rules,
             threads: Vec::new(),
+            floor: VectorClock::default(),
+            patience: 0,
             atomics: AddressTable::default(),
             barriers: AddressTable::default(),
             conditions: AddressTable::default(),
@@ -129,6 +135,23 @@ impl Order {
     /// after it. Threads yet to be created know what their creators know.
     pub fn is_known_to_all(&self, epoch: Epoch) -> bool {
         is_known_to_all(&self.threads, epoch)
+    }
+
+    /// Moments that every thread knows which may still make a step. There may be more of them
+    /// ([`Order::is_known_to_all`]): this is cheap, and up to date now and then.
+    #[inline]
+    pub fn floor(&mut self) -> &VectorClock {
+        const PATIENCE: u32 = 1024;
+        match self.patience.checked_sub(1) {
+            Some(left) => self.patience = left,
+            None => {
+                self.patience = PATIENCE;
+                let mut alive = self.threads.iter().flatten().filter(|thread| thread.alive);
+                self.floor = alive.next().map_or_else(VectorClock::default, |first| (*first.clock).clone());
+                alive.for_each(|thread| self.floor.meet(&thread.clock));
+            }
+        }
+        &self.floor
     }
 
     fn learn(&mut self, thread: ThreadId, clock: &VectorClock) {

@@ -4,6 +4,7 @@ use threadbare_trace::{EventKind, ThreadId};
 
 use crate::clocks::{Epoch, Frontier, VectorClock};
 use crate::locks::LockSetId;
+use crate::order::Order;
 use crate::synchronization::LastValue;
 
 /// An access. Of several by the same thread and code under the same locks only the last one is kept: whatever
@@ -39,14 +40,16 @@ impl Entry {
 }
 
 /// How many entries are looked through before it is asked which of them still matter.
-const FEW: u32 = 16;
+const FEW: u32 = 4;
 
 /// The accesses to a piece of memory.
 #[derive(Clone)]
 pub struct History {
+    /// In order of threads.
     entries: Vec<Entry>,
-    /// The entry of the last access.
-    last: u32,
+    /// The last access: its code, kind, thread and time.
+    last: (u64, EventKind, ThreadId, u32),
+    last_locks: LockSetId,
     /// When it is time to thin out.
     limit: u32,
     /// The locks that all accesses have held: in whatever mode, and alone.
@@ -64,7 +67,8 @@ impl Default for History {
     fn default() -> Self {
         History {
             entries: Vec::new(),
-            last: 0,
+            last: (0, EventKind::Fence, ThreadId::MAIN, 0),
+            last_locks: LockSetId::EMPTY,
             limit: FEW,
             any: u64::MAX,
             exclusive: u64::MAX,
@@ -81,7 +85,7 @@ impl History {
     /// Whether the access repeats the last one, with no synchronization in between.
     #[inline]
     pub fn has_just_seen(&self, new: &Entry) -> bool {
-        self.entries.get(self.last as usize).is_some_and(|last| last.is_like(new) && last.time == new.time)
+        self.last == (new.pc, new.kind, new.thread, new.time) && self.last_locks == new.locks
     }
 
     /// Whether every access that conflicts with the new one came before it.
@@ -124,34 +128,34 @@ impl History {
             (true, true) => &mut self.atomic_writes,
         };
         frontier.push(new.epoch(), clock);
+        self.last = (new.pc, new.kind, new.thread, new.time);
+        self.last_locks = new.locks;
         if new.writes {
             self.value.written(new.thread, new.locks);
         }
-        match self.entries.iter().position(|old| old.is_like(new)) {
-            Some(place) => {
+        let first = self.entries.partition_point(|old| old.thread < new.thread);
+        let own = self.entries[first..].iter().take_while(|old| old.thread == new.thread);
+        let mut place = first;
+        for old in own {
+            if old.is_like(new) {
                 self.entries[place] = new.clone();
-                self.last = place as u32;
+                return;
             }
-            None => {
-                self.any &= any;
-                self.exclusive &= exclusive;
-                self.last = self.entries.len() as u32;
-                self.entries.push(new.clone());
-            }
+            place += 1;
         }
+        self.any &= any;
+        self.exclusive &= exclusive;
+        self.entries.insert(place, new.clone());
     }
 
-    /// Drops what no longer matters, whenever the entries have doubled.
+    /// Drops what comes before everything that is still to come, whenever the entries have doubled.
     #[inline]
-    pub fn thin_out(&mut self, matters: impl Fn(&Entry) -> bool) {
+    pub fn thin_out(&mut self, order: &mut Order) {
         if self.entries.len() < self.limit as usize {
             return;
         }
-        let last = self.entries.get(self.last as usize).cloned();
-        self.entries.retain(matters);
-        let place = last.and_then(|last| self.entries.iter().position(|entry| entry.is_like(&last)));
-        // Where the last access is gone, no repetition of it can be recognised.
-        self.last = place.map_or(u32::MAX, |place| place as u32);
+        let floor = order.floor();
+        self.entries.retain(|entry| !floor.covers(entry.epoch()));
         self.limit = FEW.max(2 * self.entries.len() as u32);
     }
 }

@@ -127,7 +127,7 @@ impl Search {
             };
             let order = rules.order();
             history.push(&new, order.clock(thread), masks);
-            history.thin_out(|entry| !order.is_known_to_all(entry.epoch()));
+            history.thin_out(order);
         };
         if kind == EventKind::Free {
             memory.visit_existing(touch.addr, touch.len, visit);
