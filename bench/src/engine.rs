@@ -54,11 +54,15 @@ fn server(program: &Program, flags: u32) -> Result<Server> {
 }
 
 /// The shortest time one execution took, and its steps.
-fn best_run(server: &mut Server, flags: u32) -> Result<(f64, u64)> {
+///
+/// Events are recorded in full; copying them to the driver afterwards is not part of the run.
+fn best_run(server: &mut Server, kind: PolicyKind, flags: u32) -> Result<(f64, u64)> {
     let mut best = (f64::MAX, 0);
     for seed in 0..TRIES as u64 {
+        let mut policy = PolicySpec::new(kind, seed);
+        policy.size = 1;
         let begin = Instant::now();
-        let run = server.run(PolicySpec::new(PolicyKind::Random, seed), &Script::None, flags)?;
+        let run = server.run(policy, &Script::None, flags | flags::EVENTS_OF_FAILURES)?;
         let time = begin.elapsed().as_secs_f64();
         if time < best.0 {
             best = (time, run.steps);
@@ -68,20 +72,23 @@ fn best_run(server: &mut Server, flags: u32) -> Result<(f64, u64)> {
 }
 
 fn steps(folder: &Path, figures: &mut Vec<Figure>) -> Result<()> {
-    let rate = |rounds: u64, flags: u32| -> Result<f64> {
+    let rate = |rounds: u64, kind: PolicyKind, flags: u32| -> Result<f64> {
         let program = program("steps.c", &[], &[rounds.to_string()], folder)?;
-        let (time, steps) = best_run(&mut server(&program, flags)?, flags)?;
+        let (time, steps) = best_run(&mut server(&program, flags)?, kind, flags)?;
         Ok(steps as f64 / time)
     };
-    let fibers = rate(250_000, 0)?;
-    let os = rate(5_000, flags::OS_THREADS)?;
+    let walk = rate(250_000, PolicyKind::Random, 0)?;
     figures.push(Figure::with(
-        "steps a second in one execution, fibers, recording",
-        fibers,
+        "steps a second in one execution, random walk, recording",
+        walk,
         "steps/s",
         Demand::AtLeast(5e6),
     ));
-    figures.push(Figure::plain("steps a second in one execution, OS threads", os, "steps/s"));
+    // Every step hands over to the other thread, so this is the price of handing over.
+    let fibers = rate(250_000, PolicyKind::RoundRobin, 0)?;
+    let os = rate(20_000, PolicyKind::RoundRobin, flags::OS_THREADS)?;
+    figures.push(Figure::plain("hand-overs a second, fibers", fibers, "steps/s"));
+    figures.push(Figure::plain("hand-overs a second, OS threads", os, "steps/s"));
     figures.push(Figure::with("fibers against OS threads", fibers / os, "times", Demand::AtLeast(20.0)));
     Ok(())
 }
@@ -132,7 +139,7 @@ fn compute(folder: &Path, figures: &mut Vec<Figure>) -> Result<()> {
             fastest = fastest.min(begin.elapsed().as_secs_f64());
         }
         let program = program("compute.c", &[level], &[ROUNDS.to_string()], folder)?;
-        let (controlled, _) = best_run(&mut server(&program, 0)?, 0)?;
+        let (controlled, _) = best_run(&mut server(&program, 0)?, PolicyKind::Random, 0)?;
         figures.push(Figure::with(
             format!("private compute loop under control against native, {level}"),
             controlled / fastest,

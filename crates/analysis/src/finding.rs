@@ -119,6 +119,11 @@ impl Finding {
             sites.sort_unstable();
             sites.dedup();
         }
+        if self.kind == FindingKind::Deadlock {
+            // A circle has no beginning: of all the places where it could, the lowest.
+            let turned = |by: usize| [&sites[by..], &sites[..by]].concat();
+            sites = (0..sites.len()).step_by(2).map(turned).min().unwrap_or_default();
+        }
         Key { kind: self.kind, pattern, sites }
     }
 }

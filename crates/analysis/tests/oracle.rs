@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use threadbare_analysis::{
-    Atomicity, Deadlock, Detector, Finding, HappensBefore, Hybrid, LockDiscipline, patterns,
+    Atomicity, Deadlock, Detector, Finding, HappensBefore, Hybrid, LockDiscipline, MultiVariable, patterns,
 };
 use threadbare_sched::Rng;
 use threadbare_trace::Event;
@@ -147,6 +147,24 @@ fn atomicity_neither_misses_nor_invents_an_interruption() {
         }
         assert_eq!(patterns_and_sites(&findings::<Atomicity>(events)), possible);
     });
+}
+
+#[test]
+fn torn_couples_are_those_of_the_definition() {
+    let plain = Ingredients { ops: 16, locks: 1, ..PLAIN };
+    let seen = Cell::new(0);
+    for with in [
+        plain,
+        Ingredients { read_locks: true, semaphores: true, ..plain },
+        Ingredients { locks: 2, ..plain },
+    ] {
+        for_random_runs(8000, with, |_, events, _| {
+            let naive = Naive::new(events, false).torn_couples();
+            seen.set(seen.get() + naive.len());
+            assert_eq!(patterns_and_sites(&findings::<MultiVariable>(events)), naive);
+        });
+    }
+    assert!(seen.get() > 300, "too few to say anything: {}", seen.get());
 }
 
 #[test]

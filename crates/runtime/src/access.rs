@@ -41,7 +41,7 @@ unsafe fn is_private<const SIZE: usize, const WRITE: bool>(cell: *const Cell, ta
             cell & (OWNER | MANY | SHARED | FREED) == tag || cell & (WRITTEN | MANY | SHARED | FREED) == MANY
         }
     }
-    // SAFETY: an aligned access covers SIZE / 4 cells of one leaf.
+    // SAFETY: an access covers SIZE / 4 cells.
     unsafe { (0..SIZE.div_ceil(1 << GRAIN_BITS)).all(|index| one::<WRITE>(*cell.add(index), tag)) }
 }
 
@@ -51,14 +51,10 @@ unsafe fn plain<const SIZE: usize, const WRITE: bool>(addr: usize, pc: u64) {
     if fiber.is_null() {
         return;
     }
-    // SAFETY: a watched fiber is the running one; cells of an aligned access are in one leaf.
+    // SAFETY: a watched fiber is the running one.
     unsafe {
         (*fiber).ops += 1;
-        let cell = shadow::cell(addr);
-        if !cell.is_null()
-            && (*fiber).ops != (*fiber).stop_at
-            && is_private::<SIZE, WRITE>(cell, (*fiber).tag)
-        {
+        if (*fiber).ops != (*fiber).stop_at && is_private::<SIZE, WRITE>(shadow::cell(addr), (*fiber).tag) {
             return;
         }
         watched(fiber, addr, SIZE, WRITE, pc);
@@ -147,8 +143,7 @@ unsafe fn watched(fiber: *mut Fiber, addr: usize, size: usize, write: bool, pc: 
     // SAFETY: the notes may have changed while others ran; the program is about to make the
     // access itself, so the memory is there or the program is about to crash on its own.
     unsafe {
-        let cell = shadow::cell(addr);
-        if !cell.is_null() && *cell & FREED != 0 {
+        if *shadow::cell(addr) & FREED != 0 {
             use_after_free(addr, write);
         }
         match (whole, write) {

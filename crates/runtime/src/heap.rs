@@ -105,7 +105,7 @@ impl Heap {
     pub fn learn(&mut self, record: LearnedRecord) {
         if record.site == 0 {
             // SAFETY: the shadow is up before anything can be learned.
-            unsafe { *shadow::cell_or_new((record.place as usize) << GRAIN_BITS) |= SHARED };
+            unsafe { *shadow::cell((record.place as usize) << GRAIN_BITS) |= SHARED };
         } else {
             self.learned.entry(record.site).or_default().push(record.place);
         }
@@ -176,7 +176,7 @@ unsafe fn allocated(start: *mut c_void, size: usize, site: u64) -> *mut c_void {
             for place in places {
                 let offset = (*place as usize) << GRAIN_BITS;
                 if offset < size {
-                    *shadow::cell_or_new(start_address + offset) |= SHARED;
+                    *shadow::cell(start_address + offset) |= SHARED;
                 }
             }
         }

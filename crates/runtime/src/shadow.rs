@@ -5,7 +5,6 @@
 //! stay with one thread cost this table look-up and nothing else.
 
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::sys;
 
@@ -26,48 +25,30 @@ pub const SHARED: Cell = 0x4000;
 /// The heap block it belonged to is freed.
 pub const FREED: Cell = 0x8000;
 
-const LEAF_BITS: u32 = 24;
-const LEAF_CELLS: usize = 1 << (LEAF_BITS - GRAIN_BITS);
-const TOP_ENTRIES: usize = 1 << (47 - LEAF_BITS);
+/// Where the notes lie: between where programs are loaded low and where they are loaded high. Only
+/// what is touched takes memory.
+const BASE: usize = 0x1000_0000_0000;
+const ADDRESS_BITS: u32 = 47;
+const BYTES: usize = (1 << (ADDRESS_BITS - GRAIN_BITS)) * size_of::<Cell>();
 
-static TOP: AtomicPtr<*mut Cell> = AtomicPtr::new(ptr::null_mut());
-
-/// Reserves the table.
+/// Reserves the place of the notes.
 pub fn init() {
-    TOP.store(sys::map(TOP_ENTRIES * size_of::<*mut Cell>()).cast(), Ordering::Relaxed);
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
+    // SAFETY: the kernel refuses if anything is mapped there.
+    let got = unsafe {
+        let protection = (libc::PROT_READ | libc::PROT_WRITE) as usize;
+        sys::call(libc::SYS_mmap, [BASE, BYTES, protection, flags as usize, usize::MAX, 0])
+    };
+    if got != BASE as isize {
+        sys::die("the system does not allow the address space that watching memory takes (ulimit -v?)");
+    }
 }
 
-/// The cell for an address, or null if nothing near it was ever noted.
-///
-/// # Safety
-/// [`init`] must have run.
+/// The cell for an address.
 #[inline(always)]
-pub unsafe fn cell(address: usize) -> *mut Cell {
-    let top = TOP.load(Ordering::Relaxed);
-    // SAFETY: the masked index is inside the table; leaves have LEAF_CELLS cells.
-    unsafe {
-        let leaf = *top.add((address >> LEAF_BITS) & (TOP_ENTRIES - 1));
-        if leaf.is_null() {
-            return leaf;
-        }
-        leaf.add((address >> GRAIN_BITS) & (LEAF_CELLS - 1))
-    }
-}
-
-/// The cell for an address; the table grows as needed.
-///
-/// # Safety
-/// [`init`] must have run.
-pub unsafe fn cell_or_new(address: usize) -> *mut Cell {
-    let top = TOP.load(Ordering::Relaxed);
-    // SAFETY: as in `cell`.
-    unsafe {
-        let leaf = top.add((address >> LEAF_BITS) & (TOP_ENTRIES - 1));
-        if (*leaf).is_null() {
-            *leaf = sys::map(LEAF_CELLS * size_of::<Cell>()).cast();
-        }
-        (*leaf).add((address >> GRAIN_BITS) & (LEAF_CELLS - 1))
-    }
+pub fn cell(address: usize) -> *mut Cell {
+    let index = (address & ((1 << ADDRESS_BITS) - 1)) >> GRAIN_BITS;
+    (BASE + index * size_of::<Cell>()) as *mut Cell
 }
 
 /// Sets every cell of a range.
@@ -75,27 +56,20 @@ pub unsafe fn cell_or_new(address: usize) -> *mut Cell {
 /// # Safety
 /// [`init`] must have run.
 pub unsafe fn fill(start: usize, bytes: usize, value: Cell) {
-    let end = start + bytes;
-    let mut at = start;
-    while at < end {
-        let leaf_end = ((at >> LEAF_BITS) + 1) << LEAF_BITS;
-        let stop = end.min(leaf_end);
-        let cells = ((stop - 1) >> GRAIN_BITS) - (at >> GRAIN_BITS) + 1;
-        // SAFETY: the run of cells stays within one leaf.
-        unsafe {
-            if value != 0 || !cell(at).is_null() {
-                let first = cell_or_new(at);
-                if value == 0 && cells > 65_536 {
-                    sys::forget(first as usize, first.add(cells) as usize);
-                    let (head, tail) = (cells.min(2048), cells.saturating_sub(2048));
-                    ptr::write_bytes(first, 0, head);
-                    ptr::write_bytes(first.add(tail), 0, cells - tail);
-                } else {
-                    std::slice::from_raw_parts_mut(first, cells).fill(value);
-                }
-            }
+    const LARGE: usize = 65_536;
+    let (first, end) = (cell(start), cell(start + bytes.max(1) - 1).wrapping_add(1));
+    let cells = (end as usize - first as usize) / size_of::<Cell>();
+    // SAFETY: the reserved place covers every address.
+    unsafe {
+        if value == 0 && cells > LARGE {
+            // Whole pages are given back; what is left at both ends is cleared by hand.
+            sys::forget(first as usize, end as usize);
+            let edge = 4096 / size_of::<Cell>();
+            ptr::write_bytes(first, 0, edge);
+            ptr::write_bytes(end.sub(edge), 0, edge);
+        } else {
+            std::slice::from_raw_parts_mut(first, cells).fill(value);
         }
-        at = stop;
     }
 }
 
@@ -104,9 +78,9 @@ pub unsafe fn fill(start: usize, bytes: usize, value: Cell) {
 /// # Safety
 /// [`init`] must have run.
 pub unsafe fn touch(address: usize, owner: Cell, write: bool) -> (Cell, Cell) {
-    // SAFETY: the cell exists once asked for.
+    // SAFETY: as the caller vouches.
     unsafe {
-        let place = cell_or_new(address);
+        let place = cell(address);
         let before = *place;
         let mut after = before;
         if before & OWNER == 0 {

@@ -157,5 +157,8 @@ impl History {
         let floor = order.floor();
         self.entries.retain(|entry| !floor.covers(entry.epoch()));
         self.limit = FEW.max(2 * self.entries.len() as u32);
+        if self.entries.is_empty() {
+            (self.any, self.exclusive) = (u64::MAX, u64::MAX);
+        }
     }
 }

@@ -42,6 +42,8 @@ pub struct Ingredients {
     pub semaphores: bool,
     pub mixed_sizes: bool,
     pub sites: u64,
+    /// How many locks there are.
+    pub locks: u64,
     /// Nobody is joined by a thread that holds a lock.
     pub joins_hold_nothing: bool,
     /// How many of ten operations are about locks.
@@ -56,6 +58,7 @@ pub const PLAIN: Ingredients = Ingredients {
     semaphores: false,
     mixed_sizes: false,
     sites: u64::MAX,
+    locks: 2,
     joins_hold_nothing: true,
     locking: 5,
 };
@@ -68,6 +71,7 @@ pub const RICH: Ingredients = Ingredients {
     semaphores: true,
     mixed_sizes: true,
     sites: 5,
+    locks: 2,
     joins_hold_nothing: false,
     locking: 4,
 };
@@ -112,7 +116,7 @@ fn body(rng: &mut Rng, with: Ingredients) -> Vec<Op> {
     let length = 1 + rng.below(with.ops);
     while (ops.len() as u64) < length {
         if rng.below(10) < with.locking {
-            let lock = LOCKS[rng.below(2) as usize];
+            let lock = LOCKS[rng.below(with.locks) as usize];
             if let Some(place) = held.iter().position(|other| *other == lock) {
                 held.remove(place);
                 ops.push(Op::Unlock(lock));

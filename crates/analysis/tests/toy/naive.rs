@@ -1,10 +1,15 @@
 //! The detectors' definitions written down as directly as possible: every pair of events is asked,
 //! order is reachability in a graph.
 
+// Rows and columns of an order are numbers on purpose.
+#![allow(clippy::needless_range_loop)]
+
 use std::collections::BTreeSet;
 
-use threadbare_analysis::patterns;
-use threadbare_trace::{Event, EventKind};
+use threadbare_analysis::patterns::{self, Manner, Role, Variable};
+use threadbare_trace::{Event, EventKind, ThreadId};
+
+use super::VARIABLES;
 
 /// A trace with what came before what.
 pub struct Naive<'a> {
@@ -172,6 +177,111 @@ impl<'a> Naive<'a> {
             }
         }
         found
+    }
+
+    /// The sections of a thread that access memory: from its first lock to no lock, as the accesses in them.
+    fn sections(&self, thread: ThreadId) -> Vec<Vec<usize>> {
+        let mut sections = vec![Vec::new()];
+        let mut taken = 0;
+        for (index, event) in self.events.iter().enumerate().filter(|(_, event)| event.thread == thread) {
+            match kind(event) {
+                EventKind::Lock | EventKind::ReadLock => taken += 1,
+                EventKind::Unlock => {
+                    taken -= 1;
+                    if taken == 0 {
+                        sections.push(Vec::new());
+                    }
+                }
+                kind if kind.accesses_memory() && taken > 0 => {
+                    sections.last_mut().expect("one is open").push(index);
+                }
+                _ => {}
+            }
+        }
+        // A section that has not ended says nothing yet.
+        sections.pop();
+        sections.retain(|section| !section.is_empty());
+        sections
+    }
+
+    /// All pairs of accesses of a thread that are torn or whole.
+    fn twos(&self, thread: ThreadId) -> Vec<(usize, usize, bool)> {
+        let sections = self.sections(thread);
+        let on = |section: &[usize], variable: u64| -> Vec<usize> {
+            section.iter().copied().filter(|index| self.events[*index].addr == variable).collect()
+        };
+        // What a section does to a variable, and its first and last step that do it.
+        let manner = |section: &[usize], variable: u64| {
+            let all = on(section, variable);
+            let wrote = all.iter().any(|index| writes(&self.events[*index]));
+            let steps: Vec<usize> =
+                all.into_iter().filter(|index| writes(&self.events[*index]) == wrote).collect();
+            steps.first().map(|first| (wrote, *first, steps[steps.len() - 1]))
+        };
+        let mut twos = Vec::new();
+        for (number, section) in sections.iter().enumerate() {
+            for (x, y) in [(VARIABLES[0], VARIABLES[1]), (VARIABLES[1], VARIABLES[0])] {
+                if let (Some((a, i, _)), Some((b, j, _))) = (manner(section, x), manner(section, y)) {
+                    let kept = self.held(i).into_iter().any(|held| self.held(j).contains(&held));
+                    if a == b && i < j && kept {
+                        twos.push((i, j, false));
+                    }
+                }
+                let Some(next) = sections.get(number + 1) else { continue };
+                if let (Some((a, _, i)), Some((b, j, _))) = (manner(section, x), manner(next, y)) {
+                    let too =
+                        |other: Option<(bool, usize, usize)>| other.is_some_and(|(wrote, ..)| wrote || !a);
+                    if a == b && !too(manner(section, y)) && !too(manner(next, x)) {
+                        twos.push((i, j, true));
+                    }
+                }
+            }
+        }
+        twos
+    }
+
+    /// Pattern and sites of torn accesses to two variables.
+    pub fn torn_couples(&self) -> BTreeSet<(u8, Vec<u64>)> {
+        let threads: BTreeSet<ThreadId> = self.events.iter().map(|event| event.thread).collect();
+        let mut found = BTreeSet::new();
+        for a in &threads {
+            for b in threads.iter().filter(|b| *b != a) {
+                for (e1, e2, torn) in self.twos(*a) {
+                    for (f1, f2, other_torn) in self.twos(*b) {
+                        if torn {
+                            found.extend(self.torn_couple([e1, e2], [f1, f2], other_torn));
+                        }
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    fn torn_couple(&self, a: [usize; 2], b: [usize; 2], other_torn: bool) -> Vec<(u8, Vec<u64>)> {
+        if a.iter().any(|i| b.iter().any(|j| self.ordered(*i, *j))) {
+            return Vec::new();
+        }
+        let same = |i: usize, j: usize| self.events[i].addr == self.events[j].addr;
+        if a.iter().any(|i| b.iter().any(|j| same(*i, *j) && !self.apart(*i, *j))) {
+            return Vec::new();
+        }
+        // Every order of the four that keeps the two of each thread in order and begins with the first thread.
+        let mut orders = vec![[a[0], b[0], b[1], a[1]]];
+        if other_torn {
+            orders.push([a[0], b[0], a[1], b[1]]);
+        }
+        let step = |index: usize| {
+            let event = &self.events[index];
+            let role = if a.contains(&index) { Role::A } else { Role::B };
+            let variable = if same(index, a[0]) { Variable::X } else { Variable::Y };
+            (role, Manner::of(writes(event)), variable)
+        };
+        let found = orders.into_iter().filter_map(|order| {
+            let pattern = patterns::find(&order.map(step))?;
+            Some((pattern.id, order.map(|index| self.events[index].pc).to_vec()))
+        });
+        found.collect()
     }
 
     fn common(&self, accesses: &[usize]) -> BTreeSet<u64> {
