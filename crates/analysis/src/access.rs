@@ -2,8 +2,8 @@
 
 use threadbare_trace::{Event, EventKind};
 
-/// No range in a trace is believed to be longer than this.
-const LONGEST: u64 = 1 << 26;
+/// Of longer ranges only the beginning is looked at: each word of them takes memory.
+const LONGEST: u64 = 1 << 22;
 
 /// The bytes a step touches, and how.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,7 +34,8 @@ impl Touch {
             _ => return None,
         };
         let len = match kind {
-            ReadRange | WriteRange | Free => event.value.clamp(1, LONGEST),
+            ReadRange | WriteRange => event.value.clamp(1, LONGEST),
+            Free => event.value.max(1),
             _ => u64::from(event.size.max(1)),
         };
         Some(Touch { addr: event.addr, len: len.min(u64::MAX - event.addr), reads, writes, atomic })

@@ -1,6 +1,7 @@
 //! Plain memory accesses: the hooks the compiler calls before each of them.
 
 use std::arch::naked_asm;
+use std::mem::offset_of;
 use std::sync::atomic::Ordering;
 
 use threadbare_sched::Op;
@@ -45,15 +46,11 @@ unsafe fn is_private<const SIZE: usize, const WRITE: bool>(cell: *const Cell, ta
     unsafe { (0..SIZE.div_ceil(1 << GRAIN_BITS)).all(|index| one::<WRITE>(*cell.add(index), tag)) }
 }
 
-#[inline(always)]
+/// Goes on where the hooks' short way ends: the place is not simply the thread's own.
 unsafe fn plain<const SIZE: usize, const WRITE: bool>(addr: usize, pc: u64) {
     let fiber = WATCHED.load(Ordering::Relaxed);
-    if fiber.is_null() {
-        return;
-    }
-    // SAFETY: a watched fiber is the running one.
+    // SAFETY: the hook has found a watched fiber, which is the running one.
     unsafe {
-        (*fiber).ops += 1;
         if (*fiber).ops != (*fiber).stop_at && is_private::<SIZE, WRITE>(shadow::cell(addr), (*fiber).tag) {
             return;
         }
@@ -179,8 +176,11 @@ pub unsafe fn range(addr: usize, size: usize, write: bool, pc: u64) {
     }
 }
 
+/// The hooks of aligned accesses. Their short way is written by hand, because it is taken for nearly
+/// every access of the program: count the operation, and if the cells say that the place is the
+/// thread's own, return.
 macro_rules! hooks {
-    ($($name:ident, $size:literal, $write:literal;)*) => {$(
+    ($($name:ident, $size:literal, $write:literal, $cells:literal, $mask:expr, $tag:ident;)*) => {$(
         /// Announces an access of the size and kind in its name.
         ///
         /// # Safety
@@ -192,21 +192,68 @@ macro_rules! hooks {
                 // SAFETY: the stub passes the program's own address.
                 unsafe { plain::<$size, $write>(addr, pc) }
             }
-            naked_asm!("mov rsi, [rsp]", "jmp {}", sym serve)
+            naked_asm!(
+                "mov rax, [rip + {watched}]",
+                "test rax, rax",
+                "jz 3f",
+                "mov ecx, [rax + {ops}]",
+                "inc ecx",
+                "mov [rax + {ops}], ecx",
+                "cmp ecx, [rax + {stop_at}]",
+                "je 2f",
+                "mov rdx, rdi",
+                "shl rdx, {unused_bits}",
+                "shr rdx, {unused_bits} + {grain_bits}",
+                "movabs r8, {base}",
+                concat!("mov", $cells, " [r8 + rdx * 2]"),
+                "and edx, {mask}",
+                "cmp edx, [rax + {tag}]",
+                "jne 2f",
+                "3:",
+                "ret",
+                "2:",
+                "mov rsi, [rsp]",
+                "jmp {serve}",
+                watched = sym WATCHED,
+                ops = const offset_of!(Fiber, ops),
+                stop_at = const offset_of!(Fiber, stop_at),
+                unused_bits = const 64 - shadow::ADDRESS_BITS,
+                grain_bits = const GRAIN_BITS,
+                base = const shadow::BASE,
+                mask = const $mask,
+                tag = const offset_of!(Fiber, $tag),
+                serve = sym serve,
+            )
         }
     )*};
 }
 
+/// What a read compares with the owner: whether the place was written does not matter.
+const READ: i32 = (OWNER | MANY | SHARED | FREED) as i32;
+/// The same for two cells at once.
+const READ_BOTH: i32 = READ | READ << 16;
+/// A write compares everything.
+const WRITE: i32 = 0xffff;
+const WRITE_BOTH: i32 = -1;
+
 hooks! {
-    __tsan_read1, 1, false; __tsan_read2, 2, false; __tsan_read4, 4, false;
-    __tsan_read8, 8, false; __tsan_read16, 16, false;
-    __tsan_write1, 1, true; __tsan_write2, 2, true; __tsan_write4, 4, true;
-    __tsan_write8, 8, true; __tsan_write16, 16, true;
-    __tsan_volatile_read1, 1, false; __tsan_volatile_read2, 2, false; __tsan_volatile_read4, 4, false;
-    __tsan_volatile_read8, 8, false; __tsan_volatile_read16, 16, false;
-    __tsan_volatile_write1, 1, true; __tsan_volatile_write2, 2, true; __tsan_volatile_write4, 4, true;
-    __tsan_volatile_write8, 8, true; __tsan_volatile_write16, 16, true;
-    __tsan_vptr_read, 8, false;
+    __tsan_read1, 1, false, "zx edx, word ptr", READ, owns;
+    __tsan_write1, 1, true, "zx edx, word ptr", WRITE, owns_written;
+    __tsan_read2, 2, false, "zx edx, word ptr", READ, owns;
+    __tsan_write2, 2, true, "zx edx, word ptr", WRITE, owns_written;
+    __tsan_read4, 4, false, "zx edx, word ptr", READ, owns;
+    __tsan_write4, 4, true, "zx edx, word ptr", WRITE, owns_written;
+    __tsan_read8, 8, false, " edx, dword ptr", READ_BOTH, owns_both;
+    __tsan_write8, 8, true, " edx, dword ptr", WRITE_BOTH, owns_both_written;
+    __tsan_volatile_read1, 1, false, "zx edx, word ptr", READ, owns;
+    __tsan_volatile_write1, 1, true, "zx edx, word ptr", WRITE, owns_written;
+    __tsan_volatile_read2, 2, false, "zx edx, word ptr", READ, owns;
+    __tsan_volatile_write2, 2, true, "zx edx, word ptr", WRITE, owns_written;
+    __tsan_volatile_read4, 4, false, "zx edx, word ptr", READ, owns;
+    __tsan_volatile_write4, 4, true, "zx edx, word ptr", WRITE, owns_written;
+    __tsan_volatile_read8, 8, false, " edx, dword ptr", READ_BOTH, owns_both;
+    __tsan_volatile_write8, 8, true, " edx, dword ptr", WRITE_BOTH, owns_both_written;
+    __tsan_vptr_read, 8, false, " edx, dword ptr", READ_BOTH, owns_both;
 }
 
 macro_rules! unaligned_hooks {
@@ -228,6 +275,8 @@ macro_rules! unaligned_hooks {
 }
 
 unaligned_hooks! {
+    __tsan_read16, 16, false; __tsan_write16, 16, true;
+    __tsan_volatile_read16, 16, false; __tsan_volatile_write16, 16, true;
     __tsan_unaligned_read2, 2, false; __tsan_unaligned_read4, 4, false;
     __tsan_unaligned_read8, 8, false; __tsan_unaligned_read16, 16, false;
     __tsan_unaligned_write2, 2, true; __tsan_unaligned_write4, 4, true;
@@ -297,7 +346,7 @@ pub unsafe extern "C-unwind" fn __tsan_vptr_update(_place: usize, _value: usize)
         // cannot be seen to change.
         unsafe {
             if *(place as *const usize) != value {
-                plain::<8, true>(place, pc);
+                range(place, 8, true, pc);
             }
         }
     }

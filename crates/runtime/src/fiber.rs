@@ -84,6 +84,15 @@ pub struct Fiber {
     pub ops: u32,
     /// The operation before which a replay wants to decide, `u32::MAX` for none.
     pub stop_at: u32,
+    /// What cells of memory hold that only this thread has read, and written; for one cell and for
+    /// two at once.
+    pub owns: u32,
+    /// See `owns`.
+    pub owns_written: u32,
+    /// See `owns`.
+    pub owns_both: u32,
+    /// See `owns`.
+    pub owns_both_written: u32,
     /// The owner tag in shadow cells.
     pub tag: Cell,
     /// The thread's number.
@@ -146,10 +155,16 @@ pub struct Fiber {
 impl Fiber {
     /// A thread that has not run yet.
     pub fn new(id: ThreadId, frames: *mut Frame) -> Box<Fiber> {
+        let tag = (id.0 % (shadow::OWNER - 1)) + 1;
+        let (owns, owns_written) = (u32::from(tag), u32::from(tag | shadow::WRITTEN));
         Box::new(Fiber {
             ops: 0,
             stop_at: u32::MAX,
-            tag: (id.0 % (shadow::OWNER - 1)) + 1,
+            owns,
+            owns_written,
+            owns_both: owns | owns << 16,
+            owns_both_written: owns_written | owns_written << 16,
+            tag,
             id,
             sp: 0,
             fs: 0,

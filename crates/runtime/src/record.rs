@@ -74,7 +74,8 @@ impl Shared {
         let area = self.control().layout.events;
         if next + CHUNK <= area.capacity {
             let bytes = CHUNK as usize * size_of::<Event>();
-            let start = (self.base as usize + area.offset as usize + next as usize * size_of::<Event>()) & !4095;
+            let start =
+                (self.base as usize + area.offset as usize + next as usize * size_of::<Event>()) & !4095;
             // SAFETY: within the mapping. An older kernel refuses, and the pages come one by one.
             unsafe { sys::call(libc::SYS_madvise, [start, bytes, MADV_POPULATE_WRITE, 0, 0, 0]) };
         }

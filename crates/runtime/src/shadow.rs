@@ -27,8 +27,9 @@ pub const FREED: Cell = 0x8000;
 
 /// Where the notes lie: between where programs are loaded low and where they are loaded high. Only
 /// what is touched takes memory.
-const BASE: usize = 0x1000_0000_0000;
-const ADDRESS_BITS: u32 = 47;
+pub const BASE: usize = 0x1000_0000_0000;
+/// How many bits of an address count.
+pub const ADDRESS_BITS: u32 = 47;
 const BYTES: usize = (1 << (ADDRESS_BITS - GRAIN_BITS)) * size_of::<Cell>();
 
 /// Reserves the place of the notes.
