@@ -142,7 +142,7 @@ fn semaphores_once_routines_and_futexes_order() {
         both("0 create 1\n 1 futex-wait f\n 0 write x\n 0 futex-wake f\n 1 futex-woken f\n 1 read x"),
         none()
     );
-    assert_eq!(both("0 create 1\n 0 write x @1\n 0 futex-wake f\n 1 read x @2"), one(1, 2));
+    assert_eq!(both("0 create 1\n 0 write x @1\n 0 futex-wake f\n 1 load g\n 1 read x @2"), one(1, 2));
 }
 
 /// The locks of Rust's standard library: the way of one who has to wait is not instrumented.
@@ -153,19 +153,47 @@ fn a_lock_taken_in_code_that_is_not_seen_orders() {
         1 failed l
         0 write x
         1 futex-wait l
-        0 store l 0
+        0 update l 0
         0 futex-wake l
         1 futex-woken l
         1 write x";
     assert_eq!(both(story), none());
-    // A condition variable releases the lock word without being seen.
+}
+
+/// Its condition variables release the lock word and take it again without being seen.
+#[test]
+fn a_lock_given_up_in_code_that_is_not_seen_orders() {
     let story = "0 create 1
         0 update l 1
-        0 write x
+        0 read x
         0 futex-wait c
         1 update l 1
-        1 write x";
+        1 write x
+        1 futex-wake c
+        1 update l 0
+        0 futex-woken c
+        0 read x
+        1 update l 1
+        0 futex-wait c
+        1 write x
+        1 futex-wake c
+        1 update l 0
+        0 futex-woken c
+        0 read x
+        0 update l 0";
     assert_eq!(both(story), none());
+}
+
+/// Its once-cells are marked full without being seen.
+#[test]
+fn a_value_that_nobody_was_seen_to_write_orders() {
+    let story =
+        |seen: &str| format!("0 create 1\n 0 load o 3\n 0 write x @1\n 1 load o {seen}\n 1 read x @2");
+    assert_eq!(both(&story("4")), none());
+    assert_eq!(both(&story("3")), one(1, 2));
+    // What its writer does after that is another matter.
+    let story = "0 create 1\n 0 load o 3\n 1 load o 4\n 0 write x @1\n 1 read x @2";
+    assert_eq!(both(story), one(1, 2));
 }
 
 #[test]

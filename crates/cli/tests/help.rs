@@ -9,11 +9,11 @@ fn help_lists_what_works_and_nothing_else() {
     let answer = Desk::new().run(&["--help"]);
     assert_eq!((answer.code, answer.stderr.as_str()), (Some(0), ""));
     for word in
-        ["hunt", "replay", "trace", "cc", "c++", "completions", "EXIT STATUS", "EXAMPLES", "ENVIRONMENT"]
+        ["hunt", "check", "replay", "trace", "cc", "c++", "completions", "EXIT STATUS", "EXAMPLES", "ENVIRONMENT"]
     {
         assert!(answer.stdout.contains(word), "`{word}` is missing:\n{}", answer.stdout);
     }
-    for word in ["check", "verify", "suite", "compare"] {
+    for word in ["verify", "suite", "compare"] {
         assert!(!answer.stdout.contains(&format!("\n  {word} ")), "`{word}` is listed");
     }
 }
@@ -21,7 +21,7 @@ fn help_lists_what_works_and_nothing_else() {
 #[test]
 fn every_command_explains_itself() {
     let desk = Desk::new();
-    for command in ["hunt", "replay", "trace", "completions"] {
+    for command in ["hunt", "check", "replay", "trace", "completions"] {
         let long = desk.run(&["help", command]);
         let short = desk.run(&[command, "-h"]);
         assert_eq!((long.code, short.code), (Some(0), Some(0)), "{command}");

@@ -242,6 +242,24 @@ fn shorten(file: &str) -> String {
     inside.map_or_else(|| file.to_string(), |inside| inside.display().to_string())
 }
 
+/// The readable form of a C++ or Rust symbol. A plain C name is left alone: `a` is a variable, though
+/// as a mangled type it would read `signed char`.
 pub(crate) fn demangle(name: &str) -> String {
+    if !["_Z", "__Z", "_R"].iter().any(|start| name.starts_with(start)) {
+        return name.to_string();
+    }
     addr2line::demangle_auto(name.into(), None).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::demangle;
+
+    #[test]
+    fn only_mangled_names_are_made_readable() {
+        assert_eq!(demangle("_ZN4bank7accountE"), "bank::account");
+        for plain in ["a", "b", "i", "x", "v", "counter", "_start"] {
+            assert_eq!(demangle(plain), plain);
+        }
+    }
 }

@@ -7,6 +7,7 @@
 //! All atomics are taken as acquiring what they read and releasing what they write, as the program
 //! was run. A store replaces what the location hands on, a read-modify-write adds to it.
 
+mod atomics;
 mod barrier;
 mod condition;
 mod sections;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 
 use threadbare_trace::{Event, EventKind, ThreadId};
 
+use self::atomics::{Atomic, Futex, Words};
 use self::barrier::Barrier;
 use self::condition::Condition;
 use self::sections::Sections;
@@ -37,8 +39,7 @@ pub enum Rules {
 struct Thread {
     clock: Arc<VectorClock>,
     alive: bool,
-    /// The lock-like words this thread took by an atomic update and has not given back.
-    words: Vec<u64>,
+    words: Words,
 }
 
 #[derive(Default)]
@@ -50,12 +51,6 @@ struct Lock {
     owner: Option<ThreadId>,
 }
 
-#[derive(Default)]
-struct Futex {
-    wakers: VectorClock,
-    waiting: u32,
-}
-
 /// The clocks of all threads, kept up to date step by step.
 pub struct Order {
     rules: Rules,
@@ -64,7 +59,7 @@ pub struct Order {
     floor: VectorClock,
     /// How many questions may be asked of it before it is brought up to date.
     patience: u32,
-    atomics: AddressTable<VectorClock>,
+    atomics: AddressTable<Atomic>,
     barriers: AddressTable<Barrier>,
     conditions: AddressTable<Condition>,
     /// Semaphores and once-controls: what everybody who raised or ended them knew.
@@ -78,7 +73,7 @@ pub struct Order {
 
 fn new_thread(thread: ThreadId, mut clock: VectorClock) -> Thread {
     clock.set(thread, 1);
-    Thread { clock: Arc::new(clock), alive: true, words: Vec::new() }
+    Thread { clock: Arc::new(clock), alive: true, words: Words::default() }
 }
 
 fn is_known_to_all(threads: &[Option<Thread>], epoch: Epoch) -> bool {
@@ -174,7 +169,7 @@ impl Order {
         let thread = event.thread;
         match kind {
             Read | Write | ReadRange | WriteRange => {}
-            AtomicRead | AtomicFailed | AtomicUpdate => self.learn_atomic(thread, event.addr),
+            AtomicRead | AtomicFailed | AtomicUpdate => self.read_atomic(event, kind),
             Lock | ReadLock => self.take(thread, event.addr, kind == Lock),
             Join => {
                 let joined = ThreadId(event.value as u16);
@@ -198,8 +193,7 @@ impl Order {
                     self.learn(thread, &clock);
                 }
             }
-            // Code that was not compiled for us looks at the word again before it goes on.
-            FutexWait if event.value == 1 => self.learn_atomic(thread, event.addr),
+            FutexWait if event.value == 1 => self.end_futex_wait(event, kind),
             FutexWoken | FutexTimeout => self.end_futex_wait(event, kind),
             _ => {}
         }
@@ -212,17 +206,7 @@ impl Order {
         let thread = event.thread;
         match kind {
             Read | Write | ReadRange | WriteRange => {}
-            AtomicWrite | AtomicUpdate => {
-                let clock = Arc::clone(self.clock(thread));
-                let place = self.atomics.entry(event.addr);
-                if kind == AtomicWrite {
-                    place.copy_from(&clock);
-                } else {
-                    place.join(&clock);
-                }
-                self.note_word(event, kind);
-                self.tick(thread);
-            }
+            AtomicWrite | AtomicUpdate => self.write_atomic(event, kind),
             Unlock => self.give(thread, event.addr),
             Create => {
                 let child = ThreadId(event.value as u16);
@@ -253,11 +237,7 @@ impl Order {
                 self.tick(thread);
             }
             FutexWait if event.value == 0 => self.begin_futex_wait(event),
-            FutexWake if event.value > 0 => {
-                let clock = Arc::clone(self.clock(thread));
-                self.futexes.entry(event.addr).wakers.join(&clock);
-                self.tick(thread);
-            }
+            FutexWake => self.wake_futex(event),
             Init | Destroy => self.forget(event.addr, event.addr),
             Alloc | Free | Start | Frame => {
                 if let Some((first, last)) = reborn(event, kind) {
@@ -283,16 +263,6 @@ impl Order {
             self.releases.retain(|(lock, _), _| gone.binary_search(lock).is_err());
         }
         gone.into_iter().for_each(|lock| drop(self.sections.remove(lock)));
-    }
-
-    fn learn_atomic(&mut self, thread: ThreadId, addr: u64) {
-        self.thread(thread);
-        if let (Some(place), Some(Some(mine))) =
-            (self.atomics.get(addr), self.threads.get_mut(thread.index()))
-            && !mine.clock.covers_all(place)
-        {
-            Arc::make_mut(&mut mine.clock).join(place);
-        }
     }
 
     fn take(&mut self, thread: ThreadId, lock: u64, alone: bool) {
@@ -358,41 +328,6 @@ impl Order {
         if let Some(clock) = self.releases.get(&(lock, from.0)) {
             let clock = Arc::clone(clock);
             self.learn(to, &clock);
-        }
-    }
-
-    /// Remembers words that are taken and given back like locks: by changing them from and to zero.
-    fn note_word(&mut self, event: &Event, kind: EventKind) {
-        let words = &mut self.thread(event.thread).words;
-        if event.value == 0 {
-            words.retain(|word| *word != event.addr);
-        } else if kind == EventKind::AtomicUpdate && event.old == 0 && !words.contains(&event.addr) {
-            words.push(event.addr);
-        }
-    }
-
-    /// A thread that sleeps on one word may have released another one in code that was not compiled
-    /// for us: the condition variables of Rust's standard library do.
-    fn begin_futex_wait(&mut self, event: &Event) {
-        let thread = self.thread(event.thread);
-        let (clock, words) = (Arc::clone(&thread.clock), std::mem::take(&mut thread.words));
-        for word in words {
-            self.atomics.entry(word).join(&clock);
-        }
-        self.futexes.entry(event.addr).waiting += 1;
-        self.tick(event.thread);
-    }
-
-    fn end_futex_wait(&mut self, event: &Event, kind: EventKind) {
-        self.learn_atomic(event.thread, event.addr);
-        let Some(futex) = self.futexes.get(event.addr) else { return };
-        let wakers = futex.wakers.clone();
-        futex.waiting = futex.waiting.saturating_sub(1);
-        if futex.waiting == 0 {
-            self.futexes.remove(event.addr);
-        }
-        if kind == EventKind::FutexWoken {
-            self.learn(event.thread, &wakers);
         }
     }
 }

@@ -5,6 +5,8 @@
 
 #![allow(dead_code)]
 
+use std::collections::BTreeMap;
+
 use threadbare_analysis::{Certainty, Detector, Examination, Finding};
 use threadbare_trace::{Event, EventKind, ThreadId};
 
@@ -17,7 +19,26 @@ pub fn address(object: &str) -> u64 {
 
 /// The events of a story.
 pub fn trace(story: &str) -> Vec<Event> {
-    story.lines().enumerate().filter_map(|(number, line)| event(number, line)).collect()
+    let mut values: BTreeMap<u64, u64> = BTreeMap::new();
+    let lines = story.lines().enumerate();
+    lines.filter_map(|(number, line)| Some(with_values(event(number, line)?, &mut values))).collect()
+}
+
+/// Lets atomic steps see the values that others wrote. `load` with a number sees one that nobody wrote.
+fn with_values(mut event: Event, values: &mut BTreeMap<u64, u64>) -> Event {
+    use EventKind::*;
+    let value = values.entry(event.addr).or_default();
+    match event.kind() {
+        Some(AtomicRead | AtomicFailed) => {
+            if event.value == 0 {
+                event.value = *value;
+            }
+            *value = event.value;
+        }
+        Some(AtomicWrite | AtomicUpdate) => (event.old, *value) = (*value, event.value),
+        _ => {}
+    }
+    event
 }
 
 fn event(number: usize, line: &str) -> Option<Event> {
@@ -33,7 +54,7 @@ fn event(number: usize, line: &str) -> Option<Event> {
     let (kind, value, old) = match word {
         "read" => (Read, 0, 0),
         "write" => (Write, 0, 0),
-        "load" => (AtomicRead, 0, 0),
+        "load" => (AtomicRead, count(0), 0),
         "store" => (AtomicWrite, count(1), 0),
         "update" => (AtomicUpdate, count(1), 0),
         "failed" => (AtomicFailed, 0, 0),

@@ -1,0 +1,196 @@
+//! Atomics and futexes, also where some of their users were not compiled for us.
+//!
+//! A standard library comes ready-made: the slow paths of its locks, its condition variables and once-cells make
+//! atomic steps that no trace shows. What can be told from what is shown is added here, so that correct programs
+//! are not reported:
+//!
+//! * A value that nobody was seen to write was written by somebody who had used the location before.
+//! * A word that an update took from zero is held like a lock until it is zero again. Whoever sleeps on another word
+//!   gives it up meanwhile, as condition variables do, and has it again when awake; whoever failed to take it and
+//!   slept on it has it then.
+//! * If another thread takes a word that is still held, its holder has released it before.
+//! * Whoever wakes those who sleep on a word has changed it before.
+
+use std::sync::Arc;
+
+use threadbare_trace::{Event, EventKind, ThreadId};
+
+use super::Order;
+use crate::clocks::VectorClock;
+
+/// How many words a thread is taken to hold.
+const WORDS: usize = 16;
+
+/// What an atomic location hands on.
+#[derive(Default)]
+pub struct Atomic {
+    clock: VectorClock,
+    /// The value it was last seen to have.
+    value: Option<u64>,
+    /// Who has used it.
+    users: Vec<ThreadId>,
+}
+
+impl Atomic {
+    fn used_by(&mut self, thread: ThreadId) {
+        if !self.users.contains(&thread) {
+            self.users.push(thread);
+        }
+    }
+}
+
+/// Who sleeps on a word, and what those knew who woke them.
+#[derive(Default)]
+pub struct Futex {
+    wakers: VectorClock,
+    waiting: u32,
+}
+
+/// The lock-like words of a thread.
+#[derive(Default)]
+pub struct Words {
+    held: Vec<u64>,
+    /// Those that it gave up to sleep.
+    given_up: Vec<u64>,
+    /// The one that it tries to take.
+    wanted: u64,
+}
+
+impl Words {
+    fn take(&mut self, word: u64) {
+        if !self.held.contains(&word) {
+            if self.held.len() == WORDS {
+                self.held.remove(0);
+            }
+            self.held.push(word);
+        }
+    }
+
+    fn sleep_on(&mut self, word: u64) {
+        if self.held.contains(&word) {
+            self.wanted = word;
+        }
+        self.given_up = std::mem::take(&mut self.held);
+        self.given_up.retain(|held| *held != word);
+    }
+
+    fn wake_up(&mut self, word: u64) {
+        for held in std::mem::take(&mut self.given_up) {
+            self.take(held);
+        }
+        if self.wanted == word {
+            self.take(word);
+        }
+    }
+}
+
+impl Order {
+    /// The reading part of an atomic step.
+    pub(super) fn read_atomic(&mut self, event: &Event, kind: EventKind) {
+        let thread = event.thread;
+        let found = if kind == EventKind::AtomicUpdate { event.old } else { event.value };
+        let place = self.atomics.entry(event.addr);
+        let is_new = place.value.replace(found).is_some_and(|last| last != found);
+        let takes = kind == EventKind::AtomicUpdate && found == 0 && event.value != 0;
+        if is_new {
+            self.learn_from_users(thread, event.addr, |_| true);
+        } else if takes {
+            self.learn_from_users(thread, event.addr, |words| words.held.contains(&event.addr));
+        }
+        self.atomics.entry(event.addr).used_by(thread);
+        self.learn_atomic(thread, event.addr);
+        let failed = kind == EventKind::AtomicFailed;
+        self.thread(thread).words.wanted = if failed { event.addr } else { 0 };
+    }
+
+    /// The thread learns of others who have made steps on the location that were not seen.
+    fn learn_from_users(&mut self, thread: ThreadId, addr: u64, did: impl Fn(&Words) -> bool) {
+        for user in self.atomics.entry(addr).users.clone() {
+            if user != thread && did(&self.thread(user).words) {
+                let clock = Arc::clone(self.clock(user));
+                self.learn(thread, &clock);
+                // What the other one does from now on is not known here.
+                self.tick(user);
+            }
+        }
+    }
+
+    /// The writing part of an atomic step.
+    pub(super) fn write_atomic(&mut self, event: &Event, kind: EventKind) {
+        let thread = event.thread;
+        let clock = Arc::clone(self.clock(thread));
+        let place = self.atomics.entry(event.addr);
+        place.value = Some(event.value);
+        place.used_by(thread);
+        if kind == EventKind::AtomicWrite {
+            place.clock.copy_from(&clock);
+        } else {
+            place.clock.join(&clock);
+        }
+        if event.value == 0 {
+            for user in place.users.clone() {
+                self.thread(user).words.held.retain(|word| *word != event.addr);
+            }
+        } else if kind == EventKind::AtomicUpdate && event.old == 0 {
+            self.thread(thread).words.take(event.addr);
+        }
+        self.tick(thread);
+    }
+
+    fn learn_atomic(&mut self, thread: ThreadId, addr: u64) {
+        self.thread(thread);
+        if let (Some(place), Some(Some(mine))) =
+            (self.atomics.get(addr), self.threads.get_mut(thread.index()))
+            && !mine.clock.covers_all(&place.clock)
+        {
+            Arc::make_mut(&mut mine.clock).join(&place.clock);
+        }
+    }
+
+    /// A thread goes to sleep.
+    pub(super) fn begin_futex_wait(&mut self, event: &Event) {
+        let thread = self.thread(event.thread);
+        thread.words.sleep_on(event.addr);
+        let (clock, words) = (Arc::clone(&thread.clock), thread.words.given_up.clone());
+        for word in words {
+            self.atomics.entry(word).clock.join(&clock);
+        }
+        self.futexes.entry(event.addr).waiting += 1;
+        self.tick(event.thread);
+    }
+
+    /// A thread wakes others, or would if there were any.
+    pub(super) fn wake_futex(&mut self, event: &Event) {
+        let clock = Arc::clone(self.clock(event.thread));
+        if event.value > 0 {
+            self.futexes.entry(event.addr).wakers.join(&clock);
+        }
+        self.atomics.entry(event.addr).clock.join(&clock);
+        self.tick(event.thread);
+    }
+
+    /// A sleep ended, or was refused because the word had changed. The thread looks at the word again before it
+    /// goes on, and takes again what it gave up to sleep.
+    pub(super) fn end_futex_wait(&mut self, event: &Event, kind: EventKind) {
+        let thread = event.thread;
+        if kind == EventKind::FutexWait {
+            self.thread(thread).words.sleep_on(event.addr);
+        } else if let Some(futex) = self.futexes.get(event.addr) {
+            let wakers = futex.wakers.clone();
+            futex.waiting = futex.waiting.saturating_sub(1);
+            if futex.waiting == 0 {
+                self.futexes.remove(event.addr);
+            }
+            if kind == EventKind::FutexWoken {
+                self.learn(thread, &wakers);
+            }
+        }
+        self.learn_atomic(thread, event.addr);
+        let words = &mut self.thread(thread).words;
+        words.wake_up(event.addr);
+        for word in words.held.clone() {
+            self.learn_atomic(thread, word);
+            self.learn_from_users(thread, word, |words| words.held.contains(&word));
+        }
+    }
+}
