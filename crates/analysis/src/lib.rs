@@ -7,6 +7,7 @@
 mod access;
 mod address_table;
 mod atomicity;
+mod cause;
 mod clocks;
 mod deadlock;
 mod detector;
@@ -22,6 +23,7 @@ mod race;
 mod synchronization;
 
 pub use atomicity::Atomicity;
+pub use cause::{Cause, cause};
 pub use deadlock::Deadlock;
 pub use detector::Detector;
 pub use examine::{Examination, detectors};

@@ -213,6 +213,12 @@ fn memory_that_is_used_again_is_another_object() {
     assert_eq!(both("0 create 1\n 1 alloc h 16\n 1 write h+8 @1\n 0 free h 16 @2"), one(1, 2));
 }
 
+/// The reference count was looked at in code that is not seen, where no call is in progress.
+#[test]
+fn a_block_with_a_reference_count_is_released_after_its_last_use() {
+    assert_eq!(both("0 create 1\n 1 alloc h 16\n 0 update h 2\n 1 update h 1\n 0 free h 16"), none());
+}
+
 #[test]
 fn stacks_of_threads_and_variables_of_calls_are_new_each_time() {
     assert_eq!(both("0 create 1\n 1 write s+8\n 1 exit\n 0 create 2\n 2 start s t\n 2 write s+8"), none());

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use threadbare_analysis::cause;
 use threadbare_explore::{Found, is_preemption};
 use threadbare_report::{
-    FailureReport, Interleaving, Look, SarifResult, failure_result, failure_site, interleaving,
+    FailureReport, Interleaving, Look, SarifResult, cause_text, failure_result, failure_site, interleaving,
     name_addresses, record,
 };
 use threadbare_target::{Execution, Modules, Symbols, stable_hash};
@@ -52,6 +53,7 @@ pub fn keep(
 ) -> Result<Kept, CliError> {
     let nothing = Symbols::new(&Modules::default());
     let mut is_minimal = false;
+    let mut passing = Vec::new();
     let (again, symbols) = match stage {
         Some(stage) => {
             let again = stage.follow(&found.run.switches).ok();
@@ -66,6 +68,7 @@ pub fn keep(
                 is_minimal = minimal;
                 shortest
             });
+            passing = stage.passing();
             (shortest, stage.symbols())
         }
         None => (None, &nothing),
@@ -82,6 +85,10 @@ pub fn keep(
         switches: rerun::to_schedule(&run.switches, &names),
         ..shelf.head.clone()
     };
+    report.cause = cause(&run.events, passing.iter().map(|run| &run.events[..]))
+        // What most passing executions do as well explains nothing.
+        .filter(|cause| 4 * cause.in_passing <= passing.len())
+        .map(|cause| cause_text(&cause, passing.len(), &names));
     let trace = recorded(run, &names, &schedule);
     let path = keep::keep(shelf.folder, shelf.name, &schedule, &trace, &run.output)?;
     report.execution = found.execution;
@@ -138,6 +145,7 @@ pub fn describe(run: &Execution, names: &ExecutionNames<'_>, symbols: &Symbols) 
         minimal: false,
         preemptions: 0,
         trace: None,
+        cause: None,
     })
 }
 

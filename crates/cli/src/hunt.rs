@@ -176,6 +176,9 @@ fn words(args: &HuntArgs, campaign: &Campaign, kept: &[Kept]) -> String {
                  files, its executions may disturb each other: try --jobs 1.\n"
             }
         });
+        if let Some(cause) = &report.cause {
+            text.push_str(&format!("Cause: {cause}.\n"));
+        }
         text.push_str(&format!("Again: threadbare replay {}\n", kept.schedule.display()));
     }
     text.push_str(&format!("{}\n", figures(campaign)));

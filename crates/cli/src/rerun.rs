@@ -20,6 +20,10 @@ const MOST_PASSES: usize = 8;
 const SHORTENING_RUNS: usize = 1500;
 const SHORTENING_TIME: Duration = Duration::from_secs(10);
 
+/// How many passing executions a failing one is compared with, and how long looking for them may take.
+const COMPARED: usize = 40;
+const COMPARING_TIME: Duration = Duration::from_secs(3);
+
 /// A fresh start of a program on which schedules are followed.
 pub struct Stage {
     program: Program,
@@ -105,6 +109,26 @@ impl Stage {
             Ok(run) if same_failure(&run.outcome, &failing.outcome) => (run, is_minimal && in_time),
             _ => (failing, false),
         }
+    }
+
+    /// Executions that pass, to compare a failing one with. For a program that hardly ever passes
+    /// there may be none.
+    pub fn passing(&mut self) -> Vec<Execution> {
+        let Some(server) = &mut self.server else { return Vec::new() };
+        let begin = Instant::now();
+        let mut passing = Vec::new();
+        for seed in 1..=2 * COMPARED as u64 {
+            if passing.len() == COMPARED || begin.elapsed() > COMPARING_TIME {
+                break;
+            }
+            let policy = PolicySpec::new(PolicyKind::Random, seed);
+            let Ok(run) = server.run(policy, &Script::None, 0) else { break };
+            server.learn(&run.discovered);
+            if run.outcome == Outcome::Passed {
+                passing.push(run);
+            }
+        }
+        passing
     }
 
     /// The program's symbols.

@@ -88,6 +88,8 @@ pub struct FailureReport {
     pub count: u64,
     /// Whether a second run of the same schedule failed in the same way.
     pub reproduced: bool,
+    /// The memory-access pattern that separates it from passing executions, in one sentence.
+    pub cause: Option<String>,
     /// Switches away from a thread that could have gone on.
     pub preemptions: u64,
     /// Whether none of them can be left out without losing the failure.

@@ -15,6 +15,7 @@ fn sample() -> JsonReport {
         trace_hash: "00000000000000ff".into(),
         count: 3,
         reproduced: true,
+        cause: Some("T1 read balance at bank.c:8, T2 wrote it at bank.c:9".into()),
         preemptions: 2,
         minimal: true,
         trace: Some(".threadbare/bank-1.trace".into()),

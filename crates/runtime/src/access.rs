@@ -141,6 +141,8 @@ unsafe fn watched(fiber: *mut Fiber, addr: usize, size: usize, write: bool, pc: 
     // access itself, so the memory is there or the program is about to crash on its own.
     unsafe {
         if *shadow::cell(addr) & FREED != 0 {
+            // The fatal access belongs to the story.
+            engine.note(kind, addr, if whole { size as u8 } else { 0 }, size as u64, 0);
             use_after_free(addr, write);
         }
         match (whole, write) {

@@ -9,13 +9,16 @@
 //!   gives it up meanwhile, as condition variables do, and has it again when awake; whoever failed to take it and
 //!   slept on it has it then.
 //! * If another thread takes a word that is still held, its holder has released it before.
-//! * Whoever wakes those who sleep on a word has changed it before.
+//! * Whoever wakes those who sleep on a word has changed it before, and so has one of its users when a sleep on it is
+//!   refused.
+//! * Whoever releases a block outside of all calls that are seen has looked at its reference count.
 
 use std::sync::Arc;
 
 use threadbare_trace::{Event, EventKind, ThreadId};
 
 use super::Order;
+use crate::access::reborn;
 use crate::clocks::VectorClock;
 
 /// How many words a thread is taken to hold.
@@ -49,7 +52,10 @@ pub struct Futex {
 /// The lock-like words of a thread.
 #[derive(Default)]
 pub struct Words {
-    held: Vec<u64>,
+    /// Those that it was seen to take.
+    seen: Vec<u64>,
+    /// Those that it must have taken when it woke up.
+    unseen: Vec<u64>,
     /// Those that it gave up to sleep.
     given_up: Vec<u64>,
     /// The one that it tries to take.
@@ -57,30 +63,38 @@ pub struct Words {
 }
 
 impl Words {
+    fn holds(&self, word: u64) -> bool {
+        self.seen.contains(&word) || self.unseen.contains(&word)
+    }
+
     fn take(&mut self, word: u64) {
-        if !self.held.contains(&word) {
-            if self.held.len() == WORDS {
-                self.held.remove(0);
+        if !self.holds(word) {
+            if self.seen.len() == WORDS {
+                self.seen.remove(0);
             }
-            self.held.push(word);
+            self.seen.push(word);
         }
+    }
+
+    fn give(&mut self, word: u64) {
+        self.seen.retain(|held| *held != word);
+        self.unseen.retain(|held| *held != word);
     }
 
     fn sleep_on(&mut self, word: u64) {
-        if self.held.contains(&word) {
+        if self.holds(word) {
             self.wanted = word;
+            self.give(word);
         }
-        self.given_up = std::mem::take(&mut self.held);
-        self.given_up.retain(|held| *held != word);
+        self.given_up = [std::mem::take(&mut self.seen), std::mem::take(&mut self.unseen)].concat();
     }
 
     fn wake_up(&mut self, word: u64) {
-        for held in std::mem::take(&mut self.given_up) {
-            self.take(held);
-        }
+        self.unseen = std::mem::take(&mut self.given_up);
         if self.wanted == word {
-            self.take(word);
+            self.unseen.push(word);
         }
+        self.unseen.truncate(WORDS);
     }
 }
 
@@ -95,7 +109,7 @@ impl Order {
         if is_new {
             self.learn_from_users(thread, event.addr, |_| true);
         } else if takes {
-            self.learn_from_users(thread, event.addr, |words| words.held.contains(&event.addr));
+            self.learn_from_users(thread, event.addr, |words| words.holds(event.addr));
         }
         self.atomics.entry(event.addr).used_by(thread);
         self.learn_atomic(thread, event.addr);
@@ -129,8 +143,9 @@ impl Order {
         }
         if event.value == 0 {
             for user in place.users.clone() {
-                self.thread(user).words.held.retain(|word| *word != event.addr);
+                self.thread(user).words.seen.retain(|word| *word != event.addr);
             }
+            self.thread(thread).words.give(event.addr);
         } else if kind == EventKind::AtomicUpdate && event.old == 0 {
             self.thread(thread).words.take(event.addr);
         }
@@ -144,6 +159,17 @@ impl Order {
             && !mine.clock.covers_all(&place.clock)
         {
             Arc::make_mut(&mut mine.clock).join(&place.clock);
+        }
+    }
+
+    /// A block is released by code that was not compiled for us, which has looked at its reference count.
+    pub(super) fn free_unseen(&mut self, event: &Event) {
+        if let Some((first, last)) = reborn(event, EventKind::Free)
+            && self.atomics.live() > 0
+        {
+            for addr in self.atomics.addresses(first, last) {
+                self.learn_atomic(event.thread, addr);
+            }
         }
     }
 
@@ -174,6 +200,8 @@ impl Order {
     pub(super) fn end_futex_wait(&mut self, event: &Event, kind: EventKind) {
         let thread = event.thread;
         if kind == EventKind::FutexWait {
+            // Somebody changed the word between two looks at it.
+            self.learn_from_users(thread, event.addr, |_| true);
             self.thread(thread).words.sleep_on(event.addr);
         } else if let Some(futex) = self.futexes.get(event.addr) {
             let wakers = futex.wakers.clone();
@@ -188,9 +216,9 @@ impl Order {
         self.learn_atomic(thread, event.addr);
         let words = &mut self.thread(thread).words;
         words.wake_up(event.addr);
-        for word in words.held.clone() {
+        for word in words.unseen.clone() {
             self.learn_atomic(thread, word);
-            self.learn_from_users(thread, word, |words| words.held.contains(&word));
+            self.learn_from_users(thread, word, |words| words.holds(word));
         }
     }
 }

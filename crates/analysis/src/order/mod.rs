@@ -195,6 +195,7 @@ impl Order {
             }
             FutexWait if event.value == 1 => self.end_futex_wait(event, kind),
             FutexWoken | FutexTimeout => self.end_futex_wait(event, kind),
+            Free if event.context == 0 => self.free_unseen(event),
             _ => {}
         }
     }
