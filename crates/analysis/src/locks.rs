@@ -45,7 +45,7 @@ pub struct Held {
 }
 
 /// The number of a set of locks in a [`LockSets`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct LockSetId(u32);
 
 impl LockSetId {
@@ -88,11 +88,11 @@ pub enum Change {
 #[derive(Default)]
 struct Owner {
     held: Arc<Vec<Held>>,
-    id: Option<LockSetId>,
+    id: LockSetId,
     /// The mutex of the condition wait in progress.
     waits_with: u64,
     /// The sets held before each of the last changes, with the event that ended them.
-    past: VecDeque<(usize, Arc<Vec<Held>>)>,
+    past: VecDeque<(usize, LockSetId)>,
 }
 
 /// How many changes of a thread's locks are remembered.
@@ -103,8 +103,15 @@ impl Owner {
         if self.past.len() == PAST {
             self.past.pop_front();
         }
-        self.past.push_back((index, Arc::clone(&self.held)));
+        self.past.push_back((index, self.id));
     }
+}
+
+/// How a set of locks becomes another one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Step {
+    Take(u64, Mode),
+    Give(u64),
 }
 
 /// The locks held by all threads, with every set that occurred under a number.
@@ -113,6 +120,8 @@ pub struct LockSets {
     sets: Vec<LockSet>,
     numbers: HashMap<Vec<(u64, Mode)>, LockSetId>,
     bits: NumberMap<u64, u32>,
+    /// Where steps lead, so that each is worked out once.
+    steps: NumberMap<(u32, Step), LockSetId>,
 }
 
 impl Default for LockSets {
@@ -122,6 +131,7 @@ impl Default for LockSets {
             sets: vec![LockSet { all_have_bits: true, ..LockSet::default() }],
             numbers: [(Vec::new(), LockSetId::EMPTY)].into(),
             bits: NumberMap::default(),
+            steps: NumberMap::default(),
         }
     }
 }
@@ -186,6 +196,7 @@ impl LockSets {
             return None;
         }
         owner.remember(index);
+        let before = owner.id;
         let (pc, context) = (event.pc, event.context);
         Arc::make_mut(&mut owner.held).push(Held {
             lock,
@@ -197,7 +208,8 @@ impl LockSets {
             depth: 1,
             waited,
         });
-        owner.id = None;
+        let id = self.after(before, Step::Take(lock, mode));
+        self.owner(event.thread).id = id;
         Some(Change::Taken(lock, mode))
     }
 
@@ -209,8 +221,26 @@ impl LockSets {
             return None;
         }
         owner.remember(index);
-        owner.id = None;
-        Some(Change::Released(Arc::make_mut(&mut owner.held).remove(place)))
+        let before = owner.id;
+        let released = Arc::make_mut(&mut owner.held).remove(place);
+        let id = self.after(before, Step::Give(lock));
+        self.owner(thread).id = id;
+        Some(Change::Released(released))
+    }
+
+    /// The set that a step leads to.
+    fn after(&mut self, before: LockSetId, step: Step) -> LockSetId {
+        if let Some(id) = self.steps.get(&(before.0, step)) {
+            return *id;
+        }
+        let mut locks = self.set(before).locks.clone();
+        match step {
+            Step::Take(lock, mode) => locks.push((lock, mode)),
+            Step::Give(lock) => locks.retain(|(held, _)| *held != lock),
+        }
+        let id = self.number(locks);
+        self.steps.insert((before.0, step), id);
+        id
     }
 
     /// The sets of locks that a thread has held at one time or another since an event, the current one
@@ -223,34 +253,21 @@ impl LockSets {
             return vec![self.kept(held_then, &now)];
         }
         let after = owner.past.partition_point(|(ended, _)| *ended <= event);
-        let mut sets: Vec<Arc<Vec<Held>>> =
-            owner.past.range(after..).map(|(_, held)| Arc::clone(held)).collect();
-        sets.push(now);
+        let mut ids: Vec<LockSetId> = owner.past.range(after..).map(|(_, id)| *id).collect();
+        ids.push(owner.id);
         // Whoever can come while nothing is held needs no other gap.
-        if sets.iter().any(|held| held.is_empty()) {
+        if ids.contains(&LockSetId::EMPTY) {
             return vec![LockSetId::EMPTY];
         }
-        let mut ids: Vec<LockSetId> = Vec::new();
-        for held in sets {
-            let id = self.number(held.iter().map(|held| (held.lock, held.mode)).collect());
-            if !ids.contains(&id) {
-                ids.push(id);
-            }
-        }
+        ids.sort_unstable();
+        ids.dedup();
         ids
     }
 
     /// The set of locks that a thread holds.
     #[inline]
     pub fn current(&mut self, thread: ThreadId) -> LockSetId {
-        let owner = self.owner(thread);
-        if let Some(id) = owner.id {
-            return id;
-        }
-        let held = Arc::clone(&owner.held);
-        let id = self.number(held.iter().map(|held| (held.lock, held.mode)).collect());
-        self.owner(thread).id = Some(id);
-        id
+        self.owner(thread).id
     }
 
     /// The number of a set.

@@ -97,7 +97,8 @@ fn a_confirmed_finding_replays_and_a_known_one_is_silent() {
 fn a_comment_in_the_source_silences_its_line() {
     let desk = Desk::new();
     let text = std::fs::read_to_string(repository("examples/lost_update.c")).expect("readable");
-    let quiet = text.replace("counter = counter + 1;", "counter = counter + 1; /* threadbare: ignore(race) */");
+    let quiet =
+        text.replace("counter = counter + 1;", "counter = counter + 1; /* threadbare: ignore(race) */");
     let source = desk.file("quiet.c", quiet).display().to_string();
     let answer = desk.run(&["check", &source, "--json", "-", "--quiet"]);
     let report = answer.json();

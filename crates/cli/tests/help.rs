@@ -8,9 +8,18 @@ use support::Desk;
 fn help_lists_what_works_and_nothing_else() {
     let answer = Desk::new().run(&["--help"]);
     assert_eq!((answer.code, answer.stderr.as_str()), (Some(0), ""));
-    for word in
-        ["hunt", "check", "replay", "trace", "cc", "c++", "completions", "EXIT STATUS", "EXAMPLES", "ENVIRONMENT"]
-    {
+    for word in [
+        "hunt",
+        "check",
+        "replay",
+        "trace",
+        "cc",
+        "c++",
+        "completions",
+        "EXIT STATUS",
+        "EXAMPLES",
+        "ENVIRONMENT",
+    ] {
         assert!(answer.stdout.contains(word), "`{word}` is missing:\n{}", answer.stdout);
     }
     for word in ["verify", "suite", "compare"] {

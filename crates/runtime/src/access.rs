@@ -142,7 +142,8 @@ unsafe fn watched(fiber: *mut Fiber, addr: usize, size: usize, write: bool, pc: 
     unsafe {
         if *shadow::cell(addr) & FREED != 0 {
             // The fatal access belongs to the story.
-            engine.note(kind, addr, if whole { size as u8 } else { 0 }, size as u64, 0);
+            let (size, value) = if whole { (size as u8, load(addr, size as u8)) } else { (0, size as u64) };
+            engine.note(kind, addr, size, value, value);
             use_after_free(addr, write);
         }
         match (whole, write) {
