@@ -13,13 +13,13 @@ struct Word<S> {
     /// Which bytes the first state is for; none in a word that is being made.
     mask: u8,
     state: S,
-    /// The states of the word's other bytes.
-    rest: Vec<(u8, S)>,
+    /// The states of the word's other bytes: seldom any, hence the box.
+    rest: Option<Box<Vec<(u8, S)>>>,
 }
 
 impl<S: Default> Default for Word<S> {
     fn default() -> Self {
-        Word { mask: 0, state: S::default(), rest: Vec::new() }
+        Word { mask: 0, state: S::default(), rest: None }
     }
 }
 
@@ -29,7 +29,7 @@ impl<S: Default + Clone> Word<S> {
         let mut added: Vec<(u8, S)> = Vec::new();
         let mut covered = self.mask;
         let first = (&mut self.mask, &mut self.state);
-        let rest = self.rest.iter_mut().map(|(mask, state)| (mask, state));
+        let rest = self.rest.iter_mut().flat_map(|rest| rest.iter_mut()).map(|(mask, state)| (mask, state));
         for (own, state) in std::iter::once(first).chain(rest) {
             covered |= *own;
             let inside = *own & mask;
@@ -41,7 +41,9 @@ impl<S: Default + Clone> Word<S> {
         if mask & !covered != 0 {
             added.push((mask & !covered, S::default()));
         }
-        self.rest.append(&mut added);
+        if !added.is_empty() {
+            self.rest.get_or_insert_default().append(&mut added);
+        }
     }
 
     #[inline]
@@ -62,7 +64,7 @@ impl<S: Default + Clone> Word<S> {
         if self.mask & mask != 0 {
             f(address(self.mask), &mut self.state);
         }
-        for (own, state) in &mut self.rest {
+        for (own, state) in self.rest.iter_mut().flat_map(|rest| rest.iter_mut()) {
             if *own & mask != 0 {
                 f(address(*own), state);
             }
@@ -121,11 +123,13 @@ impl<S: Default + Clone> Memory<S> {
         for word in self.words.addresses(first >> WORD_BITS, last >> WORD_BITS) {
             let gone = mask(word, first, last);
             let Some(found) = self.words.get(word) else { continue };
-            found.rest.iter_mut().for_each(|(mask, _)| *mask &= !gone);
-            found.rest.retain(|(mask, _)| *mask != 0);
+            if let Some(rest) = &mut found.rest {
+                rest.iter_mut().for_each(|(mask, _)| *mask &= !gone);
+                rest.retain(|(mask, _)| *mask != 0);
+            }
             found.mask &= !gone;
             if found.mask == 0 {
-                match found.rest.pop() {
+                match found.rest.as_mut().and_then(|rest| rest.pop()) {
                     Some((mask, state)) => (found.mask, found.state) = (mask, state),
                     None => {
                         self.words.remove(word);

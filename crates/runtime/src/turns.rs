@@ -147,9 +147,10 @@ impl Engine {
                     Some(mark) if mark == self.progress => giving_way = true,
                     _ => {
                         other.gave_way_at = None;
+                        let pending: *const Op = &other.pending;
                         // SAFETY: fibers are boxed and never dropped; nothing runs while the
                         // policy looks at their operations.
-                        let op = unsafe { &*(&raw const other.pending) };
+                        let op = unsafe { &*pending };
                         self.candidates.push(Candidate { thread: id, op });
                     }
                 }

@@ -12,7 +12,8 @@ use crate::synchronization::LastValue;
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub pc: u64,
-    pub event: usize,
+    /// Its place in the trace; small, for there are many of these.
+    pub event: u32,
     /// The time of its thread.
     pub time: u32,
     /// The time of its thread where values are handed over.
@@ -57,8 +58,8 @@ pub struct History {
     exclusive: u64,
     reads: Frontier,
     writes: Frontier,
-    atomic_reads: Frontier,
-    atomic_writes: Frontier,
+    /// Reads and writes that are atomic, where there are any.
+    atomics: Option<Box<(Frontier, Frontier)>>,
     /// Who wrote it last.
     pub value: LastValue,
 }
@@ -74,8 +75,7 @@ impl Default for History {
             exclusive: u64::MAX,
             reads: Frontier::Empty,
             writes: Frontier::Empty,
-            atomic_reads: Frontier::Empty,
-            atomic_writes: Frontier::Empty,
+            atomics: None,
             value: LastValue::default(),
         }
     }
@@ -94,8 +94,10 @@ impl History {
         self.writes.is_covered_by(clock)
             && (!new.writes || self.reads.is_covered_by(clock))
             && (new.atomic
-                || (self.atomic_writes.is_covered_by(clock)
-                    && (!new.writes || self.atomic_reads.is_covered_by(clock))))
+                || self.atomics.as_ref().is_none_or(|atomics| {
+                    let (reads, writes) = &**atomics;
+                    writes.is_covered_by(clock) && (!new.writes || reads.is_covered_by(clock))
+                }))
     }
 
     /// Whether one lock keeps an access with these locks apart from all others.
@@ -124,8 +126,8 @@ impl History {
         let frontier = match (new.atomic, new.writes) {
             (false, false) => &mut self.reads,
             (false, true) => &mut self.writes,
-            (true, false) => &mut self.atomic_reads,
-            (true, true) => &mut self.atomic_writes,
+            (true, false) => &mut self.atomics.get_or_insert_default().0,
+            (true, true) => &mut self.atomics.get_or_insert_default().1,
         };
         frontier.push(new.epoch(), clock);
         self.last = (new.pc, new.kind, new.thread, new.time);

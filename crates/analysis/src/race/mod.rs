@@ -93,7 +93,7 @@ impl Search {
         };
         let new = Entry {
             pc: event.pc,
-            event: index,
+            event: u32::try_from(index).unwrap_or(u32::MAX),
             time,
             handed_over,
             locks,
@@ -175,7 +175,7 @@ impl Found {
             certainty,
             pattern: patterns::pair(old.writes, new.writes),
             object: addr,
-            at: new.event,
+            at: new.event as usize,
             accesses: vec![old.access(addr), new.access(addr)],
             locks,
             count: self.findings.get(place).map_or(1, |known| known.count),
@@ -190,6 +190,6 @@ impl Found {
 impl Entry {
     fn access(&self, object: u64) -> Access {
         let Entry { event, thread, pc, context, kind, .. } = *self;
-        Access { event, thread, pc, context, kind, object }
+        Access { event: event as usize, thread, pc, context, kind, object }
     }
 }
