@@ -44,6 +44,9 @@ pub fn cause<'a>(failing: &[Event], passing: impl IntoIterator<Item = &'a [Event
     })
 }
 
+/// How far back the parts of a pattern are looked for at one location.
+const NEAR: usize = 32;
+
 /// One access to one location.
 #[derive(Clone, Copy)]
 struct Step {
@@ -84,13 +87,14 @@ fn extend(history: &[Step], last: Step, found: &mut BTreeMap<Signature, Vec<Acce
     };
     let thread = last.access.thread;
     let mut others: BTreeSet<ThreadId> = BTreeSet::new();
-    // Back to the last write: a pattern never steps over one.
-    for (place, remote) in history.iter().enumerate().rev() {
+    // Back to the last write: a pattern never steps over one. Threads that spin leave long runs of
+    // reads behind, of which the latest say enough.
+    for (place, remote) in history.iter().enumerate().rev().take(NEAR) {
         let by_other = remote.access.thread != thread;
         if by_other && others.insert(remote.access.thread) {
             add(patterns::pair(remote.writes, last.writes), &[*remote, last]);
             // The same thread before that, with no write in between.
-            for first in history[..place].iter().rev() {
+            for first in history[..place].iter().rev().take(NEAR) {
                 if first.access.thread == thread {
                     let pattern = patterns::triple(first.writes, remote.writes, last.writes);
                     add(pattern, &[*first, *remote, last]);

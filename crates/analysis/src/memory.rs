@@ -14,6 +14,7 @@ struct Word<S> {
     mask: u8,
     state: S,
     /// The states of the word's other bytes: seldom any, hence the box.
+    #[allow(clippy::box_collection)]
     rest: Option<Box<Vec<(u8, S)>>>,
 }
 

@@ -147,6 +147,11 @@ fn words(args: &CheckArgs, result: &Check, told: &[Told], failures: &[Kept], sil
         1 => format!("1 {what}"),
         _ => format!("{number} {what}s"),
     };
+    if result.interrupted {
+        text.push_str(
+            "It was interrupted: more may be left, and what was predicted was not driven to happen.\n",
+        );
+    }
     let quiet = if silenced == 0 { String::new() } else { format!(", {silenced} silenced") };
     text.push_str(&format!(
         "{}{quiet} and {} in {}: {} executions, up to {} threads, {:.2} s.\n",

@@ -30,6 +30,9 @@ pub struct Kept {
     pub sarif: Option<SarifResult>,
 }
 
+/// The longest trace whose cause is looked for.
+const LONGEST_COMPARED: usize = 20_000;
+
 /// Where failures are kept, and under which name.
 pub struct Shelf<'a> {
     /// The folder.
@@ -68,7 +71,10 @@ pub fn keep(
                 is_minimal = minimal;
                 shortest
             });
-            passing = stage.passing();
+            // Where the trace is long, so are the others, and no pattern is short enough to read.
+            if shortest.as_ref().is_some_and(|run| run.events.len() <= LONGEST_COMPARED) {
+                passing = stage.passing();
+            }
             (shortest, stage.symbols())
         }
         None => (None, &nothing),
@@ -85,7 +91,9 @@ pub fn keep(
         switches: rerun::to_schedule(&run.switches, &names),
         ..shelf.head.clone()
     };
-    report.cause = cause(&run.events, passing.iter().map(|run| &run.events[..]))
+    report.cause = (!passing.is_empty())
+        .then(|| cause(&run.events, passing.iter().map(|run| &run.events[..])))
+        .flatten()
         // What most passing executions do as well explains nothing.
         .filter(|cause| 4 * cause.in_passing <= passing.len())
         .map(|cause| cause_text(&cause, passing.len(), &names));

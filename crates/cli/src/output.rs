@@ -62,6 +62,7 @@ pub fn write_json(options: &OutputArgs, report: &JsonReport) -> Result<(), CliEr
 pub fn write_sarif(options: &OutputArgs, command: &str, results: &[SarifResult]) -> Result<(), CliError> {
     match options.sarif.as_deref() {
         None => Ok(()),
+        Some(path) if path == Path::new("-") => print(&sarif(results, env!("CARGO_PKG_VERSION"), command)),
         Some(path) => write_whole(path, sarif(results, env!("CARGO_PKG_VERSION"), command).as_bytes()),
     }
 }

@@ -46,13 +46,22 @@ fn read(path: &Path) -> Result<Schedule, CliError> {
         .map_err(|problem| CliError::Schedule { path: path.to_path_buf(), problem })
 }
 
+/// The program named in a schedule: from here, or else from where the schedule was made.
+fn beside(schedule: &Path, program: PathBuf) -> PathBuf {
+    if program.exists() {
+        return program;
+    }
+    let folders = schedule.ancestors().skip(1).take(2);
+    folders.map(|folder| folder.join(&program)).find(|path| path.exists()).unwrap_or(program)
+}
+
 fn program(args: &ReplayArgs, schedule: &Schedule, conditions: &Conditions) -> Result<Program, CliError> {
     let path = match &args.program {
         Some(path) => path.clone(),
         None if schedule.program.is_empty() => {
             return Err(CliError::NoProgram { path: args.schedule.clone() });
         }
-        None => PathBuf::from(&schedule.program),
+        None => beside(&args.schedule, PathBuf::from(&schedule.program)),
     };
     // What is built lies beside the schedule, as it did when the schedule was made.
     let folder = match args.schedule.parent() {

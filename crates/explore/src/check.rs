@@ -33,7 +33,7 @@ pub struct Examined {
 impl Examined {
     /// Whether it happened and the program failed of it.
     pub fn fails(&self) -> bool {
-        self.confirmed.as_ref().is_some_and(|run| run.outcome.failure().is_some())
+        self.confirmed.as_ref().is_some_and(|run| fails_of(&self.finding, run))
     }
 }
 
@@ -170,10 +170,14 @@ impl Checking<'_> {
     /// Tries to make each finding happen. What is only suspected is told if it makes the program fail.
     fn confirm_all(&mut self, progress: &dyn Fn(&Progress)) -> Result<(), ExploreError> {
         for finding in std::mem::take(&mut self.set).into_sorted() {
-            let suspected = finding.certainty == Certainty::Suspected;
+            // Correct programs, too, read under a lock what they write under it later, and use
+            // variables together that need not agree: such findings count only if they do harm.
+            let suspected = finding.certainty == Certainty::Suspected
+                || finding.kind == FindingKind::Atomicity
+                    && (!finding.locks.is_empty() || finding.accesses.len() > 3);
             let confirming = self.confirm(&finding)?;
             self.tell(progress);
-            let fails = confirming.as_ref().is_some_and(|run| run.outcome.failure().is_some());
+            let fails = confirming.as_ref().is_some_and(|run| fails_of(&finding, run));
             if suspected && !fails {
                 continue;
             }
@@ -209,7 +213,7 @@ impl Checking<'_> {
             };
             if happens(finding, &run) {
                 // A run that fails says more than one that passes.
-                if run.outcome.failure().is_some() {
+                if fails_of(finding, &run) {
                     return Ok(Some(run));
                 }
                 happened.get_or_insert(run);
@@ -217,6 +221,15 @@ impl Checking<'_> {
         }
         Ok(happened)
     }
+}
+
+/// Whether an execution that shows the finding failed of it. Threads that wait for each other for
+/// ever are no consequence of how accesses follow each other.
+fn fails_of(finding: &Finding, run: &Execution) -> bool {
+    run.outcome.failure().is_some_and(|failure| {
+        let waits = matches!(failure.kind, FailureKind::Deadlock | FailureKind::Hang);
+        (finding.kind == FindingKind::Deadlock) == waits
+    })
 }
 
 /// The plan that drives a finding's operations together.

@@ -1,5 +1,7 @@
 //! Events and switches brought into one order, and cut to what a person wants to read.
 
+use std::collections::HashMap;
+
 use threadbare_trace::{Event, EventKind, Failure, FailureKind, Outcome, SwitchRecord, ThreadId};
 
 use crate::Look;
@@ -69,6 +71,11 @@ impl Row {
 /// the two lists disagree the events win: they are what happened.
 fn merge(events: &[Event], switches: &[SwitchRecord]) -> Vec<Row> {
     let mut rows = Vec::with_capacity(events.len() + switches.len());
+    // How many switches are left when the last one that leads to a thread has been made.
+    let mut left_at_last: HashMap<ThreadId, usize> = HashMap::new();
+    for (place, switch) in switches.iter().enumerate() {
+        left_at_last.insert(switch.to, switches.len() - place);
+    }
     let mut pending = switches;
     let mut running = switches.first().map(|switch| switch.from);
     for (index, event) in events.iter().enumerate() {
@@ -79,7 +86,8 @@ fn merge(events: &[Event], switches: &[SwitchRecord]) -> Vec<Row> {
         while let Some((switch, later)) = pending.split_first() {
             // A switch away from this event's thread that no other leads back from is yet to come.
             let here = running == Some(event.thread);
-            if here && (before(event, switch) || !pending.iter().any(|back| back.to == event.thread)) {
+            let leads_back = left_at_last.get(&event.thread).is_some_and(|left| *left <= pending.len());
+            if here && (before(event, switch) || !leads_back) {
                 break;
             }
             running = Some(switch.to);

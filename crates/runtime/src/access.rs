@@ -87,7 +87,7 @@ fn use_after_free(addr: usize, write: bool) -> ! {
         Some(block) => record::fail(
             FailureKind::UseAfterFree,
             format_args!(
-                "{verb} {} bytes into a heap block of {} bytes that {} freed at <pc {:#x} in {}>",
+                "{verb} offset {} in a heap block of {} bytes that {} freed at <pc {:#x} in {}>",
                 addr - block.start,
                 block.size,
                 block.freed_by,
