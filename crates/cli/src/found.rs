@@ -1,6 +1,7 @@
 //! What is made of one failure: a second run, the files, and the words.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use threadbare_analysis::cause;
 use threadbare_explore::{Found, is_preemption};
@@ -56,7 +57,7 @@ pub fn keep(
 ) -> Result<Kept, CliError> {
     let nothing = Symbols::new(&Modules::default());
     let mut is_minimal = false;
-    let mut passing = Vec::new();
+    let mut passing: Rc<[Execution]> = Rc::default();
     let (again, symbols) = match stage {
         Some(stage) => {
             let again = stage.follow(&found.run.switches).ok();

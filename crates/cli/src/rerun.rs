@@ -1,5 +1,6 @@
 //! Running one interleaving again on a program of its own.
 
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use threadbare_explore::minimise;
@@ -31,6 +32,9 @@ pub struct Stage {
     server: Option<Server>,
     /// What happens where the program does not even get to its first thread.
     early: Option<Execution>,
+    passing: Option<Rc<[Execution]>>,
+    /// What is left of the time for making schedules shorter, for all failures together.
+    time_to_shorten: Duration,
     symbols: Symbols,
 }
 
@@ -50,12 +54,28 @@ impl Stage {
         match Server::start(program, &options) {
             Ok(server) => {
                 let symbols = Symbols::new(server.modules());
-                Ok(Stage { program: program.clone(), options, server: Some(server), early: None, symbols })
+                Ok(Stage {
+                    program: program.clone(),
+                    options,
+                    server: Some(server),
+                    early: None,
+                    passing: None,
+                    time_to_shorten: SHORTENING_TIME,
+                    symbols,
+                })
             }
             Err(StartError::FailedEarly { failure, output, .. }) => {
                 let symbols = Symbols::new(&Modules::default());
                 let early = Some(Execution::before_threads(*failure, output));
-                Ok(Stage { program: program.clone(), options, server: None, early, symbols })
+                Ok(Stage {
+                    program: program.clone(),
+                    options,
+                    server: None,
+                    early,
+                    passing: None,
+                    time_to_shorten: SHORTENING_TIME,
+                    symbols,
+                })
             }
             Err(error) => Err(error.into()),
         }
@@ -88,17 +108,21 @@ impl Stage {
     /// Looks for the fewest switches that fail in the same way; the execution, and whether none of
     /// its switches can be left out.
     pub fn shorten(&mut self, failing: Execution) -> (Execution, bool) {
-        let Some(server) = &mut self.server else { return (failing, false) };
+        let limit = self.time_to_shorten;
+        let Some(server) = self.server.as_mut().filter(|_| !limit.is_zero()) else {
+            return (failing, false);
+        };
         let begin = Instant::now();
         let (shortest, is_minimal) = minimise(failing.clone(), SHORTENING_RUNS, &mut |plan| {
-            if begin.elapsed() > SHORTENING_TIME {
+            if begin.elapsed() > limit {
                 return None;
             }
             let run = server.run(plan.policy, &plan.script, plan.flags).ok()?;
             server.learn(&run.discovered);
             Some(run)
         });
-        let in_time = begin.elapsed() <= SHORTENING_TIME;
+        let in_time = begin.elapsed() <= limit;
+        self.time_to_shorten = limit.saturating_sub(begin.elapsed());
         // Once more on a program that has learned nothing, so that what is shown is what a replay
         // shows.
         match Server::start(&self.program, &self.options) {
@@ -113,7 +137,17 @@ impl Stage {
 
     /// Executions that pass, to compare a failing one with. For a program that hardly ever passes
     /// there may be none.
-    pub fn passing(&mut self) -> Vec<Execution> {
+    pub fn passing(&mut self) -> Rc<[Execution]> {
+        // They are the same for every failure of the program.
+        if let Some(passing) = &self.passing {
+            return Rc::clone(passing);
+        }
+        let passing: Rc<[Execution]> = self.run_passing().into();
+        self.passing = Some(Rc::clone(&passing));
+        passing
+    }
+
+    fn run_passing(&mut self) -> Vec<Execution> {
         let Some(server) = &mut self.server else { return Vec::new() };
         let begin = Instant::now();
         let mut passing = Vec::new();
