@@ -183,6 +183,9 @@ impl Engine {
             return self.candidates[0].thread;
         }
         let step = self.shared.control().steps;
+        if self.steered && self.policy.prefix().is_some_and(|prefix| prefix.is_used_up()) {
+            crate::steered::await_order(self);
+        }
         let choice = Choice { candidates: &self.candidates, current: fiber.id, step };
         let chosen = self.policy.choose(&choice);
         let enabled = self

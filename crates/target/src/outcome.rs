@@ -22,7 +22,7 @@ pub(crate) fn recorded_failure(control: &Control) -> Option<Failure> {
 }
 
 /// The outcome of an execution, and what the user should know about it besides.
-pub(crate) fn read(control: &Control, output: &[u8]) -> (Outcome, Option<String>) {
+pub(crate) fn read(control: &Control, wait_status: i32, output: &[u8]) -> (Outcome, Option<String>) {
     if control.uncontrolled != 0 {
         return (Outcome::Uncontrolled(control.message.read()), None);
     }
@@ -35,7 +35,7 @@ pub(crate) fn read(control: &Control, output: &[u8]) -> (Outcome, Option<String>
         }
         return (Outcome::Failed(failure), None);
     }
-    let status = ExitStatus::from_raw(control.wait_status);
+    let status = ExitStatus::from_raw(wait_status);
     let failed = |kind, message| {
         let thread = ThreadId::MAIN;
         (Outcome::Failed(Failure { kind, message, thread, stack: Vec::new() }), None)
