@@ -105,6 +105,8 @@ STRATEGIES
   pct            random priorities with a few changes (--pct-depth)
   pos            partial order sampling: random priorities, drawn again at conflicts
   surw           selectively uniform random walk
+  ars            adaptive: goes on with what is farthest, in memory-access patterns, from what
+                 passed (--ars-width); `ars-paper` is the method as it was published
   dfs            all interleavings in order (--preemption-bound), until exhausted
   delay-yield, delay-10ms, delay-100ms
                  threads in virtual parallel, some operations delayed (--probability)
@@ -208,6 +210,15 @@ pub struct HuntArgs {
     #[arg(long, value_name = "P", default_value_t = 0.1, value_parser = probability)]
     #[arg(allow_negative_numbers = true, help_heading = "Strategy options")]
     pub probability: f64,
+
+    /// ars: how many sub-traces to go on with
+    #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Strategy options")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=100), allow_negative_numbers = true)]
+    pub ars_width: u32,
+
+    /// ars: run every prefix again instead of going on from snapshots (slower, same result)
+    #[arg(long, help_heading = "Strategy options")]
+    pub no_snapshots: bool,
 
     /// dfs: at most this many switches away from a thread that could go on (default: no bound)
     #[arg(long, value_name = "N", help_heading = "Strategy options", allow_negative_numbers = true)]

@@ -94,6 +94,8 @@ pub fn options(args: &HuntArgs, executions: u64) -> Result<Options, CliError> {
         keep_going: args.keep_going,
         pct_depth: args.pct_depth,
         delay_probability: args.probability,
+        ars_width: args.ars_width as usize,
+        snapshots: !args.no_snapshots,
         preemption_bound: args.preemption_bound,
         spurious: args.spurious,
         os_threads: args.threads == Threads::Os,

@@ -46,6 +46,10 @@ pub struct Options {
     pub pct_depth: u32,
     /// How likely an operation is delayed by the `delay` strategies.
     pub delay_probability: f64,
+    /// How many sub-traces `ars` goes on with.
+    pub ars_width: usize,
+    /// Go on from snapshots in the middle of executions, where a strategy can.
+    pub snapshots: bool,
     /// The most preemptions of an interleaving that `dfs` runs.
     pub preemption_bound: Option<u32>,
     /// Condition waits may wake without a signal.
@@ -70,6 +74,8 @@ impl Default for Options {
             keep_going: false,
             pct_depth: 3,
             delay_probability: 0.1,
+            ars_width: 5,
+            snapshots: true,
             preemption_bound: None,
             spurious: false,
             os_threads: false,
@@ -236,6 +242,7 @@ impl<'a> Conduct<'a> {
                 self.ledger.enter("start-up", *run);
                 return Ok(false);
             }
+            Some(Trouble::CutShort) => return Ok(false),
             Some(Trouble::Error(error)) => return self.give_up(error),
             None => {}
         }
@@ -287,6 +294,7 @@ impl<'a> Conduct<'a> {
             failures: self.ledger.failures,
             uncontrolled,
             exhausted,
+            snapshots: strategy.snapshots(),
             bound: if exhausted { strategy.bound() } else { None },
             warnings: self.ledger.warnings,
             shared_locations: self.history.shared().len(),

@@ -4,6 +4,7 @@
 //! plans on as many servers as asked for and keeps what was found. Adding a technique means adding
 //! one file that implements [`Strategy`] and a line in `strategy.rs`.
 
+mod ars;
 mod auto;
 mod campaign;
 mod check;
@@ -16,6 +17,7 @@ mod minimise;
 mod profile;
 mod runner;
 mod sampled;
+mod search;
 mod strategy;
 
 #[cfg(test)]
@@ -28,4 +30,5 @@ pub use history::History;
 pub use ledger::{Campaign, Found, Verdict};
 pub use minimise::{is_preemption, is_same_failure, minimise, replay};
 pub use profile::Profile;
+pub use search::{Search, SharedSearch, Steer};
 pub use strategy::{Plan, STRATEGIES, Strategy};

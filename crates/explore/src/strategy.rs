@@ -3,11 +3,13 @@
 use threadbare_sched::{PolicyKind, PolicySpec};
 use threadbare_target::{Execution, Script};
 
+use crate::ars::{Ars, Style};
 use crate::auto::Auto;
 use crate::campaign::Options;
 use crate::dfs::Dfs;
 use crate::error::ExploreError;
 use crate::history::History;
+use crate::search::SharedSearch;
 use crate::sampled::{RoundRobin, Sampled, Sampler};
 
 /// The names of all strategies, in the order they are listed to people.
@@ -17,6 +19,8 @@ pub const STRATEGIES: &[&str] = &[
     "pct",
     "pos",
     "surw",
+    "ars",
+    "ars-paper",
     "dfs",
     "delay-yield",
     "delay-10ms",
@@ -37,6 +41,8 @@ pub struct Plan {
     pub name: String,
     /// Whether to count who touches what, for the history.
     pub profile: bool,
+    /// The execution is the next one that this search comes to, and all but `name` is of no account.
+    pub search: Option<SharedSearch>,
 }
 
 impl Plan {
@@ -48,6 +54,7 @@ impl Plan {
             flags: 0,
             name: name.into(),
             profile: false,
+            search: None,
         }
     }
 }
@@ -77,6 +84,11 @@ pub trait Strategy {
         None
     }
 
+    /// How many partial runs were made from snapshots.
+    fn snapshots(&self) -> u64 {
+        0
+    }
+
     /// What the user should know about the search.
     fn warnings(&self) -> Vec<String> {
         Vec::new()
@@ -91,6 +103,10 @@ pub(crate) fn by_name(options: &Options) -> Result<Box<dyn Strategy>, ExploreErr
         return Err(ExploreError::Probability(probability));
     }
     let sampled = |sampler| Ok(Box::new(Sampled::new(sampler, seed)) as Box<dyn Strategy>);
+    let ars = |style: Style| {
+        let style = Style { always_from_start: !options.snapshots, ..style };
+        Ok(Box::new(Ars::new(seed, style)) as Box<dyn Strategy>)
+    };
     let delay = |micros| sampled(Sampler::Delay { micros, probability });
     match options.strategy.as_str() {
         "auto" => Ok(Box::new(Auto::new(seed, probability))),
@@ -98,6 +114,8 @@ pub(crate) fn by_name(options: &Options) -> Result<Box<dyn Strategy>, ExploreErr
         "pct" => sampled(Sampler::Pct { depth: options.pct_depth }),
         "pos" => sampled(Sampler::Pos),
         "surw" => sampled(Sampler::Surw),
+        "ars" => ars(Style::improved(options.ars_width)),
+        "ars-paper" => ars(Style::paper(options.ars_width)),
         "dfs" => Ok(Box::new(Dfs::new(seed, options.preemption_bound))),
         "delay-yield" => delay(0),
         "delay-10ms" => delay(10_000),

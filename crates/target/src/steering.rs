@@ -16,7 +16,7 @@ use crate::server_error::RunError;
 
 /// A copy of the program that stands at a decision.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Snapshot(u32);
+pub struct Snapshot(pub u32);
 
 /// Where a steered copy came to a stop.
 #[derive(Debug)]
