@@ -61,7 +61,13 @@ pub struct Matcher {
     recent: Map<ThreadId, Recent>,
     dropped: Dropped,
     work: u64,
+    /// How many accesses the event in progress is so far.
+    pieces: u32,
 }
+
+/// How many accesses of one event are followed as the second one of patterns 10, 13 and 15. One copy of a
+/// long range shall not push everything else out of the recent ones.
+const FOLLOWED_PIECES: u32 = 16;
 
 impl Default for Matcher {
     fn default() -> Self {
@@ -81,6 +87,7 @@ impl Matcher {
             recent: map(),
             dropped: Dropped::default(),
             work: 0,
+            pieces: 0,
         }
     }
 
@@ -111,6 +118,7 @@ impl Matcher {
 
     /// Takes in the next access of the trace and adds to `found` what became present by it.
     pub fn observe(&mut self, access: &MemoryAccess, found: &mut Vec<Occurrence>) {
+        self.pieces = if self.now.event() == access.event { self.pieces + 1 } else { 1 };
         self.now = self.now.next(access.event);
         let mut crossed = Vec::new();
         let most = self.limits.patterns;
@@ -175,6 +183,10 @@ impl Matcher {
         match access.manner {
             Manner::Reads => self.dropped.readers += u64::from(object.read(access, now, limits.readers)),
             Manner::Writes => object.write(access, now),
+        }
+        if self.pieces > FOLLOWED_PIECES {
+            self.dropped.recent += 1;
+            return;
         }
         let recent = entry(&mut self.recent, access.thread);
         if let Some(forgotten) = recent.touch(access, now, limits.recent) {

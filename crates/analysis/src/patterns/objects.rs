@@ -105,7 +105,7 @@ impl Objects {
             }
             _ => {
                 if let Some(touch) = Touch::of(event, kind) {
-                    self.access(index, event, kind, touch, changes);
+                    self.access(index, event, touch, changes);
                 }
             }
         }
@@ -134,14 +134,7 @@ impl Objects {
         }
     }
 
-    fn access(
-        &mut self,
-        index: usize,
-        event: &Event,
-        kind: EventKind,
-        touch: Touch,
-        changes: &mut Vec<Change>,
-    ) {
+    fn access(&mut self, index: usize, event: &Event, touch: Touch, changes: &mut Vec<Change>) {
         let access = MemoryAccess {
             event: index,
             thread: event.thread,
@@ -158,25 +151,15 @@ impl Objects {
             let touched = Touched { access, reads: touch.reads, writes: touch.writes, images };
             let region = start.and_then(|start| regions.get_mut(&start)).unwrap_or(elsewhere);
             let (low, high) = (first >> WORD_BITS, end >> WORD_BITS);
-            if kind == EventKind::Free {
-                // Releasing a block makes no variables that nobody has accessed.
-                let known = region.known_words(low, high);
-                let (near, far) = known.split_at(known.len().min(room as usize));
-                near.iter().for_each(|word| region.touch(*word, first, end, &touched, changes));
-                far.iter().for_each(|word| region.forget(*word, *word, images, changes));
-                *skipped += far.len() as u64;
-                room -= near.len() as u64;
-            } else {
-                let near = (high - low + 1).min(room);
-                (low..low + near).for_each(|word| region.touch(word, first, end, &touched, changes));
-                if low + near <= high {
-                    *skipped += high - (low + near) + 1;
-                    if touch.writes {
-                        region.forget(low + near, high, images, changes);
-                    }
+            let near = (high - low + 1).min(room);
+            (low..low + near).for_each(|word| region.touch(word, first, end, &touched, changes));
+            if low + near <= high {
+                *skipped += high - (low + near) + 1;
+                if touch.writes {
+                    region.forget(low + near, high, images, changes);
                 }
-                room -= near;
             }
+            room -= near;
             if end == last {
                 return;
             }

@@ -77,7 +77,7 @@ impl Region {
     }
 
     /// The words from `first` to `last` that have been accessed, in order.
-    pub fn known_words(&self, first: u64, last: u64) -> Vec<u64> {
+    fn known_words(&self, first: u64, last: u64) -> Vec<u64> {
         if (self.words.size() as u64) < last - first {
             let known = self.words.keys().copied().filter(|word| (first..=last).contains(word));
             let mut known: Vec<u64> = known.collect();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use threadbare_trace::Event;
+use threadbare_trace::{Event, EventKind};
 
 use super::limits::{Dropped, Limits};
 use super::matcher::Matcher;
@@ -44,6 +44,20 @@ impl TraceMatcher {
                 Change::Forget(object) => self.matcher.forget(object),
             }
         }
+    }
+
+    /// Takes note of the memory that the next event names, and of no access.
+    pub fn pass_over(&mut self, event: &Event) {
+        let names = event.kind().is_some_and(|kind| kind.only_names() || kind == EventKind::Start);
+        match names {
+            true => self.observe(event, &mut Vec::new()),
+            false => self.leave_out(1),
+        }
+    }
+
+    /// Leaves out this many events of the trace.
+    pub fn leave_out(&mut self, events: usize) {
+        self.seen += events;
     }
 
     /// The patterns of a whole trace.
