@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use threadbare_analysis::cause;
-use threadbare_explore::{Found, is_preemption};
+use threadbare_analysis::{Compared, cause, pending};
+use threadbare_explore::{Found, is_preemption, is_same_failure};
 use threadbare_report::{
     FailureReport, Interleaving, Look, SarifResult, cause_text, failure_result, failure_site, interleaving,
     name_addresses, record,
@@ -15,7 +15,7 @@ use threadbare_trace::{FailureKind, Schedule, TraceFile};
 use crate::error::CliError;
 use crate::keep;
 use crate::names::ExecutionNames;
-use crate::rerun::{self, Stage};
+use crate::rerun::{self, Others, Stage};
 
 /// A failure that was run again and kept.
 pub struct Kept {
@@ -57,7 +57,8 @@ pub fn keep(
 ) -> Result<Kept, CliError> {
     let nothing = Symbols::new(&Modules::default());
     let mut is_minimal = false;
-    let mut passing: Rc<[Execution]> = Rc::default();
+    let mut others: Rc<Others> = Rc::default();
+    let mut informed = None;
     let (again, symbols) = match stage {
         Some(stage) => {
             let again = stage.follow(&found.run.switches).ok();
@@ -73,8 +74,9 @@ pub fn keep(
                 shortest
             });
             // Where the trace is long, so are the others, and no pattern is short enough to read.
-            if shortest.as_ref().is_some_and(|run| run.events.len() <= LONGEST_COMPARED) {
-                passing = stage.passing();
+            if let Some(run) = shortest.as_ref().filter(|run| run.events.len() <= LONGEST_COMPARED) {
+                others = stage.others();
+                informed = stage.follow_informed(run);
             }
             (shortest, stage.symbols())
         }
@@ -92,12 +94,10 @@ pub fn keep(
         switches: rerun::to_schedule(&run.switches, &names),
         ..shelf.head.clone()
     };
-    report.cause = (!passing.is_empty())
-        .then(|| cause(&run.events, passing.iter().map(|run| &run.events[..])))
-        .flatten()
-        // What most passing executions do as well explains nothing.
-        .filter(|cause| 4 * cause.in_passing <= passing.len())
-        .map(|cause| cause_text(&cause, passing.len(), &names));
+    report.cause = match &informed {
+        Some(informed) => cause_of(informed, &others, &ExecutionNames::new(symbols, informed)),
+        None => cause_of(run, &others, &names),
+    };
     let trace = recorded(run, &names, &schedule);
     let path = keep::keep(shelf.folder, shelf.name, &schedule, &trace, &run.output)?;
     report.execution = found.execution;
@@ -110,6 +110,24 @@ pub fn keep(
     report.trace = Some(path.with_extension(keep::TRACE).display().to_string());
     let sarif = sarif_result(&trace, &report);
     Ok(Kept { report, schedule: path, shown: show(run, &names, look), kind: failure.kind, sarif })
+}
+
+/// The pattern that tells a failing run from those that passed, in a sentence.
+fn cause_of(run: &Execution, others: &Others, names: &ExecutionNames<'_>) -> Option<String> {
+    let failure = run.outcome.failure()?;
+    let is_same = |other: &&Execution| other.outcome.failure().is_some_and(|it| is_same_failure(it, failure));
+    let examples = others.passing.iter().map(|run| &run.events[..]);
+    // The later ones knew more of what is shared.
+    let next = |run: &Execution| pending(&run.events, &run.switches, examples.clone().rev());
+    let failing: Vec<_> = std::iter::once(run)
+        .chain(others.failing.iter().filter(is_same))
+        .map(|run| (&run.events, next(run)))
+        .collect();
+    let mut failing = failing.iter().map(|(events, pending)| Compared { events, pending });
+    let passing = examples.clone().map(|events| Compared { events, pending: &[] });
+    let cause = cause(&failing.next()?, failing, passing)?;
+    // What most passing executions do as well explains nothing.
+    (4 * cause.in_passing <= cause.passing).then(|| cause_text(&cause, names))
 }
 
 /// A run as a trace file has it. The schedule says which program it was.

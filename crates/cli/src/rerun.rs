@@ -21,9 +21,20 @@ const MOST_PASSES: usize = 8;
 const SHORTENING_RUNS: usize = 1500;
 const SHORTENING_TIME: Duration = Duration::from_secs(10);
 
-/// How many passing executions a failing one is compared with, and how long looking for them may take.
+/// How many passing executions a failing one is compared with, and how many other failing ones; how long
+/// looking for them may take.
 const COMPARED: usize = 40;
+const COMPARED_FAILING: usize = 20;
 const COMPARING_TIME: Duration = Duration::from_secs(3);
+
+/// Executions to compare a failing one with.
+#[derive(Default)]
+pub struct Others {
+    /// Those that passed. For a program that hardly ever passes there may be none.
+    pub passing: Vec<Execution>,
+    /// Those that failed, in whichever way.
+    pub failing: Vec<Execution>,
+}
 
 /// A fresh start of a program on which schedules are followed.
 pub struct Stage {
@@ -32,7 +43,7 @@ pub struct Stage {
     server: Option<Server>,
     /// What happens where the program does not even get to its first thread.
     early: Option<Execution>,
-    passing: Option<Rc<[Execution]>>,
+    others: Option<Rc<Others>>,
     /// What is left of the time for making schedules shorter, for all failures together.
     time_to_shorten: Duration,
     symbols: Symbols,
@@ -59,7 +70,7 @@ impl Stage {
                     options,
                     server: Some(server),
                     early: None,
-                    passing: None,
+                    others: None,
                     time_to_shorten: SHORTENING_TIME,
                     symbols,
                 })
@@ -72,7 +83,7 @@ impl Stage {
                     options,
                     server: None,
                     early,
-                    passing: None,
+                    others: None,
                     time_to_shorten: SHORTENING_TIME,
                     symbols,
                 })
@@ -135,34 +146,42 @@ impl Stage {
         }
     }
 
-    /// Executions that pass, to compare a failing one with. For a program that hardly ever passes
-    /// there may be none.
-    pub fn passing(&mut self) -> Rc<[Execution]> {
+    /// Executions to compare a failing one with.
+    pub fn others(&mut self) -> Rc<Others> {
         // They are the same for every failure of the program.
-        if let Some(passing) = &self.passing {
-            return Rc::clone(passing);
+        if let Some(others) = &self.others {
+            return Rc::clone(others);
         }
-        let passing: Rc<[Execution]> = self.run_passing().into();
-        self.passing = Some(Rc::clone(&passing));
-        passing
+        let others = Rc::new(self.run_others());
+        self.others = Some(Rc::clone(&others));
+        others
     }
 
-    fn run_passing(&mut self) -> Vec<Execution> {
-        let Some(server) = &mut self.server else { return Vec::new() };
+    fn run_others(&mut self) -> Others {
+        let mut others = Others::default();
+        let Some(server) = &mut self.server else { return others };
         let begin = Instant::now();
-        let mut passing = Vec::new();
         for seed in 1..=2 * COMPARED as u64 {
-            if passing.len() == COMPARED || begin.elapsed() > COMPARING_TIME {
+            if others.passing.len() == COMPARED || begin.elapsed() > COMPARING_TIME {
                 break;
             }
             let policy = PolicySpec::new(PolicyKind::Random, seed);
             let Ok(run) = server.run(policy, &Script::None, 0) else { break };
             server.learn(&run.discovered);
-            if run.outcome == Outcome::Passed {
-                passing.push(run);
+            match run.outcome {
+                Outcome::Passed => others.passing.push(run),
+                Outcome::Failed(_) if others.failing.len() < COMPARED_FAILING => others.failing.push(run),
+                _ => {}
             }
         }
-        passing
+        others
+    }
+
+    /// The same run with all that is known of shared memory from other runs: where a failure comes
+    /// before the second thread touches a variable, only others show that it is shared.
+    pub fn follow_informed(&mut self, failed: &Execution) -> Option<Execution> {
+        let run = self.follow(&failed.switches).ok()?;
+        same_failure(&run.outcome, &failed.outcome).then_some(run)
     }
 
     /// The program's symbols.

@@ -1,8 +1,8 @@
 //! A finding in words.
 
-use threadbare_analysis::{Access, Cause, Finding, FindingKind};
-use threadbare_trace::EventKind;
+use threadbare_analysis::{Access, Finding, FindingKind};
 
+use crate::sequence::{name_of, sequence, site, verb};
 use crate::{Names, Place};
 
 /// What people and files are told of a finding.
@@ -58,51 +58,9 @@ pub fn finding_text(finding: &Finding, names: &dyn Names, happened: bool) -> Fin
     }
 }
 
-/// What separates a failing execution from `compared` passing ones, in one sentence.
-pub fn cause_text(cause: &Cause, compared: usize, names: &dyn Names) -> String {
-    let object = cause.accesses.first().map_or_else(String::new, |it| name_of(it.event, it.object, names));
-    let mut text = sequence(&cause.accesses, &object, names);
-    text.push_str(&match (cause.in_passing, compared) {
-        (_, 0) => String::new(),
-        (0, _) => format!("; none of {compared} passing executions does that"),
-        (some, _) => format!("; {some} of {compared} passing executions do that too"),
-    });
-    text
-}
-
-/// Accesses one after the other: `T1 read x at a.c:1, T2 wrote it at a.c:2, then T1 wrote it at a.c:3`.
-fn sequence(accesses: &[Access], object: &str, names: &dyn Names) -> String {
-    let parts: Vec<String> = (accesses.iter().enumerate())
-        .map(|(place, access)| {
-            let what = name_of(access.event, access.object, names);
-            let what = if place > 0 && what == object { "it" } else { &what };
-            let then = if place > 0 && place == accesses.len() - 1 { "then " } else { "" };
-            format!("{then}{} {} {what} at {}", access.thread, verb(access.kind), site(access, names))
-        })
-        .collect();
-    parts.join(", ")
-}
-
-fn name_of(at: usize, address: u64, names: &dyn Names) -> String {
-    names.object_at(at, address).unwrap_or_else(|| "memory without a name".to_string())
-}
-
-fn site(access: &Access, names: &dyn Names) -> String {
-    names.place(access.pc, access.context).map_or_else(|| "an unknown place".to_string(), |it| it.label)
-}
-
 fn locks(finding: &Finding, names: &dyn Names) -> String {
     let all: Vec<String> = finding.locks.iter().map(|lock| name_of(finding.at, *lock, names)).collect();
     all.join(", ")
-}
-
-fn verb(kind: EventKind) -> &'static str {
-    match kind {
-        EventKind::Free => "freed",
-        EventKind::AtomicUpdate => "updated",
-        _ if kind.writes() => "wrote",
-        _ => "read",
-    }
 }
 
 fn sentence(finding: &Finding, object: &str, names: &dyn Names, happened: bool) -> String {
@@ -122,7 +80,7 @@ fn sentence(finding: &Finding, object: &str, names: &dyn Names, happened: bool) 
         }
         (FindingKind::Atomicity, accesses) => {
             let can = if happened { "" } else { " can happen" };
-            format!("{}{can}", sequence(accesses, object, names))
+            format!("{}{can}", sequence(accesses, names))
         }
         (FindingKind::Deadlock, accesses) => {
             let parts: Vec<String> = accesses
