@@ -1,6 +1,6 @@
-/* A buffered stream (java.io.BufferedInputStream of JDK 1.1): reading holds the stream's lock, checks
- * that the stream is open and then fills its buffer from the source. Closing takes no lock and can
- * remove the source between check and use. */
+/* A buffered stream (java.io.BufferedInputStream of JDK 1.1): reading holds the stream's lock,
+ * checks that the stream is open and then fills its buffer from the source. Closing takes no lock
+ * and can remove the source between check and use. */
 #include <pthread.h>
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
-/* An appender that writes to a file (log4j's FileAppender). Activating it opens the file when a name
- * is set: opening holds the appender's lock, but the name is checked and read before, and setting the
- * name takes no lock at all. The name can be gone when it is used. */
+/* An appender that writes to a file (log4j's FileAppender). Activating it opens the file when a
+ * name is set: opening holds the appender's lock, but the name is checked and read before, and
+ * setting the name takes no lock at all. The name can be gone when it is used. */
 #include <pthread.h>
 #include <stddef.h>
 

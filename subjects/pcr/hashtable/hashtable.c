@@ -1,7 +1,7 @@
-/* A hash table that locks itself for each call (java.util.Hashtable of JDK 1.6), except for growing,
- * which the benchmark calls from outside without the lock. Growing publishes the new, empty table
- * first and moves the keys one by one: keys put into the old table meanwhile are lost, and a copy
- * made meanwhile notices that the table has changed under it. */
+/* A hash table that locks itself for each call (java.util.Hashtable of JDK 1.6), except for
+ * growing, which the benchmark calls from outside without the lock. Growing publishes the new,
+ * empty table first and moves the keys one by one: keys put into the old table meanwhile are lost,
+ * and a copy made meanwhile notices that the table has changed under it. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* The input buffer of a web server's request (Tomcat's InputBuffer). When it has run empty, it asks
- * whether there is a request to read from and then reads from it; the request can be taken away in
- * between, since nothing is locked. */
+/* The input buffer of a web server's request (Tomcat's InputBuffer). When it has run empty, it
+ * asks whether there is a request to read from and then reads from it; the request can be taken
+ * away in between, since nothing is locked. */
 #include <pthread.h>
 #include <stddef.h>
 

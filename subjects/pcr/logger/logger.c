@@ -1,6 +1,6 @@
 /* A logger asks its filter, if it has one, whether to log (java.util.logging.Logger of JDK 1.4.1).
- * Logging holds the logger's lock, setting the filter does not: the filter can be taken away between
- * the question whether there is one and its use. */
+ * Logging holds the logger's lock, setting the filter does not: the filter can be taken away
+ * between the question whether there is one and its use. */
 #include <pthread.h>
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* An appender with a severity threshold (log4j's NullAppender): without a threshold everything is
- * severe enough, and the priority that is asked about is not looked at. The threshold is not locked:
- * a thread that has just removed it asks about no priority at all, which is fine unless the other
- * thread sets a threshold in between. */
+ * severe enough, and the priority that is asked about is not looked at. The threshold is not
+ * locked: a thread that has just removed it asks about no priority at all, which is fine unless
+ * the other thread sets a threshold in between. */
 #include <pthread.h>
 #include <stddef.h>
 

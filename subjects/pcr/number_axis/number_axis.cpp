@@ -1,6 +1,7 @@
-/* An axis of a chart (JFreeChart's NumberAxis) holds a range that is replaced as a whole. Centring it
- * reads the range three times, for the middle and for both ends: when the other thread replaces
- * it in between, the ends come from different ranges, and a range whose ends are crossed is refused. */
+/* An axis of a chart (JFreeChart's NumberAxis) holds a range that is replaced as a whole. Centring
+ * it reads the range three times, for the middle and for both ends: when the other thread replaces
+ * it in between, the ends come from different ranges, and a range whose ends are crossed is
+ * refused. */
 #include <pthread.h>
 #include <stdexcept>
 

@@ -1,6 +1,6 @@
 /* An axis over a span of time (JFreeChart's PeriodAxis) keeps the first and the last period in two
- * fields. Moving the axis writes one after the other: whoever asks for the range in between gets the
- * new beginning with the old end, and such a range is refused. */
+ * fields. Moving the axis writes one after the other: whoever asks for the range in between gets
+ * the new beginning with the old end, and such a range is refused. */
 #include <pthread.h>
 #include <stdexcept>
 

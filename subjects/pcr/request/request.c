@@ -1,6 +1,6 @@
-/* A web server's request object (Tomcat's Request), which is recycled after use: its context and its
- * parameters are cleared without a lock. Both are used after a check whether they are there, and
- * can be cleared in between. */
+/* A web server's request object (Tomcat's Request), which is recycled after use: its context and
+ * its parameters are cleared without a lock. Both are used after a check whether they are there,
+ * and can be cleared in between. */
 #include <pthread.h>
 #include <stddef.h>
 

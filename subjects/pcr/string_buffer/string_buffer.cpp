@@ -1,6 +1,6 @@
-/* A string buffer that locks itself for each call (java.lang.StringBuffer). Appending another buffer
- * asks for its length and then for that many characters, in two calls: the other buffer can be
- * emptied in between, and the range is refused. */
+/* A string buffer that locks itself for each call (java.lang.StringBuffer). Appending another
+ * buffer asks for its length and then for that many characters, in two calls: the other buffer can
+ * be emptied in between, and the range is refused. */
 #include <cstring>
 #include <mutex>
 #include <pthread.h>

@@ -1,6 +1,7 @@
-/* A series of values over time (JFreeChart's TimeSeries) tells its listeners about every change. The
- * list of listeners is not locked: adding or removing one while a change is being told is noticed by
- * the iterator, which refuses to go on; and a place that was found for a new one can be gone. */
+/* A series of values over time (JFreeChart's TimeSeries) tells its listeners about every change.
+ * The list of listeners is not locked: adding or removing one while a change is being told is
+ * noticed by the iterator, which refuses to go on; and a place that was found for a new one can be
+ * gone. */
 #include <assert.h>
 #include <pthread.h>
 

@@ -1,5 +1,5 @@
-/* A growing array that locks itself for each call (java.util.Vector of JDK 1.4.2). A copy is built in
- * two calls on the original: its size, then its elements into storage of that size. When the
+/* A growing array that locks itself for each call (java.util.Vector of JDK 1.4.2). A copy is built
+ * in two calls on the original: its size, then its elements into storage of that size. When the
  * original has shrunk in between, the rest of the copy stays empty; when it has outgrown the
  * storage, nothing is copied at all. Searching the copy then follows NULL. */
 #include <pthread.h>

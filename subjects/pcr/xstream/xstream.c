@@ -1,6 +1,6 @@
-/* A serializer with an exchangeable strategy (XStream 1.4.1). A thread that sets the strategy and then
- * serializes relies on its setting, but nothing keeps another thread from taking the strategy away
- * before it is used. */
+/* A serializer with an exchangeable strategy (XStream 1.4.1). A thread that sets the strategy and
+ * then serializes relies on its setting, but nothing keeps another thread from taking the strategy
+ * away before it is used. */
 #include <pthread.h>
 #include <stddef.h>
 

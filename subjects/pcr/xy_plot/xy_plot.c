@@ -1,6 +1,6 @@
-/* A plot keeps its data sets in a map ordered by index (JFreeChart's XYPlot). Cloning the plot goes
- * through the map without a lock, and its iterator refuses to go on when another thread puts a data
- * set into the map meanwhile. */
+/* A plot keeps its data sets in a map ordered by index (JFreeChart's XYPlot). Cloning the plot
+ * goes through the map without a lock, and its iterator refuses to go on when another thread puts
+ * a data set into the map meanwhile. */
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>

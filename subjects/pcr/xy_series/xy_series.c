@@ -1,7 +1,7 @@
-/* A sorted series of points with a greatest number of them (JFreeChart's XYSeries), nothing locked:
- * adding finds the place, inserts, and drops the first point when there are too many. Two threads
- * that both find too many drop one each, and the second finds nothing to drop; or a place that was
- * found for a point is gone. */
+/* A sorted series of points with a greatest number of them (JFreeChart's XYSeries), nothing
+ * locked: adding finds the place, inserts, and drops the first point when there are too many. Two
+ * threads that both find too many drop one each, and the second finds nothing to drop; or a place
+ * that was found for a point is gone. */
 #include <assert.h>
 #include <limits.h>
 #include <pthread.h>
