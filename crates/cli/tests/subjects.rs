@@ -187,7 +187,7 @@ fn try_sequentially(folder: &Path, subject: &Subject) -> Option<String> {
         return Some("not every order was run".into());
     }
     // The search looks for shared memory with one random execution first, which may well fail.
-    let failures = report["failures"].as_array()?;
+    let failures = report["failures"].as_array().expect("a list of failures");
     let failure =
         failures.iter().find(|failure| failure["policy"] != "dfs (probe)" || failure["count"] != 1)?;
     Some(failure["message"].to_string())
