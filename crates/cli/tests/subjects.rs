@@ -31,6 +31,19 @@ struct Subject {
     preemption_bound: Option<u32>,
     /// A budget other than the default.
     executions: Option<u64>,
+    /// Whether a failure is minimised; subjects with many threads take long.
+    minimise: Option<bool>,
+    /// Whether it passes when each thread runs to its end before the next one begins.
+    #[serde(default)]
+    passes_sequentially: bool,
+    paper: Option<Paper>,
+}
+
+/// The row of a paper's table that a subject stands for.
+#[derive(Deserialize)]
+struct Paper {
+    subject: toml::Value,
+    threads: Option<u64>,
 }
 
 fn subjects() -> Vec<(PathBuf, Subject)> {
@@ -73,13 +86,16 @@ fn try_subject(folder: &Path, subject: &Subject) -> Row {
     if let Some(bound) = &bound {
         args.extend(["--preemption-bound", bound]);
     }
+    if subject.minimise == Some(false) {
+        args.push("--no-minimise");
+    }
     if !subject.args.is_empty() {
         args.push("--");
         args.extend(subject.args.iter().map(String::as_str));
     }
     let answer = desk.run(&args);
     if !matches!(answer.code, Some(0 | 1)) {
-        let text = format!("{:24} {:16} could not be run", subject.name, subject.expect);
+        let text = format!("{:26} {:16} could not be run", subject.name, subject.expect);
         return Row { text, problem: Some(answer.stderr) };
     }
     let report = answer.json();
@@ -109,7 +125,7 @@ fn try_subject(folder: &Path, subject: &Subject) -> Row {
         }
     }
     let text = format!(
-        "{:24} {:16} {:16} {:>7} {:>10} {:>8}  {}",
+        "{:26} {:16} {:16} {:>7} {:>10} {:>8}  {}",
         subject.name,
         subject.expect,
         verdict,
@@ -143,7 +159,7 @@ fn every_subject_gives_its_expected_verdict_and_replays() {
     let mut rows = rows.into_inner().expect("no thread failed");
     rows.sort_by_key(|(index, _)| *index);
     println!(
-        "{:24} {:16} {:16} {:>7} {:>10} {:>8}  policy",
+        "{:26} {:16} {:16} {:>7} {:>10} {:>8}  policy",
         "subject", "expected", "verdict", "threads", "executions", "replays"
     );
     let mut problems = Vec::new();
@@ -154,4 +170,80 @@ fn every_subject_gives_its_expected_verdict_and_replays() {
         }
     }
     assert!(problems.is_empty(), "{} of {} subjects:\n{}", problems.len(), rows.len(), problems.join("\n"));
+}
+
+/// Runs every order of whole threads, and says what is wrong with them.
+fn try_sequentially(folder: &Path, subject: &Subject) -> Option<String> {
+    let desk = Desk::new();
+    let source = folder.join(&subject.source).display().to_string();
+    let mut args = vec!["hunt", &source, "--strategy", "dfs", "--preemption-bound", "0", "--jobs", "1"];
+    args.extend(["--executions", "200", "--keep-going", "--no-minimise", "--json", "-"]);
+    let answer = desk.run(&args);
+    if !matches!(answer.code, Some(0 | 1)) {
+        return Some(answer.stderr);
+    }
+    let report = answer.json();
+    if report["exhausted"] != true {
+        return Some("not every order was run".into());
+    }
+    // The search looks for shared memory with one random execution first, which may well fail.
+    let failures = report["failures"].as_array().expect("a list of failures");
+    let failure =
+        failures.iter().find(|failure| failure["policy"] != "dfs (probe)" || failure["count"] != 1)?;
+    Some(failure["message"].to_string())
+}
+
+#[test]
+fn what_fails_only_when_threads_overlap_passes_sequentially() {
+    let subjects = subjects();
+    let chosen: Vec<_> = subjects.iter().filter(|(_, subject)| subject.passes_sequentially).collect();
+    assert!(!chosen.is_empty(), "no subject says that it passes sequentially");
+    let problems: Vec<String> = chosen
+        .iter()
+        .filter_map(|(folder, subject)| {
+            try_sequentially(folder, subject).map(|problem| format!("{}: {problem}", subject.name))
+        })
+        .collect();
+    assert!(problems.is_empty(), "{} of {} subjects:\n{}", problems.len(), chosen.len(), problems.join("\n"));
+}
+
+/// The rows of a paper's table that the subjects of a group stand for, in order.
+fn rows_of(group: &str) -> Vec<String> {
+    let folder = repository("subjects").join(group);
+    let mut rows: Vec<String> = subjects()
+        .into_iter()
+        .filter(|(path, _)| path.starts_with(&folder))
+        .filter_map(|(_, subject)| subject.paper?.subject.as_str().map(str::to_string))
+        .collect();
+    rows.sort();
+    rows
+}
+
+#[test]
+fn the_papers_tables_are_complete_but_for_what_the_readme_leaves_out() {
+    let mut classes: Vec<String> = (1..=20).filter(|row| *row != 6).map(|row| format!("V{row}")).collect();
+    classes.sort();
+    assert_eq!(rows_of("pcr"), classes);
+
+    let programs = [
+        "ArrayList1",
+        "ArrayList2",
+        "HashSet1",
+        "HashSet2",
+        "HashTable1",
+        "HashTable2",
+        "LinkedList1",
+        "LinkedList2",
+        "TreeSet1",
+        "TreeSet2",
+        "VFS2",
+        "cache4j",
+        "pool",
+    ];
+    assert_eq!(rows_of("tsa"), programs);
+    for (folder, subject) in subjects() {
+        if folder.starts_with(repository("subjects/tsa")) {
+            assert_eq!(subject.threads, subject.paper.and_then(|paper| paper.threads), "{}", subject.name);
+        }
+    }
 }
