@@ -9,8 +9,8 @@ use crate::campaign::Options;
 use crate::dfs::Dfs;
 use crate::error::ExploreError;
 use crate::history::History;
-use crate::search::SharedSearch;
 use crate::sampled::{RoundRobin, Sampled, Sampler};
+use crate::search::SharedSearch;
 
 /// The names of all strategies, in the order they are listed to people.
 pub const STRATEGIES: &[&str] = &[

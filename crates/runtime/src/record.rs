@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use threadbare_trace::{Event, FailureKind};
 use threadbare_wire::{
-    Area, ContextRecord, Control, DecisionRecord, LearnedRecord, OfferRecord, Slot, Status, SwitchRecord, flags,
+    Area, ContextRecord, Control, DecisionRecord, LearnedRecord, OfferRecord, Slot, Status, SwitchRecord,
+    flags,
 };
 
 use crate::sys;

@@ -210,7 +210,9 @@ fn next_end(whom: c_int) -> Option<(c_int, c_int)> {
     loop {
         let mut status: c_int = 0;
         // SAFETY: waits for a child; the status is ours.
-        let got = unsafe { sys::call(libc::SYS_wait4, [whom as isize as usize, &raw mut status as usize, 0, 0, 0, 0]) };
+        let got = unsafe {
+            sys::call(libc::SYS_wait4, [whom as isize as usize, &raw mut status as usize, 0, 0, 0, 0])
+        };
         match got {
             process if process > 0 => return Some((process as c_int, status)),
             error if error == -(libc::EINTR as isize) => {}

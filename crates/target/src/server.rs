@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use threadbare_sched::{PolicyKind, PolicySpec};
 use threadbare_trace::{Event, Outcome};
-use threadbare_wire::{ContextRecord, DecisionRecord, LearnedRecord, News, Plan, Request, SwitchRecord, flags};
+use threadbare_wire::{
+    ContextRecord, DecisionRecord, LearnedRecord, News, Plan, Request, SwitchRecord, flags,
+};
 
 use crate::baseline::Baseline;
 use crate::execution::{Execution, Script};
@@ -192,13 +194,7 @@ impl Server {
         let script_len = self.write_script(script)?;
         let control = self.memory.control_mut();
         self.baseline.restore(control);
-        control.plan = Plan {
-            policy,
-            max_steps: self.options.max_steps,
-            script_len,
-            flags,
-            pool: self.pool,
-        };
+        control.plan = Plan { policy, max_steps: self.options.max_steps, script_len, flags, pool: self.pool };
         if self.has_output {
             self.output.cut(self.baseline.output.len() as u64)?;
         }
@@ -235,7 +231,9 @@ impl Server {
         let mut since: Option<Instant> = None;
         loop {
             match self.replies.wait(&self.process, interval)? {
-                Answer::Reply { news, process, status } => return Ok(Told { news, process, status, stalled: false }),
+                Answer::Reply { news, process, status } => {
+                    return Ok(Told { news, process, status, stalled: false });
+                }
                 Answer::Ended => return Err(self.lost()),
                 Answer::Silence => {}
             }

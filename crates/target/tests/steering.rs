@@ -32,7 +32,8 @@ struct Built {
 fn build(source: &str) -> Built {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("p.c");
-    fs::write(&path, format!("#include <pthread.h>\n#include <stdio.h>\n#include <unistd.h>\n{source}")).unwrap();
+    fs::write(&path, format!("#include <pthread.h>\n#include <stdio.h>\n#include <unistd.h>\n{source}"))
+        .unwrap();
     let program = resolve(&path, &[], folder.path()).unwrap();
     Built { _folder: folder, program }
 }

@@ -8,11 +8,11 @@ use threadbare_target::{Execution, Script, Stop};
 use threadbare_trace::{EventKind, Outcome};
 use threadbare_wire::{LearnedRecord, OfferRecord, flags};
 
-use super::Style;
 use super::graph::{Graph, Step};
 use super::ground::{Ground, State};
-use super::passed::Passed;
+use super::passed::{Distance, Passed};
 use super::subtrace::{Ahead, Decision, Growth, Paths, Rank, SubTrace};
+use super::{Order, Style};
 use crate::error::ExploreError;
 use crate::search::{Search, Steer};
 use crate::strategy::Plan;
@@ -38,7 +38,6 @@ pub(super) struct Beam {
     seen: HashSet<u64>,
     begun: bool,
     iterations: u64,
-    dice: bool,
     /// Executions that ended and were not asked for yet.
     ended: VecDeque<Execution>,
     discovered: Vec<LearnedRecord>,
@@ -62,7 +61,6 @@ impl Beam {
             seen: HashSet::new(),
             begun: false,
             iterations: 0,
-            dice: false,
             ended: VecDeque::new(),
             discovered: Vec::new(),
             warnings: Vec::new(),
@@ -152,9 +150,6 @@ impl Beam {
 
     /// Enters all traces that are one step longer into the queue.
     fn expand(&mut self, steer: &mut dyn Steer, from: &Decision) -> Result<(), ExploreError> {
-        let v: u32 = std::env::var("V").map_or(0, |v| v.parse().unwrap());
-        let e = match v { 20 | 26 => 10, 21 | 27 => 25, 22 | 28 => 50, 23 | 29 => 5, _ => 0 };
-        self.dice = self.rng.below(100) < e;
         let state = from.growth.footprint.state();
         let mut is_spent = true;
         for offer in &from.offers {
@@ -164,7 +159,7 @@ impl Beam {
             }
             is_spent = false;
             let path = self.paths.extend(from.standing.path, offer.thread);
-            let novelty = u32::from(known == Step::Unknown);
+            let is_new = known == Step::Unknown;
             if self.looks_ahead(from, offer) {
                 // The step is made at once, so that a failure right behind it is found however near the
                 // trace is.
@@ -172,8 +167,8 @@ impl Beam {
                 let stop = ground.look_ahead(from.standing, &self.paths, path)?;
                 match self.arrive(steer, path, &from.growth, stop)? {
                     Some(decision) => {
-                        let distance = decision.growth.distance();
-                        self.enqueue(steer, Ok(decision), distance, novelty);
+                        let rank = self.rank(path, decision.growth.distance(), is_new);
+                        self.enqueue(steer, SubTrace { decision: Ok(decision), rank });
                     }
                     None if self.has_failed() || self.style.restarts => return Ok(()),
                     None => {}
@@ -181,13 +176,25 @@ impl Beam {
             } else {
                 let distance = from.growth.distance_with(offer, &self.passed);
                 let ahead = Ahead { path, growth: from.growth.clone() };
-                self.enqueue(steer, Err(ahead), distance, novelty);
+                let rank = self.rank(path, &distance, is_new);
+                self.enqueue(steer, SubTrace { decision: Err(ahead), rank });
             }
         }
         if is_spent {
             self.graph.spend(state);
         }
         Ok(())
+    }
+
+    fn rank(&mut self, path: usize, distance: &Distance, is_new: bool) -> Rank {
+        let (depth, novelty) = (self.paths.depth(path), u64::from(is_new));
+        let criteria = match self.style.order {
+            Order::Nearest => [distance.nearest(), 0, 0],
+            // Where patterns mislead, what is merely new has its turn.
+            Order::RarestAndNewest if self.iterations % 2 == 1 => [depth, distance.rarity(), novelty],
+            Order::RarestAndNewest => [depth, novelty, 0],
+        };
+        Rank { criteria, tie: self.rng.next_u64() }
     }
 
     /// Whether to make a step before its turn.
@@ -199,24 +206,8 @@ impl Beam {
     }
 
     /// Adds a sub-trace and drops the nearest if there are too many (lines 18, 19 and 24).
-    fn enqueue(
-        &mut self,
-        steer: &mut dyn Steer,
-        decision: Result<Decision, Ahead>,
-        (distance, rarity, patterns): (u32, u64, u64),
-        novelty: u32,
-    ) {
-        let v: u32 = std::env::var("V").map_or(0, |v| v.parse().unwrap());
-        let path = decision.as_ref().map_or_else(|ahead| ahead.path, |it| it.standing.path);
-        let depth = self.paths.choices(path).len() as u64;
-        let (d, n) = (u64::from(distance), u64::from(novelty));
-        let distance = match v { 0 => (d, n, 0), 1 => (d, n, rarity), 2 => (d, rarity, n), 3 => (rarity, n, 0), 4 => (n, d, rarity), 5 => (n, rarity, d), 6 => (n, 0, 0), 7 => (0, 0, 0), 8 => (depth, 0, 0), 9 => (depth, n, 0), 10 => (d, depth, n), 11 => if self.iterations % 2 == 0 { (d, rarity, n) } else { (depth, n, 0) }, 12 => if self.iterations % 2 == 1 { (d, rarity, n) } else { (depth, n, 0) }, 13 => if self.iterations % 2 == 0 { (d, n, rarity) } else { (depth, n, 0) }, 14 => if self.iterations % 2 == 0 { (d, depth, n) } else { (depth, n, 0) }, 15 => if self.iterations % 2 == 0 { (n, depth, rarity) } else { (d, n, rarity) }, 16 => (depth, d, rarity), 30 => (depth, rarity, n), 31 => if self.iterations % 2 == 0 { (depth, rarity, n) } else { (depth, n, 0) }, 32 => (depth, n, rarity), 17 => (depth, d.min(1), rarity), 18 => (d, rarity / patterns.max(1), n), 19 => (d, n, rarity / patterns.max(1)), 20..=25 => if self.dice { (u64::MAX, depth, 0) } else { (d, rarity, n) }, 26..=29 => if self.dice { (u64::MAX, depth, 0) } else { (d, n, rarity) }, _ => (d, depth, rarity) };
-
-        let _ = depth;
-
-
-        let rank = Rank { distance, novelty: 0, tie: self.rng.next_u64() };
-        self.queue.push(SubTrace { decision, rank });
+    fn enqueue(&mut self, steer: &mut dyn Steer, subtrace: SubTrace) {
+        self.queue.push(subtrace);
         if self.queue.len() <= self.style.width {
             return;
         }

@@ -41,7 +41,8 @@ impl Footprint {
             self.exchange(event.addr, before, after);
         } else if kind.accesses_memory() {
             let before = self.memory.get(&event.addr).copied();
-            let cell = Cell { value: event.value, written: kind.writes() || before.is_some_and(|it| it.written) };
+            let cell =
+                Cell { value: event.value, written: kind.writes() || before.is_some_and(|it| it.written) };
             if before == Some(cell) {
                 return;
             }

@@ -159,11 +159,7 @@ impl Ground<'_> {
         self.steer.steer(self.state.seed, choices)
     }
 
-    fn split(
-        &mut self,
-        from: Standing,
-        choices: &[ThreadId],
-    ) -> Result<Option<Stop>, ExploreError> {
+    fn split(&mut self, from: Standing, choices: &[ThreadId]) -> Result<Option<Stop>, ExploreError> {
         match self.steer.split(from.snapshot, choices)? {
             Stop::Refused(reason) => {
                 self.state.no_copies = Some(reason);

@@ -5,6 +5,10 @@
 //! sub-traces from the first decision on: of those at hand it takes the farthest, makes one step with
 //! every thread that can go on, and keeps the `width` farthest of what it then has. When none is left,
 //! the traces that ended and passed join those that passed before.
+//!
+//! On real threads that loses to a random walk: once a trace is complete, the queue holds little but its
+//! siblings, which differ from it in their last steps, and each of them costs an execution. So `ars` departs
+//! from the paper (`ars-paper`) in what [`Style`] names.
 
 mod beam;
 mod footprint;
@@ -24,16 +28,27 @@ use crate::search::SharedSearch;
 use crate::strategy::{Plan, Strategy};
 use beam::Beam;
 
+/// Which sub-traces go on first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Order {
+    /// Those whose nearest passed trace is farthest.
+    Nearest,
+    /// The longest, and of those in turn the ones whose patterns are rarest among passed traces and the
+    /// ones whose last step is new.
+    RarestAndNewest,
+}
+
 /// How the search goes about it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Style {
     /// How many sub-traces to go on with.
     pub width: usize,
+    /// Which of them go on first.
+    pub order: Order,
     /// Makes every step at once, as the paper does; otherwise only those whose thread has never been in
     /// the same situation.
     pub always_looks_ahead: bool,
-    /// Does not go on from a state twice in an iteration, nor ever where all has been seen; and of sub-traces
-    /// that are equally far, prefers those whose last step is new.
+    /// Does not go on from a state twice in an iteration, nor ever where all has been seen.
     pub remembers: bool,
     /// Ends an iteration with its first complete trace: those that come after it differ from it in their
     /// last steps only.
@@ -47,6 +62,7 @@ impl Style {
     pub(crate) fn paper(width: usize) -> Style {
         Style {
             width: width.max(1),
+            order: Order::Nearest,
             always_looks_ahead: true,
             remembers: false,
             restarts: false,
@@ -56,7 +72,13 @@ impl Style {
 
     /// What has turned out to be better.
     pub(crate) fn improved(width: usize) -> Style {
-        Style { always_looks_ahead: false, remembers: true, restarts: true, ..Style::paper(width) }
+        Style {
+            order: Order::RarestAndNewest,
+            always_looks_ahead: false,
+            remembers: true,
+            restarts: true,
+            ..Style::paper(width)
+        }
     }
 }
 

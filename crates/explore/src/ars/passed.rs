@@ -1,75 +1,79 @@
-//! How far a trace is from those that passed (Definitions 4.1 and 4.2 of the paper).
+//! How far a trace is from those that passed.
 
 use std::collections::HashMap;
 
 use threadbare_analysis::patterns::PatternKey;
 
+/// What a pattern weighs that no passed trace has.
+const NEW: u64 = 1 << 20;
+
 /// The traces that passed, by their patterns.
 #[derive(Default)]
 pub(super) struct Passed {
     traces: usize,
-    /// The traces that have a pattern, a bit each.
-    having: HashMap<PatternKey, Vec<u64>>,
+    having: HashMap<PatternKey, Having>,
 }
 
-/// For each trace that passed, how many patterns it lacks of a growing trace.
+/// The passed traces that have a pattern.
+#[derive(Default)]
+struct Having {
+    count: u64,
+    /// A bit each.
+    which: Vec<u64>,
+}
+
+/// How far a growing trace is from those that passed.
 #[derive(Clone, Default)]
 pub(super) struct Distance {
-    lacking: Vec<u32>,
     patterns: u32,
+    /// For each passed trace, how many of the patterns it lacks.
+    lacking: Vec<u32>,
     rarity: u64,
 }
 
 impl Passed {
-    /// How many traces there are.
-    pub fn len(&self) -> usize {
-        self.traces
-    }
-
     /// Adds a trace that passed. Distances taken before are of no use afterwards.
     pub fn add(&mut self, patterns: impl Iterator<Item = PatternKey>) {
         let (word, bit) = (self.traces / 64, 1 << (self.traces % 64));
         for key in patterns {
-            let words = self.having.entry(key).or_default();
-            words.resize(words.len().max(word + 1), 0);
-            words[word] |= bit;
+            let having = self.having.entry(key).or_default();
+            having.count += 1;
+            having.which.resize(having.which.len().max(word + 1), 0);
+            having.which[word] |= bit;
         }
         self.traces += 1;
     }
 
     /// The distance of a trace without patterns.
     pub fn start(&self) -> Distance {
-        Distance { lacking: vec![0; self.traces], patterns: 0, rarity: 0 }
+        Distance { lacking: vec![0; self.traces], ..Distance::default() }
     }
 
     /// The trace has one more pattern.
-    pub fn grow(&self, distance: &mut Distance, key: PatternKey, pattern: u8) {
+    pub fn grow(&self, distance: &mut Distance, key: PatternKey) {
+        let having = self.having.get(&key);
+        let count = having.map_or(0, |having| having.count);
+        let which = having.map_or(&[][..], |having| &having.which);
         distance.patterns += 1;
-        let words = self.having.get(&key).map_or(&[][..], Vec::as_slice);
-        let having: u32 = words.iter().map(|word| word.count_ones()).sum();
-        let w: u32 = std::env::var("W").map_or(0, |v| v.parse().unwrap());
-        let weights: [u64; 3] = match w { 0 => [1, 1, 1], 1 => [1, 8, 1], 2 => [1, 4, 4], 3 => [1, 16, 2], 4 => [0, 1, 0], 5 => [2, 16, 1], 6 => [4, 4, 1], _ => [1, 2, 1] };
-        let weight = match pattern { 1..=3 => weights[0], 4..=7 => weights[1], 8 => weights[0], _ => weights[2] };
-        distance.rarity += weight * (1 << 20) / (1 + u64::from(having)).pow(2);
+        distance.rarity += NEW / (1 + count).pow(2);
         for (trace, lacking) in distance.lacking.iter_mut().enumerate() {
-            let has = words.get(trace / 64).is_some_and(|word| word >> (trace % 64) & 1 == 1);
+            let has = which.get(trace / 64).is_some_and(|word| word >> (trace % 64) & 1 == 1);
             *lacking += u32::from(!has);
         }
     }
 }
 
 impl Distance {
-    pub fn patterns(&self) -> u64 {
-        u64::from(self.patterns)
-    }
-    /// The more patterns that few of the passed traces have, the greater.
-    pub fn rarity(&self) -> u64 {
-        self.rarity
+    /// The distance to the nearest of the passed traces (Definitions 4.1 and 4.2 of the paper): the number
+    /// of patterns that it lacks; all, if none has passed.
+    pub fn nearest(&self) -> u64 {
+        u64::from(self.lacking.iter().copied().min().unwrap_or(self.patterns))
     }
 
-    /// The number of patterns that the nearest of the passed traces lacks; all, if none has passed.
-    pub fn nearest(&self) -> u32 {
-        self.lacking.iter().copied().min().unwrap_or(self.patterns)
+    /// The sum over all patterns, each of which weighs the less the more passed traces have it. This
+    /// tells traces apart that show nothing new, too.
+    pub fn rarity(&self) -> u64 {
+        self.rarity
     }
 }
 
@@ -81,27 +85,34 @@ mod tests {
         numbers.map(PatternKey)
     }
 
+    fn distance(passed: &Passed, patterns: std::ops::Range<u64>) -> Distance {
+        let mut distance = passed.start();
+        keys(patterns).for_each(|key| passed.grow(&mut distance, key));
+        distance
+    }
+
     #[test]
     fn the_distance_is_to_the_nearest_of_the_passed_traces() {
         let mut passed = Passed::default();
+        assert_eq!(distance(&passed, 0..4).nearest(), 4);
         passed.add(keys(0..3));
         passed.add(keys(2..6));
         for _ in 0..100 {
             passed.add(keys(0..1));
         }
-        assert_eq!(passed.len(), 102);
-        let mut distance = passed.start();
-        keys(1..6).for_each(|key| passed.grow(&mut distance, key));
-        // {1, …, 5} lacks 3, 4, 5 in the first and 1 in the second.
+        // {1, …, 5} has 3, 4 and 5 that the first lacks, and 1 that the second lacks.
+        let distance = distance(&passed, 1..6);
         assert_eq!(distance.lacking[..3], [3, 1, 5]);
         assert_eq!(distance.nearest(), 1);
     }
 
     #[test]
-    fn without_a_passed_trace_every_pattern_counts() {
-        let passed = Passed::default();
-        let mut distance = passed.start();
-        keys(0..4).for_each(|key| passed.grow(&mut distance, key));
-        assert_eq!(distance.nearest(), 4);
+    fn what_few_have_weighs_more_than_what_many_have() {
+        let mut passed = Passed::default();
+        passed.add(keys(0..10));
+        (0..5).for_each(|_| passed.add(keys(5..10)));
+        let (rare, common, new) =
+            (distance(&passed, 0..2), distance(&passed, 5..7), distance(&passed, 20..22));
+        assert!(common.rarity() < rare.rarity() && rare.rarity() < new.rarity());
     }
 }

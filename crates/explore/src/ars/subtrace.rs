@@ -19,11 +19,7 @@ pub(super) struct Growth {
 impl Growth {
     /// A trace without events.
     pub fn start(passed: &Passed) -> Growth {
-        Growth {
-            matcher: TraceMatcher::default(),
-            distance: passed.start(),
-            footprint: Footprint::default(),
-        }
+        Growth { matcher: TraceMatcher::default(), distance: passed.start(), footprint: Footprint::default() }
     }
 
     /// The same trace with more events.
@@ -32,7 +28,7 @@ impl Growth {
         let mut found: Vec<Occurrence> = Vec::new();
         for event in events {
             grown.matcher.observe(event, &mut found);
-            found.drain(..).for_each(|occurrence| passed.grow(&mut grown.distance, occurrence.key, occurrence.pattern));
+            found.drain(..).for_each(|occurrence| passed.grow(&mut grown.distance, occurrence.key));
             grown.footprint.observe(event);
         }
         grown
@@ -41,8 +37,34 @@ impl Growth {
     /// The same trace, measured again: more traces have passed.
     pub fn afresh(&self, passed: &Passed) -> Growth {
         let mut distance = passed.start();
-        self.patterns().iter().for_each(|key| passed.grow(&mut distance, key, 1));
+        self.patterns().iter().for_each(|key| passed.grow(&mut distance, key));
         Growth { distance, ..self.clone() }
+    }
+
+    /// How far it is from the passed traces.
+    pub fn distance(&self) -> &Distance {
+        &self.distance
+    }
+
+    /// How far it will be once the offered step is made, as far as its operation tells.
+    pub fn distance_with(&self, offer: &OfferRecord, passed: &Passed) -> Distance {
+        let mut distance = self.distance.clone();
+        let Some(kind) = EventKind::from_number(offer.kind).filter(|kind| kind.accesses_memory()) else {
+            return distance;
+        };
+        let event = Event {
+            pc: offer.site,
+            addr: offer.object,
+            value: u64::from(offer.size),
+            thread: offer.thread,
+            kind: kind as u8,
+            size: u8::try_from(offer.size).unwrap_or(u8::MAX),
+            ..Event::default()
+        };
+        let mut found = Vec::new();
+        self.matcher.clone().observe(&event, &mut found);
+        found.iter().for_each(|occurrence| passed.grow(&mut distance, occurrence.key));
+        distance
     }
 
     /// The patterns so far.
@@ -74,48 +96,18 @@ pub(super) struct Ahead {
     pub growth: Growth,
 }
 
-/// The greater, the sooner a trace goes on.
+/// The greater, the sooner a trace goes on: three criteria, one after the other, and then chance.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
-    pub distance: (u64, u64, u64),
-    /// How rarely its last step was taken before, from where it was taken.
-    pub novelty: u32,
-    /// Decides between traces that are equally far.
+    pub criteria: [u64; 3],
     pub tie: u64,
-}
-
-impl Growth {
-    /// The distance to the nearest of the passed traces.
-    pub fn distance(&self) -> (u32, u64, u64) {
-        (self.distance.nearest(), self.distance.rarity(), self.distance.patterns())
-    }
-
-    /// The distance once the offered step is made, as far as its operation tells.
-    pub fn distance_with(&self, offer: &OfferRecord, passed: &Passed) -> (u32, u64, u64) {
-        let Some(kind) = EventKind::from_number(offer.kind).filter(|kind| kind.accesses_memory()) else {
-            return self.distance();
-        };
-        let event = Event {
-            pc: offer.site,
-            addr: offer.object,
-            value: u64::from(offer.size),
-            thread: offer.thread,
-            kind: kind as u8,
-            size: u8::try_from(offer.size).unwrap_or(u8::MAX),
-            ..Event::default()
-        };
-        let (mut matcher, mut distance) = (self.matcher.clone(), self.distance.clone());
-        let mut found = Vec::new();
-        matcher.observe(&event, &mut found);
-        found.iter().for_each(|occurrence| passed.grow(&mut distance, occurrence.key, occurrence.pattern));
-        (distance.nearest(), distance.rarity(), distance.patterns())
-    }
 }
 
 /// The choices that lead to each trace, as a tree that shares beginnings.
 pub(super) struct Paths {
-    /// The choice and the place of the one before it. The first entry stands for no choice.
-    choices: Vec<(usize, ThreadId)>,
+    /// The choice, the place of the one before it, and the number of choices. The first entry stands for
+    /// no choice.
+    choices: Vec<(usize, ThreadId, u64)>,
 }
 
 impl Paths {
@@ -123,18 +115,24 @@ impl Paths {
     pub const START: usize = 0;
 
     pub fn new() -> Paths {
-        Paths { choices: vec![(0, ThreadId::MAIN)] }
+        Paths { choices: vec![(0, ThreadId::MAIN, 0)] }
     }
 
     /// The path that goes on with this choice.
     pub fn extend(&mut self, path: usize, thread: ThreadId) -> usize {
-        self.choices.push((path, thread));
+        self.choices.push((path, thread, self.depth(path) + 1));
         self.choices.len() - 1
     }
 
     /// The path before its last choice, and that choice.
     pub fn last(&self, path: usize) -> (usize, ThreadId) {
-        self.choices[path]
+        let (before, thread, _) = self.choices[path];
+        (before, thread)
+    }
+
+    /// How many choices a path has.
+    pub fn depth(&self, path: usize) -> u64 {
+        self.choices[path].2
     }
 
     /// All choices of a path, in order.
@@ -142,7 +140,7 @@ impl Paths {
         let mut choices = Vec::new();
         let mut place = path;
         while place != Paths::START {
-            let (before, thread) = self.choices[place];
+            let (before, thread) = self.last(place);
             choices.push(thread);
             place = before;
         }
@@ -163,7 +161,7 @@ mod tests {
         let other = paths.extend(one, ThreadId(3));
         assert_eq!(paths.choices(two), [ThreadId(1), ThreadId(2)]);
         assert_eq!(paths.choices(other), [ThreadId(1), ThreadId(3)]);
-        assert_eq!(paths.last(other), (one, ThreadId(3)));
+        assert_eq!((paths.last(other), paths.depth(other)), ((one, ThreadId(3)), 2));
         assert!(paths.choices(Paths::START).is_empty());
     }
 }
