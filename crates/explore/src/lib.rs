@@ -7,6 +7,7 @@
 mod auto;
 mod campaign;
 mod check;
+mod compare;
 mod crew;
 mod dfs;
 mod error;
@@ -16,6 +17,7 @@ mod minimise;
 mod profile;
 mod runner;
 mod sampled;
+mod statistics;
 mod strategy;
 
 #[cfg(test)]
@@ -23,9 +25,11 @@ mod tests;
 
 pub use campaign::{Options, Progress, hunt};
 pub use check::{Check, Examined, check};
+pub use compare::{CompareProgress, Comparison, Contestant, Trial, TrialEnd, Versus, compare};
 pub use error::ExploreError;
 pub use history::History;
 pub use ledger::{Campaign, Found, Verdict};
 pub use minimise::{is_preemption, is_same_failure, minimise, replay};
 pub use profile::Profile;
+pub use statistics::{Magnitude, Measure, Method, Summary, Wilcoxon};
 pub use strategy::{Plan, STRATEGIES, Strategy};

@@ -1,6 +1,7 @@
 //! The loop and the strategies, on toy programs instead of processes.
 
 mod campaign;
+mod compare;
 mod dfs;
 mod lab;
 mod oracle;
