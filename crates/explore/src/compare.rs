@@ -155,6 +155,15 @@ pub fn compare(
     run_all(&Servers { program, options: server }, strategies, runs, options, progress, stop)
 }
 
+/// What the workers have to show so far.
+#[derive(Default)]
+struct Made {
+    /// Trials with the places of their strategies.
+    trials: Vec<(usize, Trial)>,
+    failed: usize,
+    error: Option<ExploreError>,
+}
+
 /// The same on whatever the launcher starts.
 pub(crate) fn run_all<L: Launch>(
     launch: &L,
@@ -172,25 +181,28 @@ pub(crate) fn run_all<L: Launch>(
     // All strategies of one number before the next, so that an interrupt leaves pairs.
     let trials = runs as usize * strategies.len();
     let next = AtomicUsize::new(0);
-    let done: Mutex<(Vec<(usize, Trial)>, Option<ExploreError>)> = Mutex::default();
+    let made: Mutex<Made> = Mutex::default();
     let work = || {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
-            let has_failed = || done.lock().unwrap_or_else(PoisonError::into_inner).1.is_some();
-            if index >= trials || stop.load(Ordering::Relaxed) || has_failed() {
+            let is_broken = || made.lock().unwrap_or_else(PoisonError::into_inner).error.is_some();
+            if index >= trials || stop.load(Ordering::Relaxed) || is_broken() {
                 return;
             }
             let (number, place) = ((index / strategies.len()) as u64 + 1, index % strategies.len());
             let seed = Rng::derive(options.seed, number);
             let single = Options { seed, jobs: 1, keep_going: false, ..of(&strategies[place]) };
-            let result = run(launch, &single, &|_| {}, stop);
-            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+            let result =
+                run(launch, &single, &|_| {}, stop).map(|campaign| trial(number, &single, &campaign));
+            let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
             match result {
-                Ok(campaign) => done.0.extend(trial(number, &single, &campaign).map(|trial| (place, trial))),
-                Err(error) => done.1 = done.1.take().or(Some(error)),
+                Ok(trial) => {
+                    made.failed += usize::from(trial.is_some_and(|trial| trial.measure.failed()));
+                    made.trials.extend(trial.map(|trial| (place, trial)));
+                }
+                Err(error) => made.error = made.error.take().or(Some(error)),
             }
-            let failed = done.0.iter().filter(|(_, trial)| trial.measure.failed()).count();
-            progress(&CompareProgress { trials: done.0.len(), failed });
+            progress(&CompareProgress { trials: made.trials.len(), failed: made.failed });
         }
     };
     thread::scope(|scope| {
@@ -198,7 +210,7 @@ pub(crate) fn run_all<L: Launch>(
             scope.spawn(work);
         }
     });
-    let (mut made, error) = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let Made { trials: mut made, error, .. } = made.into_inner().unwrap_or_else(PoisonError::into_inner);
     let interrupted = stop.load(Ordering::Relaxed);
     match error {
         Some(error) if !interrupted || made.is_empty() => return Err(error),
