@@ -1,10 +1,12 @@
 //! What can be said on the command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
+use crate::compare_args::{self, COMPARE_AFTER, CompareArgs};
 use crate::numbers::{at_least_one, probability, seconds, step_limit, worker_count};
 use crate::trace::TraceArgs;
 
@@ -63,6 +65,18 @@ pub struct CommandLine {
     pub command: Command,
 }
 
+impl CommandLine {
+    /// The command line as it is described to people and shells.
+    pub fn described() -> clap::Command {
+        CommandLine::command().mut_subcommand("compare", compare_args::adapt)
+    }
+
+    /// Understands what was typed.
+    pub fn understand(words: &[OsString]) -> Result<CommandLine, clap::Error> {
+        CommandLine::from_arg_matches(&CommandLine::described().try_get_matches_from(words)?)
+    }
+}
+
 /// The commands.
 #[derive(Subcommand, Debug)]
 pub enum Command {
@@ -72,6 +86,9 @@ pub enum Command {
     /// Report races, atomicity violations and deadlocks, predicted and driven to happen
     #[command(after_long_help = CHECK_AFTER)]
     Check(Box<CheckArgs>),
+    /// Compare strategies: executions to the first failure, with statistics
+    #[command(after_long_help = COMPARE_AFTER)]
+    Compare(Box<CompareArgs>),
     /// Run one interleaving again, and show it
     #[command(after_long_help = REPLAY_AFTER)]
     Replay(ReplayArgs),
@@ -95,7 +112,7 @@ pub enum Command {
 pub struct CompilerArgs {
     /// Everything the compiler is given.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    pub args: Vec<std::ffi::OsString>,
+    pub args: Vec<OsString>,
 }
 
 const HUNT_AFTER: &str = "\

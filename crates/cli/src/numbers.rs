@@ -5,6 +5,8 @@ use std::time::Duration;
 /// Steps beyond this would not fit the shared memory of one worker.
 const MOST_STEPS: u64 = 100_000_000;
 const MOST_WORKERS: usize = 256;
+/// Every two trials of two strategies are compared with each other.
+const MOST_TRIALS: u64 = 10_000;
 /// A year; beyond it a number is a slip of the finger.
 const MOST_SECONDS: f64 = 31_536_000.0;
 
@@ -30,6 +32,14 @@ pub fn worker_count(text: &str) -> Result<usize, String> {
     match usize::try_from(at_least_one(text)?) {
         Ok(number) if number <= MOST_WORKERS => Ok(number),
         _ => Err(format!("give at most {MOST_WORKERS}")),
+    }
+}
+
+/// A number of trials.
+pub fn trial_count(text: &str) -> Result<u64, String> {
+    match at_least_one(text)? {
+        number if number > MOST_TRIALS => Err(format!("give at most {MOST_TRIALS}")),
+        number => Ok(number),
     }
 }
 
@@ -65,6 +75,7 @@ mod tests {
             assert!(probability(text).is_err(), "{text}");
         }
         assert!(worker_count("257").is_err() && step_limit("100000001").is_err());
+        assert!(trial_count("10001").is_err() && trial_count("0").is_err());
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod ars;
 mod auto;
 mod campaign;
 mod check;
+mod compare;
 mod crew;
 mod dfs;
 mod error;
@@ -18,6 +19,7 @@ mod profile;
 mod runner;
 mod sampled;
 mod search;
+mod statistics;
 mod strategy;
 
 #[cfg(test)]
@@ -25,10 +27,12 @@ mod tests;
 
 pub use campaign::{Options, Progress, hunt};
 pub use check::{Check, Examined, check};
+pub use compare::{CompareProgress, Comparison, Contestant, Trial, TrialEnd, Versus, compare};
 pub use error::ExploreError;
 pub use history::History;
 pub use ledger::{Campaign, Found, Verdict};
 pub use minimise::{is_preemption, is_same_failure, minimise, replay};
 pub use profile::Profile;
 pub use search::{Search, SharedSearch, Steer};
+pub use statistics::{Magnitude, Measure, Method, Summary, Wilcoxon};
 pub use strategy::{Plan, STRATEGIES, Strategy};

@@ -4,6 +4,8 @@
 //! This crate is given events, switches and an outcome. It does not know how they came about, nor
 //! how a program's symbols are read: the [`Names`] trait stands between.
 
+mod compare;
+mod compare_table;
 mod describe;
 mod failure;
 mod finding_text;
@@ -19,6 +21,8 @@ mod terminal;
 mod timeline;
 mod trace_json;
 
+pub use compare::{CompareReport, Figures, StrategyReport, TrialReport, VersusReport};
+pub use compare_table::compare_table;
 pub use describe::{about_switch, event_text};
 pub use failure::{failure_phrase, failure_site, name_addresses};
 pub use finding_text::{FindingText, finding_text};

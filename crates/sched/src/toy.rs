@@ -41,6 +41,8 @@ pub struct Decision {
     pub chosen: ThreadId,
     /// Who had run before.
     pub current: ThreadId,
+    /// How many steps had been made.
+    pub step: usize,
 }
 
 /// One run of a toy program.
@@ -153,7 +155,7 @@ impl Machine<'_> {
         let chosen = policy.choose(&Choice { candidates, current, step });
         let bit = |thread: ThreadId| 1u64.checked_shl(u32::from(thread.0)).unwrap_or(0);
         let enabled = candidates.iter().fold(0, |mask, candidate| mask | bit(candidate.thread));
-        self.walk.decisions.push(Decision { enabled, chosen, current });
+        self.walk.decisions.push(Decision { enabled, chosen, current, step: step as usize });
         chosen
     }
 

@@ -1,5 +1,7 @@
 //! The links between two threads, and the recent accesses of one.
 
+use std::sync::Arc;
+
 use threadbare_trace::ThreadId;
 
 use super::key::{Link, LinkKind, ObjectId, SiteId};
@@ -41,9 +43,9 @@ pub(super) struct Line {
     pub newest: Time,
 }
 
-/// The links from one thread to another one, by kind.
+/// The links from one thread to another one, by kind. Copies share the kinds that did not change.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Links([Line; 3]);
+pub(super) struct Links([Arc<Line>; 3]);
 
 impl Links {
     pub fn of(&self, kind: LinkKind) -> &Line {
@@ -60,7 +62,7 @@ impl Links {
         joined_until: Time,
         most: usize,
     ) -> bool {
-        let line = &mut self.0[link.kind as usize];
+        let line = Arc::make_mut(&mut self.0[link.kind as usize]);
         if let Some(place) = line.seen.iter().position(|seen| seen.link.key == link.key) {
             let mut seen = line.seen[place];
             if last > seen.latest[0] {

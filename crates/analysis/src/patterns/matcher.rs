@@ -32,6 +32,7 @@
 //! link was last seen, and never more than the limits allow. Copies share what they have in common.
 
 use std::hash::{BuildHasherDefault, Hash};
+use std::sync::Arc;
 
 use rpds::HashTrieMapSync;
 use threadbare_trace::ThreadId;
@@ -162,17 +163,21 @@ impl Matcher {
 
     /// Notes that a link crossed an access, if nobody has written the variable since.
     fn note(&mut self, thread: ThreadId, Crossed { access, crossing }: Crossed) {
-        let most = self.limits.crossings;
-        let Some(object) = self.objects.get_mut(&access.object) else { return };
-        let Some(opening) = object.opening(thread, access.site, access.manner) else { return };
+        let object = self.objects.get(&access.object);
+        let Some(opening) = object.and_then(|it| it.opening(thread, access.site, access.manner)) else {
+            return;
+        };
         self.work += opening.crossings.len() as u64;
         if opening.is_crossed_by(&crossing.span) {
             return;
         }
-        if opening.crossings.len() < most {
-            opening.crossings.push(crossing);
-        } else {
+        if opening.crossings.len() >= self.limits.crossings {
             self.dropped.crossings += 1;
+            return;
+        }
+        let object = self.objects.get_mut(&access.object);
+        if let Some(opening) = object.and_then(|it| it.opening_mut(thread, access.site, access.manner)) {
+            Arc::make_mut(&mut opening.crossings).push(crossing);
         }
     }
 
@@ -190,7 +195,7 @@ impl Matcher {
         }
         let recent = entry(&mut self.recent, access.thread);
         if let Some(forgotten) = recent.touch(access, now, limits.recent) {
-            let object = self.objects.get_mut(&forgotten.object);
+            let object = self.objects.get(&forgotten.object);
             let opening = object.and_then(|it| it.opening(access.thread, forgotten.site, forgotten.manner));
             self.dropped.recent += u64::from(opening.is_some());
         }

@@ -6,6 +6,8 @@
 //! same site are one *opening* with its first and last time: no other of them makes a
 //! pattern that these two and the notes on crossings do not make.
 
+use std::sync::Arc;
+
 use threadbare_trace::ThreadId;
 
 use super::key::{Link, SiteId};
@@ -66,14 +68,14 @@ pub(super) struct Opening {
     pub site: SiteId,
     pub first: Time,
     pub last: Time,
-    /// In order of time, each link once.
-    pub crossings: Vec<Crossing>,
+    /// In order of time, each link once. Copies of a matcher share them.
+    pub crossings: Arc<Vec<Crossing>>,
 }
 
 impl Opening {
     fn new(access: &MemoryAccess, now: Time) -> Opening {
         let MemoryAccess { thread, site, .. } = *access;
-        Opening { thread, site, first: now, last: now, crossings: Vec::new() }
+        Opening { thread, site, first: now, last: now, crossings: Arc::default() }
     }
 
     pub fn is_crossed_by(&self, span: &Span) -> bool {
@@ -117,15 +119,21 @@ impl Object {
     }
 
     /// The opening that an access made, if nobody has written since.
-    pub fn opening(&mut self, thread: ThreadId, site: SiteId, manner: Manner) -> Option<&mut Opening> {
+    pub fn opening(&self, thread: ThreadId, site: SiteId, manner: Manner) -> Option<&Opening> {
+        match manner {
+            Manner::Reads => self.reads.get(self.reader(thread, site)?),
+            Manner::Writes => self.write.as_ref().filter(|it| it.thread == thread && it.site == site),
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn opening_mut(&mut self, thread: ThreadId, site: SiteId, manner: Manner) -> Option<&mut Opening> {
         match manner {
             Manner::Reads => {
                 let place = self.reader(thread, site)?;
                 self.reads.get_mut(place)
             }
-            Manner::Writes => {
-                self.write.as_mut().filter(|opening| opening.thread == thread && opening.site == site)
-            }
+            Manner::Writes => self.write.as_mut().filter(|it| it.thread == thread && it.site == site),
         }
     }
 

@@ -7,6 +7,8 @@ use super::PatternKey;
 /// How many keys a chunk has room for, and from how many on it is too full.
 const SLOTS: usize = 128;
 const FULL: usize = 96;
+/// How many chunks are copied one by one when one of them changes in a shared set.
+const GROUP: usize = 64;
 /// An empty slot. The key of this number is kept apart.
 const EMPTY: u64 = 0;
 
@@ -39,15 +41,18 @@ impl Chunk {
 /// by itself; a hash trie that allocates every key took ten times as long to ask.)
 #[derive(Clone)]
 pub struct PatternSet {
-    /// A power of two of them, by the first bits of their keys.
-    chunks: Arc<Vec<Arc<Chunk>>>,
+    /// A power of two of chunks, by the first bits of their keys, in groups.
+    groups: Arc<Vec<Arc<Vec<Arc<Chunk>>>>>,
+    /// How many of the first bits choose a chunk.
+    bits: u32,
     len: usize,
     has_empty: bool,
 }
 
 impl Default for PatternSet {
     fn default() -> Self {
-        PatternSet { chunks: Arc::new(vec![Arc::new(Chunk::NONE)]), len: 0, has_empty: false }
+        let first = Arc::new(vec![Arc::new(Chunk::NONE)]);
+        PatternSet { groups: Arc::new(vec![first]), bits: 0, len: 0, has_empty: false }
     }
 }
 
@@ -62,9 +67,15 @@ impl PatternSet {
         self.len == 0
     }
 
-    fn place(&self, key: u64) -> usize {
-        let bits = self.chunks.len().trailing_zeros();
-        key.checked_shr(64 - bits).unwrap_or(0) as usize
+    /// The group of a key's chunk, and its place there.
+    fn place(&self, key: u64) -> (usize, usize) {
+        let chunk = key.checked_shr(64 - self.bits).unwrap_or(0) as usize;
+        (chunk / GROUP, chunk % GROUP)
+    }
+
+    fn chunk(&self, key: u64) -> &Chunk {
+        let (group, place) = self.place(key);
+        &self.groups[group][place]
     }
 
     /// Whether this pattern is there.
@@ -72,7 +83,7 @@ impl PatternSet {
         if key.0 == EMPTY {
             return self.has_empty;
         }
-        let chunk = &self.chunks[self.place(key.0)];
+        let chunk = self.chunk(key.0);
         chunk.slots[chunk.slot(key.0)] == key.0
     }
 
@@ -86,11 +97,12 @@ impl PatternSet {
             self.has_empty = true;
             return true;
         }
-        while self.chunks[self.place(key.0)].used >= FULL {
+        while self.chunk(key.0).used >= FULL {
             self.grow();
         }
-        let place = self.place(key.0);
-        let chunk = Arc::make_mut(&mut Arc::make_mut(&mut self.chunks)[place]);
+        let (group, place) = self.place(key.0);
+        let group = Arc::make_mut(&mut Arc::make_mut(&mut self.groups)[group]);
+        let chunk = Arc::make_mut(&mut group[place]);
         let slot = chunk.slot(key.0);
         chunk.slots[slot] = key.0;
         chunk.used += 1;
@@ -99,9 +111,9 @@ impl PatternSet {
 
     /// Cuts every chunk in two.
     fn grow(&mut self) {
-        let bit = 63 - self.chunks.len().trailing_zeros();
-        let mut halves = Vec::with_capacity(self.chunks.len() * 2);
-        for chunk in self.chunks.iter() {
+        let bit = 63 - self.bits;
+        let mut halves = Vec::with_capacity(2 << self.bits);
+        for chunk in self.chunks() {
             let mut two = [Chunk::NONE, Chunk::NONE];
             for key in chunk.keys() {
                 let half = &mut two[(key >> bit) as usize & 1];
@@ -111,13 +123,18 @@ impl PatternSet {
             }
             halves.extend(two.map(Arc::new));
         }
-        self.chunks = Arc::new(halves);
+        self.bits += 1;
+        self.groups = Arc::new(halves.chunks(GROUP).map(|group| Arc::new(group.to_vec())).collect());
+    }
+
+    fn chunks(&self) -> impl Iterator<Item = &Chunk> {
+        self.groups.iter().flat_map(|group| group.iter()).map(|chunk| &**chunk)
     }
 
     /// The patterns, in the order of their keys' first bits.
     pub fn iter(&self) -> impl Iterator<Item = PatternKey> + '_ {
         let empty = self.has_empty.then_some(EMPTY);
-        empty.into_iter().chain(self.chunks.iter().flat_map(|chunk| chunk.keys())).map(PatternKey)
+        empty.into_iter().chain(self.chunks().flat_map(Chunk::keys)).map(PatternKey)
     }
 
     /// How many patterns are here and not there: the distance of Definition 4.1.

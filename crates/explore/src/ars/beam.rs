@@ -5,11 +5,11 @@ use std::collections::{HashSet, VecDeque};
 use threadbare_analysis::patterns::PatternSet;
 use threadbare_sched::{PolicyKind, Rng};
 use threadbare_target::{Execution, Script, Stop};
-use threadbare_trace::{EventKind, Outcome};
+use threadbare_trace::{Event, EventKind, Outcome};
 use threadbare_wire::{LearnedRecord, OfferRecord, flags};
 
 use super::graph::{Graph, Step};
-use super::ground::{Ground, State};
+use super::ground::{Arrival, Ground, Since, State};
 use super::passed::{Distance, Passed};
 use super::subtrace::{Ahead, Decision, Growth, Paths, Rank, SubTrace};
 use super::{Order, Style};
@@ -29,6 +29,7 @@ pub(super) struct Beam {
     queue: Vec<SubTrace>,
     /// The first decision of the program, where every iteration begins.
     first: Option<Decision>,
+    events_before_first: usize,
     ground: State,
     /// What has been seen by all iterations.
     graph: Graph,
@@ -55,6 +56,7 @@ impl Beam {
             paths: Paths::new(),
             queue: Vec::new(),
             first: None,
+            events_before_first: 0,
             ground: State::new(seed, style.always_from_start),
             graph: Graph::default(),
             tried: HashSet::new(),
@@ -114,10 +116,11 @@ impl Beam {
         let first = match self.first.take().filter(|_| is_there) {
             Some(first) => Decision { growth: first.growth.afresh(&self.passed), ..first },
             None => {
-                let stop = self.ground(steer).go_to_first()?;
+                let arrival = self.ground(steer).go_to_first()?;
                 let growth = Growth::start(&self.passed);
                 // Without a decision there is only this one execution.
-                let Some(first) = self.arrive(steer, Paths::START, &growth, stop)? else { return Ok(()) };
+                let Some(first) = self.arrive(steer, Paths::START, &growth, arrival)? else { return Ok(()) };
+                self.events_before_first = first.growth.events();
                 first
             }
         };
@@ -135,8 +138,8 @@ impl Beam {
         let decision = match subtrace.decision {
             Ok(decision) => decision,
             Err(Ahead { path, growth }) => {
-                let stop = Ground { steer, state: &mut self.ground }.reach(&self.paths, path)?;
-                let Some(decision) = self.arrive(steer, path, &growth, stop)? else { return Ok(()) };
+                let arrival = Ground { steer, state: &mut self.ground }.reach(&self.paths, path)?;
+                let Some(decision) = self.arrive(steer, path, &growth, arrival)? else { return Ok(()) };
                 decision
             }
         };
@@ -164,8 +167,8 @@ impl Beam {
                 // The step is made at once, so that a failure right behind it is found however near the
                 // trace is.
                 let ground = &mut Ground { steer, state: &mut self.ground };
-                let stop = ground.look_ahead(from.standing, &self.paths, path)?;
-                match self.arrive(steer, path, &from.growth, stop)? {
+                let arrival = ground.look_ahead(from.standing, &self.paths, path)?;
+                match self.arrive(steer, path, &from.growth, arrival)? {
                     Some(decision) => {
                         let rank = self.rank(path, decision.growth.distance(), is_new);
                         self.enqueue(steer, SubTrace { decision: Ok(decision), rank });
@@ -224,18 +227,25 @@ impl Beam {
         steer: &mut dyn Steer,
         path: usize,
         before: &Growth,
-        stop: Stop,
+        arrival: Arrival,
     ) -> Result<Option<Decision>, ExploreError> {
-        match stop {
+        // What was told of the trace before is told again, unless a copy has gone on from there.
+        let known = match arrival.since {
+            Since::Start => before.events(),
+            Since::First => before.events() - self.events_before_first,
+            Since::Before => 0,
+        };
+        let news = |events: &[Event]| before.with(events.get(known..).unwrap_or_default(), &self.passed);
+        match arrival.stop {
             Stop::Paused(pause) => {
                 self.discovered.extend(&pause.discovered);
-                let growth = before.with(&pause.events, &self.passed);
+                let growth = news(&pause.events);
                 self.remember(path, before, Some(growth.footprint.state()));
                 let standing = self.ground(steer).stand(path, pause.snapshot);
                 Ok(Some(Decision { standing, offers: pause.offers, growth }))
             }
             Stop::Ended(run) => {
-                let growth = before.with(&run.events, &self.passed);
+                let growth = news(&run.events);
                 self.remember(path, before, None);
                 self.end(steer, path, &growth, *run)?;
                 Ok(None)

@@ -24,6 +24,23 @@ pub(super) struct Standing {
     epoch: u64,
 }
 
+/// Where a copy came to a stop, and from where it tells what happened.
+pub(super) struct Arrival {
+    pub stop: Stop,
+    pub since: Since,
+}
+
+/// A place on the way to a stop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Since {
+    /// The start of the program.
+    Start,
+    /// Its first decision.
+    First,
+    /// The decision before.
+    Before,
+}
+
 /// The copies at hand.
 pub(super) struct Ground<'a> {
     pub steer: &'a mut dyn Steer,
@@ -82,12 +99,12 @@ impl Ground<'_> {
     }
 
     /// Goes to the program's first decision, from where others are reached later on.
-    pub fn go_to_first(&mut self) -> Result<Stop, ExploreError> {
-        let stop = self.start_over(&[])?;
-        if let Stop::Paused(pause) = &stop {
+    pub fn go_to_first(&mut self) -> Result<Arrival, ExploreError> {
+        let arrival = self.start_over(&[])?;
+        if let Stop::Paused(pause) = &arrival.stop {
             self.state.first = Some(self.stand(Paths::START, pause.snapshot));
         }
-        Ok(stop)
+        Ok(arrival)
     }
 
     /// Whether a copy still stands at the first decision, or none is needed there.
@@ -96,14 +113,15 @@ impl Ground<'_> {
     }
 
     /// Makes the last step of a path and goes to the decision behind it.
-    pub fn reach(&mut self, paths: &Paths, path: usize) -> Result<Stop, ExploreError> {
+    pub fn reach(&mut self, paths: &Paths, path: usize) -> Result<Arrival, ExploreError> {
         let (before, thread) = paths.last(path);
         self.state.partial_runs += 1;
         let last = self.state.last.take();
         let last = self.state.alive(last);
         if let Some(last) = last {
             if last.path == before && !self.state.always_from_start {
-                return self.steer.go_on(last.snapshot, &[thread]);
+                let stop = self.steer.go_on(last.snapshot, &[thread])?;
+                return Ok(Arrival { stop, since: Since::Before });
             }
             self.discard(last);
         }
@@ -112,13 +130,18 @@ impl Ground<'_> {
             && let Some(first) = self.state.alive(self.state.first)
             && let Some(stop) = self.split(first, &choices)?
         {
-            return Ok(stop);
+            return Ok(Arrival { stop, since: Since::First });
         }
         self.start_over(&choices)
     }
 
     /// Makes the last step of a path from a copy that stands before it and stays there.
-    pub fn look_ahead(&mut self, from: Standing, paths: &Paths, path: usize) -> Result<Stop, ExploreError> {
+    pub fn look_ahead(
+        &mut self,
+        from: Standing,
+        paths: &Paths,
+        path: usize,
+    ) -> Result<Arrival, ExploreError> {
         let (_, thread) = paths.last(path);
         self.state.partial_runs += 1;
         self.state.looks += 1;
@@ -126,7 +149,7 @@ impl Ground<'_> {
             && let Some(from) = self.state.alive(Some(from))
             && let Some(stop) = self.split(from, &[thread])?
         {
-            return Ok(stop);
+            return Ok(Arrival { stop, since: Since::Before });
         }
         self.start_over(&paths.choices(path))
     }
@@ -154,9 +177,10 @@ impl Ground<'_> {
         self.steer.run(plan)
     }
 
-    fn start_over(&mut self, choices: &[ThreadId]) -> Result<Stop, ExploreError> {
+    fn start_over(&mut self, choices: &[ThreadId]) -> Result<Arrival, ExploreError> {
         self.state.epoch += 1;
-        self.steer.steer(self.state.seed, choices)
+        let stop = self.steer.steer(self.state.seed, choices)?;
+        Ok(Arrival { stop, since: Since::Start })
     }
 
     fn split(&mut self, from: Standing, choices: &[ThreadId]) -> Result<Option<Stop>, ExploreError> {

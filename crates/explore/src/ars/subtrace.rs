@@ -67,6 +67,11 @@ impl Growth {
         distance
     }
 
+    /// How many events it has.
+    pub fn events(&self) -> usize {
+        self.matcher.events()
+    }
+
     /// The patterns so far.
     pub fn patterns(&self) -> &PatternSet {
         self.matcher.patterns()
