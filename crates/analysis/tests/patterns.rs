@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use threadbare_analysis::patterns::{
-    Limits, Manner, Matcher, MemoryAccess, ObjectId, Occurrence, PATTERNS, Pattern, Role, SiteId, Variable,
+    Limits, Manner, Matcher, MemoryAccess, ObjectId, Occurrence, PATTERNS, Pattern, PatternKey, Role, SiteId,
+    Variable,
 };
 use threadbare_trace::ThreadId;
 
@@ -111,6 +112,8 @@ proptest! {
             let places: Vec<usize> = occurrence.accesses().iter().map(|it| it.event).collect();
             let pattern = Pattern::with_id(occurrence.pattern).expect("a number of the table");
             prop_assert!(is_occurrence(&trace, &pattern, &places), "{:?}", occurrence);
+            let steps: Vec<_> = occurrence.accesses().iter().map(|it| (it.site, it.object)).collect();
+            prop_assert_eq!(PatternKey::of(&pattern, &steps), Some(occurrence.key));
             prop_assert!(places.iter().zip(occurrence.accesses()).all(|(place, it)| trace[*place] == *it));
         }
     }

@@ -65,8 +65,7 @@ pub fn keep(
             let again = again.filter(|again| rerun::same_failure(&again.outcome, &found.run.outcome));
             let shortest = again.map(|again| {
                 // Every run of a hang takes as long as a hang does.
-                let hangs = again.outcome.failure().is_some_and(|it| it.kind == FailureKind::Hang);
-                if hangs || !shelf.minimise {
+                if hangs(&again) || !shelf.minimise {
                     return again;
                 }
                 let (shortest, minimal) = stage.shorten(again);
@@ -76,7 +75,7 @@ pub fn keep(
             // Where the trace is long, so are the others, and no pattern is short enough to read.
             if let Some(run) = shortest.as_ref().filter(|run| run.events.len() <= LONGEST_COMPARED) {
                 others = stage.others();
-                informed = stage.follow_informed(run);
+                informed = if hangs(run) { None } else { stage.follow_informed(run) };
             }
             (shortest, stage.symbols())
         }
@@ -110,6 +109,10 @@ pub fn keep(
     report.trace = Some(path.with_extension(keep::TRACE).display().to_string());
     let sarif = sarif_result(&trace, &report);
     Ok(Kept { report, schedule: path, shown: show(run, &names, look), kind: failure.kind, sarif })
+}
+
+fn hangs(run: &Execution) -> bool {
+    run.outcome.failure().is_some_and(|failure| failure.kind == FailureKind::Hang)
 }
 
 /// The pattern that tells a failing run from those that passed, in a sentence.

@@ -1,6 +1,6 @@
 //! What identifies a pattern, a variable and a place in the code in all executions of a campaign.
 
-use super::Manner;
+use super::{Manner, Pattern, Variable};
 
 /// A variable: a piece of memory under a name that is the same in every execution.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -23,6 +23,38 @@ pub(super) fn mix(state: u64, word: u64) -> u64 {
 }
 
 impl PatternKey {
+    /// The key that a pattern at these sites and on these variables has, step by step, whether or not any
+    /// trace shows it. None if they do not fit the pattern.
+    pub fn of(pattern: &Pattern, steps: &[(SiteId, ObjectId)]) -> Option<PatternKey> {
+        if steps.len() != pattern.steps.len() {
+            return None;
+        }
+        let on = |variable: Variable| {
+            let own = pattern.steps.iter().zip(steps).filter(move |(step, _)| step.2 == variable);
+            own.map(|((_, manner, _), (site, object))| (*manner, *site, *object)).collect::<Vec<_>>()
+        };
+        let link = |steps: &[(Manner, SiteId, ObjectId)]| match *steps {
+            [(first, a, object), (second, b, same)] if object == same => {
+                Some(Link::new(LinkKind::of(first, second)?, object, [a, b]))
+            }
+            _ => None,
+        };
+        let (x, y) = (on(Variable::X), on(Variable::Y));
+        match (&x[..], &y[..]) {
+            ([_, _], []) => Some(link(&x)?.key),
+            ([a, b, c], []) if a.2 == b.2 && b.2 == c.2 => {
+                Some(PatternKey::of_triple(pattern.id, a.2, [a.1, b.1, c.1]))
+            }
+            ([a, _], [b, _]) if a.2 != b.2 => {
+                let (x, y) = (link(&x)?, link(&y)?);
+                let all = [Relation::Apart, Relation::Crossing, Relation::Nested];
+                let relation = all.into_iter().find(|it| x.kind.joined(*it) == pattern.id)?;
+                Some(x.join(&y, relation).1)
+            }
+            _ => None,
+        }
+    }
+
     /// The key of a pattern (4 to 8) of three accesses to one variable.
     pub(super) fn of_triple(pattern: u8, object: ObjectId, sites: [SiteId; 3]) -> PatternKey {
         let start = mix(u64::from(pattern), object.0);
@@ -134,7 +166,7 @@ impl Link {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{PATTERNS, Role, Variable, find};
+    use super::super::{PATTERNS, Role, find};
     use super::*;
 
     /// The two-variable patterns are the pairs of reversed links in opposite directions, no more and no less.
@@ -161,6 +193,21 @@ mod tests {
         seen.sort_unstable();
         let all: Vec<u8> = PATTERNS.iter().filter(|it| it.has_two_variables()).map(|it| it.id).collect();
         assert_eq!(seen, all);
+    }
+
+    #[test]
+    fn steps_that_do_not_fit_have_no_key() {
+        let (x, y) = (ObjectId(1), ObjectId(2));
+        let key = |pattern: usize, objects: &[ObjectId]| {
+            let steps: Vec<_> = objects.iter().map(|object| (SiteId(9), *object)).collect();
+            PatternKey::of(&PATTERNS[pattern - 1], &steps)
+        };
+        assert!(key(1, &[x, x]).is_some() && key(4, &[x, x, x]).is_some() && key(9, &[x, x, y, y]).is_some());
+        for (pattern, objects) in
+            [(1, vec![x, y]), (4, vec![x, x, y]), (9, vec![x, x, x, x]), (4, vec![x, x])]
+        {
+            assert_eq!(key(pattern, &objects), None);
+        }
     }
 
     #[test]
