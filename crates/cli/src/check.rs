@@ -184,6 +184,7 @@ fn json(args: &CheckArgs, program: &Program, result: &Check, told: &[Told], fail
         threads: result.threads,
         elapsed_s: JsonReport::seconds(result.elapsed),
         executions_per_s: JsonReport::rate(result.executions, result.elapsed),
+        snapshots: 0,
         failure: failures.first().cloned(),
         findings: told.iter().map(json_finding).collect(),
         coverage: Coverage::default(),

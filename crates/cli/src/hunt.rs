@@ -101,6 +101,7 @@ pub fn options(args: &HuntArgs, executions: u64) -> Result<Options, CliError> {
         os_threads: args.threads == Threads::Os,
         any_exit: args.any_exit,
         stall: args.stall,
+        known: None,
     })
 }
 
@@ -242,6 +243,7 @@ fn json(args: &HuntArgs, campaign: &Campaign, kept: &[Kept]) -> JsonReport {
         threads: campaign.threads,
         elapsed_s: JsonReport::seconds(campaign.elapsed),
         executions_per_s: JsonReport::rate(campaign.executions, campaign.elapsed),
+        snapshots: campaign.snapshots,
         failure: failures.first().cloned(),
         findings: Vec::new(),
         coverage: Coverage::default(),

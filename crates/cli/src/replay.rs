@@ -174,6 +174,7 @@ fn tell(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols) 
         threads: runs.first.threads,
         elapsed_s: JsonReport::seconds(runs.elapsed),
         executions_per_s: JsonReport::rate(runs.made, runs.elapsed),
+        snapshots: 0,
         failed_executions: failure.iter().map(|failure| (failure.kind, runs.made)).collect(),
         failures: failure.iter().cloned().collect(),
         failure,

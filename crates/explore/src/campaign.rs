@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use threadbare_target::{Program, ServerOptions};
-use threadbare_wire::flags;
+use threadbare_wire::{LearnedRecord, flags};
 
 use crate::crew::{Batch, Crew, Limits, Ran, Tally};
 use crate::error::ExploreError;
@@ -60,6 +60,9 @@ pub struct Options {
     pub any_exit: bool,
     /// How long one execution may make no progress in real time.
     pub stall: Duration,
+    /// What is known to be shared beforehand. Then no execution makes additional scheduling points to find
+    /// out.
+    pub known: Option<Arc<Vec<LearnedRecord>>>,
 }
 
 impl Default for Options {
@@ -81,6 +84,7 @@ impl Default for Options {
             os_threads: false,
             any_exit: false,
             stall: Duration::from_secs(10),
+            known: None,
         }
     }
 }
@@ -172,14 +176,18 @@ struct Conduct<'a> {
 
 impl<'a> Conduct<'a> {
     fn new(options: &'a Options, limits: Limits<'a>) -> Conduct<'a> {
-        Conduct { options, limits, ledger: Ledger::default(), history: History::default(), complete: true }
+        let history = History::knowing(options.known.clone().unwrap_or_default());
+        Conduct { options, limits, ledger: Ledger::default(), history, complete: true }
     }
 
     fn go(&mut self, strategy: &mut dyn Strategy, crew: &Crew, tell: &dyn Fn()) -> Result<(), ExploreError> {
         let mut planned = 0;
         for number in 0.. {
             let count = batch_size(number).min(self.options.executions - planned);
-            let plans = strategy.plan(planned + 1, count as usize, &self.history);
+            let mut plans = strategy.plan(planned + 1, count as usize, &self.history);
+            if self.options.known.is_some() {
+                plans.iter_mut().for_each(|plan| plan.flags &= !flags::PROBE);
+            }
             if plans.is_empty() {
                 return Ok(());
             }

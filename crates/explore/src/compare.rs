@@ -9,16 +9,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use threadbare_sched::Rng;
+use threadbare_sched::{PolicyKind, Rng};
 use threadbare_target::{Program, ServerOptions};
 use threadbare_trace::FailureKind;
+use threadbare_wire::{LearnedRecord, flags};
 
 use crate::campaign::{Options, run};
 use crate::error::ExploreError;
 use crate::ledger::Campaign;
-use crate::runner::{Launch, Servers};
+use crate::runner::{Launch, Runner as _, Servers, Trouble};
+use crate::search::Steer as _;
 use crate::statistics::{Magnitude, Measure, Summary, Wilcoxon, bonferroni, cliffs_delta, wilcoxon};
-use crate::strategy::by_name;
+use crate::strategy::{Plan, by_name};
+
+/// Executions before the trials that only find out what is shared.
+pub const WARM_UP: u64 = 32;
 
 /// What ended a trial.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -178,6 +183,8 @@ pub(crate) fn run_all<L: Launch>(
         by_name(&of(strategy))?;
     }
     let begin = Instant::now();
+    let known = Some(Arc::new(warm_up(launch, options.seed)?));
+    let of = |strategy: &String| Options { known: known.clone(), ..of(strategy) };
     // All strategies of one number before the next, so that an interrupt leaves pairs.
     let trials = runs as usize * strategies.len();
     let next = AtomicUsize::new(0);
@@ -226,6 +233,26 @@ pub(crate) fn run_all<L: Launch>(
         interrupted: interrupted && made.len() < trials,
         elapsed: begin.elapsed(),
     })
+}
+
+/// Finds out what is shared. Otherwise the first executions of each trial would do that, and count.
+fn warm_up<L: Launch>(launch: &L, seed: u64) -> Result<Vec<LearnedRecord>, ExploreError> {
+    let mut runner = match launch.launch() {
+        Ok(runner) => runner,
+        // Every trial fails at once, and says so.
+        Err(Trouble::Crashed(_) | Trouble::CutShort) => return Ok(Vec::new()),
+        Err(Trouble::Error(error)) => return Err(error),
+    };
+    let mut shared = Vec::new();
+    for index in 0..WARM_UP {
+        let mut plan = Plan::new(PolicyKind::Random, Rng::derive(seed, index), "warm-up");
+        plan.flags = flags::PROBE;
+        let found = runner.run(&plan)?.discovered;
+        let news: Vec<LearnedRecord> = found.into_iter().filter(|record| !shared.contains(record)).collect();
+        runner.learn(&news);
+        shared.extend(news);
+    }
+    Ok(shared)
 }
 
 /// What a campaign is as a trial; none if it was cut short.

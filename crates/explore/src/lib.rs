@@ -27,7 +27,7 @@ mod tests;
 
 pub use campaign::{Options, Progress, hunt};
 pub use check::{Check, Examined, check};
-pub use compare::{CompareProgress, Comparison, Contestant, Trial, TrialEnd, Versus, compare};
+pub use compare::{CompareProgress, Comparison, Contestant, Trial, TrialEnd, Versus, WARM_UP, compare};
 pub use error::ExploreError;
 pub use history::History;
 pub use ledger::{Campaign, Found, Verdict};

@@ -104,7 +104,8 @@ pub(crate) fn by_name(options: &Options) -> Result<Box<dyn Strategy>, ExploreErr
     }
     let sampled = |sampler| Ok(Box::new(Sampled::new(sampler, seed)) as Box<dyn Strategy>);
     let ars = |style: Style| {
-        let style = Style { always_from_start: !options.snapshots, ..style };
+        let (always_from_start, probes) = (!options.snapshots, options.known.is_none());
+        let style = Style { always_from_start, probes, ..style };
         Ok(Box::new(Ars::new(seed, style)) as Box<dyn Strategy>)
     };
     let delay = |micros| sampled(Sampler::Delay { micros, probability });

@@ -68,6 +68,9 @@ fn verdict(versus: &VersusReport, first: &str, other: &str) -> String {
 }
 
 fn notes(report: &CompareReport, first: &str, text: &mut String) {
+    text.push_str(
+        "What the threads share was found out before the trials, in executions that count for nobody.\n",
+    );
     if report.strategies.len() > 1 {
         text.push_str(&format!(
             "p: Wilcoxon signed-rank test against {first} on trials of the same seed, after Bonferroni's \

@@ -46,6 +46,8 @@ pub struct JsonReport {
     pub elapsed_s: f64,
     /// Runs a second.
     pub executions_per_s: f64,
+    /// Partial runs from snapshots in the middle of executions; they are no executions.
+    pub snapshots: u64,
     /// The first failure.
     pub failure: Option<FailureReport>,
     /// Suspicious things that were seen.

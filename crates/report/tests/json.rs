@@ -33,6 +33,7 @@ fn sample() -> JsonReport {
         threads: 3,
         elapsed_s: JsonReport::seconds(Duration::from_nanos(410_000_400)),
         executions_per_s: JsonReport::rate(17, Duration::from_millis(410)),
+        snapshots: 0,
         failure: Some(failure.clone()),
         findings: vec![],
         coverage: Coverage::default(),

@@ -95,7 +95,7 @@ impl Beam {
     /// Line 3 of the algorithm.
     fn run_randomly(&mut self, steer: &mut dyn Steer) -> Result<(), ExploreError> {
         let mut plan = Plan::new(PolicyKind::Random, Rng::derive(self.seed, 1), "ars (random start)");
-        plan.flags = flags::PROBE;
+        plan.flags = if self.style.probes { flags::PROBE } else { 0 };
         plan.profile = true;
         let run = self.ground(steer).run(&plan)?;
         let growth = Growth::start(&self.passed).with(&run.events, &self.passed);

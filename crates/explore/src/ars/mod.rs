@@ -53,6 +53,8 @@ pub(crate) struct Style {
     /// Ends an iteration with its first complete trace: those that come after it differ from it in their
     /// last steps only.
     pub restarts: bool,
+    /// Looks for memory that is shared in the first, random execution.
+    pub probes: bool,
     /// Runs every prefix again rather than going on from snapshots.
     pub always_from_start: bool,
 }
@@ -66,6 +68,7 @@ impl Style {
             always_looks_ahead: true,
             remembers: false,
             restarts: false,
+            probes: true,
             always_from_start: false,
         }
     }
