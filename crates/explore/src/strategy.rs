@@ -117,7 +117,7 @@ pub(crate) fn by_name(options: &Options) -> Result<Box<dyn Strategy>, ExploreErr
         "surw" => sampled(Sampler::Surw),
         "ars" => ars(Style::improved(options.ars_width)),
         "ars-paper" => ars(Style::paper(options.ars_width)),
-        "dfs" => Ok(Box::new(Dfs::new(seed, options.preemption_bound))),
+        "dfs" => Ok(Box::new(Dfs::new(seed, options.preemption_bound, options.known.is_some()))),
         "delay-yield" => delay(0),
         "delay-10ms" => delay(10_000),
         "delay-100ms" => delay(100_000),
