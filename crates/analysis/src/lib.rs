@@ -29,6 +29,7 @@ pub use detector::Detector;
 pub use examine::{Examination, detectors};
 pub use finding::{Access, Certainty, Finding, FindingKind, FindingSet, Key};
 pub use lock_discipline::LockDiscipline;
+pub use locks::{Change, Held, LockSets, Mode};
 pub use multi_variable::MultiVariable;
 pub use race::happens_before::HappensBefore;
 pub use race::hybrid::Hybrid;

@@ -7,6 +7,7 @@
 mod describe;
 mod failure;
 mod finding_text;
+mod held;
 mod json;
 mod lanes;
 mod look;

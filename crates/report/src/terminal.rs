@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use threadbare_trace::{EventKind, Outcome, SwitchRecord, ThreadId};
 
+use crate::held::{HeldLocks, LockNames};
 use crate::lanes::{self, Line};
 use crate::timeline::{self, Row};
 use crate::{Interleaving, Look, Names, about_switch, event_text, failure};
@@ -17,10 +18,19 @@ pub fn interleaving(story: &Interleaving<'_>, names: &dyn Names, look: &Look) ->
         let steps = if earlier == 1 { "step" } else { "steps" };
         lines.push(Line::Across(format!("… {earlier} earlier {steps} (--full shows them)")));
     }
-    lines.extend(rows.iter().map(|row| line(row, names)));
+    let mut held = HeldLocks::of(story.events);
+    let failing = story.outcome.failure().map(|failure| held.at_end(failure.thread).to_vec());
+    let failing = failing.unwrap_or_default();
+    let shown = rows.iter().filter_map(|row| match row {
+        Row::Step { index, .. } => Some(held.during(*index)),
+        _ => None,
+    });
+    let locks = LockNames::of(shown.flatten().chain(&failing), names);
+    lines.extend(rows.iter().map(|row| line(row, names, &|event| locks.text(held.during(event)))));
     if let Some(failure) = story.outcome.failure() {
         lines.push(Line::Step {
             number: String::new(),
+            holds: locks.text(&failing),
             site: failure::failure_site(failure, names).map_or_else(String::new, |site| site.to_string()),
             thread: failure.thread,
             text: format!("✗ {}", failure.kind.word()),
@@ -72,7 +82,7 @@ fn titles(story: &Interleaving<'_>, rows: &[Row], names: &dyn Names) -> Vec<(Thr
     titles.into_iter().collect()
 }
 
-fn line(row: &Row, names: &dyn Names) -> Line {
+fn line(row: &Row, names: &dyn Names, holds: &dyn Fn(usize) -> String) -> Line {
     match row {
         Row::Switch(switch) => Line::Across(switch_text(switch, names)),
         Row::Folded { thread, count } => {
@@ -90,6 +100,7 @@ fn line(row: &Row, names: &dyn Names) -> Line {
                 site: place.map_or_else(String::new, |place| place.to_string()),
                 thread: event.thread,
                 text,
+                holds: holds(*index),
                 source: source.map_or_else(String::new, |text| text.trim().to_string()),
             }
         }

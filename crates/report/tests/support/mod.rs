@@ -147,3 +147,23 @@ pub fn recorded(parts: &(Vec<Event>, Vec<SwitchRecord>, Outcome)) -> TraceFile {
     file.args = vec!["--fast".into()];
     TraceFile::read(&file.to_bytes()).expect("our own file")
 }
+
+/// A read and a write of the balance under two locks, the inner one given up in between by a condition wait.
+pub fn guarded() -> (Vec<Event>, Vec<SwitchRecord>, Outcome) {
+    use EventKind::*;
+    let events = vec![
+        event(1, 1, 5, ReadLock, 0x300, 0, 1),
+        event(1, 2, 6, Lock, 0x200, 0, 1),
+        event(1, 3, 8, Read, 0x100, 0, 0),
+        event(1, 4, 7, CondWait, 0x400, 0, 0x200),
+        event(2, 1, 8, Read, 0x100, 0, 0),
+        event(2, 2, 6, Lock, 0x200, 0, 1),
+        event(2, 3, 9, Write, 0x100, 0, 1),
+        event(2, 4, 10, Unlock, 0x200, 0, 0),
+        event(1, 5, 7, CondWake, 0x400, 0, 0x200),
+        event(1, 6, 9, Write, 0x100, 1, 2),
+        event(1, 7, 10, Unlock, 0x200, 0, 0),
+    ];
+    let switches = vec![switch(1, 5, 2, 7, CondWait, 0x400, 1), switch(2, 5, 1, 0, Exit, 0, 2)];
+    (events, switches, failure(FailureKind::Abort, "abort was called", 1, &[11]))
+}
