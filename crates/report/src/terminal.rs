@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use threadbare_trace::{EventKind, Outcome, SwitchRecord, ThreadId};
+use threadbare_trace::{EventKind, Outcome, SwitchReason, SwitchRecord, ThreadId};
 
 use crate::held::{HeldLocks, LockNames};
 use crate::lanes::{self, Line};
@@ -110,14 +110,14 @@ fn line(row: &Row, names: &dyn Names, holds: &dyn Fn(usize) -> String) -> Line {
 fn switch_text(switch: &SwitchRecord, names: &dyn Names) -> String {
     let SwitchRecord { from, to, .. } = switch;
     let about = about_switch(switch, names);
-    let why = match switch.reason {
-        0 => format!("the policy chose; {from} stops before {about}"),
-        1 => format!("{from} is blocked at {about}"),
-        2 => format!("{from} has ended"),
-        3 => format!("{from} gave way at {about}"),
-        4 => format!("{to} is new and runs up to its first operation"),
-        5 => format!("{from} is ready, its creator goes on"),
-        other => format!("for reason {other}, before {about}"),
+    let why = match switch.why() {
+        Some(SwitchReason::Chosen) => format!("the policy chose; {from} stops before {about}"),
+        Some(SwitchReason::Blocked) => format!("{from} is blocked at {about}"),
+        Some(SwitchReason::Ended) => format!("{from} has ended"),
+        Some(SwitchReason::GaveWay) => format!("{from} gave way at {about}"),
+        Some(SwitchReason::Starting) => format!("{to} is new and runs up to its first operation"),
+        Some(SwitchReason::Started) => format!("{from} is ready, its creator goes on"),
+        None => format!("for reason {}, before {about}", switch.reason),
     };
     format!("── {from} → {to}: {why}")
 }

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use threadbare_trace::{Event, EventKind, Failure, FailureKind, Outcome, SwitchRecord, ThreadId};
+use threadbare_trace::{
+    Event, EventKind, Failure, FailureKind, Outcome, SwitchReason, SwitchRecord, ThreadId,
+};
 
 use crate::Look;
 
@@ -109,15 +111,8 @@ fn before(event: &Event, switch: &SwitchRecord) -> bool {
     // A thread that goes to sleep in its operation stops *in* it, having already made its first half.
     let makes_the_thread_stop =
         matches!(event.kind(), Some(CondWait | FutexWait | BarrierArrive | Exit | Sleep | Yield));
-    event.op == switch.op && switch.reason != REASON_CHOSEN && makes_the_thread_stop
+    event.op == switch.op && switch.why() != Some(SwitchReason::Chosen) && makes_the_thread_stop
 }
-
-/// The policy chose another thread; see [`SwitchRecord::reason`].
-const REASON_CHOSEN: u8 = 0;
-/// A new thread is run up to its first operation.
-const REASON_STARTING: u8 = 4;
-/// Its creator goes on after that.
-const REASON_STARTED: u8 = 5;
 
 /// In a replay the start of a thread is a switch like any other; it is still no decision that
 /// anybody wants to read about.
@@ -132,20 +127,20 @@ fn mark_starts(rows: &mut [Row]) {
         if start.kind != EventKind::Create as u8 {
             continue;
         }
-        set_reason(&mut rows[place], REASON_STARTING);
+        set_reason(&mut rows[place], SwitchReason::Starting);
         let quiet = |row: &Row| matches!(row, Row::Step { .. }) && !matters(row, None);
         if let Some(row) = rows[place + 1..].iter_mut().find(|row| !quiet(row))
             && let Row::Switch(back) = row
             && (back.from, back.to) == (start.to, start.from)
         {
-            set_reason(row, REASON_STARTED);
+            set_reason(row, SwitchReason::Started);
         }
     }
 }
 
-fn set_reason(row: &mut Row, reason: u8) {
+fn set_reason(row: &mut Row, reason: SwitchReason) {
     if let Row::Switch(switch) = row {
-        switch.reason = reason;
+        switch.reason = reason as u8;
     }
 }
 
@@ -165,7 +160,7 @@ fn matters(row: &Row, failure: Option<&Failure>) -> bool {
     use EventKind::*;
     let kind = failure.map(|failure| failure.kind);
     match row {
-        Row::Switch(switch) => ![REASON_STARTING, REASON_STARTED].contains(&switch.reason),
+        Row::Switch(switch) => !matches!(switch.why(), Some(SwitchReason::Starting | SwitchReason::Started)),
         Row::Folded { .. } => true,
         Row::Step { event, .. } => match event.kind() {
             Some(Alloc | Frame | Init | Process | Start | Fence) => false,

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 use threadbare_analysis::{Held, Mode};
-use threadbare_trace::{EventKind, Outcome, ThreadId, TraceFile};
+use threadbare_trace::{EventKind, Outcome, SwitchReason, ThreadId, TraceFile};
 
 use crate::held::{HeldLocks, lock_name};
 use crate::{Names as _, RecordedNames, about_switch, event_text, failure_site};
@@ -57,7 +57,7 @@ pub fn write_trace_json(file: &TraceFile, out: &mut dyn Write) -> io::Result<()>
             "to": switch.to.0,
             "place": places.number(switch.pc, switch.context),
             "context": switch.context,
-            "reason": reason(switch.reason),
+            "reason": switch.why().map_or("unknown", SwitchReason::word),
             "before": about_switch(switch, &names),
         })
     })?;
@@ -141,16 +141,4 @@ fn threads(file: &TraceFile) -> Value {
         json!({ "thread": thread.0, "routine": routine, "events": events })
     };
     threads.into_iter().map(row).collect()
-}
-
-fn reason(number: u8) -> &'static str {
-    match number {
-        0 => "chosen",
-        1 => "blocked",
-        2 => "ended",
-        3 => "gave way",
-        4 => "new thread starts",
-        5 => "new thread is ready",
-        _ => "unknown",
-    }
 }

@@ -13,6 +13,6 @@ mod std_export;
 pub use event::{Event, EventKind, ThreadId};
 pub use file::{EventNames, Moment, SiteName, TraceError, TraceErrorKind, TraceFile, moments};
 pub use outcome::{Failure, FailureKind, Outcome};
-pub use record::{ContextRecord, SwitchRecord};
+pub use record::{ContextRecord, SwitchReason, SwitchRecord};
 pub use schedule::{Schedule, ScheduleError, Switch};
 pub use std_export::StdExport;
