@@ -317,7 +317,7 @@ pub struct OutputArgs {
     #[arg(long, short, help_heading = "Output")]
     pub verbose: bool,
 
-    /// Show every step, however many there are
+    /// Show every step and finding, however many there are
     #[arg(long, help_heading = "Output")]
     pub full: bool,
 }

@@ -5,6 +5,8 @@ mod check;
 mod completions;
 mod conditions;
 mod error;
+mod explain;
+mod findings;
 mod found;
 mod hunt;
 mod keep;

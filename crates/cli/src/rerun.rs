@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use threadbare_explore::minimise;
+use threadbare_explore::{is_same_failure, minimise};
 use threadbare_sched::{PolicyKind, PolicySpec};
 use threadbare_target::{Execution, Modules, Program, Script, Server, ServerOptions, StartError, Symbols};
 use threadbare_trace::{Outcome, Schedule, Switch};
@@ -24,6 +24,22 @@ const SHORTENING_TIME: Duration = Duration::from_secs(10);
 /// How many passing executions a failing one is compared with, and how long looking for them may take.
 const COMPARED: usize = 40;
 const COMPARING_TIME: Duration = Duration::from_secs(3);
+/// One in so many of them takes turns instead of a random order.
+const TURNS_EVERY: u64 = 4;
+
+/// Executions that passed, to compare failing ones with.
+#[derive(Clone, Default)]
+pub struct Passing {
+    /// The executions.
+    pub runs: Rc<[Rc<Execution>]>,
+    /// How many were made to find them.
+    pub tried: u64,
+}
+
+/// How often a program is run to see what its threads share, before a schedule is followed; not again after so
+/// many steps.
+const FIRST_RUNS: u64 = 8;
+const FIRST_STEPS: u64 = 200_000;
 
 /// A fresh start of a program on which schedules are followed.
 pub struct Stage {
@@ -32,7 +48,7 @@ pub struct Stage {
     server: Option<Server>,
     /// What happens where the program does not even get to its first thread.
     early: Option<Execution>,
-    passing: Option<Rc<[Execution]>>,
+    passing: Option<Passing>,
     /// What is left of the time for making schedules shorter, for all failures together.
     time_to_shorten: Duration,
     symbols: Symbols,
@@ -51,7 +67,7 @@ impl Stage {
                 | bit(conditions.os_threads, flags::OS_THREADS)
                 | bit(conditions.any_exit, flags::ANY_EXIT),
         };
-        match Server::start(program, &options) {
+        match start(program, &options) {
             Ok(server) => {
                 let symbols = Symbols::new(server.modules());
                 Ok(Stage {
@@ -123,9 +139,9 @@ impl Stage {
         });
         let in_time = begin.elapsed() <= limit;
         self.time_to_shorten = limit.saturating_sub(begin.elapsed());
-        // Once more on a program that has learned nothing, so that what is shown is what a replay
-        // shows.
-        match Server::start(&self.program, &self.options) {
+        // Once more on a program that has learned no more than any other, so that what is shown is what
+        // a replay shows.
+        match start(&self.program, &self.options) {
             Ok(fresh) => self.server = Some(fresh),
             Err(_) => return (failing, false),
         }
@@ -137,32 +153,44 @@ impl Stage {
 
     /// Executions that pass, to compare a failing one with. For a program that hardly ever passes
     /// there may be none.
-    pub fn passing(&mut self) -> Rc<[Execution]> {
+    pub fn passing(&mut self) -> Passing {
         // They are the same for every failure of the program.
         if let Some(passing) = &self.passing {
-            return Rc::clone(passing);
+            return passing.clone();
         }
-        let passing: Rc<[Execution]> = self.run_passing().into();
-        self.passing = Some(Rc::clone(&passing));
+        let passing = self.run_passing();
+        self.passing = Some(passing.clone());
         passing
     }
 
-    fn run_passing(&mut self) -> Vec<Execution> {
-        let Some(server) = &mut self.server else { return Vec::new() };
+    /// Compares with these executions, so that none need be made for it.
+    pub fn compare_with(&mut self, passing: Passing) {
+        self.passing = Some(passing);
+    }
+
+    fn run_passing(&mut self) -> Passing {
+        let Some(server) = &mut self.server else { return Passing::default() };
         let begin = Instant::now();
-        let mut passing = Vec::new();
+        let mut runs = Vec::new();
+        let mut tried = 0;
         for seed in 1..=2 * COMPARED as u64 {
-            if passing.len() == COMPARED || begin.elapsed() > COMPARING_TIME {
+            if runs.len() == COMPARED || begin.elapsed() > COMPARING_TIME {
                 break;
             }
-            let policy = PolicySpec::new(PolicyKind::Random, seed);
+            // Some programs pass in no random order, but when threads take turns.
+            let mut policy = PolicySpec::new(PolicyKind::Random, seed);
+            if seed % TURNS_EVERY == 0 {
+                policy = PolicySpec::new(PolicyKind::RoundRobin, seed);
+                policy.size = (seed / TURNS_EVERY) as u32;
+            }
             let Ok(run) = server.run(policy, &Script::None, 0) else { break };
             server.learn(&run.discovered);
+            tried += 1;
             if run.outcome == Outcome::Passed {
-                passing.push(run);
+                runs.push(Rc::new(run));
             }
         }
-        passing
+        Passing { runs: runs.into(), tried }
     }
 
     /// The program's symbols.
@@ -171,12 +199,34 @@ impl Stage {
     }
 }
 
-/// Whether two runs went wrong in the same way.
-pub fn same_failure(a: &Outcome, b: &Outcome) -> bool {
-    match (a.failure(), b.failure()) {
-        (Some(a), Some(b)) => a.kind == b.kind,
-        _ => false,
+/// Starts a program and lets it run a few times, always in the same ways.
+///
+/// A failing schedule may end before a second thread comes to some memory, and then does not show that it
+/// is shared; these runs do.
+fn start(program: &Program, options: &ServerOptions) -> Result<Server, StartError> {
+    let mut server = Server::start(program, options)?;
+    let mut steps = 0;
+    for seed in 1..=FIRST_RUNS {
+        let kind = if seed % TURNS_EVERY == 0 { PolicyKind::RoundRobin } else { PolicyKind::Random };
+        let mut policy = PolicySpec::new(kind, seed);
+        policy.size = 1;
+        match server.run(policy, &Script::None, 0) {
+            Ok(run) => {
+                server.learn(&run.discovered);
+                steps += run.steps;
+            }
+            Err(_) => return Server::start(program, options),
+        }
+        if steps > FIRST_STEPS {
+            break;
+        }
     }
+    Ok(server)
+}
+
+/// Whether two runs went wrong in the same way: of the same kind, at the same place.
+pub fn same_failure(a: &Outcome, b: &Outcome) -> bool {
+    a.failure().zip(b.failure()).is_some_and(|(a, b)| is_same_failure(a, b))
 }
 
 /// The switches of a run as a schedule file names them.

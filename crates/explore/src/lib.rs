@@ -10,6 +10,7 @@ mod check;
 mod crew;
 mod dfs;
 mod error;
+mod happening;
 mod history;
 mod ledger;
 mod minimise;
@@ -22,7 +23,7 @@ mod strategy;
 mod tests;
 
 pub use campaign::{Options, Progress, hunt};
-pub use check::{Check, Examined, check};
+pub use check::{Check, Examined, Met, check};
 pub use error::ExploreError;
 pub use history::History;
 pub use ledger::{Campaign, Found, Verdict};

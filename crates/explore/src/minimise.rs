@@ -54,7 +54,7 @@ pub fn replay(switches: &[SwitchRecord]) -> Plan {
 
 /// Whether two failures are the same one: of the same kind at the same place.
 pub fn is_same_failure(a: &Failure, b: &Failure) -> bool {
-    a.kind == b.kind && a.stack.first() == b.stack.first()
+    a.kind == b.kind && a.places() == b.places()
 }
 
 /// Whether a switch was a choice: the thread could have gone on.

@@ -1,11 +1,30 @@
 //! A failure in words.
 
-use threadbare_trace::{Failure, FailureKind};
+use threadbare_trace::{Failure, FailureKind, ThreadId, Waiting};
 
 use crate::{Look, Names, Place};
 
+/// The thread that a deadlock is shown in, if the one that stopped last has ended or only waits for others to
+/// end.
+pub(crate) fn stuck_thread(failure: &Failure) -> Option<Waiting> {
+    if failure.kind != FailureKind::Deadlock {
+        return None;
+    }
+    let waiting = failure.waiting();
+    let says_enough = waiting.iter().any(|it| it.thread == failure.thread && !it.for_end);
+    waiting.into_iter().find(|it| !it.for_end).filter(|_| !says_enough)
+}
+
+/// The thread in which a failure shows.
+pub(crate) fn failure_thread(failure: &Failure) -> ThreadId {
+    stuck_thread(failure).map_or(failure.thread, |it| it.thread)
+}
+
 /// The innermost place of a failure, in known source if there is any.
 pub fn failure_site(failure: &Failure, names: &dyn Names) -> Option<Place> {
+    if let Some(place) = stuck_thread(failure).and_then(|it| names.place(it.pc, it.context)) {
+        return Some(place);
+    }
     let places = || failure.stack.iter().filter_map(|&pc| names.place(pc, 0));
     places()
         .find(|place| place.line.is_some() && !place.in_system)
@@ -80,7 +99,7 @@ fn marked(text: &str) -> Option<(Mark, usize)> {
 /// The closing paragraph: what went wrong, where, and the calls that led there.
 pub(crate) fn paragraph(failure: &Failure, names: &dyn Names, look: &Look) -> String {
     let site = failure_site(failure, names);
-    let mut heading = format!("✗ {} in {}", failure.kind.word(), failure.thread);
+    let mut heading = format!("✗ {} in {}", failure.kind.word(), failure_thread(failure));
     if let Some(site) = &site {
         heading.push_str(&format!(" at {site}"));
     }
@@ -88,6 +107,10 @@ pub(crate) fn paragraph(failure: &Failure, names: &dyn Names, look: &Look) -> St
     text.push('\n');
     for line in name_addresses(&failure.message, names).lines() {
         text.push_str(&format!("  {line}\n"));
+    }
+    if stuck_thread(failure).is_some() {
+        // The calls are those of another thread.
+        return text;
     }
     let mut frames: Vec<Place> = failure.stack.iter().filter_map(|&pc| names.place(pc, 0)).collect();
     // What called `main` is of no interest, unless nothing else is known.

@@ -1,8 +1,9 @@
 //! A finding in words.
 
-use threadbare_analysis::{Access, Cause, Finding, FindingKind};
+use threadbare_analysis::{Access, Cause, Finding, FindingKind, Inconsistent, Seen, Unexpected};
 use threadbare_trace::EventKind;
 
+use crate::describe::number;
 use crate::{Names, Place};
 
 /// What people and files are told of a finding.
@@ -43,6 +44,7 @@ pub fn finding_text(finding: &Finding, names: &dyn Names, happened: bool) -> Fin
     let heading = match finding.kind {
         FindingKind::Race => format!("race on {object}"),
         FindingKind::Atomicity => format!("atomicity violation on {object}"),
+        FindingKind::Order => format!("order violation on {object}"),
         FindingKind::Deadlock => format!("deadlock over {}", locks(finding, names)),
         FindingKind::LockDiscipline => format!("no lock protects {object} everywhere"),
     };
@@ -68,6 +70,61 @@ pub fn cause_text(cause: &Cause, compared: usize, names: &dyn Names) -> String {
         (some, _) => format!("; {some} of {compared} passing executions do that too"),
     });
     text
+}
+
+/// A read that saw what it sees in no passing execution, in one sentence.
+pub fn unexpected_text(unexpected: &Unexpected, names: &dyn Names) -> String {
+    let [first, second] = &unexpected.accesses;
+    let read = &unexpected.accesses[unexpected.read];
+    let object = name_of(read.event, read.object, names);
+    let value = number(unexpected.value, unexpected.size);
+    let (mine, theirs) = (site(first, names), site(second, names));
+    let mut text = match unexpected.read {
+        0 => format!(
+            "{} read {object} = {value} at {mine} before {} {} it at {theirs}",
+            first.thread,
+            second.thread,
+            verb(second.kind)
+        ),
+        _ => format!(
+            "{} {} {object} at {mine}, then {} read {value} from it at {theirs}",
+            first.thread,
+            verb(first.kind),
+            second.thread
+        ),
+    };
+    const SHOWN: usize = 4;
+    let mut usual: Vec<String> =
+        unexpected.usual.iter().take(SHOWN).map(|value| number(*value, unexpected.size)).collect();
+    if unexpected.usual.len() > SHOWN {
+        usual.push("others".to_string());
+    }
+    let last = usual.pop().unwrap_or_default();
+    let usual = if usual.is_empty() { last } else { format!("{} or {last}", usual.join(", ")) };
+    let compared = unexpected.compared;
+    text.push_str(&format!("; the {compared} passing executions that get there read {usual}"));
+    text
+}
+
+/// Two reads that saw what they never see together in passing executions, in one sentence.
+pub fn inconsistent_text(found: &Inconsistent, names: &dyn Names) -> String {
+    let part = |seen: &Seen| {
+        let object = name_of(seen.read.event, seen.read.object, names);
+        let value = number(seen.value, seen.size);
+        let source = match &seen.write {
+            Some(write) => format!("which {} {} at {}", write.thread, verb(write.kind), site(write, names)),
+            None => "as it was in the beginning".to_string(),
+        };
+        format!("{object} = {value} at {}, {source}", site(&seen.read, names))
+    };
+    let [first, second] = &found.seen;
+    format!(
+        "{} read {}, and {}; none of the {} passing executions that get there reads these two together",
+        first.read.thread,
+        part(first),
+        part(second),
+        found.compared
+    )
 }
 
 /// Accesses one after the other: `T1 read x at a.c:1, T2 wrote it at a.c:2, then T1 wrote it at a.c:3`.
@@ -120,7 +177,7 @@ fn sentence(finding: &Finding, object: &str, names: &dyn Names, happened: bool) 
                 at(b)
             )
         }
-        (FindingKind::Atomicity, accesses) => {
+        (FindingKind::Atomicity | FindingKind::Order, accesses) => {
             let can = if happened { "" } else { " can happen" };
             format!("{}{can}", sequence(accesses, object, names))
         }
@@ -128,6 +185,14 @@ fn sentence(finding: &Finding, object: &str, names: &dyn Names, happened: bool) 
             let parts: Vec<String> = accesses
                 .chunks(2)
                 .filter_map(|pair| match pair {
+                    [taken, wanted] if taken.object == wanted.object => Some(format!(
+                        "{} took {} at {} and never gives it back, so {} waits for it at {} for ever",
+                        taken.thread,
+                        name_of(taken.event, taken.object, names),
+                        at(taken),
+                        wanted.thread,
+                        at(wanted)
+                    )),
                     [held, wanted] => Some(format!(
                         "{} holds {} (from {}) and wants {} at {}",
                         held.thread,

@@ -21,7 +21,7 @@ mod trace_json;
 
 pub use describe::{about_switch, event_text};
 pub use failure::{failure_phrase, failure_site, name_addresses};
-pub use finding_text::{FindingText, cause_text, finding_text};
+pub use finding_text::{FindingText, cause_text, finding_text, inconsistent_text, unexpected_text};
 pub use json::{Coverage, FailureReport, Finding, JsonReport, ReplayReport, Verdict};
 pub use look::Look;
 pub use names::{Names, Place};

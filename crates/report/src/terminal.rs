@@ -19,7 +19,8 @@ pub fn interleaving(story: &Interleaving<'_>, names: &dyn Names, look: &Look) ->
         lines.push(Line::Across(format!("… {earlier} earlier {steps} (--full shows them)")));
     }
     let mut held = HeldLocks::of(story.events);
-    let failing = story.outcome.failure().map(|failure| held.at_end(failure.thread).to_vec());
+    let failing =
+        story.outcome.failure().map(|failure| held.at_end(failure::failure_thread(failure)).to_vec());
     let failing = failing.unwrap_or_default();
     let shown = rows.iter().filter_map(|row| match row {
         Row::Step { index, .. } => Some(held.during(*index)),
@@ -32,7 +33,7 @@ pub fn interleaving(story: &Interleaving<'_>, names: &dyn Names, look: &Look) ->
             number: String::new(),
             holds: locks.text(&failing),
             site: failure::failure_site(failure, names).map_or_else(String::new, |site| site.to_string()),
-            thread: failure.thread,
+            thread: failure::failure_thread(failure),
             text: format!("✗ {}", failure.kind.word()),
             source: failure::failure_site(failure, names)
                 .and_then(|site| names.source(&site))
@@ -69,7 +70,7 @@ fn titles(story: &Interleaving<'_>, rows: &[Row], names: &dyn Names) -> Vec<(Thr
         Row::Folded { thread, .. } => Some(*thread),
         Row::Switch(_) => None,
     });
-    for thread in shown.chain(story.outcome.failure().map(|failure| failure.thread)) {
+    for thread in shown.chain(story.outcome.failure().map(failure::failure_thread)) {
         titles.entry(thread).or_insert_with(|| {
             if thread == ThreadId::MAIN { format!("{thread} main") } else { thread.to_string() }
         });

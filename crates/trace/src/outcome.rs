@@ -65,6 +65,57 @@ pub struct Failure {
     pub stack: Vec<u64>,
 }
 
+/// A thread that waits in a deadlock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Waiting {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The code of the operation that cannot be made.
+    pub pc: u64,
+    /// The calls in progress there.
+    pub context: u32,
+    /// The lock that it waits for, if it is one.
+    pub lock: Option<u64>,
+    /// It only waits for another thread to end: a consequence, not a cause.
+    pub for_end: bool,
+}
+
+impl Failure {
+    /// The threads that wait for each other, as the runtime's message lists them: a line for each, with its
+    /// place marked by `<pc 0x… in 7>`. Messages whose places have their names already list none.
+    pub fn waiting(&self) -> Vec<Waiting> {
+        let waiting = |line: &str| {
+            let (thread, rest) = line.strip_prefix('T')?.split_once(' ')?;
+            let (before, mark) = rest.rsplit_once("<pc 0x")?;
+            let (pc, context) = mark.strip_suffix('>')?.split_once(" in ")?;
+            let lock = before.split_once(" lock <obj 0x").and_then(|(_, lock)| lock.split_once('>'));
+            Some(Waiting {
+                lock: lock.and_then(|(lock, _)| u64::from_str_radix(lock, 16).ok()),
+                thread: ThreadId(thread.parse().ok()?),
+                pc: u64::from_str_radix(pc, 16).ok()?,
+                context: context.parse().ok()?,
+                for_end: before.ends_with(" to end, at "),
+            })
+        };
+        self.message.lines().filter_map(waiting).collect()
+    }
+
+    /// What makes it the same failure in another execution: where it showed, or in a deadlock, where
+    /// threads wait for each other. Which of them stopped last is chance.
+    pub fn places(&self) -> Vec<u64> {
+        let mut places: Vec<u64> = match self.kind {
+            FailureKind::Deadlock => self.waiting().iter().filter(|it| !it.for_end).map(|it| it.pc).collect(),
+            _ => Vec::new(),
+        };
+        if places.is_empty() {
+            places.extend(self.stack.first());
+        }
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+}
+
 /// How one execution ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
@@ -83,5 +134,34 @@ impl Outcome {
             Outcome::Failed(failure) => Some(failure),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn deadlock(message: &str, last: u64) -> Failure {
+        Failure {
+            kind: FailureKind::Deadlock,
+            message: message.to_string(),
+            thread: ThreadId::MAIN,
+            stack: vec![last],
+        }
+    }
+
+    #[test]
+    fn a_deadlock_is_known_by_where_threads_wait_for_each_other() {
+        let message = "deadlock: T1 waits for T2 waits for T1\n\
+                       T0 waits for T1 to end, at <pc 0x30 in 2>\n\
+                       T1 holds <obj 0xa> and waits for lock <obj 0xb>, held by T2, at <pc 0x1f in 12>\n\
+                       T2 holds <obj 0xb> and waits for lock <obj 0xa>, held by T1, at <pc 0x10 in 0>";
+        let failure = deadlock(message, 0x1f);
+        let first = Waiting { thread: ThreadId(0), pc: 0x30, context: 2, lock: None, for_end: true };
+        assert_eq!(failure.waiting()[0], first);
+        assert_eq!(failure.waiting()[1].lock, Some(0xb));
+        assert_eq!(failure.places(), [0x10, 0x1f]);
+        assert_eq!(failure.places(), deadlock(message, 0x10).places());
+        assert_eq!(deadlock("deadlock: T0 waits for T1 to end, at bank.c:7", 0x42).places(), [0x42]);
     }
 }

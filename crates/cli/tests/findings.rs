@@ -1,0 +1,123 @@
+//! `check` names the bug of every subject at the lines that its `subject.toml` gives, and finds nothing in a
+//! correct one. The lines come from reading the programs.
+
+mod support;
+
+use std::path::Path;
+
+use serde_json::Value;
+use support::Desk;
+use support::subject::{Expected, Subject, two_at_a_time};
+
+/// Executions that are examined, as by default.
+const EXECUTIONS: &str = "100";
+
+/// One reported finding or failure.
+#[derive(Debug)]
+struct Reported {
+    kind: String,
+    object: String,
+    lines: Vec<u64>,
+}
+
+impl Reported {
+    fn new(value: &Value, sites: &[&Value]) -> Reported {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
+        let line = |site: &&Value| text(site).rsplit(':').next().and_then(|line| line.parse().ok());
+        let mut lines: Vec<u64> = sites.iter().filter_map(line).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        Reported { kind: text(&value["kind"]), object: text(&value["object"]), lines }
+    }
+
+    fn is(&self, expected: &Expected) -> bool {
+        let named = |object: &String| *object == self.object || *object == without_numbers(&self.object);
+        let itself = self.kind == expected.kind
+            && self.lines == expected.lines
+            && (expected.object.is_empty() || expected.object.iter().any(named));
+        itself || expected.alternatives.iter().any(|other| self.is(other))
+    }
+}
+
+/// `cells[3]` as `cells[]`, `node (heap, list.c:22 T1#2).next` as `node.next`, `heap log.c:26 T3#1` as `heap log.c:26`.
+fn without_numbers(object: &str) -> String {
+    let mut text = String::new();
+    let mut rest = object;
+    while let Some(at) = rest.find(['[', '(']) {
+        let close = if rest[at..].starts_with('[') { ']' } else { ')' };
+        text.push_str(rest[..at].trim_end());
+        rest = rest[at..].split_once(close).map_or("", |(_, after)| after);
+        if close == ']' {
+            text.push_str("[]");
+        }
+    }
+    text.push_str(rest);
+    let is_block = |word: &&str| !word.starts_with('T') || !word.contains('#');
+    text.split(' ').filter(is_block).collect::<Vec<_>>().join(" ")
+}
+
+fn reported(report: &Value) -> Vec<Reported> {
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let mut all = Vec::new();
+    for finding in list(&report["findings"]) {
+        let sites = list(&finding["sites"]);
+        all.push(Reported::new(&finding, &sites.iter().collect::<Vec<_>>()));
+    }
+    for failure in list(&report["failures"]) {
+        all.push(Reported::new(&failure, &[&failure["site"]]));
+    }
+    all
+}
+
+fn check(folder: &Path, subject: &Subject) -> Result<(), String> {
+    let desk = Desk::new();
+    let source = folder.join(&subject.source).display().to_string();
+    let seed = std::env::var("THREADBARE_TEST_SEED").unwrap_or_else(|_| "1".into());
+    // Making failures shorter takes most of the time, and has tests of its own.
+    let mut args = vec!["check", &source, "--seed", &seed, "--executions", EXECUTIONS, "--no-minimise"];
+    args.extend(["--json", "-"]);
+    if !subject.args.is_empty() {
+        args.push("--");
+        args.extend(subject.args.iter().map(String::as_str));
+    }
+    let answer = desk.run(&args);
+    if !matches!(answer.code, Some(0 | 1)) {
+        return Err(answer.stderr);
+    }
+    let report = answer.json();
+    let all = reported(&report);
+    if subject.expect == "pass" {
+        return if report["verdict"] == "clean" && all.is_empty() { Ok(()) } else { Err(format!("{all:?}")) };
+    }
+    let missing: Vec<&Expected> =
+        subject.findings.iter().filter(|expected| !all.iter().any(|one| one.is(expected))).collect();
+    match (subject.findings.is_empty(), missing.is_empty()) {
+        (true, _) => Err("its subject.toml names no finding".into()),
+        (_, true) => Ok(()),
+        (_, false) => Err(format!("no {missing:?} in {all:#?}")),
+    }
+}
+
+#[test]
+fn every_bug_is_named_at_its_lines_and_correct_programs_have_no_finding() {
+    let subjects = Subject::all();
+    let results = two_at_a_time(&subjects, check);
+    let problems: Vec<String> = (subjects.iter().zip(results))
+        .filter_map(|((_, subject), result)| result.err().map(|why| format!("{}: {why}", subject.name)))
+        .collect();
+    let (wrong, all) = (problems.len(), subjects.len());
+    assert!(problems.is_empty(), "{wrong} of {all} subjects:\n{}", problems.join("\n"));
+}
+
+#[test]
+fn objects_are_compared_without_numbers() {
+    for (reported, expected) in [
+        ("cells[3]", "cells[]"),
+        ("accounts[1].lock", "accounts[].lock"),
+        ("node (heap, list.c:22 T1#2).next", "node.next"),
+        ("heap log4j.c:26 T3#1", "heap log4j.c:26"),
+        ("first.count", "first.count"),
+    ] {
+        assert_eq!(without_numbers(reported), expected);
+    }
+}

@@ -1,0 +1,171 @@
+//! Making what a finding predicts happen, and telling whether an execution shows it.
+
+use threadbare_analysis::patterns::{self, Pattern};
+use threadbare_analysis::{Access, Finding, FindingKind};
+use threadbare_sched::{Goal, PolicyKind};
+use threadbare_target::Execution;
+use threadbare_trace::{Event, EventKind, FailureKind, ThreadId};
+
+use crate::strategy::Plan;
+
+/// Whether an execution that shows the finding failed of it. Threads that wait for each other for
+/// ever are no consequence of how accesses follow each other.
+pub(crate) fn fails_of(finding: &Finding, run: &Execution) -> bool {
+    run.outcome.failure().is_some_and(|failure| {
+        let waits = matches!(failure.kind, FailureKind::Deadlock | FailureKind::Hang);
+        (finding.kind == FindingKind::Deadlock) == waits
+    })
+}
+
+/// The plan that drives a finding's operations together.
+pub(crate) fn directed(finding: &Finding) -> Option<Plan> {
+    let mut plan = Plan::new(PolicyKind::Directed, 0, "directed");
+    let wanted: Vec<&Access> = match finding.kind {
+        FindingKind::Race => finding.accesses.iter().collect(),
+        FindingKind::Atomicity if finding.accesses.len() == 3 => finding.accesses.iter().collect(),
+        // Each thread holds one lock and is about to take the next.
+        FindingKind::Deadlock => finding.accesses.iter().skip(1).step_by(2).collect(),
+        _ => return None,
+    };
+    if wanted.len() > plan.policy.sites.len() {
+        return None;
+    }
+    plan.policy.size = match finding.kind {
+        FindingKind::Atomicity => Goal::Between as u32,
+        _ => Goal::Together as u32,
+    };
+    for (place, access) in plan.policy.sites.iter_mut().zip(&wanted) {
+        *place = access.pc;
+    }
+    Some(plan)
+}
+
+/// Whether an execution shows the finding happening.
+pub(crate) fn happens(finding: &Finding, run: &Execution) -> bool {
+    match finding.kind {
+        FindingKind::Deadlock => {
+            run.outcome.failure().is_some_and(|failure| failure.kind == FailureKind::Deadlock)
+        }
+        _ => {
+            let failure = run.outcome.failure();
+            occurrence(finding, &run.events).is_some()
+                || failure.is_some_and(|failure| is_cut_short(finding, &run.events, failure.thread))
+        }
+    }
+}
+
+/// The events by which an execution shows a race (two accesses back to back) or an atomicity violation
+/// (the accesses of its pattern one after the other).
+fn occurrence(finding: &Finding, events: &[Event]) -> Option<Vec<usize>> {
+    // A thread may end right after its access; that does not come between.
+    let counts = |kind: EventKind| !kind.only_names() && kind != EventKind::Exit;
+    let steps: Vec<usize> =
+        (0..events.len()).filter(|index| events[*index].kind().is_some_and(counts)).collect();
+    match (finding.kind, &finding.accesses[..]) {
+        (FindingKind::Race, [a, b]) => steps.windows(2).find_map(|pair| {
+            let (first, second) = (&events[pair[0]], &events[pair[1]]);
+            let sites_fit = [(a.pc, b.pc), (b.pc, a.pc)].contains(&(first.pc, second.pc));
+            let fits = sites_fit && first.thread != second.thread && overlap(first, second);
+            let writes = [first, second].iter().any(|e| e.kind().is_some_and(|kind| kind.writes()));
+            (fits && writes).then(|| pair.to_vec())
+        }),
+        (_, accesses) => {
+            let pattern = Pattern::with_id(finding.pattern?)?;
+            if pattern.steps.len() != accesses.len() {
+                return None;
+            }
+            let sites: Vec<u64> = accesses.iter().map(|access| access.pc).collect();
+            let ending_at = |last| sequence_ending_at(pattern.steps, &sites, &steps[..=last], events);
+            (0..steps.len()).find_map(ending_at)
+        }
+    }
+}
+
+/// Whether an execution failed just before the last access of a pattern of four: where the thread that got in
+/// between fails at once, the last one is never made.
+fn is_cut_short(finding: &Finding, events: &[Event], failed: ThreadId) -> bool {
+    let Some(pattern) = finding.pattern.and_then(Pattern::with_id) else { return false };
+    let ([begun @ .., last], true) = (pattern.steps, finding.accesses.len() == 4) else { return false };
+    let sites: Vec<u64> = finding.accesses.iter().map(|access| access.pc).collect();
+    let steps: Vec<usize> = (0..events.len()).collect();
+    (0..steps.len()).any(|end| {
+        let Some(found) = sequence_ending_at(begun, &sites[..3], &steps[..=end], events) else {
+            return false;
+        };
+        let thread = begun.iter().zip(&found).find(|(step, _)| step.0 == last.0);
+        let Some(thread) = thread.map(|(_, index)| events[*index].thread) else { return false };
+        let is_over = events[end..].iter().any(|event| event.thread == thread && event.pc == sites[3]);
+        events[end].thread == failed && thread != failed && !is_over
+    })
+}
+
+/// How far back the accesses of a pattern are looked for.
+const REACH: usize = 4096;
+
+/// The events of a pattern that ends with the last of these steps: each access the latest one before the next. A
+/// pattern does not step over writes to its variables, nor over other accesses of a thread between two of its own.
+fn sequence_ending_at(
+    pattern: &[patterns::Step],
+    sites: &[u64],
+    steps: &[usize],
+    events: &[Event],
+) -> Option<Vec<usize>> {
+    let mut found: Vec<usize> = Vec::with_capacity(sites.len());
+    let mut rest = steps;
+    for (place, (role, _, variable)) in pattern.iter().enumerate().rev() {
+        let later = |at: usize| (&pattern[pattern.len() - 1 - at], &events[found[at]]);
+        let fits = |event: &Event| {
+            event.pc == sites[place]
+                && (0..found.len()).all(|at| {
+                    let ((other_role, _, other_variable), other) = later(at);
+                    (other_role == role) == (other.thread == event.thread)
+                        && (other_variable != variable || overlap(event, other))
+                })
+        };
+        // Going back, nothing may write a variable on both sides, nor a thread that has it on both sides use it.
+        let disturbs = |event: &Event| {
+            (0..found.len()).any(|at| {
+                let ((other_role, _, other_variable), other) = later(at);
+                let mut earlier = pattern[..=place].iter().filter(|step| step.2 == *other_variable);
+                let is_written = event.kind().is_some_and(|kind| kind.writes());
+                let matters = |step: &patterns::Step| {
+                    is_written || (step.0 == *other_role && event.thread == other.thread)
+                };
+                overlap(event, other) && earlier.any(matters)
+            })
+        };
+        let reach = if found.is_empty() { 1 } else { REACH };
+        let at = (0..rest.len()).rev().take(reach).find_map(|at| {
+            let event = &events[rest[at]];
+            if fits(event) {
+                return Some(Some(at));
+            }
+            (!found.is_empty() && disturbs(event)).then_some(None)
+        })??;
+        found.push(rest[at]);
+        rest = &rest[..at];
+    }
+    found.reverse();
+    Some(found)
+}
+
+fn overlap(a: &Event, b: &Event) -> bool {
+    let length = |event: &Event| if event.size == 0 { event.value.max(1) } else { u64::from(event.size) };
+    let is_memory = |event: &Event| event.kind().is_some_and(|kind| kind.accesses_memory());
+    is_memory(a) && is_memory(b) && a.addr < b.addr + length(b) && b.addr < a.addr + length(a)
+}
+
+/// Moves a finding's event numbers to where the confirming execution shows it, if they can be told.
+pub(crate) fn settle_in(finding: &mut Finding, events: &[Event]) -> bool {
+    let Some(places) = occurrence(finding, events) else { return false };
+    for (place, index) in places.iter().enumerate() {
+        let event = &events[*index];
+        if let Some(kind) = event.kind() {
+            finding.accesses[place] = Access::of(*index, event, kind);
+        }
+    }
+    if let Some(first) = finding.accesses.first() {
+        (finding.at, finding.object) = (first.event, first.object);
+    }
+    true
+}
