@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use threadbare_analysis::{Certainty, Examination, Finding, FindingKind, FindingSet, Key};
+use threadbare_analysis::{
+    Certainty, Detector as _, EitherOrder, Examination, Finding, FindingKind, FindingSet, Key,
+};
 use threadbare_sched::Rng;
 use threadbare_target::{Execution, Program, Server, ServerOptions};
 use threadbare_trace::Outcome;
@@ -21,6 +23,13 @@ use crate::strategy::{Plan, by_name};
 
 /// How often a predicted finding is driven to happen.
 const ATTEMPTS: u64 = 24;
+
+/// The same for accesses that may come in either order: there are many of them, and they are easy to turn.
+const TURNS: u64 = 6;
+/// How many suspicions are driven to happen, surest first.
+const SUSPICIONS: usize = 100;
+/// The longest trace in which accesses are looked for that may come in either order.
+const LONGEST_TURNED: usize = 20_000;
 
 /// How many executions that passed and that failed are kept to compare them, and how many events of each.
 const COMPARED: usize = 40;
@@ -177,7 +186,13 @@ impl Checking<'_> {
                 Err(error) => return Err(error),
             };
             strategy.learn(&[(plan, &run)], !run.discovered.is_empty())?;
-            for finding in Examination::of(&run.events) {
+            let mut found = Examination::of(&run.events);
+            if run.events.len() <= LONGEST_TURNED {
+                let mut either = Box::<EitherOrder>::default();
+                run.events.iter().enumerate().for_each(|(index, event)| either.observe(index, event));
+                found.extend(either.findings());
+            }
+            for finding in found {
                 let key = finding.key();
                 let surer = self.set.iter().find(|known| known.key() == key);
                 if surer.is_none_or(|known| finding.certainty > known.certainty) {
@@ -227,22 +242,28 @@ impl Checking<'_> {
 
     /// Tries to make each finding happen. What is only suspected is told if it makes the program fail.
     fn confirm_all(&mut self, progress: &dyn Fn(&Progress)) -> Result<(), ExploreError> {
+        let mut suspicions = 0;
         for finding in std::mem::take(&mut self.set).into_sorted() {
             // Correct programs, too, read under a lock what they write under it later, and use
             // variables together that need not agree: such findings count only if they do harm.
             let suspected = finding.certainty == Certainty::Suspected
                 || finding.kind == FindingKind::Atomicity
                     && (!finding.locks.is_empty() || finding.accesses.len() > 3);
-            let confirming = self.confirm(&finding)?;
-            self.tell(progress);
-            let fails =
-                confirming.as_ref().is_some_and(|run| fails_of(&finding, run)) && !self.is_harmless(&finding);
-            if suspected && !fails {
-                continue;
-            }
             let key = finding.key();
             let shown = self.shown.iter().find(|(known, _)| *known == key).map(|(_, run)| Rc::clone(run));
             let Some(run) = shown else { continue };
+            suspicions += usize::from(suspected);
+            if suspected && (suspicions > SUSPICIONS || self.is_common(&finding)) {
+                continue;
+            }
+            let confirming = self.confirm(&finding, &run)?;
+            self.tell(progress);
+            let fails =
+                confirming.as_ref().is_some_and(|run| fails_of(&finding, run)) && !self.is_harmless(&finding);
+            // If the program does not stand another order, the failure's own cause says so better.
+            if suspected && !fails || finding.kind == FindingKind::Order {
+                continue;
+            }
             let mut examined = Examined { finding, run, confirmed: confirming, fails };
             if let Some(run) = &examined.confirmed
                 && settle_in(&mut examined.finding, &run.events)
@@ -256,6 +277,12 @@ impl Checking<'_> {
         Ok(())
     }
 
+    /// Whether it happens in so many executions that pass that it cannot make others fail.
+    fn is_common(&self, finding: &Finding) -> bool {
+        let passing = &self.check.passing;
+        2 * passing.iter().filter(|run| happens(finding, run)).count() > passing.len()
+    }
+
     /// Whether executions pass although it happens, too often for it to be what makes others fail. Without any
     /// that pass there is nothing to be said for it either.
     fn is_harmless(&self, finding: &Finding) -> bool {
@@ -267,16 +294,21 @@ impl Checking<'_> {
             && (passing.is_empty() || 2.0 * share(passing) > share(&self.failing))
     }
 
-    fn confirm(&mut self, finding: &Finding) -> Result<Option<Rc<Execution>>, ExploreError> {
+    /// Tries to make a finding happen that was seen in this execution.
+    fn confirm(
+        &mut self,
+        finding: &Finding,
+        seen: &Execution,
+    ) -> Result<Option<Rc<Execution>>, ExploreError> {
         let shows_it = |met: &&Met| happens(finding, &met.run) && fails_of(finding, &met.run);
         let met = self.check.failures.iter().find(shows_it).map(|met| Rc::new(met.run.clone()));
-        let Some(plan) = directed(finding) else { return Ok(met) };
         let mut happened = None;
-        for attempt in 0..ATTEMPTS {
+        let attempts = if finding.kind == FindingKind::Order { TURNS } else { ATTEMPTS };
+        for attempt in 0..attempts {
+            let Some(mut plan) = directed(finding, &seen.events, attempt) else { break };
             if self.is_over() {
                 break;
             }
-            let mut plan = plan.clone();
             plan.policy.seed = Rng::derive(self.options.seed, attempt);
             let run = match self.run(&plan) {
                 Ok(run) => run,

@@ -1,8 +1,10 @@
 //! Making what a finding predicts happen, and telling whether an execution shows it.
 
+use std::collections::HashMap;
+
 use threadbare_analysis::patterns::{self, Pattern};
-use threadbare_analysis::{Access, Finding, FindingKind};
-use threadbare_sched::{Goal, PolicyKind};
+use threadbare_analysis::{Access, Finding, FindingKind, Held, LockSets};
+use threadbare_sched::{Goal, PolicyKind, PolicySpec};
 use threadbare_target::Execution;
 use threadbare_trace::{Event, EventKind, FailureKind, ThreadId};
 
@@ -13,31 +15,67 @@ use crate::strategy::Plan;
 pub(crate) fn fails_of(finding: &Finding, run: &Execution) -> bool {
     run.outcome.failure().is_some_and(|failure| {
         let waits = matches!(failure.kind, FailureKind::Deadlock | FailureKind::Hang);
-        (finding.kind == FindingKind::Deadlock) == waits
+        match finding.kind {
+            // A thread that comes too late for a signal waits for ever.
+            FindingKind::Order => true,
+            FindingKind::Deadlock => waits,
+            _ => !waits,
+        }
     })
 }
 
-/// The plan that drives a finding's operations together.
-pub(crate) fn directed(finding: &Finding) -> Option<Plan> {
+/// The plan of an attempt to make a finding happen. Its event numbers are those of `events`.
+pub(crate) fn directed(finding: &Finding, events: &[Event], attempt: u64) -> Option<Plan> {
     let mut plan = Plan::new(PolicyKind::Directed, 0, "directed");
-    let wanted: Vec<&Access> = match finding.kind {
-        FindingKind::Race => finding.accesses.iter().collect(),
-        FindingKind::Atomicity if finding.accesses.len() == 3 => finding.accesses.iter().collect(),
+    let is_locked = !finding.locks.is_empty();
+    let (goal, wanted): (Goal, Vec<&Access>) = match (finding.kind, finding.accesses.len()) {
+        (FindingKind::Race, _) => (Goal::Together, finding.accesses.iter().collect()),
         // Each thread holds one lock and is about to take the next.
-        FindingKind::Deadlock => finding.accesses.iter().skip(1).step_by(2).collect(),
-        _ => return None,
+        (FindingKind::Deadlock, _) => (Goal::Together, finding.accesses.iter().skip(1).step_by(2).collect()),
+        // Any two threads will do, or just those that were seen.
+        (FindingKind::Atomicity, 3) if !is_locked || attempt % 2 == 1 => {
+            (Goal::Between, finding.accesses.iter().collect())
+        }
+        (FindingKind::Atomicity | FindingKind::Order, _) => {
+            plan.policy = PolicySpec::in_order(&with_gates(&finding.accesses, events))?;
+            return Some(plan);
+        }
+        (FindingKind::LockDiscipline, _) => return None,
     };
     if wanted.len() > plan.policy.sites.len() {
         return None;
     }
-    plan.policy.size = match finding.kind {
-        FindingKind::Atomicity => Goal::Between as u32,
-        _ => Goal::Together as u32,
-    };
+    plan.policy.size = goal as u32;
     for (place, access) in plan.policy.sites.iter_mut().zip(&wanted) {
         *place = access.pc;
     }
     Some(plan)
+}
+
+/// Each access with its thread and the operation before which the thread can wait for its turn: the first lock
+/// of its critical section, unless the thread's access before is in the same.
+fn with_gates(accesses: &[Access], events: &[Event]) -> Vec<(ThreadId, u64, u64)> {
+    let mut locks = LockSets::default();
+    let mut sections: HashMap<usize, Held> = HashMap::new();
+    let last = accesses.iter().map(|access| access.event).max().unwrap_or(0);
+    for (index, event) in events.iter().enumerate().take(last + 1) {
+        if let Some(kind) = event.kind() {
+            locks.observe(index, event, kind);
+        }
+        if accesses.iter().any(|access| access.event == index)
+            && let Some(first) = locks.held(event.thread).first()
+        {
+            sections.insert(index, *first);
+        }
+    }
+    let gate = |place: usize| {
+        let access = &accesses[place];
+        let Some(section) = sections.get(&access.event) else { return access.pc };
+        let before = accesses[..place].iter().rev().find(|other| other.thread == access.thread);
+        let same = before.and_then(|other| sections.get(&other.event));
+        if same.is_some_and(|same| same.since == section.since) { access.pc } else { section.pc }
+    };
+    accesses.iter().enumerate().map(|(place, access)| (access.thread, access.pc, gate(place))).collect()
 }
 
 /// Whether an execution shows the finding happening.
@@ -69,6 +107,14 @@ fn occurrence(finding: &Finding, events: &[Event]) -> Option<Vec<usize>> {
             let writes = [first, second].iter().any(|e| e.kind().is_some_and(|kind| kind.writes()));
             (fits && writes).then(|| pair.to_vec())
         }),
+        (FindingKind::Order, [first, second]) => {
+            let is = |event: &Event, access: &Access| (event.pc, event.thread) == (access.pc, access.thread);
+            let at = *steps.iter().find(|index| is(&events[**index], first))?;
+            let conflicts =
+                |index: &usize| is(&events[*index], second) && overlap(&events[*index], &events[at]);
+            let came_before = steps.iter().take_while(|index| **index < at).any(conflicts);
+            (!came_before).then(|| vec![at])
+        }
         (_, accesses) => {
             let pattern = Pattern::with_id(finding.pattern?)?;
             if pattern.steps.len() != accesses.len() {
@@ -157,6 +203,10 @@ fn overlap(a: &Event, b: &Event) -> bool {
 
 /// Moves a finding's event numbers to where the confirming execution shows it, if they can be told.
 pub(crate) fn settle_in(finding: &mut Finding, events: &[Event]) -> bool {
+    // The second access of an order violation may never be made.
+    if finding.kind == FindingKind::Order {
+        return false;
+    }
     let Some(places) = occurrence(finding, events) else { return false };
     for (place, index) in places.iter().enumerate() {
         let event = &events[*index];
