@@ -64,7 +64,7 @@ fn run() -> Result<u8, CliError> {
         _ => {}
     }
     match CommandLine::try_parse_from(&words) {
-        Err(problem) => usage::answer(&problem),
+        Err(problem) => usage::answer(&problem, &words),
         Ok(line) => match line.command {
             Command::Hunt(args) => hunt::run(&args),
             Command::Check(args) => check::run(&args),
