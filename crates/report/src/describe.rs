@@ -82,7 +82,7 @@ pub(crate) fn number(value: u64, size: u8) -> String {
 }
 
 /// C++ names can be longer than the lane; their ends tell most of them apart.
-fn shortened(name: &str) -> String {
+pub(crate) fn shortened(name: &str) -> String {
     const MOST: usize = 40;
     let length = name.chars().count();
     if length <= MOST {

@@ -2,6 +2,7 @@
 
 use threadbare_trace::{Failure, FailureKind, ThreadId, Waiting};
 
+use crate::describe::shortened;
 use crate::{Look, Names, Place};
 
 /// The thread that a deadlock is shown in, if the one that stopped last has ended or only waits for others to
@@ -28,13 +29,29 @@ pub fn failure_site(failure: &Failure, names: &dyn Names) -> Option<Place> {
     let places = || failure.stack.iter().filter_map(|&pc| names.place(pc, 0));
     places()
         .find(|place| place.line.is_some() && !place.in_system)
+        .or_else(|| panic_place(failure))
         .or_else(|| places().find(|place| place.line.is_some()))
         .or_else(|| places().next())
 }
 
-/// A kind of failure as it stands in a sentence: "found a deadlock".
-pub fn failure_phrase(kind: FailureKind) -> &'static str {
+/// Where Rust says that it panicked.
+fn panic_place(failure: &Failure) -> Option<Place> {
+    let (file, line, column) = failure.panic_place()?;
+    let name = file.rsplit('/').next().unwrap_or(file);
+    Some(Place {
+        label: format!("{name}:{line}"),
+        function: None,
+        file: Some(file.to_string()),
+        line: Some(line),
+        column: Some(column),
+        in_system: false,
+    })
+}
+
+/// A failure as it stands in a sentence: "found a deadlock".
+pub fn failure_phrase(kind: FailureKind, message: &str) -> &'static str {
     match kind {
+        FailureKind::Abort | FailureKind::Exit if message.contains(" panicked at ") => "a panic",
         FailureKind::Assertion => "a failed assertion",
         FailureKind::Abort => "an abort",
         FailureKind::Segfault => "a fatal signal",
@@ -118,8 +135,8 @@ pub(crate) fn paragraph(failure: &Failure, names: &dyn Names, look: &Look) -> St
         frames.retain(|frame| frame.line.is_some());
     }
     if frames.len() > 1 {
-        let function = |frame: &Place| frame.function.clone().unwrap_or_else(|| "?".to_string());
-        let widest = frames.iter().map(|frame| function(frame).len()).max().unwrap_or(0);
+        let function = |frame: &Place| frame.function.as_deref().map_or_else(|| "?".to_string(), shortened);
+        let widest = frames.iter().map(|frame| function(frame).chars().count()).max().unwrap_or(0);
         for (depth, frame) in frames.iter().enumerate() {
             let lead = if depth == 0 { "in" } else { "by" };
             let line = format!("  {lead} {:widest$}  {frame}\n", function(frame));

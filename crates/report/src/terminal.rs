@@ -11,7 +11,7 @@ use crate::{Interleaving, Look, Names, about_switch, event_text, failure};
 
 /// The whole story of one execution: the table of steps, then how it ended.
 pub fn interleaving(story: &Interleaving<'_>, names: &dyn Names, look: &Look) -> String {
-    let (earlier, rows) = timeline::rows(story, look);
+    let (earlier, rows) = timeline::rows(story, names, look);
     let titles = titles(story, &rows, names);
     let mut lines = Vec::with_capacity(rows.len() + 1);
     if earlier > 0 {

@@ -6,7 +6,7 @@ use threadbare_trace::{
     Event, EventKind, Failure, FailureKind, Outcome, SwitchReason, SwitchRecord, ThreadId,
 };
 
-use crate::Look;
+use crate::{Look, Names};
 
 /// One execution, as far as it can be shown.
 #[derive(Clone, Copy, Debug)]
@@ -39,12 +39,13 @@ const LONG_RUN: usize = 16;
 const KEPT_ENDS: usize = 5;
 
 /// The rows to show, and how many steps came before the first of them.
-pub(crate) fn rows(story: &Interleaving<'_>, look: &Look) -> (usize, Vec<Row>) {
+pub(crate) fn rows(story: &Interleaving<'_>, names: &dyn Names, look: &Look) -> (usize, Vec<Row>) {
     let failure = story.outcome.failure();
     let mut rows = merge(story.events, story.switches);
     mark_starts(&mut rows);
     if !look.verbose {
         rows.retain(|row| matters(row, failure));
+        leave_out_libraries(&mut rows, names);
     }
     let mut rows = join_repeats(number(rows));
     if look.full {
@@ -170,6 +171,30 @@ fn matters(row: &Row, failure: Option<&Failure>) -> bool {
             }
             _ => true,
         },
+    }
+}
+
+/// Leaves out what libraries do to memory on their own account, as when they start a thread; unless there is
+/// nothing else.
+fn leave_out_libraries(rows: &mut Vec<Row>, names: &dyn Names) {
+    use EventKind::*;
+    let mut known: HashMap<(u64, u32), bool> = HashMap::new();
+    let mut is_foreign = |event: &Event| {
+        let place = || names.place(event.pc, event.context);
+        *known.entry((event.pc, event.context)).or_insert_with(|| place().is_some_and(|it| it.in_system))
+    };
+    let concerns = |kind: EventKind| kind.accesses_memory() || matches!(kind, OnceBegin | OnceEnd | OnceSeen);
+    let foreign: Vec<bool> = (rows.iter())
+        .map(|row| match row {
+            Row::Step { event, .. } => event.kind().is_some_and(concerns) && is_foreign(event),
+            _ => false,
+        })
+        .collect();
+    let steps = rows.iter().filter(|row| thread_of_step(row).is_some()).count();
+    let left_out = foreign.iter().filter(|foreign| **foreign).count();
+    if 2 * left_out <= steps {
+        let mut foreign = foreign.into_iter();
+        rows.retain(|_| !foreign.next().unwrap_or(false));
     }
 }
 

@@ -101,6 +101,28 @@ fn locks_held_stand_beside_the_step() {
 }
 
 #[test]
+fn what_a_library_does_on_its_own_account_is_left_out() {
+    use EventKind::*;
+    let (mut events, switches, outcome) = lost_update();
+    events.insert(4, event(1, 2, 50, Write, 0x500, 0, 1));
+    let look = Look::default();
+    assert!(!shown(&(events.clone(), switches.clone(), outcome.clone()), look).contains("start.c:50"));
+    let verbose = Look { verbose: true, ..look };
+    assert!(shown(&(events, switches, outcome.clone()), verbose).contains("start.c:50"));
+    // Where there is nothing else, it stays.
+    let events = vec![event(1, 1, 50, Write, 0x500, 0, 1), event(2, 1, 51, Read, 0x500, 0, 1)];
+    assert!(shown(&(events, Vec::new(), outcome), look).contains("start.c:50"));
+}
+
+#[test]
+fn long_names_do_not_push_the_places_away() {
+    let outcome = failure(FailureKind::Abort, "abort was called", 1, &[41, 25]);
+    let text = shown(&(Vec::new(), Vec::new(), outcome), Look::default());
+    let widest = text.lines().map(|line| line.chars().count()).max();
+    assert!(widest < Some(65) && text.contains("bank.c:41"), "{text}");
+}
+
+#[test]
 fn spinning_is_one_row() {
     use EventKind::*;
     let mut events: Vec<Event> = (1..=40).map(|op| event(1, op, 6, AtomicRead, 0x400, 0, 0)).collect();

@@ -100,6 +100,14 @@ impl Failure {
         self.message.lines().filter_map(waiting).collect()
     }
 
+    /// Where Rust panicked, if the message says so: the file, the line and the column.
+    pub fn panic_place(&self) -> Option<(&str, u32, u32)> {
+        let (_, place) = self.message.lines().next()?.split_once(" panicked at ")?;
+        let (place, column) = place.rsplit_once(':')?;
+        let (file, line) = place.rsplit_once(':')?;
+        Some((file, line.parse().ok()?, column.parse().ok()?))
+    }
+
     /// What makes it the same failure in another execution: where it showed, or in a deadlock, where
     /// threads wait for each other. Which of them stopped last is chance.
     pub fn places(&self) -> Vec<u64> {
@@ -109,6 +117,9 @@ impl Failure {
         };
         if places.is_empty() {
             places.extend(self.stack.first());
+        }
+        if places.is_empty() {
+            places.extend(self.panic_place().map(|(_, line, _)| u64::from(line)));
         }
         places.sort_unstable();
         places.dedup();
@@ -163,5 +174,14 @@ mod tests {
         assert_eq!(failure.places(), [0x10, 0x1f]);
         assert_eq!(failure.places(), deadlock(message, 0x10).places());
         assert_eq!(deadlock("deadlock: T0 waits for T1 to end, at bank.c:7", 0x42).places(), [0x42]);
+    }
+
+    #[test]
+    fn a_panic_says_where_it_was() {
+        let message =
+            "thread 'main' panicked at src/a b.rs:19:5\nno luck\nthe program ended with exit status 101";
+        let kind = FailureKind::Exit;
+        let failure = Failure { kind, message: message.into(), thread: ThreadId::MAIN, stack: Vec::new() };
+        assert_eq!((failure.panic_place(), failure.places()), (Some(("src/a b.rs", 19, 5)), vec![19]));
     }
 }

@@ -4,7 +4,7 @@
 use threadbare_report::{Interleaving, Look, Names, Place, interleaving, record};
 use threadbare_trace::{Event, EventKind, Failure, FailureKind, Outcome, SwitchRecord, ThreadId, TraceFile};
 
-/// Code address n is line n of bank.c; objects are named by a small table.
+/// Code address n is line n of bank.c, from 50 on of a library; objects are named by a small table.
 pub struct Bank;
 
 pub const OBJECTS: [(u64, &str); 4] =
@@ -15,15 +15,17 @@ impl Names for Bank {
         let function = match pc {
             5..=12 => "deposit",
             20..=40 => "main",
+            41 => "std::vector<std::pair<std::string, std::shared_ptr<account>>>::emplace_back<std::string&>",
+            50..=60 => "start_thread",
             _ => return None,
         };
         Some(Place {
-            label: format!("bank.c:{pc}"),
+            label: if pc < 50 { format!("bank.c:{pc}") } else { format!("start.c:{pc}") },
             function: Some(function.into()),
             file: Some("src/bank.c".into()),
             line: Some(pc as u32),
             column: None,
-            in_system: false,
+            in_system: pc >= 50,
         })
     }
 
