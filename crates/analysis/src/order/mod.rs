@@ -24,6 +24,21 @@ use crate::access::reborn;
 use crate::address_table::{AddressTable, NumberMap};
 use crate::clocks::{Epoch, Stamp, VectorClock};
 
+/// What is awaited of a descriptor, as the system numbers it.
+const INPUT: u64 = 1;
+const OUTPUT: u64 = 4;
+
+/// Whether the step takes what was written to a descriptor, or was told of it. Which descriptors belong together
+/// is not known, so whoever reads comes after all who wrote.
+fn is_input(event: &Event) -> bool {
+    event.value & INPUT != 0 || event.value == 0 && event.addr == 0
+}
+
+/// Whether the step writes to a descriptor, or closes it.
+fn is_output(event: &Event) -> bool {
+    event.value & OUTPUT != 0 || event.value == 0 && event.addr != 0
+}
+
 /// Which synchronization counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rules {
@@ -64,6 +79,10 @@ pub struct Order {
     conditions: AddressTable<Condition>,
     /// Semaphores and once-controls: what everybody who raised or ended them knew.
     gates: AddressTable<VectorClock>,
+    /// Some thread has released a word unseen, and has not gone on since.
+    any_lost: bool,
+    /// What those knew who wrote to descriptors.
+    descriptors: VectorClock,
     futexes: AddressTable<Futex>,
     locks: AddressTable<Lock>,
     sections: AddressTable<Sections>,
@@ -92,6 +111,8 @@ impl Order {
             barriers: AddressTable::default(),
             conditions: AddressTable::default(),
             gates: AddressTable::default(),
+            any_lost: false,
+            descriptors: VectorClock::default(),
             futexes: AddressTable::default(),
             locks: AddressTable::default(),
             sections: AddressTable::default(),
@@ -167,6 +188,9 @@ impl Order {
     pub fn before(&mut self, event: &Event, kind: EventKind) {
         use EventKind::*;
         let thread = event.thread;
+        if self.any_lost && !kind.only_names() && !matches!(kind, FutexWait | FutexWake) {
+            self.take_again(event);
+        }
         match kind {
             Read | Write | ReadRange | WriteRange => {}
             AtomicRead | AtomicFailed | AtomicUpdate => self.read_atomic(event, kind),
@@ -192,6 +216,10 @@ impl Order {
                     let clock = clock.clone();
                     self.learn(thread, &clock);
                 }
+            }
+            Io if is_input(event) => {
+                let clock = self.descriptors.clone();
+                self.learn(thread, &clock);
             }
             FutexWait if event.value == 1 => self.end_futex_wait(event, kind),
             FutexWoken | FutexTimeout => self.end_futex_wait(event, kind),
@@ -235,6 +263,11 @@ impl Order {
             SemPost | OnceEnd => {
                 let clock = Arc::clone(self.clock(thread));
                 self.gates.entry(event.addr).join(&clock);
+                self.tick(thread);
+            }
+            Io if is_output(event) => {
+                let clock = Arc::clone(self.clock(thread));
+                self.descriptors.join(&clock);
                 self.tick(thread);
             }
             FutexWait if event.value == 0 => self.begin_futex_wait(event),
