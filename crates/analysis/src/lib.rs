@@ -29,6 +29,7 @@ mod unexpected;
 pub use atomicity::Atomicity;
 pub use cause::{Cause, cause};
 pub use deadlock::Deadlock;
+pub use deadlock::words::WordDeadlock;
 pub use detector::Detector;
 pub use either_order::EitherOrder;
 pub use examine::{Examination, detectors};

@@ -1,12 +1,13 @@
-//! The locks of a deadlock that happened: who took them where, and who waits for them where.
+//! What a deadlock that happened is about: who took which lock where, and who waits for it where; or who signalled
+//! too early.
 
 use std::collections::BTreeMap;
 
-use threadbare_trace::{Event, EventKind, Failure, FailureKind, ThreadId};
+use threadbare_trace::{Awaited, Event, EventKind, Failure, FailureKind, ThreadId, Waiting};
 
 use crate::finding::{Access, Certainty, Finding, FindingKind};
 
-/// What a deadlock is about, if threads wait for locks in it. In a circle each thread's acquisition of the lock
+/// What a deadlock is about, if threads wait for locks in it, or for a signal that came too early. In a circle each thread's acquisition of the lock
 /// it holds stands before the one it wants, as for a predicted deadlock. A lock whose
 /// holder waits for no lock (it may have ended) stands with its acquisition and the one that waits for it.
 pub fn stuck(events: &[Event], failure: &Failure) -> Option<Finding> {
@@ -15,23 +16,20 @@ pub fn stuck(events: &[Event], failure: &Failure) -> Option<Finding> {
     }
     let taken = locks_at_end(events);
     let last = events.len().checked_sub(1)?;
-    let wants: BTreeMap<ThreadId, Access> = (failure.waiting().into_iter())
-        .filter_map(|it| {
-            let access = Access {
-                event: last,
-                thread: it.thread,
-                pc: it.pc,
-                context: it.context,
-                kind: EventKind::Lock,
-                object: it.lock?,
-            };
-            Some((it.thread, access))
+    let waiting = failure.waiting();
+    let wants: BTreeMap<ThreadId, Access> = (waiting.iter())
+        .filter_map(|it| match it.awaits {
+            Awaited::Lock(lock) => Some((it.thread, waits_at(it, last, EventKind::Lock, lock))),
+            _ => None,
         })
         .collect();
     let accesses = circle(&wants, &taken).or_else(|| {
         let (wanted, held) = wants.values().find_map(|want| Some((*want, *taken.get(&want.object)?)))?;
         Some(vec![held, wanted])
-    })?;
+    });
+    let Some(accesses) = accesses else {
+        return waiting.iter().find_map(|it| missed_signal(events, it));
+    };
     let mut locks: Vec<u64> = accesses.iter().map(|access| access.object).collect();
     locks.sort_unstable();
     locks.dedup();
@@ -43,6 +41,34 @@ pub fn stuck(events: &[Event], failure: &Failure) -> Option<Finding> {
         at: last,
         accesses,
         locks,
+        count: 1,
+    })
+}
+
+fn waits_at(waiting: &Waiting, event: usize, kind: EventKind, object: u64) -> Access {
+    Access { event, thread: waiting.thread, pc: waiting.pc, context: waiting.context, kind, object }
+}
+
+/// The last signal on what a thread waits for, if it came when nobody waited: too early.
+fn missed_signal(events: &[Event], waiting: &Waiting) -> Option<Finding> {
+    use EventKind::*;
+    let Awaited::Signal(condition) = waiting.awaits else { return None };
+    let wait = events.iter().rposition(|event| event.kind() == Some(CondWait) && event.addr == condition)?;
+    let is_signal =
+        |event: &Event| matches!(event.kind(), Some(CondSignal | CondBroadcast)) && event.addr == condition;
+    let signal = events[..wait].iter().rposition(|event| is_signal(event) && event.value == 0)?;
+    let accesses = vec![
+        Access::of(signal, &events[signal], events[signal].kind()?),
+        waits_at(waiting, wait, CondWait, condition),
+    ];
+    Some(Finding {
+        kind: FindingKind::Order,
+        certainty: Certainty::Observed,
+        pattern: None,
+        object: condition,
+        at: wait,
+        accesses,
+        locks: Vec::new(),
         count: 1,
     })
 }
@@ -71,6 +97,11 @@ fn locks_at_end(events: &[Event]) -> BTreeMap<u64, Access> {
                 }
             }
             CondWait => drop(held.remove(&event.value)),
+            // A word that is taken from zero may be a lock; whoever waits for it says so.
+            AtomicUpdate if event.old == 0 && event.value != 0 => {
+                held.insert(event.addr, (1, Access::of(index, event, kind)));
+            }
+            AtomicUpdate | AtomicWrite if event.value == 0 => drop(held.remove(&event.addr)),
             _ => {}
         }
     }
@@ -146,5 +177,29 @@ mod tests {
         ];
         assert_eq!(stuck_at(&events, &lines), Some(vec![(1, 12, 0xb), (2, 0x22, 0xb)]));
         assert_eq!(stuck_at(&events, &["T2 waits for a signal on <obj 0xc>, at <pc 0x22 in 0>"]), None);
+    }
+
+    #[test]
+    fn words_that_are_slept_on_are_locks() {
+        use EventKind::*;
+        let take = |thread, pc, addr| Event { value: 1, ..event(thread, pc, AtomicUpdate, addr) };
+        let events = [take(1, 11, 0xa), take(2, 21, 0xb)];
+        let lines = [
+            "T1 waits for a wake-up of futex <obj 0xb>, at <pc 0x12 in 0>",
+            "T2 waits for a wake-up of futex <obj 0xa>, at <pc 0x22 in 0>",
+        ];
+        let told = [(1, 11, 0xa), (1, 0x12, 0xb), (2, 21, 0xb), (2, 0x22, 0xa)];
+        assert_eq!(stuck_at(&events, &lines), Some(told.to_vec()));
+    }
+
+    #[test]
+    fn a_signal_that_came_too_early_is_told() {
+        use EventKind::*;
+        let wait = event(2, 22, CondWait, 0xc);
+        let lines = ["T2 waits for a signal on <obj 0xc>, at <pc 0x16 in 0>"];
+        let early = event(1, 11, CondSignal, 0xc);
+        assert_eq!(stuck_at(&[early, wait], &lines), Some(vec![(1, 11, 0xc), (2, 0x16, 0xc)]));
+        let in_time = Event { value: 1, ..early };
+        assert_eq!(stuck_at(&[in_time, wait], &lines), None);
     }
 }

@@ -225,3 +225,38 @@ fn a_condition_variable_that_is_not_seen_inside() {
         0 update m 0",
     );
 }
+
+/// The guard (`g`) of a function-local static is set by code that is not seen.
+#[test]
+fn a_local_static_that_three_threads_use() {
+    is_clean(
+        "0 create 1
+        0 create 2
+        0 create 3
+        1 load g
+        1 write x @10
+        2 load g 1
+        2 read x @11
+        3 load g 1
+        3 read x @11",
+    );
+}
+
+#[test]
+fn a_once_routine_that_was_cancelled_and_is_run_again() {
+    is_clean(
+        "0 create 1
+        0 create 2
+        1 once-begin o
+        1 write x @10
+        1 exit
+        2 once-begin o
+        2 write x @10
+        2 once-end o",
+    );
+}
+
+#[test]
+fn a_signal_handler_sees_what_came_before_the_signal() {
+    is_clean("0 create 1\n 0 write x @10\n 1 signal-handler\n 1 read x @11");
+}

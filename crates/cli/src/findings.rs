@@ -82,6 +82,9 @@ impl Findings {
             None => Told { text: text.clone(), schedule: None, fails: true, count },
         };
         told.fails = true;
+        if told.schedule.is_none() {
+            told.text.sentence.clone_from(&text.sentence);
+        }
         told.schedule.get_or_insert_with(|| schedule.to_path_buf());
         let place = if is_sure { 0 } else { self.all.iter().take_while(|told| told.fails).count() };
         self.all.insert(place, told);

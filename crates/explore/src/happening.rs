@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use threadbare_analysis::patterns::{self, Pattern};
-use threadbare_analysis::{Access, Finding, FindingKind, Held, LockSets};
+use threadbare_analysis::{Access, Certainty, Finding, FindingKind, Held, LockSets, stuck};
 use threadbare_sched::{Goal, PolicyKind, PolicySpec};
 use threadbare_target::Execution;
 use threadbare_trace::{Event, EventKind, FailureKind, ThreadId};
@@ -30,6 +30,12 @@ pub(crate) fn directed(finding: &Finding, events: &[Event], attempt: u64) -> Opt
     let is_locked = !finding.locks.is_empty();
     let (goal, wanted): (Goal, Vec<&Access>) = match (finding.kind, finding.accesses.len()) {
         (FindingKind::Race, _) => (Goal::Together, finding.accesses.iter().collect()),
+        // Words are taken without a call that could be waited in: one after the other, then the first one's next.
+        (FindingKind::Deadlock, _) if finding.certainty == Certainty::Suspected => {
+            let held = finding.accesses.iter().step_by(2).chain(finding.accesses.get(1)).copied();
+            plan.policy = PolicySpec::in_order(&with_gates(&held.collect::<Vec<_>>(), &[]))?;
+            return Some(plan);
+        }
         // Each thread holds one lock and is about to take the next.
         (FindingKind::Deadlock, _) => (Goal::Together, finding.accesses.iter().skip(1).step_by(2).collect()),
         // Any two threads will do, or just those that were seen.
@@ -82,7 +88,10 @@ fn with_gates(accesses: &[Access], events: &[Event]) -> Vec<(ThreadId, u64, u64)
 pub(crate) fn happens(finding: &Finding, run: &Execution) -> bool {
     match finding.kind {
         FindingKind::Deadlock => {
-            run.outcome.failure().is_some_and(|failure| failure.kind == FailureKind::Deadlock)
+            let Some(failure) = run.outcome.failure() else { return false };
+            let about = stuck(&run.events, failure).map(|stuck| stuck.locks);
+            failure.kind == FailureKind::Deadlock
+                && about.is_none_or(|locks| locks.iter().any(|lock| finding.locks.contains(lock)))
         }
         _ => {
             let failure = run.outcome.failure();
@@ -215,7 +224,11 @@ pub(crate) fn settle_in(finding: &mut Finding, events: &[Event]) -> bool {
         }
     }
     if let Some(first) = finding.accesses.first() {
-        (finding.at, finding.object) = (first.event, first.object);
+        finding.at = first.event;
+        // Ranges begin earlier than what they have in common.
+        let common = finding.accesses.iter().map(|access| access.object).max();
+        let is_one = finding.accesses.len() < 4;
+        finding.object = common.filter(|_| is_one).unwrap_or(first.object);
     }
     true
 }

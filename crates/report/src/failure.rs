@@ -12,8 +12,8 @@ pub(crate) fn stuck_thread(failure: &Failure) -> Option<Waiting> {
         return None;
     }
     let waiting = failure.waiting();
-    let says_enough = waiting.iter().any(|it| it.thread == failure.thread && !it.for_end);
-    waiting.into_iter().find(|it| !it.for_end).filter(|_| !says_enough)
+    let says_enough = waiting.iter().any(|it| it.thread == failure.thread && !it.for_end());
+    waiting.into_iter().find(|it| !it.for_end()).filter(|_| !says_enough)
 }
 
 /// The thread in which a failure shows.

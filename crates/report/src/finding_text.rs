@@ -131,7 +131,9 @@ pub fn inconsistent_text(found: &Inconsistent, names: &dyn Names) -> String {
 fn sequence(accesses: &[Access], object: &str, names: &dyn Names) -> String {
     let parts: Vec<String> = (accesses.iter().enumerate())
         .map(|(place, access)| {
-            let what = name_of(access.event, access.object, names);
+            let is_range = matches!(access.kind, EventKind::ReadRange | EventKind::WriteRange);
+            let what =
+                if is_range { object.to_string() } else { name_of(access.event, access.object, names) };
             let what = if place > 0 && what == object { "it" } else { &what };
             let then = if place > 0 && place == accesses.len() - 1 { "then " } else { "" };
             format!("{then}{} {} {what} at {}", access.thread, verb(access.kind), site(access, names))
@@ -177,6 +179,13 @@ fn sentence(finding: &Finding, object: &str, names: &dyn Names, happened: bool) 
                 at(b)
             )
         }
+        (FindingKind::Order, [signal, wait]) if wait.kind == EventKind::CondWait => format!(
+            "{} signalled {object} at {} when nobody waited for it, then {} waited for it at {}",
+            signal.thread,
+            at(signal),
+            wait.thread,
+            at(wait)
+        ),
         (FindingKind::Atomicity | FindingKind::Order, accesses) => {
             let can = if happened { "" } else { " can happen" };
             format!("{}{can}", sequence(accesses, object, names))

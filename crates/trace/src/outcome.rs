@@ -74,10 +74,28 @@ pub struct Waiting {
     pub pc: u64,
     /// The calls in progress there.
     pub context: u32,
-    /// The lock that it waits for, if it is one.
-    pub lock: Option<u64>,
-    /// It only waits for another thread to end: a consequence, not a cause.
-    pub for_end: bool,
+    /// What it waits for.
+    pub awaits: Awaited,
+}
+
+/// What a thread waits for in a deadlock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Awaited {
+    /// A lock, or a word that is used like one, by its address.
+    Lock(u64),
+    /// A signal on a condition variable.
+    Signal(u64),
+    /// The end of another thread: a consequence, not a cause.
+    End,
+    /// Something else.
+    Other,
+}
+
+impl Waiting {
+    /// Whether it only waits for another thread to end.
+    pub fn for_end(&self) -> bool {
+        self.awaits == Awaited::End
+    }
 }
 
 impl Failure {
@@ -88,13 +106,21 @@ impl Failure {
             let (thread, rest) = line.strip_prefix('T')?.split_once(' ')?;
             let (before, mark) = rest.rsplit_once("<pc 0x")?;
             let (pc, context) = mark.strip_suffix('>')?.split_once(" in ")?;
-            let lock = before.split_once(" lock <obj 0x").and_then(|(_, lock)| lock.split_once('>'));
+            let (_, what) = before.split_once("waits for ")?;
+            let object = what.split_once("<obj 0x").and_then(|(_, rest)| rest.split_once('>'));
+            let object = object.and_then(|(digits, _)| u64::from_str_radix(digits, 16).ok());
+            let is = |word: &str| what.split('<').next().is_some_and(|words| words.ends_with(word));
+            let awaits = match object {
+                Some(lock) if is("lock ") || is("futex ") => Awaited::Lock(lock),
+                Some(condition) if is("a signal on ") => Awaited::Signal(condition),
+                None if what.ends_with(" to end, at ") => Awaited::End,
+                _ => Awaited::Other,
+            };
             Some(Waiting {
-                lock: lock.and_then(|(lock, _)| u64::from_str_radix(lock, 16).ok()),
+                awaits,
                 thread: ThreadId(thread.parse().ok()?),
                 pc: u64::from_str_radix(pc, 16).ok()?,
                 context: context.parse().ok()?,
-                for_end: before.ends_with(" to end, at "),
             })
         };
         self.message.lines().filter_map(waiting).collect()
@@ -112,7 +138,9 @@ impl Failure {
     /// threads wait for each other. Which of them stopped last is chance.
     pub fn places(&self) -> Vec<u64> {
         let mut places: Vec<u64> = match self.kind {
-            FailureKind::Deadlock => self.waiting().iter().filter(|it| !it.for_end).map(|it| it.pc).collect(),
+            FailureKind::Deadlock => {
+                self.waiting().iter().filter(|it| !it.for_end()).map(|it| it.pc).collect()
+            }
             _ => Vec::new(),
         };
         if places.is_empty() {
@@ -168,9 +196,9 @@ mod tests {
                        T1 holds <obj 0xa> and waits for lock <obj 0xb>, held by T2, at <pc 0x1f in 12>\n\
                        T2 holds <obj 0xb> and waits for lock <obj 0xa>, held by T1, at <pc 0x10 in 0>";
         let failure = deadlock(message, 0x1f);
-        let first = Waiting { thread: ThreadId(0), pc: 0x30, context: 2, lock: None, for_end: true };
+        let first = Waiting { thread: ThreadId(0), pc: 0x30, context: 2, awaits: Awaited::End };
         assert_eq!(failure.waiting()[0], first);
-        assert_eq!(failure.waiting()[1].lock, Some(0xb));
+        assert_eq!(failure.waiting()[1].awaits, Awaited::Lock(0xb));
         assert_eq!(failure.places(), [0x10, 0x1f]);
         assert_eq!(failure.places(), deadlock(message, 0x10).places());
         assert_eq!(deadlock("deadlock: T0 waits for T1 to end, at bank.c:7", 0x42).places(), [0x42]);

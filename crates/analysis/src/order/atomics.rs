@@ -137,10 +137,10 @@ impl Order {
     fn learn_from_users(&mut self, thread: ThreadId, addr: u64, did: impl Fn(&Words) -> bool) {
         for user in self.atomics.entry(addr).users.clone() {
             if user != thread && did(&self.thread(user).words) {
+                // Others who see the same value later learn it from the location.
                 let clock = Arc::clone(self.clock(user));
-                self.learn(thread, &clock);
-                // What the other one does from now on is not known here.
-                self.tick(user);
+                self.atomics.entry(addr).clock.join(&clock);
+                self.learn_from(thread, user);
             }
         }
     }

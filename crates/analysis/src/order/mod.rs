@@ -79,6 +79,8 @@ pub struct Order {
     conditions: AddressTable<Condition>,
     /// Semaphores and once-controls: what everybody who raised or ended them knew.
     gates: AddressTable<VectorClock>,
+    /// Who runs a once-routine.
+    runners: NumberMap<u64, ThreadId>,
     /// Some thread has released a word unseen, and has not gone on since.
     any_lost: bool,
     /// What those knew who wrote to descriptors.
@@ -111,6 +113,7 @@ impl Order {
             barriers: AddressTable::default(),
             conditions: AddressTable::default(),
             gates: AddressTable::default(),
+            runners: NumberMap::default(),
             any_lost: false,
             descriptors: VectorClock::default(),
             futexes: AddressTable::default(),
@@ -183,6 +186,16 @@ impl Order {
         clock.set(thread, clock.get(thread).saturating_add(1));
     }
 
+    /// A thread learns what another one has done so far, though it did nothing by which others learn of it.
+    fn learn_from(&mut self, thread: ThreadId, other: ThreadId) {
+        if other != thread {
+            let clock = Arc::clone(self.clock(other));
+            self.learn(thread, &clock);
+            // What the other one does from now on is not known here.
+            self.tick(other);
+        }
+    }
+
     /// The part of a step that comes before its access to memory: it learns.
     #[inline]
     pub fn before(&mut self, event: &Event, kind: EventKind) {
@@ -212,10 +225,21 @@ impl Order {
                 self.take(thread, event.value, true);
             }
             SemWait | OnceSeen | OnceBegin => {
+                if kind == OnceBegin
+                    && let Some(before) = self.runners.insert(event.addr, thread)
+                {
+                    // It threw, or was cancelled: the routine is run again.
+                    self.learn_from(thread, before);
+                }
                 if let Some(clock) = self.gates.get(event.addr) {
                     let clock = clock.clone();
                     self.learn(thread, &clock);
                 }
+            }
+            // Whoever sent it did so before; who that was is not known.
+            Signal => {
+                let others = (0..self.threads.len()).map(|index| ThreadId(index as u16));
+                others.for_each(|other| self.learn_from(thread, other));
             }
             Io if is_input(event) => {
                 let clock = self.descriptors.clone();
@@ -261,6 +285,9 @@ impl Order {
                 self.tick(thread);
             }
             SemPost | OnceEnd => {
+                if kind == OnceEnd {
+                    self.runners.remove(&event.addr);
+                }
                 let clock = Arc::clone(self.clock(thread));
                 self.gates.entry(event.addr).join(&clock);
                 self.tick(thread);
@@ -287,6 +314,9 @@ impl Order {
         self.barriers.forget(first, last);
         self.conditions.forget(first, last);
         self.gates.forget(first, last);
+        if !self.runners.is_empty() {
+            self.runners.retain(|once, _| !(first..=last).contains(once));
+        }
         self.futexes.forget(first, last);
         self.locks.forget(first, last);
         if self.sections.live() == 0 {

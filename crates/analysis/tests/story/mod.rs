@@ -83,6 +83,7 @@ fn event(number: usize, line: &str) -> Option<Event> {
         "futex-wait" => (FutexWait, count(0), 0),
         "futex-woken" => (FutexWoken, 0, 0),
         "futex-wake" => (FutexWake, count(1), 0),
+        "signal-handler" => (Signal, 10, 0),
         "input" => (Io, 1, 0),
         "output" => (Io, 4, 0),
         "create" => (Create, other(), 0),
