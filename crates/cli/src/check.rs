@@ -118,6 +118,9 @@ fn keep_failures(
 /// What a person reads.
 fn words(args: &CheckArgs, result: &Check, findings: &Findings, failures: &[Kept]) -> String {
     let mut text = findings.words(args.hunt.output.full);
+    if findings.lack_lines() {
+        text.push_str("No source line is known: compile with `-g`, and do not strip the program.\n\n");
+    }
     for kept in failures {
         let report = &kept.report;
         let site = report.site.as_ref().map_or_else(String::new, |site| format!(" at {site}"));

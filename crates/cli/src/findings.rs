@@ -113,6 +113,12 @@ impl Findings {
         text
     }
 
+    /// Whether there are places, and no source line is known of any.
+    pub fn lack_lines(&self) -> bool {
+        let mut places = self.all.iter().flat_map(|told| &told.text.places).peekable();
+        places.peek().is_some() && places.all(|place| place.line.is_none())
+    }
+
     /// What goes into the JSON object.
     pub fn json(&self) -> Vec<Finding> {
         self.all.iter().map(json).collect()

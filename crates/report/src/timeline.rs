@@ -6,7 +6,7 @@ use threadbare_trace::{
     Event, EventKind, Failure, FailureKind, Outcome, SwitchReason, SwitchRecord, ThreadId,
 };
 
-use crate::{Look, Names};
+use crate::{Look, Names, Place};
 
 /// One execution, as far as it can be shown.
 #[derive(Clone, Copy, Debug)]
@@ -178,11 +178,20 @@ fn matters(row: &Row, failure: Option<&Failure>) -> bool {
 /// nothing else.
 fn leave_out_libraries(rows: &mut Vec<Row>, names: &dyn Names) {
     use EventKind::*;
-    let mut known: HashMap<(u64, u32), bool> = HashMap::new();
-    let mut is_foreign = |event: &Event| {
-        let place = || names.place(event.pc, event.context);
-        *known.entry((event.pc, event.context)).or_insert_with(|| place().is_some_and(|it| it.in_system))
+    let mut known: HashMap<(u64, u32), Option<Place>> = HashMap::new();
+    let mut place = |event: &Event| {
+        let look_up = || names.place(event.pc, event.context);
+        known.entry((event.pc, event.context)).or_insert_with(look_up).clone()
     };
+    let mut steps = rows.iter().filter_map(|row| match row {
+        Row::Step { event, .. } => Some(event),
+        _ => None,
+    });
+    // Without any lines, the program's own code cannot be told from that of libraries.
+    if !steps.any(|event| place(event).is_some_and(|it| it.line.is_some() && !it.in_system)) {
+        return;
+    }
+    let mut is_foreign = |event: &Event| place(event).is_some_and(|it| it.in_system);
     let concerns = |kind: EventKind| kind.accesses_memory() || matches!(kind, OnceBegin | OnceEnd | OnceSeen);
     let foreign: Vec<bool> = (rows.iter())
         .map(|row| match row {
@@ -190,12 +199,8 @@ fn leave_out_libraries(rows: &mut Vec<Row>, names: &dyn Names) {
             _ => false,
         })
         .collect();
-    let steps = rows.iter().filter(|row| thread_of_step(row).is_some()).count();
-    let left_out = foreign.iter().filter(|foreign| **foreign).count();
-    if 2 * left_out <= steps {
-        let mut foreign = foreign.into_iter();
-        rows.retain(|_| !foreign.next().unwrap_or(false));
-    }
+    let mut foreign = foreign.into_iter();
+    rows.retain(|_| !foreign.next().unwrap_or(false));
 }
 
 /// A spinning thread makes the same step over and over: one row says how often.

@@ -109,7 +109,7 @@ fn what_a_library_does_on_its_own_account_is_left_out() {
     assert!(!shown(&(events.clone(), switches.clone(), outcome.clone()), look).contains("start.c:50"));
     let verbose = Look { verbose: true, ..look };
     assert!(shown(&(events, switches, outcome.clone()), verbose).contains("start.c:50"));
-    // Where there is nothing else, it stays.
+    // Where the program has no lines of its own, it stays.
     let events = vec![event(1, 1, 50, Write, 0x500, 0, 1), event(2, 1, 51, Read, 0x500, 0, 1)];
     assert!(shown(&(events, Vec::new(), outcome), look).contains("start.c:50"));
 }
