@@ -7,7 +7,9 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 use crate::compare_args::{self, COMPARE_AFTER, CompareArgs};
-use crate::numbers::{at_least_one, probability, seconds, step_limit, worker_count};
+use crate::numbers::{
+    at_least_one, depth, preemptions, probability, seconds, step_limit, whole, worker_count,
+};
 use crate::trace::TraceArgs;
 
 const STYLES: Styles = Styles::styled()
@@ -84,7 +86,7 @@ pub enum Command {
     #[command(after_long_help = HUNT_AFTER)]
     Hunt(Box<HuntArgs>),
     /// Report races, atomicity violations and deadlocks, predicted and driven to happen
-    #[command(after_long_help = CHECK_AFTER)]
+    #[command(after_long_help = check_after())]
     Check(Box<CheckArgs>),
     /// Compare strategies: executions to the first failure, with statistics
     #[command(after_long_help = COMPARE_AFTER)]
@@ -139,11 +141,18 @@ EXAMPLES
   threadbare hunt queue.cpp --cflags '-O1 -std=c++20' --time 10
   threadbare hunt ./parser --stdin input.txt --executions 500 --json - -- --fast";
 
+/// What `check` says at the end of its help: the strategies are those of `hunt`.
+fn check_after() -> String {
+    let strategies = HUNT_AFTER.split("\n\n").next().unwrap_or_default();
+    format!("{strategies}\n\n{CHECK_AFTER}")
+}
+
 const CHECK_AFTER: &str = "\
 WHAT IS REPORTED
   race             two accesses to the same memory that neither a lock nor an order keeps apart
   atomicity        another thread's access can come between two that belong together
-  deadlock         locks that can be waited for in a circle
+  order            accesses that came in an order in which the program fails
+  deadlock         locks that can be waited for in a circle, or that are never given back
   lock-discipline  shared memory that no lock protects at every access
 
   A finding is predicted from executions that passed, and then driven to happen: where that
@@ -192,7 +201,7 @@ pub struct HuntArgs {
     pub strategy: String,
 
     /// Same program, input, strategy and seed: same result
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole, allow_negative_numbers = true)]
     pub seed: u64,
 
     /// Stop after this many executions (default: 10000; check: 100)
@@ -220,7 +229,7 @@ pub struct HuntArgs {
 
     /// pct: how many ordering constraints a failure needs
     #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Strategy options")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=100), allow_negative_numbers = true)]
+    #[arg(value_parser = depth, allow_negative_numbers = true)]
     pub pct_depth: u32,
 
     /// delay-*: the probability of a delay at an operation
@@ -238,7 +247,8 @@ pub struct HuntArgs {
     pub no_snapshots: bool,
 
     /// dfs: at most this many switches away from a thread that could go on (default: no bound)
-    #[arg(long, value_name = "N", help_heading = "Strategy options", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", help_heading = "Strategy options")]
+    #[arg(value_parser = preemptions, allow_negative_numbers = true)]
     pub preemption_bound: Option<u32>,
 
     /// Let condition waits wake without a signal, as POSIX permits
@@ -345,7 +355,7 @@ pub struct OutputArgs {
     #[arg(long, short, help_heading = "Output")]
     pub verbose: bool,
 
-    /// Show every step, however many there are
+    /// Show every step and finding, however many there are
     #[arg(long, help_heading = "Output")]
     pub full: bool,
 }

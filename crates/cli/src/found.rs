@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use threadbare_analysis::{Compared, cause, pending};
-use threadbare_explore::{Found, is_preemption, is_same_failure};
+use threadbare_explore::{Found, is_preemption};
 use threadbare_report::{
-    FailureReport, Interleaving, Look, SarifResult, cause_text, failure_result, failure_site, interleaving,
-    name_addresses, record,
+    FailureReport, Finding, FindingText, Interleaving, Look, SarifResult, failure_result, failure_site,
+    interleaving, name_addresses, record,
 };
 use threadbare_target::{Execution, Modules, Symbols, stable_hash};
 use threadbare_trace::{FailureKind, Schedule, TraceFile};
 
 use crate::error::CliError;
+use crate::explain::explain;
 use crate::keep;
 use crate::names::ExecutionNames;
 use crate::rerun::{self, Others, Stage};
@@ -27,6 +27,10 @@ pub struct Kept {
     pub shown: String,
     /// What went wrong.
     pub kind: FailureKind,
+    /// The cause as a finding.
+    pub cause: Option<FindingText>,
+    /// No passing execution shows the cause.
+    pub is_sure: bool,
     /// What goes into a SARIF file.
     pub sarif: Option<SarifResult>,
 }
@@ -58,7 +62,6 @@ pub fn keep(
     let nothing = Symbols::new(&Modules::default());
     let mut is_minimal = false;
     let mut others: Rc<Others> = Rc::default();
-    let mut informed = None;
     let (again, symbols) = match stage {
         Some(stage) => {
             let again = stage.follow(&found.run.switches).ok();
@@ -73,9 +76,8 @@ pub fn keep(
                 shortest
             });
             // Where the trace is long, so are the others, and no pattern is short enough to read.
-            if let Some(run) = shortest.as_ref().filter(|run| run.events.len() <= LONGEST_COMPARED) {
+            if shortest.as_ref().is_some_and(|run| run.events.len() <= LONGEST_COMPARED) {
                 others = stage.others();
-                informed = if hangs(run) { None } else { stage.follow_informed(run) };
             }
             (shortest, stage.symbols())
         }
@@ -93,10 +95,15 @@ pub fn keep(
         switches: rerun::to_schedule(&run.switches, &names),
         ..shelf.head.clone()
     };
-    report.cause = match &informed {
-        Some(informed) => cause_of(informed, &others, &ExecutionNames::new(symbols, informed)),
-        None => cause_of(run, &others, &names),
-    };
+    let explanation = explain(run, &others, &names);
+    let is_sure = explanation.as_ref().is_some_and(|it| it.sure);
+    let (sentence, cause) = explanation.map_or((None, None), |it| (it.sentence, it.finding));
+    report.cause = sentence.or_else(|| {
+        let never_passes = others.passing.is_empty() && others.tried > 0 && cause.is_none();
+        never_passes.then(|| {
+            format!("none of {} other executions passed: any order of the threads fails", others.tried)
+        })
+    });
     let trace = recorded(run, &names, &schedule);
     let path = keep::keep(shelf.folder, shelf.name, &schedule, &trace, &run.output)?;
     report.execution = found.execution;
@@ -107,30 +114,30 @@ pub fn keep(
     report.preemptions = run.switches.iter().filter(|switch| is_preemption(switch)).count() as u64;
     report.schedule = Some(path.display().to_string());
     report.trace = Some(path.with_extension(keep::TRACE).display().to_string());
+    report.cause_finding = cause.as_ref().map(|cause| Finding {
+        kind: cause.kind,
+        object: cause.object.clone(),
+        sites: cause.sites.clone(),
+        pattern: cause.pattern.map(u32::from),
+        confirmed: true,
+        message: cause.sentence.clone(),
+        schedule: report.schedule.clone(),
+        count: found.count,
+    });
     let sarif = sarif_result(&trace, &report);
-    Ok(Kept { report, schedule: path, shown: show(run, &names, look), kind: failure.kind, sarif })
+    Ok(Kept {
+        report,
+        schedule: path,
+        shown: show(run, &names, look),
+        kind: failure.kind,
+        cause,
+        is_sure,
+        sarif,
+    })
 }
 
 fn hangs(run: &Execution) -> bool {
     run.outcome.failure().is_some_and(|failure| failure.kind == FailureKind::Hang)
-}
-
-/// The pattern that tells a failing run from those that passed, in a sentence.
-fn cause_of(run: &Execution, others: &Others, names: &ExecutionNames<'_>) -> Option<String> {
-    let failure = run.outcome.failure()?;
-    let is_same = |other: &&Execution| other.outcome.failure().is_some_and(|it| is_same_failure(it, failure));
-    let examples = others.passing.iter().map(|run| &run.events[..]);
-    // The later ones knew more of what is shared.
-    let next = |run: &Execution| pending(&run.events, &run.switches, examples.clone().rev());
-    let failing: Vec<_> = std::iter::once(run)
-        .chain(others.failing.iter().filter(is_same))
-        .map(|run| (&run.events, next(run)))
-        .collect();
-    let mut failing = failing.iter().map(|(events, pending)| Compared { events, pending });
-    let passing = examples.clone().map(|events| Compared { events, pending: &[] });
-    let cause = cause(&failing.next()?, failing, passing)?;
-    // What most passing executions do as well explains nothing.
-    (4 * cause.in_passing <= cause.passing).then(|| cause_text(&cause, names))
 }
 
 /// A run as a trace file has it. The schedule says which program it was.
@@ -176,6 +183,7 @@ pub fn describe(run: &Execution, names: &ExecutionNames<'_>, symbols: &Symbols) 
         preemptions: 0,
         trace: None,
         cause: None,
+        cause_finding: None,
     })
 }
 

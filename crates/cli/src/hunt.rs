@@ -158,7 +158,7 @@ fn words(args: &HuntArgs, campaign: &Campaign, kept: &[Kept]) -> String {
         let site = report.site.as_ref().map_or_else(String::new, |site| format!(" at {site}"));
         text.push_str(&format!(
             "Found {}{site} in execution {} (policy {}, seed {}).\n",
-            failure_phrase(kept.kind),
+            failure_phrase(kept.kind, &report.message),
             report.execution,
             report.policy,
             args.seed

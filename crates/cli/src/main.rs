@@ -7,6 +7,8 @@ mod compare_args;
 mod completions;
 mod conditions;
 mod error;
+mod explain;
+mod findings;
 mod found;
 mod hunt;
 mod keep;
@@ -63,7 +65,7 @@ fn run() -> Result<u8, CliError> {
         _ => {}
     }
     match CommandLine::understand(&words) {
-        Err(problem) => usage::answer(&problem),
+        Err(problem) => usage::answer(&problem, &words),
         Ok(line) => match line.command {
             Command::Hunt(args) => hunt::run(&args),
             Command::Check(args) => check::run(&args),

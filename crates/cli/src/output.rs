@@ -9,7 +9,7 @@ use crate::args::OutputArgs;
 use crate::error::CliError;
 
 /// Where no terminal says otherwise.
-const WIDTH_OF_A_PIPE: usize = 110;
+const WIDTH_OF_A_PIPE: usize = 120;
 /// Below this a table is unreadable anyway.
 const NARROWEST: usize = 40;
 

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use threadbare_explore::minimise;
+use threadbare_explore::{is_same_failure, minimise};
 use threadbare_sched::{PolicyKind, PolicySpec};
 use threadbare_target::{Execution, Modules, Program, Script, Server, ServerOptions, StartError, Symbols};
 use threadbare_trace::{Outcome, Schedule, Switch};
@@ -26,14 +26,23 @@ const SHORTENING_TIME: Duration = Duration::from_secs(10);
 const COMPARED: usize = 40;
 const COMPARED_FAILING: usize = 20;
 const COMPARING_TIME: Duration = Duration::from_secs(3);
+/// One in so many of them takes turns instead of a random order.
+const TURNS_EVERY: u64 = 4;
+
+/// How often a program is run to see what its threads share, before a schedule is followed; not again after so
+/// many steps.
+const FIRST_RUNS: u64 = 8;
+const FIRST_STEPS: u64 = 200_000;
 
 /// Executions to compare a failing one with.
 #[derive(Default)]
 pub struct Others {
     /// Those that passed. For a program that hardly ever passes there may be none.
-    pub passing: Vec<Execution>,
+    pub passing: Vec<Rc<Execution>>,
     /// Those that failed, in whichever way.
-    pub failing: Vec<Execution>,
+    pub failing: Vec<Rc<Execution>>,
+    /// How many were made to find them.
+    pub tried: u64,
 }
 
 /// A fresh start of a program on which schedules are followed.
@@ -62,7 +71,7 @@ impl Stage {
                 | bit(conditions.os_threads, flags::OS_THREADS)
                 | bit(conditions.any_exit, flags::ANY_EXIT),
         };
-        match Server::start(program, &options) {
+        match start(program, &options) {
             Ok(server) => {
                 let symbols = Symbols::new(server.modules());
                 Ok(Stage {
@@ -134,9 +143,9 @@ impl Stage {
         });
         let in_time = begin.elapsed() <= limit;
         self.time_to_shorten = limit.saturating_sub(begin.elapsed());
-        // Once more on a program that has learned nothing, so that what is shown is what a replay
-        // shows.
-        match Server::start(&self.program, &self.options) {
+        // Once more on a program that has learned no more than any other, so that what is shown is what
+        // a replay shows.
+        match start(&self.program, &self.options) {
             Ok(fresh) => self.server = Some(fresh),
             Err(_) => return (failing, false),
         }
@@ -157,6 +166,11 @@ impl Stage {
         others
     }
 
+    /// Compares with these executions, so that none need be made for it.
+    pub fn compare_with(&mut self, others: Others) {
+        self.others = Some(Rc::new(others));
+    }
+
     fn run_others(&mut self) -> Others {
         let mut others = Others::default();
         let Some(server) = &mut self.server else { return others };
@@ -165,23 +179,24 @@ impl Stage {
             if others.passing.len() == COMPARED || begin.elapsed() > COMPARING_TIME {
                 break;
             }
-            let policy = PolicySpec::new(PolicyKind::Random, seed);
+            // Some programs pass in no random order, but when threads take turns.
+            let mut policy = PolicySpec::new(PolicyKind::Random, seed);
+            if seed % TURNS_EVERY == 0 {
+                policy = PolicySpec::new(PolicyKind::RoundRobin, seed);
+                policy.size = (seed / TURNS_EVERY) as u32;
+            }
             let Ok(run) = server.run(policy, &Script::None, 0) else { break };
             server.learn(&run.discovered);
+            others.tried += 1;
             match run.outcome {
-                Outcome::Passed => others.passing.push(run),
-                Outcome::Failed(_) if others.failing.len() < COMPARED_FAILING => others.failing.push(run),
+                Outcome::Passed => others.passing.push(Rc::new(run)),
+                Outcome::Failed(_) if others.failing.len() < COMPARED_FAILING => {
+                    others.failing.push(Rc::new(run));
+                }
                 _ => {}
             }
         }
         others
-    }
-
-    /// The same run with all that is known of shared memory from other runs: where a failure comes
-    /// before the second thread touches a variable, only others show that it is shared.
-    pub fn follow_informed(&mut self, failed: &Execution) -> Option<Execution> {
-        let run = self.follow(&failed.switches).ok()?;
-        same_failure(&run.outcome, &failed.outcome).then_some(run)
     }
 
     /// The program's symbols.
@@ -190,12 +205,34 @@ impl Stage {
     }
 }
 
-/// Whether two runs went wrong in the same way.
-pub fn same_failure(a: &Outcome, b: &Outcome) -> bool {
-    match (a.failure(), b.failure()) {
-        (Some(a), Some(b)) => a.kind == b.kind,
-        _ => false,
+/// Starts a program and lets it run a few times, always in the same ways.
+///
+/// A failing schedule may end before a second thread comes to some memory, and then does not show that it
+/// is shared; these runs do.
+fn start(program: &Program, options: &ServerOptions) -> Result<Server, StartError> {
+    let mut server = Server::start(program, options)?;
+    let mut steps = 0;
+    for seed in 1..=FIRST_RUNS {
+        let kind = if seed % TURNS_EVERY == 0 { PolicyKind::RoundRobin } else { PolicyKind::Random };
+        let mut policy = PolicySpec::new(kind, seed);
+        policy.size = 1;
+        match server.run(policy, &Script::None, 0) {
+            Ok(run) => {
+                server.learn(&run.discovered);
+                steps += run.steps;
+            }
+            Err(_) => return Server::start(program, options),
+        }
+        if steps > FIRST_STEPS {
+            break;
+        }
     }
+    Ok(server)
+}
+
+/// Whether two runs went wrong in the same way: of the same kind, at the same place.
+pub fn same_failure(a: &Outcome, b: &Outcome) -> bool {
+    a.failure().zip(b.failure()).is_some_and(|(a, b)| is_same_failure(a, b))
 }
 
 /// The switches of a run as a schedule file names them.

@@ -67,6 +67,19 @@ fn every_command_explains_itself() {
 }
 
 #[test]
+fn every_help_that_promises_the_strategies_lists_them() {
+    let desk = Desk::new();
+    let all = desk.run(&["hunt", "none.c", "--strategy", "none"]).stderr;
+    let names = all.trim().rsplit("use one of ").next().expect("the names");
+    for command in ["hunt", "check"] {
+        let help = desk.run(&[command, "--help"]).stdout;
+        for name in names.split(", ") {
+            assert!(help.contains(&format!(" {name}")), "`{command} --help` does not list `{name}`");
+        }
+    }
+}
+
+#[test]
 fn the_version_is_the_packages() {
     let answer = Desk::new().run(&["--version"]);
     assert_eq!(answer.stdout, format!("threadbare {}\n", env!("CARGO_PKG_VERSION")));

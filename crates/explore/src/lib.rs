@@ -12,6 +12,7 @@ mod compare;
 mod crew;
 mod dfs;
 mod error;
+mod happening;
 mod history;
 mod ledger;
 mod minimise;
@@ -26,7 +27,7 @@ mod strategy;
 mod tests;
 
 pub use campaign::{Options, Progress, hunt};
-pub use check::{Check, Examined, check};
+pub use check::{Check, Examined, Met, check};
 pub use compare::{CompareProgress, Comparison, Contestant, Trial, TrialEnd, Versus, WARM_UP, compare};
 pub use error::ExploreError;
 pub use history::History;

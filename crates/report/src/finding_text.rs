@@ -1,7 +1,9 @@
 //! A finding in words.
 
-use threadbare_analysis::{Access, Finding, FindingKind};
+use threadbare_analysis::{Access, Finding, FindingKind, Inconsistent, Seen, Unexpected};
+use threadbare_trace::EventKind;
 
+use crate::describe::number;
 use crate::sequence::{name_of, sequence, site, verb};
 use crate::{Names, Place};
 
@@ -43,6 +45,7 @@ pub fn finding_text(finding: &Finding, names: &dyn Names, happened: bool) -> Fin
     let heading = match finding.kind {
         FindingKind::Race => format!("race on {object}"),
         FindingKind::Atomicity => format!("atomicity violation on {object}"),
+        FindingKind::Order => format!("order violation on {object}"),
         FindingKind::Deadlock => format!("deadlock over {}", locks(finding, names)),
         FindingKind::LockDiscipline => format!("no lock protects {object} everywhere"),
     };
@@ -56,6 +59,61 @@ pub fn finding_text(finding: &Finding, names: &dyn Names, happened: bool) -> Fin
         sources,
         pattern: finding.pattern,
     }
+}
+
+/// A read that saw what it sees in no passing execution, in one sentence.
+pub fn unexpected_text(unexpected: &Unexpected, names: &dyn Names) -> String {
+    let [first, second] = &unexpected.accesses;
+    let read = &unexpected.accesses[unexpected.read];
+    let object = name_of(read.event, read.object, names);
+    let value = number(unexpected.value, unexpected.size);
+    let (mine, theirs) = (site(first, names), site(second, names));
+    let mut text = match unexpected.read {
+        0 => format!(
+            "{} read {object} = {value} at {mine} before {} {} it at {theirs}",
+            first.thread,
+            second.thread,
+            verb(second.kind)
+        ),
+        _ => format!(
+            "{} {} {object} at {mine}, then {} read {value} from it at {theirs}",
+            first.thread,
+            verb(first.kind),
+            second.thread
+        ),
+    };
+    const SHOWN: usize = 4;
+    let mut usual: Vec<String> =
+        unexpected.usual.iter().take(SHOWN).map(|value| number(*value, unexpected.size)).collect();
+    if unexpected.usual.len() > SHOWN {
+        usual.push("others".to_string());
+    }
+    let last = usual.pop().unwrap_or_default();
+    let usual = if usual.is_empty() { last } else { format!("{} or {last}", usual.join(", ")) };
+    let compared = unexpected.compared;
+    text.push_str(&format!("; the {compared} passing executions that get there read {usual}"));
+    text
+}
+
+/// Two reads that saw what they never see together in passing executions, in one sentence.
+pub fn inconsistent_text(found: &Inconsistent, names: &dyn Names) -> String {
+    let part = |seen: &Seen| {
+        let object = name_of(seen.read.event, seen.read.object, names);
+        let value = number(seen.value, seen.size);
+        let source = match &seen.write {
+            Some(write) => format!("which {} {} at {}", write.thread, verb(write.kind), site(write, names)),
+            None => "as it was in the beginning".to_string(),
+        };
+        format!("{object} = {value} at {}, {source}", site(&seen.read, names))
+    };
+    let [first, second] = &found.seen;
+    format!(
+        "{} read {}, and {}; none of the {} passing executions that get there reads these two together",
+        first.read.thread,
+        part(first),
+        part(second),
+        found.compared
+    )
 }
 
 fn locks(finding: &Finding, names: &dyn Names) -> String {
@@ -78,7 +136,14 @@ fn sentence(finding: &Finding, object: &str, names: &dyn Names, happened: bool) 
                 at(b)
             )
         }
-        (FindingKind::Atomicity, accesses) => {
+        (FindingKind::Order, [signal, wait]) if wait.kind == EventKind::CondWait => format!(
+            "{} signalled {object} at {} when nobody waited for it, then {} waited for it at {}",
+            signal.thread,
+            at(signal),
+            wait.thread,
+            at(wait)
+        ),
+        (FindingKind::Atomicity | FindingKind::Order, accesses) => {
             let can = if happened { "" } else { " can happen" };
             format!("{}{can}", sequence(accesses, names))
         }
@@ -86,6 +151,14 @@ fn sentence(finding: &Finding, object: &str, names: &dyn Names, happened: bool) 
             let parts: Vec<String> = accesses
                 .chunks(2)
                 .filter_map(|pair| match pair {
+                    [taken, wanted] if taken.object == wanted.object => Some(format!(
+                        "{} took {} at {} and never gives it back, so {} waits for it at {} for ever",
+                        taken.thread,
+                        name_of(taken.event, taken.object, names),
+                        at(taken),
+                        wanted.thread,
+                        at(wanted)
+                    )),
                     [held, wanted] => Some(format!(
                         "{} holds {} (from {}) and wants {} at {}",
                         held.thread,

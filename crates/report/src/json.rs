@@ -92,6 +92,8 @@ pub struct FailureReport {
     pub reproduced: bool,
     /// The memory-access pattern that separates it from passing executions, in one sentence.
     pub cause: Option<String>,
+    /// The same as a finding: what it is about, and where.
+    pub cause_finding: Option<Finding>,
     /// Switches away from a thread that could have gone on.
     pub preemptions: u64,
     /// Whether none of them can be left out without losing the failure.
@@ -103,7 +105,7 @@ pub struct FailureReport {
 /// Something suspicious in a trace.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Finding {
-    /// `race`, `atomicity`, `deadlock` or `lock-discipline`.
+    /// `race`, `atomicity`, `order`, `deadlock` or `lock-discipline`.
     pub kind: &'static str,
     /// The object concerned.
     pub object: String,

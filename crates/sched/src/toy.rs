@@ -32,6 +32,13 @@ pub struct Toy {
     pub threads: Vec<Vec<Step>>,
 }
 
+impl Toy {
+    /// The code address of a thread's step, counted from 0.
+    pub fn site(thread: usize, step: usize) -> u64 {
+        (thread as u64 + 1) << 32 | (step as u64 + 1)
+    }
+}
+
 /// One decision of a walk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Decision {
@@ -171,7 +178,13 @@ impl Machine<'_> {
             Step::Unlock(l) => (EventKind::Unlock, l, 0),
             Step::Create(_) => (EventKind::Create, 0, 0),
         };
-        Op { kind, object, size, site: 0, index: self.next[thread] as u32 + 1 }
+        Op {
+            kind,
+            object,
+            size,
+            site: Toy::site(thread, self.next[thread]),
+            index: self.next[thread] as u32 + 1,
+        }
     }
 
     fn is_visible(&self, op: &Op) -> bool {

@@ -16,6 +16,7 @@ mod memory;
 mod modules;
 mod object_names;
 mod outcome;
+mod panic;
 mod program;
 mod replies;
 mod runtime_library;

@@ -14,6 +14,10 @@ pub use control::{
 };
 pub use threadbare_trace::{ContextRecord, SwitchRecord};
 
+/// The number a tested program takes its process for; its threads follow. It is above what the kernel gives to
+/// anybody, so that a number that goes astray hits nobody.
+pub const PROCESS_NUMBER: i32 = 5_000_000;
+
 /// The environment variable that names the inherited descriptors: `memory,requests,replies`.
 pub const CONTROL_VARIABLE: &str = "THREADBARE_CONTROL";
 
