@@ -33,7 +33,7 @@ pub struct WidthArgs {
     svg: PathBuf,
 }
 
-/// What one strategy needs on one subject, for each N.
+/// What one strategy needs on one subject, for each N; no number where some trials found nothing.
 #[derive(Default)]
 struct Curve {
     executions: Vec<f64>,
@@ -61,7 +61,9 @@ pub fn print(args: &WidthArgs) -> Result<()> {
                 let names = [strategy.to_string()];
                 let comparison = compare(&program, &names, args.runs, &options, &|_| {}, &Arc::default())?;
                 for it in &comparison.contestants {
-                    curve.executions.push(it.executions().mean);
+                    // A lower bound is no point of the curve.
+                    let is_known = it.failed() == it.trials.len();
+                    curve.executions.push(if is_known { it.executions().mean } else { f64::NAN });
                     curve.told.push(executions(it));
                     curve.seconds.push(it.seconds().mean);
                 }
@@ -70,14 +72,18 @@ pub fn print(args: &WidthArgs) -> Result<()> {
             curves.push((subject.name.clone(), curve));
         }
     }
+    let is_known =
+        |place: usize| curves.iter().all(|it| it[place].1.executions.iter().all(|mean| mean.is_finite()));
+    let known: Vec<usize> = (0..curves[0].len()).filter(|place| is_known(*place)).collect();
+    println!("\ngeometric means of the {} subjects on which no trial gave up:", known.len());
     for (strategy, curves) in STRATEGIES.iter().zip(&curves) {
         let all = |values: fn(&Curve) -> &Vec<f64>| {
-            let of = |place| geometric_mean(curves.iter().map(|(_, curve)| values(curve)[place]));
+            let of = |n| geometric_mean(known.iter().map(|place| values(&curves[*place].1)[n]));
             (0..WIDTHS.count()).map(of).collect::<Vec<f64>>()
         };
         let (executions, seconds) = (all(|curve| &curve.executions), all(|curve| &curve.seconds));
         let told = executions.iter().map(|mean| format!("{mean:.2}")).collect();
-        println!("{}", row("geometric mean", strategy, &Curve { executions, told, seconds }));
+        println!("{}", row("", strategy, &Curve { executions, told, seconds }));
     }
     let panels = |what: &str, values: fn(&Curve) -> &Vec<f64>| {
         let panel = |(strategy, curves): (&&str, &Vec<(String, Curve)>)| Panel {

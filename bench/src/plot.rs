@@ -10,7 +10,8 @@ const LEGEND: f64 = 170.0;
 pub struct Panel {
     /// What stands above it.
     pub title: String,
-    /// A name for each line, and its points from left to right; the first is at 1.
+    /// A name for each line, and its points from left to right; the first is at 1. What is no number is left
+    /// out.
     pub series: Vec<(String, Vec<f64>)>,
 }
 
@@ -55,7 +56,8 @@ fn draw_panel(svg: &mut String, panel: &Panel, left: f64, top: f64) {
         text(svg, x(number), top + PANEL.1 + 16.0, "middle", &format!("{}", number + 1));
     }
     for (index, (name, points)) in panel.series.iter().enumerate() {
-        let points: Vec<_> = points.iter().enumerate().map(|(number, it)| (x(number), y(*it))).collect();
+        let points = points.iter().enumerate().filter(|(_, value)| **value > 0.0);
+        let points: Vec<_> = points.map(|(number, value)| (x(number), y(*value))).collect();
         line(svg, &points, &colour(index, panel.series.len()), 1.5, name);
     }
 }
