@@ -56,7 +56,7 @@ pub fn print(args: &TableArgs) -> Result<()> {
     let subjects = of_the_table(&args.subjects)?;
     println!(
         "Mean executions to the first failure and mean seconds of a trial, {} trials each, at most {EXECUTIONS} \
-         executions\nand {} s a trial ({} s for ars-paper). ≥: some trials found nothing, and count with what \
+         executions\nand {} s a trial ({} s for ars-paper). ≥: some trials found nothing, and count with one more than \
          they made; their\nnumber is in brackets. p and delta: ars against random (negative: ars needs \
          fewer).\n",
         args.runs,
