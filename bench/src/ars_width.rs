@@ -46,8 +46,8 @@ pub fn print(args: &WidthArgs) -> Result<()> {
     let folder = tempfile::tempdir()?;
     println!(
         "Mean executions to the first failure and mean seconds of a trial for N = 1…6, {} trials each, at most\n\
-         {EXECUTIONS} executions and {} s a trial. ≥: some trials found nothing, and count with what they made; \
-         their\nnumber is in brackets.\n",
+         {EXECUTIONS} executions and {} s a trial. ≥: some trials found nothing, and count with one more than \
+         they made; their\nnumber is in brackets.\n",
         args.runs, args.seconds
     );
     let mut curves: [Vec<(String, Curve)>; 2] = Default::default();
