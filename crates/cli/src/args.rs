@@ -125,7 +125,8 @@ STRATEGIES
   pos            partial order sampling: random priorities, drawn again at conflicts
   surw           selectively uniform random walk
   ars            adaptive: goes on with what is farthest, in memory-access patterns, from what
-                 passed (--ars-width); `ars-paper` is the method as it was published
+                 passed; takes snapshots on the way
+  ars-paper      the same as it was published (--ars-width)
   dfs            all interleavings in order (--preemption-bound), until exhausted
   delay-yield, delay-10ms, delay-100ms
                  threads in virtual parallel, some operations delayed (--probability)

@@ -1,5 +1,5 @@
 // A reader of a seqlock that does not look at the sequence again.
-// finds: atomicity a 13 22 23 | atomicity a 12 22 23
+// finds: atomicity a 12 13 22 23 | atomicity a 13 22 23 | atomicity a 12 22 23
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
