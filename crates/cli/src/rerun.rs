@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use threadbare_explore::{is_same_failure, minimise};
 use threadbare_sched::{PolicyKind, PolicySpec};
 use threadbare_target::{Execution, Modules, Program, Script, Server, ServerOptions, StartError, Symbols};
-use threadbare_trace::{Outcome, Schedule, Switch};
+use threadbare_trace::{FailureKind, Outcome, Schedule, Switch};
 use threadbare_wire::{SwitchRecord, flags};
 
 use crate::conditions::Conditions;
@@ -216,14 +216,12 @@ fn start(program: &Program, options: &ServerOptions) -> Result<Server, StartErro
         let kind = if seed % TURNS_EVERY == 0 { PolicyKind::RoundRobin } else { PolicyKind::Random };
         let mut policy = PolicySpec::new(kind, seed);
         policy.size = 1;
-        match server.run(policy, &Script::None, 0) {
-            Ok(run) => {
-                server.learn(&run.discovered);
-                steps += run.steps;
-            }
-            Err(_) => return Server::start(program, options),
-        }
-        if steps > FIRST_STEPS {
+        let Ok(run) = server.run(policy, &Script::None, 0) else { return Server::start(program, options) };
+        server.learn(&run.discovered);
+        steps += run.steps;
+        // What hangs takes long each time.
+        let hangs = run.outcome.failure().is_some_and(|failure| failure.kind == FailureKind::Hang);
+        if hangs || steps > FIRST_STEPS {
             break;
         }
     }

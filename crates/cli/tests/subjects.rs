@@ -4,8 +4,8 @@ mod support;
 
 use std::path::Path;
 
-use support::{Desk, repository};
 use support::subject::{Subject, two_at_a_time};
+use support::{Desk, repository};
 
 /// How many executions a failing subject may take.
 const HUNT: u64 = 3000;
