@@ -200,12 +200,19 @@ impl Order {
     #[inline]
     pub fn before(&mut self, event: &Event, kind: EventKind) {
         use EventKind::*;
-        let thread = event.thread;
         if self.any_lost && !kind.only_names() && !matches!(kind, FutexWait | FutexWake) {
-            self.take_again(event);
+            self.go_on(event);
         }
+        // Most steps are plain accesses, and are not to pay for the others.
+        if !matches!(kind, Read | Write | ReadRange | WriteRange) {
+            self.synchronize(event, kind);
+        }
+    }
+
+    fn synchronize(&mut self, event: &Event, kind: EventKind) {
+        use EventKind::*;
+        let thread = event.thread;
         match kind {
-            Read | Write | ReadRange | WriteRange => {}
             AtomicRead | AtomicFailed | AtomicUpdate => self.read_atomic(event, kind),
             Lock | ReadLock => self.take(thread, event.addr, kind == Lock),
             Join => {
@@ -268,7 +275,10 @@ impl Order {
                 self.threads[child.index()] = Some(new_thread(child, clock));
                 self.tick(thread);
             }
-            Exit => self.thread(thread).alive = false,
+            Exit => {
+                self.thread(thread).alive = false;
+                self.thread(thread).words = Words::default();
+            }
             BarrierArrive => {
                 let clock = Arc::clone(self.clock(thread));
                 self.barriers.entry(event.addr).arrive(&clock);
