@@ -8,9 +8,9 @@ use crate::forest::StepId;
 pub enum Demand {
     /// Of the goal: the step is made.
     Happens,
-    /// Of the goal: the first step comes before the second.
+    /// Of the goal: both steps are made, the first before the second.
     Before,
-    /// Of the goal: nobody writes the memory between the two steps.
+    /// Of the goal: both steps are made, the first before the second, and nobody writes their memory in between.
     Unbroken,
     /// Of the goal: the read sees the value, from one of the options.
     Sees(Extent, u64),

@@ -1,6 +1,6 @@
 //! From events to steps: what a thread does between two moments at which others may run.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use threadbare_trace::{Event, EventKind, ThreadId};
 
@@ -41,12 +41,21 @@ impl Reading {
         let mut reading = Reading::default();
         let mut latest: HashMap<ThreadId, u32> = HashMap::new();
         let mut words: HashMap<u64, u64> = HashMap::new();
+        let mut touched = Touched::default();
         for event in events {
             let Some(action) = Action::of(event) else {
                 reading.of_event.push(Self::NO_STEP);
                 continue;
             };
             reading.take_note_of(event);
+            if let Some((extent, _)) = action.read().or(action.write())
+                && !reading.initial.contains_key(&extent)
+                && touched.touch(extent)
+                && extent.len <= 8
+            {
+                let writes = event.kind().is_some_and(EventKind::writes);
+                reading.initial.insert(extent, if writes { event.old } else { event.value });
+            }
             let index = match latest.get(&event.thread) {
                 Some(&index) if reading.steps[index as usize].op == event.op => index,
                 _ => {
@@ -73,10 +82,9 @@ impl Reading {
         reading
     }
 
-    /// Whoever comes first to a thing shows what it was before.
+    /// Whoever comes first to a semaphore shows what it was before.
     fn take_note_of(&mut self, event: &Event) {
-        let size = u64::from(event.size);
-        let Event { addr, value, old, .. } = *event;
+        let Event { addr, value, .. } = *event;
         match event.kind() {
             Some(EventKind::SemWait) => {
                 self.tokens.entry(addr).or_insert(value.saturating_add(1));
@@ -87,12 +95,33 @@ impl Reading {
             Some(EventKind::SemFailed) => {
                 self.tokens.entry(addr).or_insert(0);
             }
-            Some(kind) if kind.accesses_memory() && (1..=8).contains(&size) => {
-                let before = if kind.writes() { old } else { value };
-                self.initial.entry(Extent { addr, len: size }).or_insert(before);
-            }
             _ => {}
         }
+    }
+}
+
+/// The memory that has been accessed, as stretches that do not overlap.
+#[derive(Default)]
+struct Touched {
+    /// By beginning: the end.
+    stretches: BTreeMap<u64, u64>,
+}
+
+impl Touched {
+    /// Notes an access; says whether none of its bytes had been accessed before.
+    fn touch(&mut self, extent: Extent) -> bool {
+        let (mut begin, mut end) = (extent.addr, extent.end());
+        let mut is_first = true;
+        while let Some((&other_begin, &other_end)) = self.stretches.range(..end).next_back() {
+            if other_end <= extent.addr {
+                break;
+            }
+            is_first = false;
+            self.stretches.remove(&other_begin);
+            (begin, end) = (begin.min(other_begin), end.max(other_end));
+        }
+        self.stretches.insert(begin, end);
+        is_first
     }
 }
 
@@ -125,6 +154,21 @@ mod tests {
         let reading = Reading::of(&[first, event(1, 2, EventKind::SemPost, 16, 1)]);
         assert_eq!(reading.initial[&Extent { addr: 8, len: 4 }], 7);
         assert_eq!(reading.tokens[&16], 0);
+    }
+
+    #[test]
+    fn bytes_that_were_written_before_do_not_tell() {
+        let mut part = event(1, 2, EventKind::Read, 4, 3);
+        part.size = 2;
+        let reading = Reading::of(&[event(1, 1, EventKind::Write, 4, 3), part]);
+        assert_eq!(reading.initial.len(), 1);
+        let mut touched = Touched::default();
+        let free: Vec<bool> = [(0, 4), (8, 4), (4, 4), (2, 20), (30, 1)]
+            .into_iter()
+            .map(|(addr, len)| touched.touch(Extent { addr, len }))
+            .collect();
+        assert_eq!(free, [true, true, true, false, true]);
+        assert_eq!(touched.stretches, BTreeMap::from([(0, 22), (30, 31)]));
     }
 
     #[test]

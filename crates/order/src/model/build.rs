@@ -37,6 +37,7 @@ impl<'a> Builder<'a> {
             let parent = parent.and_then(|parent| self.model.places.get(&parent).copied());
             let depth = parent.map_or(0, |parent| self.model.step(parent).depth + 1);
             self.model.places.insert(self.ids[at], at as Ix);
+            self.model.threads.entry(thread).or_default().push(at as Ix);
             if let Some(parent) = parent {
                 let siblings = &mut self.model.steps[parent as usize].children;
                 siblings.push(at as Ix);
@@ -140,6 +141,7 @@ impl<'a> Builder<'a> {
                 self.model.touches.push(Touch {
                     segment: segments.covering(extent).start as u32,
                     reads: action.read().and_then(known),
+                    source: None,
                     writes: action.write().and_then(known),
                     epoch: 0,
                     renews: false,

@@ -67,6 +67,7 @@ pub struct Account<'a> {
     /// Synchronization objects that are made anew or given back count as memory too.
     objects: HashMap<u64, u32>,
     now: Vec<Value>,
+    writers: Vec<Option<Ix>>,
     epochs: Vec<u32>,
     /// What an unknown value turned out to be.
     revealed: HashMap<(Ix, u32), u64>,
@@ -85,6 +86,7 @@ impl<'a> Account<'a> {
             segments,
             objects,
             now,
+            writers: vec![None; count],
             epochs: vec![0; count],
             revealed: HashMap::new(),
             frees: HashSet::new(),
@@ -107,7 +109,8 @@ impl<'a> Account<'a> {
                 let renews = matches!(action, Action::Renew(_));
                 let epoch = self.epochs[*segment as usize];
                 self.epochs[*segment as usize] += u32::from(renews);
-                touches.push(Touch { segment: *segment, reads: None, writes: None, epoch, renews });
+                let segment = *segment;
+                touches.push(Touch { segment, reads: None, source: None, writes: None, epoch, renews });
             }
         }
         // One touch of a segment is enough, unless it writes or makes anew.
@@ -142,11 +145,13 @@ impl<'a> Account<'a> {
                 Some(value) => Value::Known(part(extent, value, segment)),
                 None => Value::Of(at),
             });
+            let source = self.writers[index].filter(|_| reads.is_some());
             if let Some(value) = writes {
                 self.now[index] = value;
+                self.writers[index] = Some(at);
             }
-            let epoch = self.epochs[index];
-            touches.push(Touch { segment: index as u32, reads, writes, epoch, renews: false });
+            let (segment, epoch) = (index as u32, self.epochs[index]);
+            touches.push(Touch { segment, reads, source, writes, epoch, renews: false });
         }
     }
 
@@ -174,10 +179,12 @@ impl<'a> Account<'a> {
             let writes = is_memory.then_some(Value::Of(at));
             if is_memory {
                 self.now[index] = Value::Of(at);
+                self.writers[index] = Some(at);
             }
             touches.push(Touch {
                 segment: index as u32,
                 reads: None,
+                source: None,
                 writes,
                 epoch: self.epochs[index],
                 renews: true,

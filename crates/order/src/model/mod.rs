@@ -38,6 +38,8 @@ pub struct Touch {
     pub segment: u32,
     /// What it saw there, if it reads.
     pub reads: Option<Value>,
+    /// Who had written that when it was recorded, if somebody had.
+    pub source: Option<Ix>,
     /// What it leaves there, if it writes.
     pub writes: Option<Value>,
     /// How often the segment had been given back or made anew before.
@@ -197,6 +199,8 @@ pub struct Model {
     pub(crate) too_large: bool,
     /// Threads may go different ways.
     pub(crate) branches: bool,
+    /// By thread: its steps in recorded order.
+    threads: HashMap<ThreadId, Vec<Ix>>,
     places: HashMap<StepId, Ix>,
 }
 
@@ -235,6 +239,10 @@ impl Model {
 
     pub(crate) fn step(&self, at: Ix) -> &ModelStep {
         &self.steps[at as usize]
+    }
+
+    pub(crate) fn thread(&self, thread: ThreadId) -> &[Ix] {
+        self.threads.get(&thread).map_or(&[], Vec::as_slice)
     }
 
     pub(crate) fn touches_of(&self, at: Ix) -> &[Touch] {

@@ -1,11 +1,13 @@
 //! Variables of the SAT solver, made as they are needed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use batsat::{Callbacks, ClauseKind, Lit, SolverInterface as _, SolverOpts, lbool};
 
+use threadbare_trace::ThreadId;
+
 use crate::constraint::{Constraint, Demand};
-use crate::model::{InThread, Ix, Model};
+use crate::model::{InThread, Ix, Model, ModelStep};
 use crate::theory::{Graph, Orders};
 
 /// Counts conflicts and ends the search when there were too many.
@@ -54,6 +56,8 @@ pub struct Literals {
     pub constraints: Vec<(Lit, Constraint)>,
     /// By step: it is made.
     included: Vec<Option<Lit>>,
+    /// By thread that goes one way only: the depths of the steps that have such a literal.
+    landmarks: HashMap<ThreadId, BTreeMap<u32, Lit>>,
     /// By step: it has the outcome that was recorded.
     as_recorded: HashMap<Ix, Lit>,
     pairs: HashMap<(Ix, Ix), Lit>,
@@ -74,6 +78,7 @@ impl Literals {
             world,
             constraints: Vec::new(),
             included: vec![None; model.len()],
+            landmarks: HashMap::new(),
             as_recorded: HashMap::new(),
             pairs: HashMap::new(),
         }
@@ -107,15 +112,13 @@ impl Literals {
         switch
     }
 
-    /// The step is made, if that has been of interest.
-    pub fn known_included(&self, at: Ix) -> Option<Lit> {
-        self.included[at as usize]
-    }
-
     /// The step is made. Then so are those before it in its thread, and the one that created the thread.
     pub fn included(&mut self, at: Ix, model: &Model) -> Lit {
         if let Some(lit) = self.included[at as usize] {
             return lit;
+        }
+        if !model.branches {
+            return self.set_landmark(at, model);
         }
         let mut line = vec![at];
         while let Some(parent) = line.last().and_then(|at| model.step(*at).parent) {
@@ -130,32 +133,64 @@ impl Literals {
         self.included[at as usize].unwrap_or(self.world)
     }
 
+    /// Where a thread goes one way only, it is enough to speak of the steps that are of interest.
+    fn set_landmark(&mut self, at: Ix, model: &Model) -> Lit {
+        let ModelStep { thread, depth, .. } = *model.step(at);
+        let lit = self.fresh(Habit::No);
+        self.included[at as usize] = Some(lit);
+        let landmarks = self.landmarks.entry(thread).or_default();
+        let before = landmarks.range(..depth).next_back().map(|(_, lit)| *lit);
+        let after = landmarks.range(depth + 1..).next().map(|(_, lit)| *lit);
+        landmarks.insert(depth, lit);
+        if let Some(after) = after {
+            self.clause([!after, lit]);
+        }
+        match before {
+            Some(before) => self.clause([!lit, before]),
+            None if depth > 0 => {
+                let first = self.included(model.thread(thread)[0], model);
+                self.clause([!lit, first]);
+            }
+            None => self.create(at, lit, model),
+        }
+        lit
+    }
+
+    /// In a thread that may go different ways, every step on the way has to be spoken of.
     fn include(&mut self, at: Ix, model: &Model) {
         let lit = self.fresh(Habit::No);
         self.included[at as usize] = Some(lit);
-        let siblings: &[Ix] = match model.step(at).parent {
-            Some(parent) => &model.step(parent).children,
-            None => &[],
-        };
-        // A thread goes one way only.
-        for sibling in siblings {
+        let Some(parent) = model.step(at).parent else { return self.create(at, lit, model) };
+        for sibling in &model.step(parent).children {
             if let Some(other) = self.included[*sibling as usize].filter(|other| *other != lit) {
                 self.clause([!lit, !other]);
             }
         }
-        match model.step(at).parent {
-            Some(parent) => {
-                if let Some(parent) = self.included[parent as usize] {
-                    self.clause([!lit, parent]);
-                }
-                // Who goes on depends on what he has seen.
-                if let Some(recorded) = self.as_recorded.get(&parent) {
-                    let recorded = *recorded;
-                    self.clause([!lit, recorded]);
-                }
-            }
-            None => self.create(at, lit, model),
+        if let Some(parent) = self.included[parent as usize] {
+            self.clause([!lit, parent]);
         }
+        // Who goes on depends on what he has seen.
+        if let Some(recorded) = self.as_recorded.get(&parent) {
+            let recorded = *recorded;
+            self.clause([!lit, recorded]);
+        }
+    }
+
+    /// The steps that are made in the model that the solver has just found.
+    pub fn made(&self, model: &Model) -> Vec<bool> {
+        let holds = |lit: Lit| self.sat.raw_value_lit(lit) == lbool::TRUE;
+        if model.branches {
+            return self.included.iter().map(|lit| lit.is_some_and(holds)).collect();
+        }
+        let mut made = vec![false; model.len()];
+        for (thread, landmarks) in &self.landmarks {
+            let last = landmarks.iter().rev().find(|(_, lit)| holds(**lit));
+            let Some((depth, _)) = last else { continue };
+            for at in &model.thread(*thread)[..=*depth as usize] {
+                made[*at as usize] = true;
+            }
+        }
+        made
     }
 
     fn create(&mut self, at: Ix, lit: Lit, model: &Model) {
@@ -175,7 +210,12 @@ impl Literals {
         let lit = self.fresh(Habit::Follows);
         self.as_recorded.insert(at, lit);
         for child in &model.step(at).children {
-            if let Some(child) = self.included[*child as usize] {
+            // Where each step on the way has its literal, it will come to this when it gets it.
+            let child = match model.branches {
+                true => self.included[*child as usize],
+                false => Some(self.included(*child, model)),
+            };
+            if let Some(child) = child {
                 self.clause([!child, lit]);
             }
         }

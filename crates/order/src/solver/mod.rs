@@ -7,6 +7,7 @@
 //! next question.
 
 mod bindings;
+mod cone;
 mod literals;
 mod seeing;
 
@@ -118,9 +119,17 @@ impl Solver {
         }
         let Some(target) = goal.in_model(&self.model) else { return Answer::Unknown };
         let Some(assumed) = self.assume(&target) else { return Answer::Impossible };
-        let world = self.literals.world;
-        let assumptions: Vec<Lit> = [world].into_iter().chain(assumed.lits.iter().copied()).collect();
-        self.search(&assumptions, &target, &assumed)
+        let mut left = self.budget;
+        // What was needed when it was recorded will be needed in most other orders too.
+        if !self.model.branches {
+            let cone = cone::recorded(&self.model, &target);
+            let guess: Vec<Lit> =
+                cone.iter().map(|step| self.literals.included(*step, &self.model)).collect();
+            if let Some(answer) = self.search(&target, &assumed, &guess, &mut left) {
+                return answer;
+            }
+        }
+        self.search(&target, &assumed, &[], &mut left).unwrap_or(Answer::Unknown)
     }
 
     /// Constraints that keep the goal from being reached, if it cannot be reached.
@@ -226,46 +235,54 @@ impl Solver {
         Some(Assumed { lits, names, pairs })
     }
 
-    fn search(&mut self, assumptions: &[Lit], target: &Target, assumed: &Assumed) -> Answer {
-        let mut left = self.budget.conflicts;
-        for _ in 0..self.budget.rounds {
+    /// Looks for an order that reaches the target, with a guess at what else holds. None means that the guess was
+    /// wrong.
+    fn search(
+        &mut self,
+        target: &Target,
+        assumed: &Assumed,
+        guess: &[Lit],
+        left: &mut Budget,
+    ) -> Option<Answer> {
+        let world = [self.literals.world];
+        let assumptions: Vec<Lit> = world.iter().chain(&assumed.lits).chain(guess).copied().collect();
+        while left.rounds > 0 {
+            left.rounds -= 1;
             self.effort.rounds += 1;
-            self.allow(left);
+            self.allow(left.conflicts);
             let Literals { sat, orders, .. } = &mut self.literals;
-            let status = sat.solve_limited_preserving_trail_th(orders, assumptions);
+            let status = sat.solve_limited_preserving_trail_th(orders, &assumptions);
             let order = if status == lbool::TRUE { self.order() } else { Vec::new() };
             let Literals { sat, orders, .. } = &mut self.literals;
             sat.pop_model(orders);
             let conflicts = sat.cb().conflicts;
             self.effort.conflicts += conflicts;
-            left = left.saturating_sub(conflicts);
+            left.conflicts = left.conflicts.saturating_sub(conflicts);
             if status == lbool::FALSE {
-                return Answer::Impossible;
+                let guess_matters = guess.iter().any(|lit| sat.unsat_core_contains_var(lit.var()));
+                return (!guess_matters).then_some(Answer::Impossible);
             }
             if status != lbool::TRUE {
-                return Answer::Unknown;
+                return Some(Answer::Unknown);
             }
             let outcome = machine::run(&self.model, &order, target);
             if outcome.violations.is_empty() {
                 let steps = order[..outcome.needed].iter().map(|at| self.model.step(*at).id).collect();
-                return Answer::Schedule(Schedule { steps });
+                return Some(Answer::Schedule(Schedule { steps }));
             }
             if !self.learn(&outcome.violations, &order, target, assumed) {
                 debug_assert!(false, "nothing to learn from {:?}", outcome.violations);
-                return Answer::Unknown;
+                return Some(Answer::Unknown);
             }
         }
-        Answer::Unknown
+        Some(Answer::Unknown)
     }
 
     /// The steps that are made in the solver's model, as close to the recorded order as its edges allow.
     fn order(&self) -> Vec<Ix> {
-        let Literals { sat, orders, .. } = &self.literals;
+        let Literals { orders, .. } = &self.literals;
         let count = self.model.len();
-        let is_made = |at: Ix| {
-            self.literals.known_included(at).is_some_and(|lit| sat.raw_value_lit(lit) == lbool::TRUE)
-        };
-        let made: Vec<bool> = (0..count as Ix).map(is_made).collect();
+        let made = self.literals.made(&self.model);
         let mut waits_for = vec![0_u32; count];
         let steps = || (0..count as Ix).filter(|at| made[*at as usize]);
         for at in steps() {
@@ -345,6 +362,11 @@ impl Solver {
 /// What is wrong with a goal that contradicts the order within a thread.
 fn contradiction(model: &Model, target: &Target) -> Core {
     let id = |at: Ix| model.step(at).id;
+    let happens = target.steps.iter().map(|step| Constraint::new(Demand::Happens, [id(*step)]));
     let steps = target.steps.windows(2);
-    steps.map(|two| Constraint::new(Demand::Before, [id(two[0]), id(two[1])])).collect()
+    let before = steps.map(|two| Constraint::new(Demand::Before, [id(two[0]), id(two[1])]));
+    let mut core: Core = happens.chain(before).collect();
+    core.sort_unstable();
+    core.dedup();
+    core
 }
