@@ -59,6 +59,8 @@ pub enum Action {
         lock: u64,
         /// With other readers.
         shared: bool,
+        /// It would rather have gone without than wait for ever.
+        tries: bool,
     },
     /// Gives a lock back.
     Release(u64),
@@ -149,8 +151,7 @@ impl Action {
             ReadRange => Action::Read(extent(event, value), None),
             WriteRange => Action::Write(extent(event, value), None),
             Free => Action::Free(extent(event, value)),
-            Lock => Action::Acquire { lock: addr, shared: false },
-            ReadLock => Action::Acquire { lock: addr, shared: true },
+            Lock | ReadLock => Action::Acquire { lock: addr, shared: kind == ReadLock, tries: old == 1 },
             Unlock => Action::Release(addr),
             LockFailed => Action::Refused(addr),
             CondWait => Action::Wait { condition: addr, mutex: value },

@@ -14,6 +14,8 @@ pub enum Demand {
     Unbroken,
     /// Of the goal: the read sees the value, from one of the options.
     Sees(Extent, u64),
+    /// Of the goal: nobody can go on.
+    Stuck,
     /// A thread begins after one of the options created it.
     Created,
     /// A read sees what it saw when it was recorded, from one of the options.
@@ -69,7 +71,8 @@ impl Constraint {
 
     /// Whether the goal demands it.
     pub fn is_of_goal(&self) -> bool {
-        matches!(self.demand, Demand::Happens | Demand::Before | Demand::Unbroken | Demand::Sees(..))
+        use Demand::*;
+        matches!(self.demand, Happens | Before | Unbroken | Sees(..) | Stuck)
     }
 
     /// Whether whatever satisfies this one satisfies the other.

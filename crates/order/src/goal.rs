@@ -10,22 +10,29 @@ pub struct Goal {
     steps: Vec<StepId>,
     unbroken: bool,
     sees: Option<(Extent, u64)>,
+    stuck: Option<Vec<Vec<StepId>>>,
 }
 
 impl Goal {
     /// The read in this step sees this value in this memory. The thread gets to the step as it was recorded.
     pub fn sees(read: StepId, extent: Extent, value: u64) -> Goal {
-        Goal { steps: vec![read], unbroken: false, sees: Some((extent, value)) }
+        Goal { steps: vec![read], unbroken: false, sees: Some((extent, value)), stuck: None }
     }
 
     /// These steps are made in this order; others may come in between.
     pub fn in_order(steps: &[StepId]) -> Goal {
-        Goal { steps: steps.to_vec(), unbroken: false, sees: None }
+        Goal { steps: steps.to_vec(), unbroken: false, sees: None, stuck: None }
     }
 
     /// These accesses are made in this order, and between two neighbours on the same memory nobody writes it.
     pub fn pattern(accesses: &[StepId]) -> Goal {
-        Goal { steps: accesses.to_vec(), unbroken: true, sees: None }
+        Goal { steps: accesses.to_vec(), unbroken: true, sees: None, stuck: None }
+    }
+
+    /// Nobody can go on, and not everybody has ended. Where threads stand after these steps (each list holds the
+    /// last ones of all threads that have made one) is known already and left out.
+    pub fn stuck(known: Vec<Vec<StepId>>) -> Goal {
+        Goal { steps: Vec::new(), unbroken: false, sees: None, stuck: Some(known) }
     }
 
     /// The steps in order.
@@ -48,7 +55,11 @@ impl Goal {
             }
         };
         let pairs = if self.unbroken { pairs(model, &steps) } else { Vec::new() };
-        Some(Target { steps, pairs, read })
+        let known = self.stuck.iter().flatten();
+        // A place with steps that the model does not have is not met in it.
+        let known = known.filter_map(|known| known.iter().map(|id| model.place(*id)).collect());
+        let stuck = self.stuck.as_ref().map(|_| known.collect());
+        Some(Target { steps, pairs, read, stuck })
     }
 }
 
@@ -84,6 +95,8 @@ pub(crate) struct Target {
     pub(crate) pairs: Vec<Pair>,
     /// The step that reads, the segment, and what it shall see.
     pub(crate) read: Option<(Ix, u32, Value)>,
+    /// Nobody can go on, except where this is known already.
+    pub(crate) stuck: Option<Vec<Vec<Ix>>>,
 }
 
 impl Target {
@@ -127,6 +140,6 @@ impl Watch<'_> {
         if self.target.steps.get(self.next) == Some(&at) {
             self.next += 1;
         }
-        self.next == self.target.steps.len()
+        self.next == self.target.steps.len() && self.target.stuck.is_none()
     }
 }

@@ -39,6 +39,7 @@ fn wishes(events: &[Event], rng: &mut Rng) -> Vec<Wish> {
     if events.get(any).is_some_and(|event| !event.kind().is_some_and(EventKind::only_names)) {
         wishes.push(Wish::InOrder(vec![any]));
     }
+    wishes.push(Wish::Stuck);
     wishes
 }
 
@@ -49,6 +50,7 @@ fn goal(wish: &Wish, traced: &Traced) -> Goal {
         Wish::Sees(read, value) => Goal::sees(step(read), extent(&traced.events[*read]), *value),
         Wish::InOrder(events) => Goal::in_order(&steps(events)),
         Wish::Pattern(events) => Goal::pattern(&steps(events)),
+        Wish::Stuck => Goal::stuck(Vec::new()),
     }
 }
 
@@ -57,6 +59,7 @@ fn goal(wish: &Wish, traced: &Traced) -> Goal {
 struct Count {
     possible: u64,
     impossible: u64,
+    stuck: u64,
 }
 
 /// Compares many answers; `exact` also where something is said to be impossible.
@@ -81,6 +84,7 @@ fn compare(flavour: Flavour, seeds: std::ops::Range<u64>, exact: bool) -> Count 
                     let order: Vec<usize> = schedule.steps.iter().filter_map(first_event).collect();
                     assert!(oracle.accepts(&order, &wish), "{}", say());
                     count.possible += 1;
+                    count.stuck += u64::from(wish == Wish::Stuck);
                 }
                 Answer::Impossible => {
                     assert!(!exact || !oracle.possible(&wish), "{}", say());
@@ -137,7 +141,9 @@ fn locks_for_reading_and_writing() {
 #[test]
 fn condition_variables() {
     let flavour = Flavour { locks: true, conditions: true, ..Flavour::default() };
-    is_telling(&compare(flavour, 5000..5400, true));
+    let count = compare(flavour, 5000..5400, true);
+    is_telling(&count);
+    assert!(count.stuck > 20, "{count:?}");
 }
 
 #[test]
@@ -169,6 +175,14 @@ fn everything_together() {
         ..Flavour::default()
     };
     is_telling(&compare(flavour, 9000..9400, true));
+}
+
+/// Locks that are taken in different orders.
+#[test]
+fn deadlocks() {
+    let flavour = Flavour { locks: true, nested: true, creation: true, ..Flavour::default() };
+    let count = compare(flavour, 12_000..12_400, true);
+    assert!(count.stuck > 20, "{count:?}");
 }
 
 /// What is only kept as recorded may make something look impossible; what is said to be possible has to be.

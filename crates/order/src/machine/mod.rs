@@ -91,6 +91,8 @@ pub struct Outcome {
     pub violations: Vec<Violation>,
     /// How many steps are needed to reach the goal.
     pub needed: usize,
+    /// Some threads can go on afterwards, although nobody should.
+    pub goes_on: bool,
 }
 
 /// The state of memory.
@@ -137,7 +139,7 @@ pub fn run(model: &Model, order: &[Ix], target: &Target) -> Outcome {
     for (place, &at) in order.iter().enumerate() {
         let thread = model.step(at).thread.index();
         left[thread] -= 1;
-        let is_last = left[thread] == 0;
+        let is_last = left[thread] == 0 && target.stuck.is_none();
         if let Some((segment, wanted)) = target.read_at(at)
             && run.memory.values[segment as usize] != wanted
         {
@@ -158,7 +160,8 @@ pub fn run(model: &Model, order: &[Ix], target: &Target) -> Outcome {
             break;
         }
     }
-    Outcome { violations: run.violations, needed }
+    let goes_on = target.stuck.is_some() && run.sync.goes_on(model, order);
+    Outcome { violations: run.violations, needed, goes_on }
 }
 
 impl Run<'_> {

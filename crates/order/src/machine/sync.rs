@@ -155,6 +155,44 @@ impl Sync {
         None
     }
 
+    /// Whether some thread can go on after these steps, or the process has come to its end.
+    pub(super) fn goes_on(&self, model: &Model, order: &[Ix]) -> bool {
+        let mut last: HashMap<ThreadId, Ix> = HashMap::new();
+        for at in order {
+            last.insert(model.step(*at).thread, *at);
+        }
+        let is_created = |thread: ThreadId| match model.creators.get(&thread) {
+            Some(creators) => order.iter().any(|at| creators.contains(at)),
+            None => true,
+        };
+        let begins = model.threads().any(|thread| !last.contains_key(&thread) && is_created(thread));
+        let goes_on = |(thread, at): (&ThreadId, &Ix)| {
+            let children = &model.step(*at).children;
+            !self.ended.contains_key(thread) && !children.iter().any(|child| self.is_blocked(*child, model))
+        };
+        begins || last.iter().any(goes_on) || last.keys().all(|thread| self.ended.contains_key(thread))
+    }
+
+    /// Whether a step cannot be made now.
+    fn is_blocked(&self, at: Ix, model: &Model) -> bool {
+        let is_held = |section: u32| {
+            let Section { lock, shared, tries, .. } = model.sections[section as usize];
+            let excludes = |other: &u32| !shared || !model.sections[*other as usize].shared;
+            !tries && self.inside[lock as usize].iter().any(excludes)
+        };
+        model.acts_of(at).iter().any(|act| match act {
+            Act::Acquire(section) => is_held(*section),
+            Act::Wake(condition, since) => {
+                let mut queue = self.conditions[*condition as usize].clone();
+                !queue.leave(*since)
+            }
+            Act::Take(semaphore) => self.tokens[*semaphore as usize] == 0,
+            Act::Leave(round) => !self.rounds[*round as usize].1,
+            Act::Join(thread) => !self.ended.contains_key(thread),
+            _ => false,
+        })
+    }
+
     fn acquire(&mut self, section: u32, model: &Model) -> Option<Violation> {
         let Section { lock, shared, .. } = model.sections[section as usize];
         let inside = &mut self.inside[lock as usize];

@@ -118,6 +118,8 @@ pub struct Section {
     pub lock: u32,
     /// Others may be inside as well.
     pub shared: bool,
+    /// Whoever wants it does not wait for ever.
+    pub tries: bool,
     /// Who is inside.
     pub thread: ThreadId,
     /// The step that begins it.
@@ -239,6 +241,10 @@ impl Model {
 
     pub(crate) fn step(&self, at: Ix) -> &ModelStep {
         &self.steps[at as usize]
+    }
+
+    pub(crate) fn threads(&self) -> impl Iterator<Item = ThreadId> {
+        self.threads.keys().copied()
     }
 
     pub(crate) fn thread(&self, thread: ThreadId) -> &[Ix] {

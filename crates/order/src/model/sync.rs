@@ -108,7 +108,7 @@ impl Syncing {
     fn take_in(&mut self, at: Ix, action: &Action, model: &mut Model) {
         use Action::*;
         match *action {
-            Acquire { lock, shared } => self.acquire(at, lock, shared, model),
+            Acquire { lock, shared, tries } => self.acquire(at, lock, (shared, tries), model),
             Release(lock) => self.release(at, lock, model),
             Refused(lock) => self.refused(at, lock, model),
             Wait { condition, mutex } => {
@@ -129,7 +129,7 @@ impl Syncing {
                     self.act(Act::Wake(number, since), model);
                 }
                 if mutex != 0 {
-                    self.acquire(at, mutex, false, model);
+                    self.acquire(at, mutex, (false, false), model);
                 }
             }
             Signal { condition, all } => {
@@ -213,7 +213,7 @@ impl Syncing {
         })
     }
 
-    fn acquire(&mut self, at: Ix, lock: u64, shared: bool, model: &mut Model) {
+    fn acquire(&mut self, at: Ix, lock: u64, (shared, tries): (bool, bool), model: &mut Model) {
         let local = Rc::make_mut(&mut self.locals[at as usize]);
         if let Some((_, _, depth)) = local.held.iter_mut().find(|(held, ..)| *held == lock) {
             *depth += 1;
@@ -227,7 +227,8 @@ impl Syncing {
         }
         Rc::make_mut(&mut self.locals[at as usize]).held.push((lock, section, 1));
         let thread = model.step(at).thread;
-        model.sections.push(Section { lock: number, shared, thread, acquire: at, releases: Vec::new() });
+        let releases = Vec::new();
+        model.sections.push(Section { lock: number, shared, tries, thread, acquire: at, releases });
         model.sections_of[number as usize].push(section);
         self.act(Act::Acquire(section), model);
     }

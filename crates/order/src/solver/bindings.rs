@@ -35,12 +35,15 @@ pub struct Bindings {
     served: HashMap<Ix, Vec<(Option<Ix>, Lit)>>,
     /// By signal or post, or token from the beginning: whom it may serve.
     serves: HashMap<Giver, Vec<Lit>>,
+    /// Those who use one giver only.
+    single: HashSet<Ix>,
     pairs: usize,
 }
 
 /// Something that serves one only.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Giver {
+pub enum Giver {
+    /// A signal or a post.
     Step(Ix),
     /// A semaphore and the number of one of its first tokens.
     First(u32, u64),
@@ -209,6 +212,50 @@ impl Bindings {
         learned
     }
 
+    /// Binds all waits that end on a condition, each to one signal only; none if they are too many.
+    pub fn bind_waits(&mut self, condition: u32, model: &Model, literals: &mut Literals) -> Option<()> {
+        let wakes: Vec<Ix> =
+            model.conditions[condition as usize].wakes.iter().map(|(wake, _)| *wake).collect();
+        if let Some(&any) = wakes.first() {
+            self.waits(condition, any, &wakes, model, literals);
+        }
+        self.one_each(&wakes, literals)
+    }
+
+    /// Binds all who take tokens of a semaphore, each to one token only; none if they are too many.
+    pub fn bind_tokens(&mut self, semaphore: u32, model: &Model, literals: &mut Literals) -> Option<()> {
+        let takes = &model.semaphores[semaphore as usize].takes;
+        if let Some(&any) = takes.first() {
+            self.tokens(semaphore, any, takes, model, literals);
+        }
+        self.one_each(takes, literals)
+    }
+
+    /// Lets each of these steps use one giver only.
+    fn one_each(&mut self, steps: &[Ix], literals: &mut Literals) -> Option<()> {
+        for step in steps {
+            let ways: Vec<Lit> = self.served.get(step)?.iter().map(|(_, lit)| *lit).collect();
+            if !self.single.insert(*step) {
+                continue;
+            }
+            self.pairs += ways.len() * ways.len() / 2;
+            if self.pairs > MOST_PAIRS {
+                return None;
+            }
+            for (place, way) in ways.iter().enumerate() {
+                for other in &ways[place + 1..] {
+                    literals.clause([!*way, !*other]);
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// The literals of those who may use a giver.
+    pub fn users(&self, giver: Giver) -> Vec<Lit> {
+        self.serves.get(&giver).cloned().unwrap_or_default()
+    }
+
     fn serve(
         &mut self,
         step: Ix,
@@ -219,6 +266,9 @@ impl Bindings {
     ) {
         let made = literals.included(step, model);
         literals.clause([!switch, !made].into_iter().chain(ways.iter().map(|(_, lit)| *lit)));
+        for (_, way) in &ways {
+            literals.clause([!*way, made]);
+        }
         self.served.insert(step, ways);
     }
 

@@ -10,6 +10,7 @@ mod bindings;
 mod cone;
 mod literals;
 mod seeing;
+mod stuck;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
@@ -118,10 +119,13 @@ impl Solver {
             self.forget();
         }
         let Some(target) = goal.in_model(&self.model) else { return Answer::Unknown };
-        let Some(assumed) = self.assume(&target) else { return Answer::Impossible };
+        let assumed = match self.assume(&target) {
+            Ok(assumed) => assumed,
+            Err(answer) => return answer,
+        };
         let mut left = self.budget;
         // What was needed when it was recorded will be needed in most other orders too.
-        if !self.model.branches {
+        if !self.model.branches && target.stuck.is_none() {
             let cone = cone::recorded(&self.model, &target);
             let guess: Vec<Lit> =
                 cone.iter().map(|step| self.literals.included(*step, &self.model)).collect();
@@ -138,7 +142,7 @@ impl Solver {
             return None;
         }
         let target = goal.in_model(&self.model)?;
-        let Some(assumed) = self.assume(&target) else { return Some(contradiction(&self.model, &target)) };
+        let Ok(assumed) = self.assume(&target) else { return Some(contradiction(&self.model, &target)) };
         let mut names = assumed.names;
         names.extend(self.literals.constraints.iter().cloned());
         let lits: Vec<Lit> = names.iter().map(|(lit, _)| *lit).collect();
@@ -187,8 +191,9 @@ impl Solver {
         self.unbroken.clear();
     }
 
-    /// The goal as assumptions; none if it contradicts the order within a thread.
-    fn assume(&mut self, target: &Target) -> Option<Assumed> {
+    /// The goal as assumptions, or the answer if it is clear at once: the goal contradicts the order within a
+    /// thread, or is too much to write down.
+    fn assume(&mut self, target: &Target) -> Result<Assumed, Answer> {
         let model = &self.model;
         let literals = &mut self.literals;
         let id = |at: Ix| model.step(at).id;
@@ -200,7 +205,7 @@ impl Solver {
         for two in target.steps.windows(2) {
             match literals.before(two[0], two[1], model) {
                 Term::True => {}
-                Term::False => return None,
+                Term::False => return Err(Answer::Impossible),
                 Term::Lit(lit) => {
                     names.push((lit, Constraint::new(Demand::Before, [id(two[0]), id(two[1])])));
                 }
@@ -230,9 +235,13 @@ impl Solver {
             let demand = Demand::Sees(model.segments[segment as usize], known);
             names.push((goal, Constraint::new(demand, [id(read)]).with(options)));
         }
+        if let Some(known) = &target.stuck {
+            let goal = stuck::stuck(known, model, literals, &mut self.bindings).ok_or(Answer::Unknown)?;
+            names.push((goal, Constraint::new(Demand::Stuck, [])));
+        }
         let mut lits: Vec<Lit> = names.iter().map(|(lit, _)| *lit).collect();
         lits.dedup();
-        Some(Assumed { lits, names, pairs })
+        Ok(Assumed { lits, names, pairs })
     }
 
     /// Looks for an order that reaches the target, with a guess at what else holds. None means that the guess was
@@ -266,6 +275,10 @@ impl Solver {
                 return Some(Answer::Unknown);
             }
             let outcome = machine::run(&self.model, &order, target);
+            if outcome.violations.is_empty() && outcome.goes_on {
+                debug_assert!(false, "somebody can go on");
+                return Some(Answer::Unknown);
+            }
             if outcome.violations.is_empty() {
                 let steps = order[..outcome.needed].iter().map(|at| self.model.step(*at).id).collect();
                 return Some(Answer::Schedule(Schedule { steps }));

@@ -16,6 +16,8 @@ pub enum Wish {
     InOrder(Vec<usize>),
     /// So they do, and nobody writes between neighbours on one variable.
     Pattern(Vec<usize>),
+    /// Nobody can go on.
+    Stuck,
 }
 
 impl Wish {
@@ -23,6 +25,7 @@ impl Wish {
         match self {
             Wish::Sees(read, _) => std::slice::from_ref(read),
             Wish::InOrder(events) | Wish::Pattern(events) => events,
+            Wish::Stuck => &[],
         }
     }
 }
@@ -143,6 +146,26 @@ impl Oracle {
         self.threads[thread].get(state.next[thread]).map(Vec::as_slice)
     }
 
+    /// Whether nobody can go on. Of a thread that the trace leaves in the middle nobody knows.
+    fn is_stuck(&self, state: &State) -> bool {
+        let is_over = |thread: usize| state.ended.contains(&thread) || !state.created.contains(&thread);
+        // Others would only go on differently.
+        let may_block = |thread: usize| {
+            use EventKind::*;
+            let event = self.next_step(state, thread).map(|step| self.events[step[0]]);
+            event.is_some_and(|event| match event.kind() {
+                Some(Lock | ReadLock) => event.old == 0,
+                kind => matches!(kind, Some(CondWake | SemWait | BarrierLeave | Join)),
+            })
+        };
+        let cannot_go = |thread: usize| {
+            is_over(thread) || (may_block(thread) && self.make(state, thread, &Wish::Stuck).is_none())
+        };
+        let threads = || 0..self.threads.len();
+        let unharmed = !state.surprised.contains(&true);
+        unharmed && threads().all(cannot_go) && !threads().all(is_over)
+    }
+
     /// Whether a wish can come true.
     pub fn possible(&self, wish: &Wish) -> bool {
         let mut seen = HashSet::new();
@@ -150,7 +173,7 @@ impl Oracle {
         while let Some(state) = open.pop() {
             for thread in 0..self.threads.len() {
                 let Some(after) = self.make(&state, thread, wish) else { continue };
-                if after.fulfilled {
+                if after.fulfilled || (*wish == Wish::Stuck && self.is_stuck(&after)) {
                     return true;
                 }
                 if seen.insert(after.clone()) {
@@ -177,7 +200,7 @@ impl Oracle {
                 return place + 1 == schedule.len();
             }
         }
-        false
+        *wish == Wish::Stuck && self.is_stuck(&state)
     }
 
     /// The state after a thread's next step; none if it cannot be made, or spoils the wish.
@@ -204,6 +227,9 @@ impl Oracle {
             return (*read != index || state.fulfilled).then_some(());
         }
         let wished = wish.events();
+        if wished.is_empty() {
+            return Some(());
+        }
         if let Some(place) = wished.iter().position(|other| *other == index) {
             if place != state.progress {
                 return None;

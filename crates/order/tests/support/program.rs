@@ -35,6 +35,7 @@ pub struct Flavour {
     pub locks: bool,
     pub try_locks: bool,
     pub read_locks: bool,
+    pub nested: bool,
     pub conditions: bool,
     pub semaphores: bool,
     pub barriers: bool,
@@ -115,6 +116,10 @@ fn access(rng: &mut Rng, flavour: Flavour, variables: u64) -> Op {
 fn some_ops(rng: &mut Rng, flavour: Flavour, variables: u64, ops: &mut Vec<Op>) {
     let lock = LOCK + 64 * rng.below(2);
     match rng.below(10) {
+        0 | 1 if flavour.nested => {
+            let other = LOCK + (LOCK + 64 - lock);
+            ops.extend([Op::Lock(lock), Op::Lock(other), Op::Unlock(other), Op::Unlock(lock)]);
+        }
         0 | 1 if flavour.locks => {
             let begin = match rng.below(4) {
                 0 if flavour.try_locks => Op::TryLock(lock),
@@ -290,7 +295,7 @@ impl Run<'_> {
             }
             Op::Lock(lock) | Op::TryLock(lock) => {
                 self.owner.insert(lock, thread);
-                self.push(thread, K::Lock, lock, 1, 0);
+                self.push(thread, K::Lock, lock, 1, u64::from(op == Op::TryLock(lock)));
             }
             Op::ReadLock(lock) => {
                 self.readers.entry(lock).or_default().push(thread);
