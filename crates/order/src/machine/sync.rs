@@ -165,12 +165,18 @@ impl Sync {
             Some(creators) => order.iter().any(|at| creators.contains(at)),
             None => true,
         };
-        let begins = model.threads().any(|thread| !last.contains_key(&thread) && is_created(thread));
+        let roots =
+            |thread: ThreadId| model.thread(thread).iter().filter(|at| model.step(**at).parent.is_none());
+        let begins = model.threads().any(|thread| {
+            let stands_still = roots(thread).any(|root| self.is_blocked(*root, model));
+            !last.contains_key(&thread) && is_created(thread) && !stands_still
+        });
         let goes_on = |(thread, at): (&ThreadId, &Ix)| {
             let children = &model.step(*at).children;
             !self.ended.contains_key(thread) && !children.iter().any(|child| self.is_blocked(*child, model))
         };
-        begins || last.iter().any(goes_on) || last.keys().all(|thread| self.ended.contains_key(thread))
+        let all_ended = |thread: ThreadId| self.ended.contains_key(&thread) || !is_created(thread);
+        begins || last.iter().any(goes_on) || model.threads().all(all_ended)
     }
 
     /// Whether a step cannot be made now.

@@ -10,6 +10,7 @@ mod bindings;
 mod cone;
 mod literals;
 mod seeing;
+mod serving;
 mod stuck;
 
 use std::cmp::Reverse;
@@ -236,7 +237,8 @@ impl Solver {
             names.push((goal, Constraint::new(demand, [id(read)]).with(options)));
         }
         if let Some(known) = &target.stuck {
-            let goal = stuck::stuck(known, model, literals, &mut self.bindings).ok_or(Answer::Unknown)?;
+            let goal =
+                stuck::stuck(known, model, literals, &mut self.bindings.serving).ok_or(Answer::Unknown)?;
             names.push((goal, Constraint::new(Demand::Stuck, [])));
         }
         let mut lits: Vec<Lit> = names.iter().map(|(lit, _)| *lit).collect();
@@ -276,6 +278,9 @@ impl Solver {
             }
             let outcome = machine::run(&self.model, &order, target);
             if outcome.violations.is_empty() && outcome.goes_on {
+                if self.bindings.serving.use_the_oldest(&order, &self.model, &mut self.literals) {
+                    continue;
+                }
                 debug_assert!(false, "somebody can go on");
                 return Some(Answer::Unknown);
             }

@@ -1,9 +1,10 @@
 //! Nobody can go on: every thread has ended, does not exist yet, or stands before an operation that it cannot make.
 
 use batsat::Lit;
+use threadbare_trace::ThreadId;
 
-use super::bindings::{Bindings, Giver};
 use super::literals::{Habit, Literals};
+use super::serving::{Giver, Serving};
 use crate::model::{Act, Ix, Model};
 
 /// A literal that holds only where nobody can go on, and not in one of the known places. None if there is too much to
@@ -12,27 +13,34 @@ pub fn stuck(
     known: &[Vec<Ix>],
     model: &Model,
     literals: &mut Literals,
-    bindings: &mut Bindings,
+    serving: &mut Serving,
 ) -> Option<Lit> {
     let goal = literals.fresh(Habit::No);
-    let mut stops = Vec::new();
-    let mut threads: Vec<_> = model.threads().collect();
+    // Where each thread may stop: after a step, or before its first.
+    let mut stops: Vec<(ThreadId, Option<Ix>, Lit)> = Vec::new();
+    let mut threads: Vec<ThreadId> = model.threads().collect();
     threads.sort_unstable();
     for thread in threads {
         let mut ways = vec![!goal];
-        for &at in model.thread(thread) {
-            let step = model.step(at);
+        let steps = model.thread(thread);
+        let roots: Vec<Ix> = steps.iter().copied().filter(|at| model.step(*at).parent.is_none()).collect();
+        if roots.iter().any(|root| can_block(*root, model)) {
+            let stop = stop(None, &roots, model, literals, serving)?;
+            stops.push((thread, None, stop));
+        }
+        for &at in steps {
+            let children = &model.step(at).children;
             if model.acts_of(at).contains(&Act::Exit) {
                 let made = literals.included(at, model);
                 let recorded = literals.as_recorded(at, model);
                 literals.clause([!goal, !made, recorded]);
                 ways.push(made);
-            } else if step.children.iter().any(|child| can_block(*child, model)) {
-                let stop = stop(at, model, literals, bindings)?;
-                stops.push((at, stop));
-                ways.push(stop);
+            } else if children.iter().any(|child| can_block(*child, model)) {
+                let stop = stop(Some(at), children, model, literals, serving)?;
+                stops.push((thread, Some(at), stop));
             }
         }
+        ways.extend(stops.iter().filter(|(stopped, ..)| *stopped == thread).map(|(.., stop)| *stop));
         if let Some(creators) = model.creators.get(&thread) {
             let uncreated = literals.fresh(Habit::No);
             for creator in creators {
@@ -43,11 +51,11 @@ pub fn stuck(
         }
         literals.clause(ways);
     }
-    literals.clause([!goal].into_iter().chain(stops.iter().map(|(_, stop)| *stop)));
+    literals.clause([!goal].into_iter().chain(stops.iter().map(|(.., stop)| *stop)));
     for known in known {
-        // Somebody stands elsewhere.
-        let elsewhere = known.iter().filter_map(|at| stops.iter().find(|(stop, _)| stop == at));
-        let elsewhere: Vec<Lit> = elsewhere.map(|(_, stop)| !*stop).collect();
+        let stands = |thread: ThreadId| known.iter().copied().find(|at| model.step(*at).thread == thread);
+        let elsewhere = stops.iter().filter(|(thread, at, _)| stands(*thread) == *at);
+        let elsewhere: Vec<Lit> = elsewhere.map(|(.., stop)| !*stop).collect();
         literals.clause([!goal].into_iter().chain(elsewhere));
     }
     Some(goal)
@@ -62,14 +70,22 @@ fn can_block(at: Ix, model: &Model) -> bool {
     model.acts_of(at).iter().any(blocks)
 }
 
-/// The thread stands after this step and cannot make the next.
-fn stop(at: Ix, model: &Model, literals: &mut Literals, bindings: &mut Bindings) -> Option<Lit> {
+/// The thread stands after this step, or before its first, and cannot make the next.
+fn stop(
+    at: Option<Ix>,
+    next: &[Ix],
+    model: &Model,
+    literals: &mut Literals,
+    serving: &mut Serving,
+) -> Option<Lit> {
     let stop = literals.fresh(Habit::No);
-    let (made, recorded) = (literals.included(at, model), literals.as_recorded(at, model));
-    literals.clause([!stop, made]);
-    literals.clause([!stop, recorded]);
+    if let Some(at) = at {
+        let (made, recorded) = (literals.included(at, model), literals.as_recorded(at, model));
+        literals.clause([!stop, made]);
+        literals.clause([!stop, recorded]);
+    }
     let mut reasons = vec![!stop];
-    for &child in &model.step(at).children {
+    for &child in next {
         let next = literals.included(child, model);
         literals.clause([!stop, !next]);
         for act in model.acts_of(child) {
@@ -88,9 +104,9 @@ fn stop(at: Ix, model: &Model, literals: &mut Literals, bindings: &mut Bindings)
                     reasons.push(!literals.included(last, model));
                 }
                 Act::Wake(condition, since) => {
-                    reasons.push(unsignalled(condition, since, model, literals, bindings)?);
+                    reasons.push(unsignalled(condition, since, model, literals, serving)?);
                 }
-                Act::Take(semaphore) => reasons.push(empty(semaphore, model, literals, bindings)?),
+                Act::Take(semaphore) => reasons.push(empty(semaphore, model, literals, serving)?),
                 _ => {}
             }
         }
@@ -129,31 +145,31 @@ fn unsignalled(
     since: Ix,
     model: &Model,
     literals: &mut Literals,
-    bindings: &mut Bindings,
+    serving: &mut Serving,
 ) -> Option<Lit> {
-    bindings.bind_waits(condition, model, literals)?;
+    serving.bind_waits(condition, model, literals)?;
     let unsignalled = literals.fresh(Habit::No);
     for &(signal, all) in &model.conditions[condition as usize].signals {
         let made = literals.included(signal, model);
         let before = literals.before(signal, since, model);
-        let users = if all { Vec::new() } else { bindings.users(Giver::Step(signal)) };
+        let users = if all { Vec::new() } else { serving.users(Giver::Step(signal)) };
         literals.clause_with([!unsignalled, !made].into_iter().chain(users), &[before]);
     }
     Some(unsignalled)
 }
 
 /// Every token has been taken.
-fn empty(semaphore: u32, model: &Model, literals: &mut Literals, bindings: &mut Bindings) -> Option<Lit> {
-    bindings.bind_tokens(semaphore, model, literals)?;
+fn empty(semaphore: u32, model: &Model, literals: &mut Literals, serving: &mut Serving) -> Option<Lit> {
+    serving.bind_tokens(semaphore, model, literals)?;
     let empty = literals.fresh(Habit::No);
     let place = &model.semaphores[semaphore as usize];
     for post in &place.posts {
         let made = literals.included(*post, model);
-        let users = bindings.users(Giver::Step(*post));
+        let users = serving.users(Giver::Step(*post));
         literals.clause([!empty, !made].into_iter().chain(users));
     }
     for token in 0..place.tokens {
-        let users = bindings.users(Giver::First(semaphore, token));
+        let users = serving.users(Giver::First(semaphore, token));
         literals.clause([!empty].into_iter().chain(users));
     }
     Some(empty)
