@@ -106,6 +106,7 @@ STRATEGIES
   pos            partial order sampling: random priorities, drawn again at conflicts
   surw           selectively uniform random walk
   dfs            all interleavings in order (--preemption-bound), until exhausted
+  mcr            every value that a read can see, by solving for it, until exhausted
   delay-yield, delay-10ms, delay-100ms
                  threads in virtual parallel, some operations delayed (--probability)
   round-robin    one step each, in turn

@@ -8,6 +8,7 @@ use crate::campaign::Options;
 use crate::dfs::Dfs;
 use crate::error::ExploreError;
 use crate::history::History;
+use crate::mcr::Mcr;
 use crate::sampled::{RoundRobin, Sampled, Sampler};
 
 /// The names of all strategies, in the order they are listed to people.
@@ -18,6 +19,7 @@ pub const STRATEGIES: &[&str] = &[
     "pos",
     "surw",
     "dfs",
+    "mcr",
     "delay-yield",
     "delay-10ms",
     "delay-100ms",
@@ -37,6 +39,10 @@ pub struct Plan {
     pub name: String,
     /// Whether to count who touches what, for the history.
     pub profile: bool,
+    /// Whether the strategy looks at the events of the execution.
+    pub trace: bool,
+    /// A number by which the strategy knows its plan again.
+    pub tag: u64,
 }
 
 impl Plan {
@@ -48,6 +54,8 @@ impl Plan {
             flags: 0,
             name: name.into(),
             profile: false,
+            trace: false,
+            tag: 0,
         }
     }
 }
@@ -99,6 +107,7 @@ pub(crate) fn by_name(options: &Options) -> Result<Box<dyn Strategy>, ExploreErr
         "pos" => sampled(Sampler::Pos),
         "surw" => sampled(Sampler::Surw),
         "dfs" => Ok(Box::new(Dfs::new(seed, options.preemption_bound))),
+        "mcr" => Ok(Box::new(Mcr::new(seed))),
         "delay-yield" => delay(0),
         "delay-10ms" => delay(10_000),
         "delay-100ms" => delay(100_000),

@@ -3,6 +3,7 @@
 mod campaign;
 mod dfs;
 mod lab;
+mod mcr;
 mod oracle;
 
 use std::sync::atomic::AtomicBool;

@@ -43,6 +43,8 @@ pub enum Demand {
     Lifetime,
     /// A step comes after all that came before it.
     Watershed,
+    /// A step ends everything, and something else has to come last.
+    Final,
 }
 
 /// A constraint.

@@ -39,6 +39,8 @@ pub struct Step {
     pub repeats: u32,
     /// The steps that were seen to follow it in its thread.
     pub children: Vec<StepId>,
+    /// After it the thread ends the process, or brings it down: nobody makes another step.
+    pub is_final: bool,
 }
 
 impl Step {
@@ -68,6 +70,11 @@ pub struct Path {
 impl Path {
     /// Stands for no step.
     pub const NO_STEP: u32 = Reading::NO_STEP;
+
+    /// What was in memory before, if the first access to just that memory showed it.
+    pub fn initial(&self, extent: Extent) -> Option<u64> {
+        self.initial.get(&extent).copied()
+    }
 
     /// The step of an event.
     pub fn step_of(&self, event: usize) -> Option<StepId> {
@@ -131,6 +138,15 @@ impl Forest {
         path
     }
 
+    /// Notes that a thread ended the process, or brought it down, after its last step in an execution, by what it
+    /// had seen itself. Wherever it makes that step, nobody makes another.
+    pub fn ends_with(&mut self, path: &Path, thread: ThreadId) {
+        let last = path.steps.iter().rev().find(|id| self.step(**id).thread == thread);
+        if let Some(last) = last {
+            self.steps[last.index()].is_final = true;
+        }
+    }
+
     fn grow(&mut self, parent: Option<StepId>, step: &ReadStep) -> StepId {
         let name = Name {
             parent,
@@ -144,8 +160,16 @@ impl Forest {
         }
         let id = StepId(self.steps.len() as u32);
         let Name { thread, op, pc, ref actions, .. } = name;
-        let mut new =
-            Step { thread, parent, op, pc, actions: actions.clone(), repeats: 0, children: Vec::new() };
+        let mut new = Step {
+            thread,
+            parent,
+            op,
+            pc,
+            actions: actions.clone(),
+            repeats: 0,
+            children: Vec::new(),
+            is_final: false,
+        };
         new.repeats = self.repeats(&new);
         let siblings = match parent {
             Some(parent) => &mut self.steps[parent.index()].children,
@@ -214,6 +238,11 @@ impl Forest {
             Some(parent) => &self.step(parent).children,
             None => self.roots(self.step(id).thread),
         }
+    }
+
+    /// What was in memory before, if the first access to just that memory showed it in some execution.
+    pub fn initial(&self, extent: Extent) -> Option<u64> {
+        self.initial.get(&extent).copied()
     }
 
     /// Why the executions together may not tell all that a thread observes.

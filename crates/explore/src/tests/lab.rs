@@ -1,7 +1,6 @@
 //! A stand-in for servers: runs toy programs, and misbehaves on request.
 
 use std::collections::BTreeSet;
-use std::iter::empty;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -9,7 +8,7 @@ use std::time::Duration;
 use threadbare_sched::build;
 use threadbare_sched::toy::{Step, Toy, Walk};
 use threadbare_target::{Execution, Script};
-use threadbare_trace::{Event, Failure, FailureKind, Outcome, ThreadId};
+use threadbare_trace::{Event, EventKind, Failure, FailureKind, Outcome, ThreadId};
 use threadbare_wire::{DecisionRecord, LearnedRecord, SwitchRecord};
 
 use crate::error::ExploreError;
@@ -20,7 +19,32 @@ use crate::strategy::Plan;
 #[derive(Clone, Debug)]
 pub struct Seen {
     pub prefix: Vec<ThreadId>,
+    /// The switches it was told.
+    pub turns: Vec<(ThreadId, u32, ThreadId)>,
     pub word: String,
+    /// By thread: what its steps did and saw.
+    pub local: Vec<Vec<(u64, u64)>>,
+    /// By thread: it made all its steps.
+    pub ended: Vec<bool>,
+    pub deadlock: bool,
+    pub failed: Option<ThreadId>,
+}
+
+impl Seen {
+    fn new(
+        prefix: Vec<ThreadId>,
+        turns: Vec<(ThreadId, u32, ThreadId)>,
+        walk: &Walk,
+        threads: usize,
+    ) -> Seen {
+        let (mut local, mut ended) = (vec![Vec::new(); threads], vec![false; threads]);
+        for (step, thread) in walk.order.iter().enumerate() {
+            local[thread.index()].push((walk.ops[step].site, walk.effects[step].0));
+            ended[thread.index()] |= walk.was_last[step];
+        }
+        let (word, deadlock, failed) = (walk.word(), walk.deadlock, walk.failed);
+        Seen { prefix, turns, word, local, ended, deadlock, failed }
+    }
 }
 
 /// How a lab behaves.
@@ -34,6 +58,8 @@ pub struct Manners {
     pub uncontrolled_every: Option<usize>,
     /// The program fails before it starts a second thread.
     pub crashes: bool,
+    /// All memory is known to be shared from the beginning.
+    pub all_shared: bool,
     /// After so many executions, someone presses Ctrl-C.
     pub stops_after: Option<usize>,
 }
@@ -104,7 +130,8 @@ impl Launch for Lab {
             let outcome = failed(FailureKind::Segfault, "null pointer");
             return Err(Trouble::Crashed(Box::new(execution(&self.0.toy, Walk::default(), outcome))));
         }
-        Ok(ToyRunner { bench: Arc::clone(&self.0), known: BTreeSet::new(), lost: false })
+        let known = if self.0.manners.all_shared { self.0.toy.locations() } else { BTreeSet::new() };
+        Ok(ToyRunner { bench: Arc::clone(&self.0), known, lost: false })
     }
 }
 
@@ -127,12 +154,19 @@ impl Runner for ToyRunner {
             Script::Prefix(threads) => threads.clone(),
             _ => Vec::new(),
         };
-        let mut policy = build(&plan.policy, empty(), prefix.iter().copied());
+        let turns: Vec<_> = match &plan.script {
+            Script::Replay(switches) => switches.iter().map(|turn| (turn.from, turn.op, turn.to)).collect(),
+            _ => Vec::new(),
+        };
+        let mut policy = build(&plan.policy, turns.iter().copied(), prefix.iter().copied());
         let walk = bench.toy.run(&mut policy, &self.known);
-        bench.seen.lock().unwrap().push(Seen { prefix, word: walk.word() });
+        let seen = Seen::new(prefix, turns, &walk, bench.toy.threads.len());
+        bench.seen.lock().unwrap().push(seen);
         let value = walk.memory.get(&8).copied();
         let outcome = if bench.manners.uncontrolled_every.is_some_and(|every| run.is_multiple_of(every)) {
             Outcome::Uncontrolled("a primitive is not supported".into())
+        } else if let Some(thread) = walk.failed {
+            failed_in(thread, FailureKind::Assertion, &format!("{thread} fails"))
         } else if walk.deadlock {
             failed(FailureKind::Deadlock, "nobody can go on")
         } else if bench.expected.is_some_and(|expected| value != Some(expected)) {
@@ -150,18 +184,35 @@ impl Runner for ToyRunner {
     fn set_pool(&mut self, _threads: u32) {}
 }
 
+/// A failure that shows only when all is over: no thread's doing.
 fn failed(kind: FailureKind, message: &str) -> Outcome {
-    Outcome::Failed(Failure { kind, message: message.into(), thread: ThreadId(1), stack: vec![7] })
+    failed_in(ThreadId(999), kind, message)
+}
+
+fn failed_in(thread: ThreadId, kind: FailureKind, message: &str) -> Outcome {
+    Outcome::Failed(Failure { kind, message: message.into(), thread, stack: vec![7] })
 }
 
 fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
-    let event = |(thread, op): (&ThreadId, &threadbare_sched::Op)| Event {
-        addr: op.object,
-        op: op.index,
-        thread: *thread,
-        kind: op.kind as u8,
-        ..Event::default()
-    };
+    let mut events = Vec::new();
+    for (step, op) in walk.ops.iter().enumerate() {
+        let (value, old) = walk.effects[step];
+        let event = Event {
+            pc: op.site,
+            addr: op.object,
+            value,
+            old,
+            op: op.index,
+            thread: walk.order[step],
+            kind: op.kind as u8,
+            size: op.size as u8,
+            ..Event::default()
+        };
+        events.push(event);
+        if walk.was_last[step] {
+            events.push(Event { kind: EventKind::Exit as u8, addr: 0, value: 0, size: 0, ..event });
+        }
+    }
     let decision = |decision: &threadbare_sched::toy::Decision| DecisionRecord {
         enabled: decision.enabled,
         chosen: decision.chosen,
@@ -176,7 +227,7 @@ fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
     };
     Execution {
         outcome,
-        events: walk.order.iter().zip(&walk.ops).map(event).collect(),
+        events,
         switches: walk.turns.iter().map(switch).collect(),
         contexts: Vec::new(),
         decisions: walk.decisions.iter().map(decision).collect(),

@@ -112,6 +112,8 @@ struct Run<'a> {
     violations: Vec<Violation>,
     /// Updates that saw something else than recorded, and who had written that.
     surprises: HashMap<(Ix, u32), Option<Ix>>,
+    /// Steps that did not do all they did, because they saw something else. That may be what others miss.
+    held_back: Vec<Violation>,
 }
 
 /// Makes the steps in order until the goal is reached.
@@ -127,6 +129,7 @@ pub fn run(model: &Model, order: &[Ix], target: &Target) -> Outcome {
         sync: Sync::new(model),
         violations: Vec::new(),
         surprises: HashMap::new(),
+        held_back: Vec::new(),
     };
     let mut left: Vec<u32> = Vec::new();
     for at in order {
@@ -147,8 +150,9 @@ pub fn run(model: &Model, order: &[Ix], target: &Target) -> Outcome {
             run.violations.push(Violation::Goal { wrote });
             run.blame_update(segment, Some(wanted), wrote);
         }
-        run.access(at, is_last);
-        run.sync.enter(at, run.model, &mut run.violations);
+        // What else is part of the step happens only if the thread has seen what it saw.
+        let as_recorded = run.access(at, is_last);
+        run.sync.enter(at, as_recorded, run.model, &mut run.violations);
         for pair in watch.broken_by(at, model) {
             run.violations.push(Violation::Broken { pair, writer: at });
         }
@@ -160,12 +164,16 @@ pub fn run(model: &Model, order: &[Ix], target: &Target) -> Outcome {
             break;
         }
     }
+    if !run.violations.is_empty() {
+        run.violations.append(&mut run.held_back);
+    }
     let goes_on = target.stuck.is_some() && run.sync.goes_on(model, order);
     Outcome { violations: run.violations, needed, goes_on }
 }
 
 impl Run<'_> {
-    fn access(&mut self, at: Ix, is_last: bool) {
+    /// Accesses memory; says whether the step may go on as recorded.
+    fn access(&mut self, at: Ix, is_last: bool) -> bool {
         for touch in self.model.touches_of(at) {
             let index = touch.segment as usize;
             let Memory { values, writers, epochs } = &mut self.memory;
@@ -194,7 +202,13 @@ impl Run<'_> {
                 writers[index] = Some(at);
             }
             epochs[index] += u32::from(touch.renews);
+            if surprised && is_last {
+                let wrote = if touch.writes.is_some() { None } else { writers[index] };
+                self.held_back.push(Violation::Reads { step: at, segment: touch.segment, wrote });
+                return false;
+            }
         }
+        true
     }
 
     /// If the value would be right had an update only seen what it saw, then that is what is wrong; and so on

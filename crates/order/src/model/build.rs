@@ -33,15 +33,19 @@ impl<'a> Builder<'a> {
     /// Who follows whom, who is created and who ends.
     fn link(&mut self) {
         for at in 0..self.ids.len() {
-            let Step { thread, parent, ref actions, .. } = *self.step(at);
+            let Step { thread, parent, ref actions, is_final, .. } = *self.step(at);
+            self.model.finals.extend(is_final.then_some(at as Ix));
             let parent = parent.and_then(|parent| self.model.places.get(&parent).copied());
             let depth = parent.map_or(0, |parent| self.model.step(parent).depth + 1);
             self.model.places.insert(self.ids[at], at as Ix);
             self.model.threads.entry(thread).or_default().push(at as Ix);
-            if let Some(parent) = parent {
-                let siblings = &mut self.model.steps[parent as usize].children;
-                siblings.push(at as Ix);
-                self.model.branches |= siblings.len() > 1;
+            match parent {
+                Some(parent) => {
+                    let siblings = &mut self.model.steps[parent as usize].children;
+                    siblings.push(at as Ix);
+                    self.model.branches |= siblings.len() > 1;
+                }
+                None => self.model.branches |= self.model.threads[&thread].len() > 1,
             }
             for action in actions {
                 match action {

@@ -196,6 +196,8 @@ pub struct Model {
     pub(crate) chains: Vec<Chain>,
     /// By watershed: the last steps of the other threads before it.
     pub(crate) watersheds: Vec<Vec<Ix>>,
+    /// Steps after which nobody makes another.
+    pub(crate) finals: Vec<Ix>,
     pub(crate) doubts: BTreeSet<Doubt>,
     /// The steps touch too much memory to be dealt with.
     pub(crate) too_large: bool,
@@ -249,6 +251,19 @@ impl Model {
 
     pub(crate) fn thread(&self, thread: ThreadId) -> &[Ix] {
         self.threads.get(&thread).map_or(&[], Vec::as_slice)
+    }
+
+    /// The ways that the thread may go in place of this step, and the step itself.
+    pub(crate) fn siblings(&self, at: Ix) -> Vec<Ix> {
+        match self.step(at).parent {
+            Some(parent) => self.step(parent).children.clone(),
+            None => self.roots(self.step(at).thread),
+        }
+    }
+
+    /// The first steps that a thread may make.
+    pub(crate) fn roots(&self, thread: ThreadId) -> Vec<Ix> {
+        self.thread(thread).iter().copied().filter(|at| self.step(*at).parent.is_none()).collect()
     }
 
     pub(crate) fn touches_of(&self, at: Ix) -> &[Touch] {

@@ -121,7 +121,7 @@ fn follow_one_of(demand: Demand, step: Ix, options: &[Ix], model: &Model, litera
     let switch = literals.name(constraint);
     literals.orders.mean(switch, options.iter().map(|option| (*option, step)));
     let made = literals.included(step, model);
-    let options: Vec<Lit> = options.iter().map(|option| literals.included(*option, model)).collect();
+    let options: Vec<Lit> = options.iter().map(|option| literals.effective(*option, model)).collect();
     literals.clause([!switch, !made].into_iter().chain(options));
 }
 
@@ -139,7 +139,7 @@ fn exclude(first: u32, second: u32, model: &Model, literals: &mut Literals) {
     for (place, section) in sections.iter().enumerate() {
         let (way, other) = (ways[place], begins[1 - place]);
         literals.orders.mean(way, section.releases.iter().map(|release| (*release, other)));
-        let ended: Vec<Lit> = section.releases.iter().map(|end| literals.included(*end, model)).collect();
+        let ended: Vec<Lit> = section.releases.iter().map(|end| literals.effective(*end, model)).collect();
         literals.clause([!way, !made[0], !made[1]].into_iter().chain(ended));
     }
 }

@@ -160,12 +160,13 @@ impl Literals {
     fn include(&mut self, at: Ix, model: &Model) {
         let lit = self.fresh(Habit::No);
         self.included[at as usize] = Some(lit);
-        let Some(parent) = model.step(at).parent else { return self.create(at, lit, model) };
-        for sibling in &model.step(parent).children {
-            if let Some(other) = self.included[*sibling as usize].filter(|other| *other != lit) {
+        // A thread goes one way only.
+        for sibling in model.siblings(at) {
+            if let Some(other) = self.included[sibling as usize].filter(|other| *other != lit) {
                 self.clause([!lit, !other]);
             }
         }
+        let Some(parent) = model.step(at).parent else { return self.create(at, lit, model) };
         if let Some(parent) = self.included[parent as usize] {
             self.clause([!lit, parent]);
         }
@@ -220,6 +221,19 @@ impl Literals {
             }
         }
         lit
+    }
+
+    /// The step is made and does all that was recorded of it.
+    pub fn effective(&mut self, at: Ix, model: &Model) -> Lit {
+        let made = self.included(at, model);
+        if !model.touches_of(at).iter().any(|touch| touch.reads.is_some()) {
+            return made;
+        }
+        let recorded = self.as_recorded(at, model);
+        let effective = self.fresh(Habit::No);
+        self.clause([!effective, made]);
+        self.clause([!effective, recorded]);
+        effective
     }
 
     /// The first step comes before the second, if both are made.

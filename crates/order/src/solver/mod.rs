@@ -236,6 +236,15 @@ impl Solver {
             let demand = Demand::Sees(model.segments[segment as usize], known);
             names.push((goal, Constraint::new(demand, [id(read)]).with(options)));
         }
+        for &end in model.finals.iter().filter(|end| target.steps.last() != Some(end)) {
+            if !target.steps.contains(&end) {
+                let made = literals.included(end, model);
+                names.push((!made, Constraint::new(Demand::Final, [id(end)])));
+            } else if !model.touches_of(end).iter().any(|touch| touch.reads.is_some()) {
+                // It would have to see something else, and there is nothing that it sees.
+                return Err(Answer::Impossible);
+            }
+        }
         if let Some(known) = &target.stuck {
             let goal =
                 stuck::stuck(known, model, literals, &mut self.bindings.serving).ok_or(Answer::Unknown)?;

@@ -16,49 +16,81 @@ pub fn stuck(
     serving: &mut Serving,
 ) -> Option<Lit> {
     let goal = literals.fresh(Habit::No);
-    // Where each thread may stop: after a step, or before its first.
-    let mut stops: Vec<(ThreadId, Option<Ix>, Lit)> = Vec::new();
     let mut threads: Vec<ThreadId> = model.threads().collect();
     threads.sort_unstable();
+    let mut ends = Vec::new();
     for thread in threads {
-        let mut ways = vec![!goal];
-        let steps = model.thread(thread);
-        let roots: Vec<Ix> = steps.iter().copied().filter(|at| model.step(*at).parent.is_none()).collect();
+        let end = End::of(thread, goal, model, literals, serving)?;
+        let ways = end.ended.iter().copied().chain(end.stops.iter().map(|(_, stop)| *stop));
+        literals.clause([!goal].into_iter().chain(ways).chain(end.uncreated));
+        ends.push(end);
+    }
+    let all_stops = ends.iter().flat_map(|end| end.stops.iter().map(|(_, stop)| *stop));
+    literals.clause([!goal].into_iter().chain(all_stops));
+    for known in known {
+        let elsewhere = ends.iter().flat_map(|end| end.elsewhere(known, model));
+        literals.clause([!goal].into_iter().chain(elsewhere));
+    }
+    Some(goal)
+}
+
+/// How a thread may stand when nobody can go on.
+struct End {
+    thread: ThreadId,
+    /// It cannot go on after a step, or before its first.
+    stops: Vec<(Option<Ix>, Lit)>,
+    /// It has ended.
+    ended: Vec<Lit>,
+    /// Nobody has created it.
+    uncreated: Option<Lit>,
+}
+
+impl End {
+    fn of(
+        thread: ThreadId,
+        goal: Lit,
+        model: &Model,
+        literals: &mut Literals,
+        serving: &mut Serving,
+    ) -> Option<End> {
+        let mut end = End { thread, stops: Vec::new(), ended: Vec::new(), uncreated: None };
+        let roots = model.roots(thread);
         if roots.iter().any(|root| can_block(*root, model)) {
-            let stop = stop(None, &roots, model, literals, serving)?;
-            stops.push((thread, None, stop));
+            end.stops.push((None, stop(None, &roots, model, literals, serving)?));
         }
-        for &at in steps {
+        for &at in model.thread(thread) {
             let children = &model.step(at).children;
             if model.acts_of(at).contains(&Act::Exit) {
                 let made = literals.included(at, model);
                 let recorded = literals.as_recorded(at, model);
                 literals.clause([!goal, !made, recorded]);
-                ways.push(made);
+                end.ended.push(made);
             } else if children.iter().any(|child| can_block(*child, model)) {
-                let stop = stop(Some(at), children, model, literals, serving)?;
-                stops.push((thread, Some(at), stop));
+                end.stops.push((Some(at), stop(Some(at), children, model, literals, serving)?));
             }
         }
-        ways.extend(stops.iter().filter(|(stopped, ..)| *stopped == thread).map(|(.., stop)| *stop));
         if let Some(creators) = model.creators.get(&thread) {
             let uncreated = literals.fresh(Habit::No);
             for creator in creators {
                 let made = literals.included(*creator, model);
                 literals.clause([!uncreated, !made]);
             }
-            ways.push(uncreated);
+            end.uncreated = Some(uncreated);
         }
-        literals.clause(ways);
+        Some(end)
     }
-    literals.clause([!goal].into_iter().chain(stops.iter().map(|(.., stop)| *stop)));
-    for known in known {
-        let stands = |thread: ThreadId| known.iter().copied().find(|at| model.step(*at).thread == thread);
-        let elsewhere = stops.iter().filter(|(thread, at, _)| stands(*thread) == *at);
-        let elsewhere: Vec<Lit> = elsewhere.map(|(.., stop)| !*stop).collect();
-        literals.clause([!goal].into_iter().chain(elsewhere));
+
+    /// The ways to stand elsewhere than known. How a thread got to its end makes no difference.
+    fn elsewhere(&self, known: &[Ix], model: &Model) -> Vec<Lit> {
+        let stands = known.iter().copied().find(|at| model.step(*at).thread == self.thread);
+        if let Some((_, stop)) = self.stops.iter().find(|(at, _)| *at == stands) {
+            return vec![!*stop];
+        }
+        match stands {
+            Some(_) => self.stops.iter().map(|(_, stop)| *stop).chain(self.uncreated).collect(),
+            None => self.uncreated.iter().map(|uncreated| !*uncreated).collect(),
+        }
     }
-    Some(goal)
 }
 
 fn can_block(at: Ix, model: &Model) -> bool {

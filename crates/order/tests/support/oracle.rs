@@ -213,8 +213,11 @@ impl Oracle {
         after.next[thread] += 1;
         for &index in step {
             self.wish_for(&mut after, index, wish)?;
-            let as_recorded = self.happen(&mut after, thread, index, step)?;
-            after.surprised[thread] |= !as_recorded;
+            if !self.happen(&mut after, thread, index, step)? {
+                // What comes after it in the step is not known.
+                after.surprised[thread] = true;
+                break;
+            }
         }
         Some(after)
     }
