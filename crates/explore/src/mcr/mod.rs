@@ -16,7 +16,7 @@ mod targets;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
-use threadbare_order::{Action, Answer, Forest, Goal, Model, Path, Schedule, Solver, StepId};
+use threadbare_order::{Action, Answer, Budget, Forest, Goal, Model, Path, Schedule, Solver, StepId};
 use threadbare_sched::PolicyKind;
 use threadbare_target::Execution;
 use threadbare_trace::{Outcome, ThreadId};
@@ -36,6 +36,13 @@ const LONGEST: usize = 100_000;
 
 /// Steps of all executions beyond which they are not taken together.
 const MOST_TOGETHER: usize = 50_000;
+
+/// How hard to try for one target: most are settled by a few conflicts, and those that are not are seldom settled
+/// by many.
+const BUDGET: Budget = Budget { conflicts: 2_000, rounds: 500 };
+
+/// Unanswered questions after which all executions together are not asked any more.
+const MOST_UNANSWERED: usize = 8;
 
 /// How many solvers are kept; others are made anew when needed.
 const MOST_SOLVERS: usize = 32;
@@ -184,7 +191,8 @@ impl Mcr {
             self.solvers.clear();
         }
         let (forest, paths) = (&self.forest, &self.paths);
-        self.solvers.entry(number).or_insert_with(|| Solver::new(Model::of(forest, &paths[number])))
+        let new = || Solver::with_budget(Model::of(forest, &paths[number]), BUDGET);
+        self.solvers.entry(number).or_insert_with(new)
     }
 
     fn look_for_stuck(&mut self, number: usize) -> Option<Plan> {
@@ -235,8 +243,9 @@ impl Mcr {
                 return Vec::new();
             }
         };
-        let mut solver = Solver::new(model);
+        let mut solver = Solver::with_budget(model, BUDGET);
         let mut plans = Vec::new();
+        let mut unanswered = 0;
         let (targets, cut) = targets::of_all(&self.forest);
         if cut {
             self.cuts.insert(Cut::Spinning);
@@ -246,6 +255,10 @@ impl Mcr {
                 continue;
             }
             let answer = solver.solve(&target.goal);
+            unanswered += usize::from(answer == Answer::Unknown);
+            if unanswered > MOST_UNANSWERED {
+                break;
+            }
             if let Some(schedule) = self.take(answer) {
                 self.asked.insert(target.key.clone());
                 plans.extend(self.follow(schedule, Some(target)));
