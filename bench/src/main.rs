@@ -1,37 +1,85 @@
-//! Prints how fast Threadbare is: `cargo run --release -p threadbare-bench [engine|detectors|order]`.
+//! Prints how fast and how good Threadbare is; `bench/README.md` says which parts there are.
 //!
 //! Machines are noisy and differ, so every line that carries a demand is a ratio of two things
 //! measured in this one run, or says what it was measured on. Each figure of the engine is the best of
 //! several tries: noise only ever makes things slower.
 
+mod ars_snapshots;
+mod ars_table;
+mod ars_width;
+mod census;
 mod detectors;
 mod engine;
 mod figure;
 mod order;
+mod patterns;
+mod plot;
+mod subjects;
 
+use std::error::Error;
 use std::process::ExitCode;
 
-fn main() -> ExitCode {
-    let part = std::env::args().nth(1);
-    let wants = |name: &str| part.as_deref().is_none_or(|part| part == name);
-    if !["engine", "detectors", "order"].into_iter().any(wants) {
-        eprintln!("threadbare-bench: say `engine`, `detectors`, `order` or nothing for all");
-        return ExitCode::from(2);
-    }
-    if wants("detectors") {
-        detectors::measure().iter().for_each(|figure| println!("{figure}"));
-    }
-    if wants("order") {
-        order::measure().iter().for_each(|figure| println!("{figure}"));
-    }
-    if wants("engine") {
-        match engine::measure() {
-            Ok(figures) => figures.iter().for_each(|figure| println!("{figure}")),
-            Err(error) => {
-                eprintln!("threadbare-bench: {error}");
-                return ExitCode::from(2);
-            }
+use clap::{Parser, Subcommand};
+
+use figure::Figure;
+
+/// What every part may end with.
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// Prints figures of Threadbare: without a part, those of the engine, the detectors and the patterns
+#[derive(Parser)]
+#[command(name = "threadbare-bench")]
+struct Arguments {
+    #[command(subcommand)]
+    part: Option<Part>,
+}
+
+#[derive(Subcommand)]
+enum Part {
+    /// Steps and executions a second, and the price of instrumentation
+    Engine,
+    /// Events a second of the race detectors
+    Detectors,
+    /// How fast memory-access patterns are found
+    Patterns,
+    /// How long questions about orders of steps take
+    Order,
+    /// Table II of the ARS paper again, on the subjects
+    Ars(ars_table::TableArgs),
+    /// Figures 3 and 4 of the ARS paper again: how many sub-traces to go on with
+    ArsWidth(ars_width::WidthArgs),
+    /// What snapshots save ars, and how fast it goes through a long program
+    ArsSnapshots,
+}
+
+fn show(figures: &[Figure]) {
+    figures.iter().for_each(|figure| println!("{figure}"));
+}
+
+fn run(part: Option<Part>) -> Result<()> {
+    match part {
+        Some(Part::Engine) => show(&engine::measure()?),
+        Some(Part::Detectors) => show(&detectors::measure()),
+        Some(Part::Patterns) => show(&patterns::measure()),
+        Some(Part::Order) => show(&order::measure()),
+        Some(Part::Ars(args)) => ars_table::print(&args)?,
+        Some(Part::ArsWidth(args)) => ars_width::print(&args)?,
+        Some(Part::ArsSnapshots) => ars_snapshots::measure(&|figure| println!("{figure}"))?,
+        None => {
+            show(&detectors::measure());
+            show(&patterns::measure());
+            show(&engine::measure()?);
         }
     }
-    ExitCode::SUCCESS
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse().part) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("threadbare-bench: {error}");
+            ExitCode::from(2)
+        }
+    }
 }

@@ -1,155 +1,341 @@
-//! Which memory-access pattern separates a failing execution from those that passed.
+//! Which memory-access pattern separates failing executions from those that passed.
 //!
-//! As in Falcon and Unicorn, a pattern is the more suspicious the fewer passing executions show it.
-//! Here the single-variable patterns (ids 1 to 8) are compared, by their sites.
+//! As in Falcon and Unicorn (papers: ARS §II), the suspiciousness of a pattern is the number of failing executions
+//! that show it, divided by the number of all failing ones and of the passing ones that show
+//! it: 1 for what all failing executions do and no passing one. All seventeen patterns are compared, with
+//! their variables and by their code alone, and the larger suspiciousness counts: in one program the failure hangs on
+//! one variable, in another on what the code does to any node of a list.
+//!
+//! A failure often comes before the access that would have completed a pattern, so what a thread would have done
+//! next counts as done in failing executions.
+//!
+//! Of equally suspicious patterns the one that a person understands best is taken: three accesses to one
+//! variable that no serial order explains (they are preferred even to slightly more suspicious
+//! ones), then two accesses to one variable, and two variables only where no variable by itself
+//! tells the executions apart. Then one that happened to the end, the one that ends closest to the
+//! failure, and of two variables the one that lies closest together.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 
-use threadbare_trace::{Event, EventKind, ThreadId};
+use threadbare_trace::Event;
 
 use crate::finding::Access;
-use crate::patterns;
+use crate::patterns::{Limits, Occurrence, PatternKey, SiteId, TraceMatcher};
 
-/// A pattern by what identifies it across executions: its number and its sites.
-type Signature = (u8, Vec<u64>);
+/// Of longer executions the last events are compared.
+const LONGEST: usize = 100_000;
+/// When this many events have been looked at, no further execution is.
+const MOST_EVENTS: usize = 400_000;
+/// No cause needs more: a short wait for a sentence that helps is better than a long one for all there is.
+const LIMITS: Limits =
+    Limits { partners: 32, readers: 32, recent: 32, crossings: 32, patterns: 1 << 16, words: 64 };
 
-/// The pattern that tells a failing execution from the passing ones.
+/// The pattern that tells failing executions from passing ones.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cause {
     /// The number of the pattern.
     pub pattern: u8,
-    /// Its accesses in the failing execution, in order.
+    /// Its accesses in the failing execution that is shown, in order.
     pub accesses: Vec<Access>,
-    /// How many of the passing executions show it too.
+    /// The last access was not made: the execution ended before it.
+    pub last_is_pending: bool,
+    /// How many of the failing executions do it, the shown one included.
+    pub in_failing: usize,
+    /// How many failing executions were compared.
+    pub failing: usize,
+    /// How many of the passing executions do it too.
     pub in_passing: usize,
+    /// How many passing executions were compared.
+    pub passing: usize,
 }
 
-/// The most suspicious pattern of a failing execution. Of equally suspicious ones a longer one says
-/// more, and one closer to the failure matters more.
-pub fn cause<'a>(failing: &[Event], passing: impl IntoIterator<Item = &'a [Event]>) -> Option<Cause> {
-    let mut seen: BTreeMap<Signature, usize> = BTreeMap::new();
-    for events in passing {
-        for signature in occurrences(events).into_keys() {
-            *seen.entry(signature).or_default() += 1;
-        }
+impl Cause {
+    /// From 0 to 1: how well it tells failing from passing executions.
+    pub fn suspiciousness(&self) -> f64 {
+        self.in_failing as f64 / (self.failing + self.in_passing) as f64
     }
-    let candidates = occurrences(failing).into_iter().map(|(signature, accesses)| Cause {
-        pattern: signature.0,
-        accesses,
-        in_passing: seen.get(&signature).copied().unwrap_or(0),
-    });
-    candidates.max_by_key(|cause| {
-        let last = cause.accesses.last().map_or(0, |access| access.event);
-        (std::cmp::Reverse(cause.in_passing), cause.accesses.len(), last)
-    })
 }
 
-/// How far back the parts of a pattern are looked for at one location.
-const NEAR: usize = 32;
+/// A pattern by its code alone.
+type Code = (u8, [SiteId; 4]);
 
-/// One access to one location.
-#[derive(Clone, Copy)]
-struct Step {
-    access: Access,
-    writes: bool,
+fn code(occurrence: &Occurrence) -> Code {
+    let mut sites = [SiteId::default(); 4];
+    for (site, access) in sites.iter_mut().zip(occurrence.accesses()) {
+        *site = access.site;
+    }
+    (occurrence.pattern, sites)
 }
 
-/// Every single-variable pattern of an execution, with its last occurrence.
-fn occurrences(events: &[Event]) -> BTreeMap<Signature, Vec<Access>> {
-    let mut found = BTreeMap::new();
-    let mut locations: BTreeMap<u64, Vec<Step>> = BTreeMap::new();
-    for (index, event) in events.iter().enumerate() {
-        let Some(kind) = event.kind() else { continue };
-        if kind == EventKind::Alloc {
-            // Memory that is used anew is something else.
-            let end = event.addr.saturating_add(event.value.max(1));
-            let old: Vec<u64> = locations.range(event.addr..end).map(|(addr, _)| *addr).collect();
-            old.iter().for_each(|addr| drop(locations.remove(addr)));
+/// An execution to be compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Compared<'a> {
+    /// What happened.
+    pub events: &'a [Event],
+    /// What threads would have done next, if it failed; see [`crate::pending`].
+    pub pending: &'a [Vec<Event>],
+}
+
+/// How many executions show something.
+#[derive(Clone, Copy, Default)]
+struct Count {
+    failing: usize,
+    passing: usize,
+}
+
+impl Count {
+    /// The suspiciousness, given how many executions failed.
+    fn suspiciousness(self, failed: usize) -> f64 {
+        self.failing as f64 / (failed + self.passing) as f64
+    }
+}
+
+/// The patterns of the shown execution, and who else shows them.
+#[derive(Default)]
+struct Comparison {
+    candidates: Vec<Occurrence>,
+    by_key: HashMap<PatternKey, Count>,
+    by_code: HashMap<Code, Count>,
+    failing: usize,
+    passing: usize,
+    events: usize,
+}
+
+impl Comparison {
+    /// Counts the patterns of an execution; says whether there was time for it.
+    fn add(&mut self, execution: &Compared<'_>, failed: bool) -> bool {
+        if self.events >= MOST_EVENTS {
+            return false;
         }
-        if !kind.accesses_memory() {
-            continue;
+        self.events += execution.events.len().min(LONGEST);
+        let is_shown = self.failing == 0;
+        *(if failed { &mut self.failing } else { &mut self.passing }) += 1;
+        let mut codes = HashSet::new();
+        let count = |count: &mut Count| *(if failed { &mut count.failing } else { &mut count.passing }) += 1;
+        for occurrence in occurrences(execution) {
+            if is_shown {
+                self.by_key.insert(occurrence.key, Count::default());
+                self.by_code.entry(code(&occurrence)).or_default();
+                self.candidates.push(occurrence);
+            }
+            if let Some(known) = self.by_key.get_mut(&occurrence.key) {
+                count(known);
+            }
+            if codes.insert(code(&occurrence))
+                && let Some(known) = self.by_code.get_mut(&code(&occurrence))
+            {
+                count(known);
+            }
         }
-        let step = Step { access: Access::of(index, event, kind), writes: kind.writes() };
-        let history = locations.entry(event.addr).or_default();
-        extend(history, step, &mut found);
-        history.push(step);
+        true
+    }
+
+    /// The larger suspiciousness of an occurrence, and the counts that it comes from.
+    fn judge(&self, occurrence: &Occurrence) -> (f64, Count) {
+        let both = [self.by_key[&occurrence.key], self.by_code[&code(occurrence)]];
+        let [exact, general] = both.map(|count| (count.suspiciousness(self.failing), count));
+        if general.0 > exact.0 { general } else { exact }
+    }
+
+    /// The most suspicious occurrence in an execution of so many events.
+    fn best(&self, events: usize) -> Option<&Occurrence> {
+        let rank = |it: &Occurrence| {
+            let clarity = clarity(it.pattern);
+            let weight = if clarity == 2 { WEIGHT_OF_TRIPLES } else { 1.0 };
+            let is_made = it.accesses().iter().all(|access| access.event < events);
+            (self.judge(it).0 * weight, (clarity, is_made, nearness(it), it.key))
+        };
+        let ranked = self.candidates.iter().map(|it| (rank(it), it));
+        ranked.max_by(|(a, _), (b, _)| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1))).map(|(_, best)| best)
+    }
+}
+
+/// How much more three accesses weigh that no serial order explains.
+const WEIGHT_OF_TRIPLES: f64 = 1.1;
+
+/// How well a person understands a pattern.
+fn clarity(pattern: u8) -> u8 {
+    match pattern {
+        4..=7 => 2,
+        1..=3 | 8 => 1,
+        _ => 0,
+    }
+}
+
+/// How close to the failure an occurrence is, or how close together if it has two variables.
+fn nearness(occurrence: &Occurrence) -> (Reverse<usize>, usize) {
+    let accesses = occurrence.accesses();
+    let (first, last) = (accesses[0].event, accesses[accesses.len() - 1].event);
+    (Reverse(if accesses.len() == 4 { last - first } else { 0 }), last)
+}
+
+/// Every pattern of an execution, once.
+fn occurrences(execution: &Compared<'_>) -> Vec<Occurrence> {
+    let mut matcher = TraceMatcher::new(Vec::new(), LIMITS);
+    let mut found = Vec::new();
+    let events = execution.events;
+    let (skipped, compared) = events.split_at(events.len().saturating_sub(LONGEST));
+    skipped.iter().for_each(|event| matcher.pass_over(event));
+    compared.iter().for_each(|event| matcher.observe(event, &mut found));
+    let mut keys: HashSet<PatternKey> = HashSet::new();
+    let mut beyond = 0;
+    for accesses in execution.pending {
+        // Any of the threads could have gone on, so none comes after another one.
+        let mut next = matcher.clone();
+        next.leave_out(beyond);
+        let mut ended = Vec::new();
+        accesses.iter().for_each(|event| next.observe(event, &mut ended));
+        beyond += accesses.len();
+        found.extend(ended.into_iter().filter(|it| keys.insert(it.key)));
     }
     found
 }
 
-/// Adds the patterns that end with this access.
-fn extend(history: &[Step], last: Step, found: &mut BTreeMap<Signature, Vec<Access>>) {
-    let mut add = |pattern: Option<u8>, steps: &[Step]| {
-        if let Some(pattern) = pattern {
-            let signature = (pattern, steps.iter().map(|step| step.access.pc).collect());
-            found.insert(signature, steps.iter().map(|step| step.access).collect());
-        }
-    };
-    let thread = last.access.thread;
-    let mut others: BTreeSet<ThreadId> = BTreeSet::new();
-    // Back to the last write: a pattern never steps over one. Threads that spin leave long runs of
-    // reads behind, of which the latest say enough.
-    for (place, remote) in history.iter().enumerate().rev().take(NEAR) {
-        let by_other = remote.access.thread != thread;
-        if by_other && others.insert(remote.access.thread) {
-            add(patterns::pair(remote.writes, last.writes), &[*remote, last]);
-            // The same thread before that, with no write in between.
-            for first in history[..place].iter().rev().take(NEAR) {
-                if first.access.thread == thread {
-                    let pattern = patterns::triple(first.writes, remote.writes, last.writes);
-                    add(pattern, &[*first, *remote, last]);
-                    break;
-                }
-                if first.writes {
-                    break;
-                }
-            }
-        }
-        if remote.writes {
+/// The most suspicious pattern of a failing execution, compared with others that failed in the same
+/// way and with some that passed. Without any that passed nothing is suspicious.
+pub fn cause<'a>(
+    shown: &Compared<'_>,
+    failing: impl IntoIterator<Item = Compared<'a>>,
+    passing: impl IntoIterator<Item = Compared<'a>>,
+) -> Option<Cause> {
+    let mut comparison = Comparison::default();
+    comparison.add(shown, true);
+    let (mut failing, mut passing) = (failing.into_iter(), passing.into_iter());
+    // By turns, so that both kinds are looked at however little time there is.
+    loop {
+        let passed = passing.next().is_some_and(|execution| comparison.add(&execution, false));
+        let failed = failing.next().is_some_and(|execution| comparison.add(&execution, true));
+        if !passed && !failed {
             break;
         }
     }
+    if comparison.passing == 0 {
+        return None;
+    }
+    let made = shown.events.len();
+    let best = comparison.best(made)?;
+    let access = |place: usize| {
+        let event = shown.events.get(place).or_else(|| shown.pending.iter().flatten().nth(place - made))?;
+        Some(Access::of(place, event, event.kind()?))
+    };
+    let (_, Count { failing: in_failing, passing: in_passing }) = comparison.judge(best);
+    Some(Cause {
+        pattern: best.pattern,
+        accesses: best.accesses().iter().filter_map(|it| access(it.event)).collect(),
+        last_is_pending: best.accesses().iter().any(|it| it.event >= made),
+        in_failing,
+        failing: comparison.failing,
+        in_passing,
+        passing: comparison.passing,
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use threadbare_trace::{EventKind, ThreadId};
+
     use super::*;
 
-    /// An execution from words such as `1r` (thread 1 reads), all on one location; the site is the
-    /// place of the word's letter in its thread.
+    /// An execution from words such as `1rx` (thread 1 reads x); the site is the thread and the how many-th word of
+    /// the thread with this letter and variable it is.
     fn execution(text: &str) -> Vec<Event> {
-        let mut counts = [0u64; 4];
-        let step = |word: &str| {
-            let thread = u16::from(word.as_bytes()[0] - b'0');
-            counts[usize::from(thread)] += 1;
-            let kind = if word.ends_with('w') { EventKind::Write } else { EventKind::Read };
+        let step = |(place, word): (usize, &str)| {
+            let &[thread, manner, variable] = word.as_bytes() else { panic!("not a word: {word}") };
+            let kind = if manner == b'w' { EventKind::Write } else { EventKind::Read };
+            let repeats = text.split(' ').take(place).filter(|before| *before == word).count() as u64;
             Event {
-                pc: 10 * u64::from(thread) + counts[usize::from(thread)],
-                addr: 0x100,
-                thread: ThreadId(thread),
+                pc: u64::from(thread) << 24 | u64::from(manner) << 16 | u64::from(variable) << 8 | repeats,
+                addr: 0x100 * u64::from(variable),
+                thread: ThreadId(u16::from(thread - b'0')),
                 kind: kind as u8,
                 size: 4,
                 ..Event::default()
             }
         };
-        text.split(' ').map(step).collect()
+        text.split(' ').enumerate().map(step).collect()
+    }
+
+    fn cause_of(failing: &[&str], passing: &[&str]) -> Option<Cause> {
+        let all = |texts: &[&str]| texts.iter().map(|text| execution(text)).collect::<Vec<_>>();
+        let (failing, passing) = (all(failing), all(passing));
+        fn whole(events: &Vec<Event>) -> Compared<'_> {
+            Compared { events, pending: &[] }
+        }
+        cause(&whole(&failing[0]), failing[1..].iter().map(whole), passing.iter().map(whole))
+    }
+
+    fn places(cause: &Cause) -> Vec<usize> {
+        cause.accesses.iter().map(|it| it.event).collect()
     }
 
     #[test]
     fn a_lost_update_is_read_then_written_by_another_then_overwritten() {
-        let failing = execution("1r 2r 2w 1w");
-        let passing = [execution("1r 1w 2r 2w"), execution("2r 2w 1r 1w")];
-        let cause = cause(&failing, passing.iter().map(Vec::as_slice)).unwrap();
-        assert_eq!((cause.pattern, cause.in_passing), (7, 0));
-        assert_eq!(cause.accesses.iter().map(|it| it.event).collect::<Vec<_>>(), [0, 2, 3]);
+        let cause = cause_of(&["1rx 2rx 2wx 1wx"], &["1rx 1wx 2rx 2wx", "2rx 2wx 1rx 1wx"]).unwrap();
+        assert_eq!((cause.pattern, cause.in_passing, places(&cause)), (7, 0, vec![0, 2, 3]));
+        assert_eq!(cause.suspiciousness(), 1.0);
+    }
+
+    #[test]
+    fn two_variables_are_told_where_one_tells_nothing() {
+        let passing = ["1wx 1wy 2rx 2ry", "2rx 2ry 1wx 1wy"];
+        let cause = cause_of(&["1wx 2rx 2ry 1wy"], &passing).unwrap();
+        assert_eq!((cause.pattern, cause.in_passing, places(&cause)), (12, 0, vec![0, 1, 2, 3]));
+    }
+
+    #[test]
+    fn what_a_thread_was_about_to_do_completes_the_picture() {
+        let (events, pending) = (execution("1wx 2rx 2ry"), [execution("2rz"), execution("1rx 1wy")]);
+        let shown = Compared { events: &events, pending: &pending };
+        let passing = ["1wx 1wy 2rx 2ry", "2rx 2ry 1wx 1wy"].map(execution);
+        let cause =
+            cause(&shown, [], passing.iter().map(|events| Compared { events, pending: &[] })).unwrap();
+        assert_eq!((cause.pattern, cause.last_is_pending, places(&cause)), (12, true, vec![0, 1, 2, 5]));
+    }
+
+    #[test]
+    fn the_code_counts_where_the_variables_differ_from_run_to_run() {
+        // The same update is lost, of x in one execution and of y in another one.
+        let failing = [("1rx 2rx 2wx 1wx", 0x5000), ("1rx 2rx 2wx 1wx", 0x6000)].map(|(text, addr)| {
+            let mut events = execution(text);
+            events.iter_mut().for_each(|event| event.addr = addr);
+            events
+        });
+        let passing = execution("1rx 1wx 2rx 2wx");
+        let whole = |events| Compared { events, pending: &[] };
+        let cause = cause(&whole(&failing[0]), [whole(&failing[1])], [whole(&passing)]).unwrap();
+        assert_eq!((cause.pattern, cause.in_failing, cause.in_passing), (7, 2, 0));
+    }
+
+    #[test]
+    fn what_other_failing_executions_do_not_show_is_less_suspicious() {
+        // Only in the shown execution did z matter.
+        let failing = ["1wx 2rx 2ry 1wy 1wz 2rz 1wz", "1wx 2rx 2ry 1wy", "1wx 2rx 2ry 1wy"];
+        let passing = ["1wx 1wy 2rx 2ry", "2rx 2ry 1wx 1wy"];
+        let cause = cause_of(&failing[..1], &passing).unwrap();
+        assert_eq!(cause.pattern, 6);
+        let cause = cause_of(&failing, &passing).unwrap();
+        assert_eq!((cause.pattern, cause.in_failing, cause.failing), (12, 3, 3));
     }
 
     #[test]
     fn what_passing_executions_show_too_is_less_suspicious() {
-        let failing = execution("1w 2r 1w");
-        let passing = [execution("1w 2r 1w"), execution("1w 1w 2r")];
-        let cause = cause(&failing, passing.iter().map(Vec::as_slice)).unwrap();
-        assert_eq!(cause.in_passing, 1);
-        assert_eq!(super::cause(&execution("1r 1w"), []), None);
+        let cause = cause_of(&["1wx 2rx 1wx"], &["1wx 2rx 1wx", "1wx 1wx 2rx"]).unwrap();
+        assert_eq!((cause.in_passing, cause.suspiciousness()), (1, 0.5));
+        assert_eq!(cause_of(&["1rx 1wx"], &["1rx 1wx"]), None);
+        assert_eq!(cause_of(&["1rx 2rx 2wx 1wx"], &[]), None, "nothing to compare with");
+    }
+
+    #[test]
+    fn long_executions_are_compared_by_their_ends() {
+        let mut long = execution("1wx 2rx");
+        long.extend(std::iter::repeat_n(execution("3rz")[0], LONGEST - 4));
+        long.extend(execution("1ry 2ry 2wy 1wy"));
+        let passing = execution("1ry 1wy 2ry 2wy");
+        let whole = |events| Compared { events, pending: &[] };
+        let cause = cause(&whole(&long), [], [whole(&passing)]).unwrap();
+        assert_eq!((cause.pattern, places(&cause)[0]), (7, LONGEST - 2));
+        let all = cause_of(&["1wx 2rx"], &["1wx"]).unwrap();
+        assert_eq!(all.pattern, 2);
     }
 }

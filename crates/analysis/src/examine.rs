@@ -4,7 +4,7 @@ use threadbare_trace::Event;
 
 use crate::{
     Atomicity, Deadlock, Detector, Finding, FindingKind, FindingSet, HappensBefore, Hybrid, LockDiscipline,
-    MultiVariable,
+    MultiVariable, WordDeadlock,
 };
 
 /// One of each detector.
@@ -16,6 +16,7 @@ pub fn detectors() -> Vec<Box<dyn Detector>> {
         Box::<Atomicity>::default(),
         Box::<MultiVariable>::default(),
         Box::<Deadlock>::default(),
+        Box::<WordDeadlock>::default(),
     ]
 }
 

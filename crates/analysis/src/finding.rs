@@ -12,6 +12,8 @@ pub enum FindingKind {
     Race,
     /// Accesses that were meant to be one step and can be torn apart.
     Atomicity,
+    /// Accesses that come in an order which the program does not stand.
+    Order,
     /// Locks that can be waited for in a circle.
     Deadlock,
     /// A variable that no lock protects consistently.
@@ -24,6 +26,7 @@ impl FindingKind {
         match self {
             FindingKind::Race => "race",
             FindingKind::Atomicity => "atomicity",
+            FindingKind::Order => "order",
             FindingKind::Deadlock => "deadlock",
             FindingKind::LockDiscipline => "lock-discipline",
         }

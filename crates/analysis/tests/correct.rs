@@ -175,3 +175,88 @@ fn locks_always_taken_in_one_order() {
     };
     is_clean(&format!("0 create 1\n 0 create 2\n {}", [1, 2, 1, 2].map(transfer).concat()));
 }
+
+#[test]
+fn a_value_announced_through_a_pipe() {
+    is_clean("0 create 1\n 1 write x\n 1 output w\n 0 input r\n 0 read x");
+}
+
+/// The slow path of a read-write lock comes ready-made: a writer that finds the lock (`s`) taken sleeps on another word
+/// (`n`), and takes the lock unseen when it is awake, here after another writer.
+#[test]
+fn a_writer_that_slept_for_a_read_write_lock() {
+    is_clean(
+        "0 create 1
+        0 create 2
+        1 update s 1
+        2 failed s
+        2 futex-wait n
+        1 read x @10
+        1 update s 0
+        1 futex-wake n
+        1 update s 9
+        1 write x @11
+        1 update s 0
+        2 futex-woken n
+        2 write x @12
+        2 update s 0",
+    );
+}
+
+/// A condition variable comes ready-made: it releases its mutex (`m`) and takes it again unseen, whether it sleeps
+/// on its own word (`c`) or finds that it need not.
+#[test]
+fn a_condition_variable_that_is_not_seen_inside() {
+    is_clean(
+        "0 create 1
+        0 update m 1
+        0 read x @10
+        1 seize m 1
+        1 write x @11
+        1 update m 0
+        1 futex-wake c 0
+        0 futex-wait c 1
+        0 read x @10
+        0 futex-wake m 0
+        1 seize m 1
+        1 write x @12
+        1 update m 0
+        0 read x @13
+        0 update m 0",
+    );
+}
+
+/// The guard (`g`) of a function-local static is set by code that is not seen.
+#[test]
+fn a_local_static_that_three_threads_use() {
+    is_clean(
+        "0 create 1
+        0 create 2
+        0 create 3
+        1 load g
+        1 write x @10
+        2 load g 1
+        2 read x @11
+        3 load g 1
+        3 read x @11",
+    );
+}
+
+#[test]
+fn a_once_routine_that_was_cancelled_and_is_run_again() {
+    is_clean(
+        "0 create 1
+        0 create 2
+        1 once-begin o
+        1 write x @10
+        1 exit
+        2 once-begin o
+        2 write x @10
+        2 once-end o",
+    );
+}
+
+#[test]
+fn a_signal_handler_sees_what_came_before_the_signal() {
+    is_clean("0 create 1\n 0 write x @10\n 1 signal-handler\n 1 read x @11");
+}

@@ -6,7 +6,8 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use threadbare_analysis::{
-    Atomicity, Deadlock, Detector, Finding, HappensBefore, Hybrid, LockDiscipline, MultiVariable, patterns,
+    Atomicity, Deadlock, Detector, EitherOrder, Finding, HappensBefore, Hybrid, LockDiscipline,
+    MultiVariable, patterns,
 };
 use threadbare_sched::Rng;
 use threadbare_trace::Event;
@@ -74,6 +75,16 @@ fn hybrid_races_are_the_conflicts_without_common_lock_and_enforced_order() {
         for_random_runs(4000, with, |_, events, _| {
             let naive = Naive::new(events, false).races(true);
             assert_eq!(site_sets(&findings::<Hybrid>(events)), naive);
+        });
+    }
+}
+
+#[test]
+fn either_order_is_that_of_conflicts_under_a_common_lock_that_nothing_orders() {
+    for with in [PLAIN, RICH] {
+        for_random_runs(4000, with, |_, events, _| {
+            let found: BTreeSet<Vec<u64>> = findings::<EitherOrder>(events).iter().map(sites).collect();
+            assert_eq!(found, Naive::new(events, false).turnable());
         });
     }
 }

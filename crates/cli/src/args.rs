@@ -1,11 +1,15 @@
 //! What can be said on the command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
-use crate::numbers::{at_least_one, probability, seconds, step_limit, worker_count};
+use crate::compare_args::{self, COMPARE_AFTER, CompareArgs};
+use crate::numbers::{
+    at_least_one, depth, preemptions, probability, seconds, step_limit, whole, worker_count,
+};
 use crate::trace::TraceArgs;
 
 const STYLES: Styles = Styles::styled()
@@ -63,6 +67,18 @@ pub struct CommandLine {
     pub command: Command,
 }
 
+impl CommandLine {
+    /// The command line as it is described to people and shells.
+    pub fn described() -> clap::Command {
+        CommandLine::command().mut_subcommand("compare", compare_args::adapt)
+    }
+
+    /// Understands what was typed.
+    pub fn understand(words: &[OsString]) -> Result<CommandLine, clap::Error> {
+        CommandLine::from_arg_matches(&CommandLine::described().try_get_matches_from(words)?)
+    }
+}
+
 /// The commands.
 #[derive(Subcommand, Debug)]
 pub enum Command {
@@ -70,8 +86,11 @@ pub enum Command {
     #[command(after_long_help = HUNT_AFTER)]
     Hunt(Box<HuntArgs>),
     /// Report races, atomicity violations and deadlocks, predicted and driven to happen
-    #[command(after_long_help = CHECK_AFTER)]
+    #[command(after_long_help = check_after())]
     Check(Box<CheckArgs>),
+    /// Compare strategies: executions to the first failure, with statistics
+    #[command(after_long_help = COMPARE_AFTER)]
+    Compare(Box<CompareArgs>),
     /// Run one interleaving again, and show it
     #[command(after_long_help = REPLAY_AFTER)]
     Replay(ReplayArgs),
@@ -95,7 +114,7 @@ pub enum Command {
 pub struct CompilerArgs {
     /// Everything the compiler is given.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    pub args: Vec<std::ffi::OsString>,
+    pub args: Vec<OsString>,
 }
 
 const HUNT_AFTER: &str = "\
@@ -105,6 +124,9 @@ STRATEGIES
   pct            random priorities with a few changes (--pct-depth)
   pos            partial order sampling: random priorities, drawn again at conflicts
   surw           selectively uniform random walk
+  ars            adaptive: goes on with what is farthest, in memory-access patterns, from what
+                 passed; takes snapshots on the way
+  ars-paper      the same as it was published (--ars-width)
   dfs            all interleavings in order (--preemption-bound), until exhausted
   mcr            every value that a read can see, by solving for it, until exhausted
   delay-yield, delay-10ms, delay-100ms
@@ -121,11 +143,18 @@ EXAMPLES
   threadbare hunt queue.cpp --cflags '-O1 -std=c++20' --time 10
   threadbare hunt ./parser --stdin input.txt --executions 500 --json - -- --fast";
 
+/// What `check` says at the end of its help: the strategies are those of `hunt`.
+fn check_after() -> String {
+    let strategies = HUNT_AFTER.split("\n\n").next().unwrap_or_default();
+    format!("{strategies}\n\n{CHECK_AFTER}")
+}
+
 const CHECK_AFTER: &str = "\
 WHAT IS REPORTED
   race             two accesses to the same memory that neither a lock nor an order keeps apart
   atomicity        another thread's access can come between two that belong together
-  deadlock         locks that can be waited for in a circle
+  order            accesses that came in an order in which the program fails
+  deadlock         locks that can be waited for in a circle, or that are never given back
   lock-discipline  shared memory that no lock protects at every access
 
   A finding is predicted from executions that passed, and then driven to happen: where that
@@ -174,7 +203,7 @@ pub struct HuntArgs {
     pub strategy: String,
 
     /// Same program, input, strategy and seed: same result
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole, allow_negative_numbers = true)]
     pub seed: u64,
 
     /// Stop after this many executions (default: 10000; check: 100)
@@ -202,7 +231,7 @@ pub struct HuntArgs {
 
     /// pct: how many ordering constraints a failure needs
     #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Strategy options")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=100), allow_negative_numbers = true)]
+    #[arg(value_parser = depth, allow_negative_numbers = true)]
     pub pct_depth: u32,
 
     /// delay-*: the probability of a delay at an operation
@@ -210,8 +239,18 @@ pub struct HuntArgs {
     #[arg(allow_negative_numbers = true, help_heading = "Strategy options")]
     pub probability: f64,
 
+    /// ars: how many sub-traces to go on with
+    #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Strategy options")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=100), allow_negative_numbers = true)]
+    pub ars_width: u32,
+
+    /// ars: run every prefix again instead of going on from snapshots (slower, same result)
+    #[arg(long, help_heading = "Strategy options")]
+    pub no_snapshots: bool,
+
     /// dfs: at most this many switches away from a thread that could go on (default: no bound)
-    #[arg(long, value_name = "N", help_heading = "Strategy options", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", help_heading = "Strategy options")]
+    #[arg(value_parser = preemptions, allow_negative_numbers = true)]
     pub preemption_bound: Option<u32>,
 
     /// Let condition waits wake without a signal, as POSIX permits
@@ -318,7 +357,7 @@ pub struct OutputArgs {
     #[arg(long, short, help_heading = "Output")]
     pub verbose: bool,
 
-    /// Show every step, however many there are
+    /// Show every step and finding, however many there are
     #[arg(long, help_heading = "Output")]
     pub full: bool,
 }

@@ -1,7 +1,5 @@
 //! `threadbare completions`.
 
-use clap::CommandFactory as _;
-
 use crate::args::CommandLine;
 use crate::error::CliError;
 use crate::output;
@@ -9,7 +7,7 @@ use crate::output;
 /// Prints the completion script for a shell.
 pub fn run(shell: clap_complete::Shell) -> Result<u8, CliError> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut CommandLine::command(), "threadbare", &mut script);
+    clap_complete::generate(shell, &mut CommandLine::described(), "threadbare", &mut script);
     output::print(&String::from_utf8_lossy(&script))?;
     Ok(crate::NOTHING)
 }

@@ -3,19 +3,19 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use threadbare_analysis::cause;
 use threadbare_explore::{Found, is_preemption};
 use threadbare_report::{
-    FailureReport, Interleaving, Look, SarifResult, cause_text, failure_result, failure_site, interleaving,
-    name_addresses, record,
+    FailureReport, Finding, FindingText, Interleaving, Look, SarifResult, failure_result, failure_site,
+    interleaving, name_addresses, record,
 };
 use threadbare_target::{Execution, Modules, Symbols, stable_hash};
 use threadbare_trace::{FailureKind, Schedule, TraceFile};
 
 use crate::error::CliError;
+use crate::explain::explain;
 use crate::keep;
 use crate::names::ExecutionNames;
-use crate::rerun::{self, Stage};
+use crate::rerun::{self, Others, Stage};
 
 /// A failure that was run again and kept.
 pub struct Kept {
@@ -27,6 +27,10 @@ pub struct Kept {
     pub shown: String,
     /// What went wrong.
     pub kind: FailureKind,
+    /// The cause as a finding.
+    pub cause: Option<FindingText>,
+    /// No passing execution shows the cause.
+    pub is_sure: bool,
     /// What goes into a SARIF file.
     pub sarif: Option<SarifResult>,
 }
@@ -57,15 +61,14 @@ pub fn keep(
 ) -> Result<Kept, CliError> {
     let nothing = Symbols::new(&Modules::default());
     let mut is_minimal = false;
-    let mut passing: Rc<[Execution]> = Rc::default();
+    let mut others: Rc<Others> = Rc::default();
     let (again, symbols) = match stage {
         Some(stage) => {
             let again = stage.follow(&found.run.switches).ok();
             let again = again.filter(|again| rerun::same_failure(&again.outcome, &found.run.outcome));
             let shortest = again.map(|again| {
                 // Every run of a hang takes as long as a hang does.
-                let hangs = again.outcome.failure().is_some_and(|it| it.kind == FailureKind::Hang);
-                if hangs || !shelf.minimise {
+                if hangs(&again) || !shelf.minimise {
                     return again;
                 }
                 let (shortest, minimal) = stage.shorten(again);
@@ -74,7 +77,7 @@ pub fn keep(
             });
             // Where the trace is long, so are the others, and no pattern is short enough to read.
             if shortest.as_ref().is_some_and(|run| run.events.len() <= LONGEST_COMPARED) {
-                passing = stage.passing();
+                others = stage.others();
             }
             (shortest, stage.symbols())
         }
@@ -92,12 +95,15 @@ pub fn keep(
         switches: rerun::to_schedule(&run.switches, &names),
         ..shelf.head.clone()
     };
-    report.cause = (!passing.is_empty())
-        .then(|| cause(&run.events, passing.iter().map(|run| &run.events[..])))
-        .flatten()
-        // What most passing executions do as well explains nothing.
-        .filter(|cause| 4 * cause.in_passing <= passing.len())
-        .map(|cause| cause_text(&cause, passing.len(), &names));
+    let explanation = explain(run, &others, &names);
+    let is_sure = explanation.as_ref().is_some_and(|it| it.sure);
+    let (sentence, cause) = explanation.map_or((None, None), |it| (it.sentence, it.finding));
+    report.cause = sentence.or_else(|| {
+        let never_passes = others.passing.is_empty() && others.tried > 0 && cause.is_none();
+        never_passes.then(|| {
+            format!("none of {} other executions passed: any order of the threads fails", others.tried)
+        })
+    });
     let trace = recorded(run, &names, &schedule);
     let path = keep::keep(shelf.folder, shelf.name, &schedule, &trace, &run.output)?;
     report.execution = found.execution;
@@ -108,8 +114,30 @@ pub fn keep(
     report.preemptions = run.switches.iter().filter(|switch| is_preemption(switch)).count() as u64;
     report.schedule = Some(path.display().to_string());
     report.trace = Some(path.with_extension(keep::TRACE).display().to_string());
+    report.cause_finding = cause.as_ref().map(|cause| Finding {
+        kind: cause.kind,
+        object: cause.object.clone(),
+        sites: cause.sites.clone(),
+        pattern: cause.pattern.map(u32::from),
+        confirmed: true,
+        message: cause.sentence.clone(),
+        schedule: report.schedule.clone(),
+        count: found.count,
+    });
     let sarif = sarif_result(&trace, &report);
-    Ok(Kept { report, schedule: path, shown: show(run, &names, look), kind: failure.kind, sarif })
+    Ok(Kept {
+        report,
+        schedule: path,
+        shown: show(run, &names, look),
+        kind: failure.kind,
+        cause,
+        is_sure,
+        sarif,
+    })
+}
+
+fn hangs(run: &Execution) -> bool {
+    run.outcome.failure().is_some_and(|failure| failure.kind == FailureKind::Hang)
 }
 
 /// A run as a trace file has it. The schedule says which program it was.
@@ -155,6 +183,7 @@ pub fn describe(run: &Execution, names: &ExecutionNames<'_>, symbols: &Symbols) 
         preemptions: 0,
         trace: None,
         cause: None,
+        cause_finding: None,
     })
 }
 

@@ -94,11 +94,14 @@ pub fn options(args: &HuntArgs, executions: u64) -> Result<Options, CliError> {
         keep_going: args.keep_going,
         pct_depth: args.pct_depth,
         delay_probability: args.probability,
+        ars_width: args.ars_width as usize,
+        snapshots: !args.no_snapshots,
         preemption_bound: args.preemption_bound,
         spurious: args.spurious,
         os_threads: args.threads == Threads::Os,
         any_exit: args.any_exit,
         stall: args.stall,
+        known: None,
     })
 }
 
@@ -155,7 +158,7 @@ fn words(args: &HuntArgs, campaign: &Campaign, kept: &[Kept]) -> String {
         let site = report.site.as_ref().map_or_else(String::new, |site| format!(" at {site}"));
         text.push_str(&format!(
             "Found {}{site} in execution {} (policy {}, seed {}).\n",
-            failure_phrase(kept.kind),
+            failure_phrase(kept.kind, &report.message),
             report.execution,
             report.policy,
             args.seed
@@ -240,6 +243,7 @@ fn json(args: &HuntArgs, campaign: &Campaign, kept: &[Kept]) -> JsonReport {
         threads: campaign.threads,
         elapsed_s: JsonReport::seconds(campaign.elapsed),
         executions_per_s: JsonReport::rate(campaign.executions, campaign.elapsed),
+        snapshots: campaign.snapshots,
         failure: failures.first().cloned(),
         findings: Vec::new(),
         coverage: Coverage::default(),

@@ -2,9 +2,13 @@
 
 mod args;
 mod check;
+mod compare;
+mod compare_args;
 mod completions;
 mod conditions;
 mod error;
+mod explain;
+mod findings;
 mod found;
 mod hunt;
 mod keep;
@@ -23,7 +27,6 @@ use std::convert::Infallible;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser as _;
 use threadbare_target::{Language, become_compiler};
 
 use crate::args::{Command, CommandLine};
@@ -61,11 +64,12 @@ fn run() -> Result<u8, CliError> {
         Some("c++") => return compile(Language::Cxx, &words[2..]),
         _ => {}
     }
-    match CommandLine::try_parse_from(&words) {
-        Err(problem) => usage::answer(&problem),
+    match CommandLine::understand(&words) {
+        Err(problem) => usage::answer(&problem, &words),
         Ok(line) => match line.command {
             Command::Hunt(args) => hunt::run(&args),
             Command::Check(args) => check::run(&args),
+            Command::Compare(args) => compare::run(&args),
             Command::Replay(args) => replay::run(&args),
             Command::Trace(args) => trace::run(&args),
             Command::Cc(args) => compile(Language::C, &args.args),

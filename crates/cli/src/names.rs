@@ -93,7 +93,9 @@ impl Names for ExecutionNames<'_> {
 
     fn routine(&self, addr: u64) -> Option<String> {
         // Places are looked up by the address a call returns to, which is past its own.
-        if addr == 0 { None } else { self.symbols.site(addr + 1).function.clone() }
+        let site = (addr != 0).then(|| self.symbols.site(addr + 1))?;
+        // Where a library starts the thread, its function says nothing.
+        site.function.clone().filter(|_| site.file.is_none() || site.is_own())
     }
 
     fn source(&self, place: &Place) -> Option<String> {

@@ -5,6 +5,9 @@ use std::time::Duration;
 /// Steps beyond this would not fit the shared memory of one worker.
 const MOST_STEPS: u64 = 100_000_000;
 const MOST_WORKERS: usize = 256;
+/// Every two trials of two strategies are compared with each other.
+const MOST_TRIALS: u64 = 10_000;
+const MOST_DEPTH: u32 = 100;
 /// A year; beyond it a number is a slip of the finger.
 const MOST_SECONDS: f64 = 31_536_000.0;
 
@@ -14,6 +17,24 @@ pub fn at_least_one(text: &str) -> Result<u64, String> {
         Ok(0) => Err("give 1 or more".into()),
         Ok(number) => Ok(number),
         Err(_) => Err("give a whole number, 1 or more".into()),
+    }
+}
+
+/// A whole number.
+pub fn whole(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("give a whole number from 0 to {}", u64::MAX))
+}
+
+/// A number of preemptions.
+pub fn preemptions(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| format!("give a whole number from 0 to {}", u32::MAX))
+}
+
+/// How many ordering constraints a failure may need.
+pub fn depth(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(number @ 1..=MOST_DEPTH) => Ok(number),
+        _ => Err(format!("give a whole number from 1 to {MOST_DEPTH}")),
     }
 }
 
@@ -30,6 +51,14 @@ pub fn worker_count(text: &str) -> Result<usize, String> {
     match usize::try_from(at_least_one(text)?) {
         Ok(number) if number <= MOST_WORKERS => Ok(number),
         _ => Err(format!("give at most {MOST_WORKERS}")),
+    }
+}
+
+/// A number of trials.
+pub fn trial_count(text: &str) -> Result<u64, String> {
+    match at_least_one(text)? {
+        number if number > MOST_TRIALS => Err(format!("give at most {MOST_TRIALS}")),
+        number => Ok(number),
     }
 }
 
@@ -64,12 +93,18 @@ mod tests {
         for text in ["-0.1", "1.1", "nan", "half"] {
             assert!(probability(text).is_err(), "{text}");
         }
+        for text in ["-1", "x", "", "0.5", "18446744073709551616"] {
+            assert!(whole(text).is_err() && preemptions(text).is_err(), "{text}");
+        }
+        assert!(depth("0").is_err() && depth("101").is_err() && depth("-1").is_err());
         assert!(worker_count("257").is_err() && step_limit("100000001").is_err());
+        assert!(trial_count("10001").is_err() && trial_count("0").is_err());
     }
 
     #[test]
     fn sense_is_taken() {
         assert_eq!(at_least_one("7"), Ok(7));
+        assert_eq!((whole("0"), preemptions("0"), depth("100")), (Ok(0), Ok(0), Ok(100)));
         assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
         assert_eq!(probability("1"), Ok(1.0));
         assert_eq!((worker_count("2"), step_limit("100000000")), (Ok(2), Ok(100_000_000)));

@@ -9,7 +9,7 @@ use crate::args::OutputArgs;
 use crate::error::CliError;
 
 /// Where no terminal says otherwise.
-const WIDTH_OF_A_PIPE: usize = 110;
+const WIDTH_OF_A_PIPE: usize = 120;
 /// Below this a table is unreadable anyway.
 const NARROWEST: usize = 40;
 
@@ -51,20 +51,21 @@ pub fn say(text: &str) {
 
 /// Writes the JSON object where the options ask for it.
 pub fn write_json(options: &OutputArgs, report: &JsonReport) -> Result<(), CliError> {
-    match options.json.as_deref() {
+    write_text(options.json.as_deref(), || report.to_text())
+}
+
+/// Writes a text to a file, or to standard output for `-`, if it is asked for.
+pub fn write_text(path: Option<&Path>, text: impl FnOnce() -> String) -> Result<(), CliError> {
+    match path {
         None => Ok(()),
-        Some(_) if options.json_on_stdout() => print(&report.to_text()),
-        Some(path) => write_whole(path, report.to_text().as_bytes()),
+        Some(path) if path == Path::new("-") => print(&text()),
+        Some(path) => write_whole(path, text().as_bytes()),
     }
 }
 
 /// Writes the SARIF file where the options ask for it.
 pub fn write_sarif(options: &OutputArgs, command: &str, results: &[SarifResult]) -> Result<(), CliError> {
-    match options.sarif.as_deref() {
-        None => Ok(()),
-        Some(path) if path == Path::new("-") => print(&sarif(results, env!("CARGO_PKG_VERSION"), command)),
-        Some(path) => write_whole(path, sarif(results, env!("CARGO_PKG_VERSION"), command).as_bytes()),
-    }
+    write_text(options.sarif.as_deref(), || sarif(results, env!("CARGO_PKG_VERSION"), command))
 }
 
 /// Writes a file so that a reader sees all of it or the old one.

@@ -3,7 +3,7 @@
 use std::io::IsTerminal as _;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use threadbare_explore::Progress;
+use threadbare_explore::{CompareProgress, Progress};
 
 /// A bar on standard error, if somebody is there to see it.
 pub struct Bar(ProgressBar);
@@ -11,11 +11,19 @@ pub struct Bar(ProgressBar);
 impl Bar {
     /// A bar that is hidden in a pipe, or when asked to be quiet.
     pub fn new(budget: u64, quiet: bool) -> Bar {
+        Bar::with(budget, quiet, "{wide_bar} {pos}/{len} executions, {per_sec}, {msg}")
+    }
+
+    /// The same for trials.
+    pub fn of_trials(trials: u64, quiet: bool) -> Bar {
+        Bar::with(trials, quiet, "{wide_bar} {pos}/{len} trials, {msg}, {eta} left")
+    }
+
+    fn with(length: u64, quiet: bool, template: &str) -> Bar {
         let hidden = quiet || !std::io::stderr().is_terminal();
         let target = if hidden { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-        let template = "{wide_bar} {pos}/{len} executions, {per_sec}, {msg}";
         let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-        Bar(ProgressBar::with_draw_target(Some(budget), target).with_style(style))
+        Bar(ProgressBar::with_draw_target(Some(length), target).with_style(style))
     }
 
     /// Shows how far a campaign is.
@@ -26,6 +34,12 @@ impl Bar {
             1 => "1 failure".to_string(),
             many => format!("{many} failures"),
         });
+    }
+
+    /// Shows how far a comparison is.
+    pub fn show_trials(&self, progress: &CompareProgress) {
+        self.0.set_position(progress.trials as u64);
+        self.0.set_message(format!("{} failed", progress.failed));
     }
 }
 

@@ -8,7 +8,7 @@ use threadbare_report::{
     Coverage, FailureReport, JsonReport, ReplayReport, Verdict, about_switch, failure_phrase, name_addresses,
 };
 use threadbare_target::{Execution, Program, ProgramError, Symbols, fingerprint, resolve};
-use threadbare_trace::Schedule;
+use threadbare_trace::{FailureKind, Schedule};
 
 use crate::args::ReplayArgs;
 use crate::conditions::Conditions;
@@ -174,6 +174,7 @@ fn tell(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols) 
         threads: runs.first.threads,
         elapsed_s: JsonReport::seconds(runs.elapsed),
         executions_per_s: JsonReport::rate(runs.made, runs.elapsed),
+        snapshots: 0,
         failed_executions: failure.iter().map(|failure| (failure.kind, runs.made)).collect(),
         failures: failure.iter().cloned().collect(),
         failure,
@@ -215,7 +216,8 @@ fn write_files(
 fn conclusion(schedule: &Schedule, runs: &Runs, parting: Option<&(u64, String)>) -> String {
     let of =
         if runs.made == 1 { String::new() } else { format!(" ({} of {} runs)", runs.reproduced, runs.made) };
-    let expected = schedule.failure.as_ref().map_or("a failure", |(kind, _)| failure_phrase(*kind));
+    let phrase = |(kind, message): &(FailureKind, String)| failure_phrase(*kind, message);
+    let expected = schedule.failure.as_ref().map_or("a failure", phrase);
     let mut text = match (runs.failed, runs.reproduced) {
         (0, _) => {
             format!("The schedule's failure, {expected}, did not show again{of}: the program passed.\n")

@@ -3,10 +3,10 @@
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use threadbare_explore::minimise;
+use threadbare_explore::{is_same_failure, minimise};
 use threadbare_sched::{PolicyKind, PolicySpec};
 use threadbare_target::{Execution, Modules, Program, Script, Server, ServerOptions, StartError, Symbols};
-use threadbare_trace::{Outcome, Schedule, Switch};
+use threadbare_trace::{FailureKind, Outcome, Schedule, Switch};
 use threadbare_wire::{SwitchRecord, flags};
 
 use crate::conditions::Conditions;
@@ -21,9 +21,29 @@ const MOST_PASSES: usize = 8;
 const SHORTENING_RUNS: usize = 1500;
 const SHORTENING_TIME: Duration = Duration::from_secs(10);
 
-/// How many passing executions a failing one is compared with, and how long looking for them may take.
+/// How many passing executions a failing one is compared with, and how many other failing ones; how long
+/// looking for them may take.
 const COMPARED: usize = 40;
+const COMPARED_FAILING: usize = 20;
 const COMPARING_TIME: Duration = Duration::from_secs(3);
+/// One in so many of them takes turns instead of a random order.
+const TURNS_EVERY: u64 = 4;
+
+/// How often a program is run to see what its threads share, before a schedule is followed; not again after so
+/// many steps.
+const FIRST_RUNS: u64 = 8;
+const FIRST_STEPS: u64 = 200_000;
+
+/// Executions to compare a failing one with.
+#[derive(Default)]
+pub struct Others {
+    /// Those that passed. For a program that hardly ever passes there may be none.
+    pub passing: Vec<Rc<Execution>>,
+    /// Those that failed, in whichever way.
+    pub failing: Vec<Rc<Execution>>,
+    /// How many were made to find them.
+    pub tried: u64,
+}
 
 /// A fresh start of a program on which schedules are followed.
 pub struct Stage {
@@ -32,7 +52,7 @@ pub struct Stage {
     server: Option<Server>,
     /// What happens where the program does not even get to its first thread.
     early: Option<Execution>,
-    passing: Option<Rc<[Execution]>>,
+    others: Option<Rc<Others>>,
     /// What is left of the time for making schedules shorter, for all failures together.
     time_to_shorten: Duration,
     symbols: Symbols,
@@ -51,7 +71,7 @@ impl Stage {
                 | bit(conditions.os_threads, flags::OS_THREADS)
                 | bit(conditions.any_exit, flags::ANY_EXIT),
         };
-        match Server::start(program, &options) {
+        match start(program, &options) {
             Ok(server) => {
                 let symbols = Symbols::new(server.modules());
                 Ok(Stage {
@@ -59,7 +79,7 @@ impl Stage {
                     options,
                     server: Some(server),
                     early: None,
-                    passing: None,
+                    others: None,
                     time_to_shorten: SHORTENING_TIME,
                     symbols,
                 })
@@ -72,7 +92,7 @@ impl Stage {
                     options,
                     server: None,
                     early,
-                    passing: None,
+                    others: None,
                     time_to_shorten: SHORTENING_TIME,
                     symbols,
                 })
@@ -123,9 +143,9 @@ impl Stage {
         });
         let in_time = begin.elapsed() <= limit;
         self.time_to_shorten = limit.saturating_sub(begin.elapsed());
-        // Once more on a program that has learned nothing, so that what is shown is what a replay
-        // shows.
-        match Server::start(&self.program, &self.options) {
+        // Once more on a program that has learned no more than any other, so that what is shown is what
+        // a replay shows.
+        match start(&self.program, &self.options) {
             Ok(fresh) => self.server = Some(fresh),
             Err(_) => return (failing, false),
         }
@@ -135,34 +155,48 @@ impl Stage {
         }
     }
 
-    /// Executions that pass, to compare a failing one with. For a program that hardly ever passes
-    /// there may be none.
-    pub fn passing(&mut self) -> Rc<[Execution]> {
+    /// Executions to compare a failing one with.
+    pub fn others(&mut self) -> Rc<Others> {
         // They are the same for every failure of the program.
-        if let Some(passing) = &self.passing {
-            return Rc::clone(passing);
+        if let Some(others) = &self.others {
+            return Rc::clone(others);
         }
-        let passing: Rc<[Execution]> = self.run_passing().into();
-        self.passing = Some(Rc::clone(&passing));
-        passing
+        let others = Rc::new(self.run_others());
+        self.others = Some(Rc::clone(&others));
+        others
     }
 
-    fn run_passing(&mut self) -> Vec<Execution> {
-        let Some(server) = &mut self.server else { return Vec::new() };
+    /// Compares with these executions, so that none need be made for it.
+    pub fn compare_with(&mut self, others: Others) {
+        self.others = Some(Rc::new(others));
+    }
+
+    fn run_others(&mut self) -> Others {
+        let mut others = Others::default();
+        let Some(server) = &mut self.server else { return others };
         let begin = Instant::now();
-        let mut passing = Vec::new();
         for seed in 1..=2 * COMPARED as u64 {
-            if passing.len() == COMPARED || begin.elapsed() > COMPARING_TIME {
+            if others.passing.len() == COMPARED || begin.elapsed() > COMPARING_TIME {
                 break;
             }
-            let policy = PolicySpec::new(PolicyKind::Random, seed);
+            // Some programs pass in no random order, but when threads take turns.
+            let mut policy = PolicySpec::new(PolicyKind::Random, seed);
+            if seed % TURNS_EVERY == 0 {
+                policy = PolicySpec::new(PolicyKind::RoundRobin, seed);
+                policy.size = (seed / TURNS_EVERY) as u32;
+            }
             let Ok(run) = server.run(policy, &Script::None, 0) else { break };
             server.learn(&run.discovered);
-            if run.outcome == Outcome::Passed {
-                passing.push(run);
+            others.tried += 1;
+            match run.outcome {
+                Outcome::Passed => others.passing.push(Rc::new(run)),
+                Outcome::Failed(_) if others.failing.len() < COMPARED_FAILING => {
+                    others.failing.push(Rc::new(run));
+                }
+                _ => {}
             }
         }
-        passing
+        others
     }
 
     /// The program's symbols.
@@ -171,12 +205,32 @@ impl Stage {
     }
 }
 
-/// Whether two runs went wrong in the same way.
-pub fn same_failure(a: &Outcome, b: &Outcome) -> bool {
-    match (a.failure(), b.failure()) {
-        (Some(a), Some(b)) => a.kind == b.kind,
-        _ => false,
+/// Starts a program and lets it run a few times, always in the same ways.
+///
+/// A failing schedule may end before a second thread comes to some memory, and then does not show that it
+/// is shared; these runs do.
+fn start(program: &Program, options: &ServerOptions) -> Result<Server, StartError> {
+    let mut server = Server::start(program, options)?;
+    let mut steps = 0;
+    for seed in 1..=FIRST_RUNS {
+        let kind = if seed % TURNS_EVERY == 0 { PolicyKind::RoundRobin } else { PolicyKind::Random };
+        let mut policy = PolicySpec::new(kind, seed);
+        policy.size = 1;
+        let Ok(run) = server.run(policy, &Script::None, 0) else { return Server::start(program, options) };
+        server.learn(&run.discovered);
+        steps += run.steps;
+        // What hangs takes long each time.
+        let hangs = run.outcome.failure().is_some_and(|failure| failure.kind == FailureKind::Hang);
+        if hangs || steps > FIRST_STEPS {
+            break;
+        }
     }
+    Ok(server)
+}
+
+/// Whether two runs went wrong in the same way: of the same kind, at the same place.
+pub fn same_failure(a: &Outcome, b: &Outcome) -> bool {
+    a.failure().zip(b.failure()).is_some_and(|(a, b)| is_same_failure(a, b))
 }
 
 /// The switches of a run as a schedule file names them.

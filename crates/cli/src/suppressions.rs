@@ -17,7 +17,7 @@ pub struct Suppressions {
 }
 
 /// The kinds that a rule can name.
-const KINDS: [&str; 5] = ["*", "race", "atomicity", "deadlock", "lock-discipline"];
+const KINDS: [&str; 6] = ["*", "race", "atomicity", "order", "deadlock", "lock-discipline"];
 
 impl Suppressions {
     /// Reads a file, if there is one.
@@ -38,8 +38,9 @@ impl Suppressions {
     fn parse(text: &str) -> Result<Suppressions, usize> {
         let mut rules = Vec::new();
         for (index, line) in text.lines().enumerate() {
-            let line = line.split('#').next().unwrap_or_default().trim();
-            if line.is_empty() {
+            // Within a word it is part of a name, as in `heap list.c:40 T0#2`.
+            let line = line.split(" #").next().unwrap_or_default().trim();
+            if line.is_empty() || line.starts_with('#') {
                 continue;
             }
             match line.split_once(char::is_whitespace) {

@@ -143,4 +143,7 @@ fn a_stripped_program_is_shown_with_a_hint() {
     let hunt = desk.run(&["hunt", "./lost"]);
     assert_eq!(hunt.code, Some(1), "{}", hunt.stderr);
     assert!(hunt.stdout.contains("lost+0x") && hunt.stdout.contains("compile with `-g`"), "{}", hunt.stdout);
+    assert!(hunt.stdout.contains("read lost+0x") && hunt.stdout.contains("write lost+0x"), "{}", hunt.stdout);
+    let check = desk.run(&["check", "./lost"]);
+    assert!(check.stdout.contains("race on lost+0x") && check.stdout.contains("compile with `-g`"));
 }

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use threadbare_target::{Program, ServerOptions};
-use threadbare_wire::flags;
+use threadbare_wire::{LearnedRecord, flags};
 
 use crate::crew::{Batch, Crew, Limits, Ran, Tally};
 use crate::error::ExploreError;
@@ -46,6 +46,10 @@ pub struct Options {
     pub pct_depth: u32,
     /// How likely an operation is delayed by the `delay` strategies.
     pub delay_probability: f64,
+    /// How many sub-traces `ars` goes on with.
+    pub ars_width: usize,
+    /// Go on from snapshots in the middle of executions, where a strategy can.
+    pub snapshots: bool,
     /// The most preemptions of an interleaving that `dfs` runs.
     pub preemption_bound: Option<u32>,
     /// Condition waits may wake without a signal.
@@ -56,6 +60,9 @@ pub struct Options {
     pub any_exit: bool,
     /// How long one execution may make no progress in real time.
     pub stall: Duration,
+    /// What is known to be shared beforehand. Then no execution makes additional scheduling points to find
+    /// out.
+    pub known: Option<Arc<Vec<LearnedRecord>>>,
 }
 
 impl Default for Options {
@@ -70,11 +77,14 @@ impl Default for Options {
             keep_going: false,
             pct_depth: 3,
             delay_probability: 0.1,
+            ars_width: 5,
+            snapshots: true,
             preemption_bound: None,
             spurious: false,
             os_threads: false,
             any_exit: false,
             stall: Duration::from_secs(10),
+            known: None,
         }
     }
 }
@@ -166,14 +176,18 @@ struct Conduct<'a> {
 
 impl<'a> Conduct<'a> {
     fn new(options: &'a Options, limits: Limits<'a>) -> Conduct<'a> {
-        Conduct { options, limits, ledger: Ledger::default(), history: History::default(), complete: true }
+        let history = History::knowing(options.known.clone().unwrap_or_default());
+        Conduct { options, limits, ledger: Ledger::default(), history, complete: true }
     }
 
     fn go(&mut self, strategy: &mut dyn Strategy, crew: &Crew, tell: &dyn Fn()) -> Result<(), ExploreError> {
         let mut planned = 0;
         for number in 0.. {
             let count = batch_size(number).min(self.options.executions - planned);
-            let plans = strategy.plan(planned + 1, count as usize, &self.history);
+            let mut plans = strategy.plan(planned + 1, count as usize, &self.history);
+            if self.options.known.is_some() {
+                plans.iter_mut().for_each(|plan| plan.flags &= !flags::PROBE);
+            }
             if plans.is_empty() {
                 return Ok(());
             }
@@ -236,6 +250,7 @@ impl<'a> Conduct<'a> {
                 self.ledger.enter("start-up", *run);
                 return Ok(false);
             }
+            Some(Trouble::CutShort) => return Ok(false),
             Some(Trouble::Error(error)) => return self.give_up(error),
             None => {}
         }
@@ -287,6 +302,7 @@ impl<'a> Conduct<'a> {
             failures: self.ledger.failures,
             uncontrolled,
             exhausted,
+            snapshots: strategy.snapshots(),
             bound: if exhausted { strategy.bound() } else { None },
             warnings: self.ledger.warnings,
             shared_locations: self.history.shared().len(),

@@ -6,19 +6,37 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use threadbare_analysis::{Access, Certainty, Examination, Finding, FindingKind, FindingSet, Key};
-use threadbare_sched::{Goal, PolicyKind, Rng};
+use threadbare_analysis::{
+    Certainty, Detector as _, EitherOrder, Examination, Finding, FindingKind, FindingSet, Key,
+};
+use threadbare_sched::Rng;
 use threadbare_target::{Execution, Program, Server, ServerOptions};
-use threadbare_trace::{Event, EventKind, FailureKind};
+use threadbare_trace::Outcome;
 
 use crate::campaign::{Options, Progress};
 use crate::error::ExploreError;
+use crate::happening::{directed, fails_of, happens, settle_in};
 use crate::history::History;
 use crate::minimise::is_same_failure;
+use crate::sampled::RoundRobin;
 use crate::strategy::{Plan, by_name};
 
 /// How often a predicted finding is driven to happen.
 const ATTEMPTS: u64 = 24;
+
+/// The same for accesses that may come in either order: there are many of them, and they are easy to turn.
+const TURNS: u64 = 6;
+/// How many suspicions are driven to happen, surest first.
+const SUSPICIONS: usize = 100;
+/// The longest trace in which accesses are looked for that may come in either order.
+const LONGEST_TURNED: usize = 20_000;
+
+/// How many executions that passed and that failed are kept to compare them, and how many events of each.
+const COMPARED: usize = 40;
+const COMPARED_EVENTS: usize = 400_000;
+/// How many executions are tried until there are this many that pass.
+const TRIES: u64 = 200;
+const WANTED: usize = 8;
 
 /// A finding, with the execution that it is to be shown on.
 pub struct Examined {
@@ -28,13 +46,18 @@ pub struct Examined {
     pub run: Rc<Execution>,
     /// An execution in which it happened.
     pub confirmed: Option<Rc<Execution>>,
+    /// The program failed when it happened, and hardly ever passes when it does.
+    pub fails: bool,
 }
 
-impl Examined {
-    /// Whether it happened and the program failed of it.
-    pub fn fails(&self) -> bool {
-        self.confirmed.as_ref().is_some_and(|run| fails_of(&self.finding, run))
-    }
+/// A failure that was met.
+pub struct Met {
+    /// The number of the first execution that failed in this way.
+    pub execution: u64,
+    /// That execution.
+    pub run: Execution,
+    /// How many executions failed in this way.
+    pub count: u64,
 }
 
 /// The account of a check.
@@ -42,8 +65,10 @@ impl Examined {
 pub struct Check {
     /// What is worth telling, surest first.
     pub findings: Vec<Examined>,
-    /// Failures met on the way, each with the number of the execution.
-    pub failures: Vec<(u64, Execution)>,
+    /// Failures met on the way.
+    pub failures: Vec<Met>,
+    /// Executions that passed, to compare with those that failed.
+    pub passing: Vec<Rc<Execution>>,
     /// Executions made, attempts to confirm included.
     pub executions: u64,
     /// Visible steps of all of them.
@@ -79,10 +104,14 @@ pub fn check(
         begin: Instant::now(),
         history: History::default(),
         set: FindingSet::default(),
+        failing: Vec::new(),
         shown: Vec::new(),
         check: Check::default(),
     };
     checking.examine(progress)?;
+    if !checking.check.failures.is_empty() {
+        checking.look_for_passing()?;
+    }
     checking.confirm_all(progress)?;
     checking.check.elapsed = checking.begin.elapsed();
     checking.check.interrupted = stop.load(Ordering::Relaxed);
@@ -96,6 +125,8 @@ struct Checking<'a> {
     begin: Instant,
     history: History,
     set: FindingSet,
+    /// Executions that failed, to compare with those that passed.
+    failing: Vec<Rc<Execution>>,
     /// The execution in which each finding was first seen.
     shown: Vec<(Key, Rc<Execution>)>,
     check: Check,
@@ -107,7 +138,7 @@ impl Checking<'_> {
             || self.options.time.is_some_and(|time| self.begin.elapsed() >= time)
     }
 
-    fn run(&mut self, plan: &Plan) -> Result<Execution, ExploreError> {
+    fn run(&mut self, plan: &Plan) -> Result<Rc<Execution>, ExploreError> {
         let run = self.server.run(plan.policy, &plan.script, plan.flags)?;
         self.server.learn(&run.discovered);
         self.server.set_pool(run.peak_threads.max(self.history.peak_threads()).saturating_sub(1));
@@ -122,11 +153,23 @@ impl Checking<'_> {
             }
         }
         if let Some(failure) = run.outcome.failure() {
-            let known = (check.failures.iter())
-                .any(|(_, other)| other.outcome.failure().is_some_and(|it| is_same_failure(it, failure)));
-            if !known {
-                check.failures.push((check.executions, run.clone()));
+            let same = |met: &&mut Met| {
+                met.run.outcome.failure().is_some_and(|known| is_same_failure(known, failure))
+            };
+            match check.failures.iter_mut().find(same) {
+                Some(met) => met.count += 1,
+                None => check.failures.push(Met { execution: check.executions, run: run.clone(), count: 1 }),
             }
+        }
+        let run = Rc::new(run);
+        let alike = match &run.outcome {
+            Outcome::Passed => &mut check.passing,
+            Outcome::Failed(_) => &mut self.failing,
+            Outcome::Uncontrolled(_) => return Ok(run),
+        };
+        let kept: usize = alike.iter().map(|run| run.events.len()).sum();
+        if alike.len() < COMPARED && kept + run.events.len() <= COMPARED_EVENTS {
+            alike.push(Rc::clone(&run));
         }
         Ok(run)
     }
@@ -134,16 +177,29 @@ impl Checking<'_> {
     /// Runs the strategy's plans and shows every execution to the detectors.
     fn examine(&mut self, progress: &dyn Fn(&Progress)) -> Result<(), ExploreError> {
         let mut strategy = by_name(self.options)?;
+        let mut skipped = 0;
         while self.check.executions < self.options.executions && !self.is_over() {
             let plans = strategy.plan(self.check.executions + 1, 1, &self.history);
             let Some(plan) = plans.first() else { break };
             let run = match self.run(plan) {
-                Ok(run) => Rc::new(run),
+                Ok(run) => run,
                 Err(_) if self.stop.load(Ordering::Relaxed) => break,
                 Err(error) => return Err(error),
             };
             strategy.learn(&[(plan, &run)], !run.discovered.is_empty())?;
-            for finding in Examination::of(&run.events) {
+            // What was done to memory before it was found to be shared is not in the trace, and a lock that
+            // nobody was seen to take protects nothing. Later executions show all of it.
+            if !run.discovered.is_empty() && skipped < self.options.executions / 2 {
+                skipped += 1;
+                continue;
+            }
+            let mut found = Examination::of(&run.events);
+            if run.events.len() <= LONGEST_TURNED {
+                let mut either = Box::<EitherOrder>::default();
+                run.events.iter().enumerate().for_each(|(index, event)| either.observe(index, event));
+                found.extend(either.findings());
+            }
+            for finding in found {
                 let key = finding.key();
                 let surer = self.set.iter().find(|known| known.key() == key);
                 if surer.is_none_or(|known| finding.certainty > known.certainty) {
@@ -167,24 +223,55 @@ impl Checking<'_> {
         });
     }
 
+    /// A program that fails nearly always may still pass under a policy that was not tried yet.
+    fn look_for_passing(&mut self) -> Result<(), ExploreError> {
+        let options = Options { strategy: "auto".into(), ..self.options.clone() };
+        let mut strategy = by_name(&options)?;
+        for number in 1..=TRIES {
+            if self.check.passing.len() >= WANTED || self.is_over() {
+                break;
+            }
+            let plan = match number % 4 {
+                0 => RoundRobin::plan(Rng::derive(self.options.seed, number), (number / 4) as u32),
+                _ => match strategy.plan(self.options.executions + number, 1, &self.history).pop() {
+                    Some(plan) => plan,
+                    None => break,
+                },
+            };
+            match self.run(&plan) {
+                Ok(_) => {}
+                Err(_) if self.stop.load(Ordering::Relaxed) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
     /// Tries to make each finding happen. What is only suspected is told if it makes the program fail.
     fn confirm_all(&mut self, progress: &dyn Fn(&Progress)) -> Result<(), ExploreError> {
+        let mut suspicions = 0;
         for finding in std::mem::take(&mut self.set).into_sorted() {
             // Correct programs, too, read under a lock what they write under it later, and use
             // variables together that need not agree: such findings count only if they do harm.
             let suspected = finding.certainty == Certainty::Suspected
                 || finding.kind == FindingKind::Atomicity
                     && (!finding.locks.is_empty() || finding.accesses.len() > 3);
-            let confirming = self.confirm(&finding)?;
-            self.tell(progress);
-            let fails = confirming.as_ref().is_some_and(|run| fails_of(&finding, run));
-            if suspected && !fails {
-                continue;
-            }
             let key = finding.key();
             let shown = self.shown.iter().find(|(known, _)| *known == key).map(|(_, run)| Rc::clone(run));
             let Some(run) = shown else { continue };
-            let mut examined = Examined { finding, run, confirmed: confirming.map(Rc::new) };
+            suspicions += usize::from(suspected);
+            if suspected && (suspicions > SUSPICIONS || self.is_common(&finding)) {
+                continue;
+            }
+            let confirming = self.confirm(&finding, &run)?;
+            self.tell(progress);
+            let fails =
+                confirming.as_ref().is_some_and(|run| fails_of(&finding, run)) && !self.is_harmless(&finding);
+            // If the program does not stand another order, the failure's own cause says so better.
+            if suspected && !fails || finding.kind == FindingKind::Order {
+                continue;
+            }
+            let mut examined = Examined { finding, run, confirmed: confirming, fails };
             if let Some(run) = &examined.confirmed
                 && settle_in(&mut examined.finding, &run.events)
             {
@@ -193,18 +280,42 @@ impl Checking<'_> {
             self.check.findings.push(examined);
         }
         // Those that made a run fail first, then those that happened.
-        self.check.findings.sort_by_key(|examined| (!examined.fails(), examined.confirmed.is_none()));
+        self.check.findings.sort_by_key(|examined| (!examined.fails, examined.confirmed.is_none()));
         Ok(())
     }
 
-    fn confirm(&mut self, finding: &Finding) -> Result<Option<Execution>, ExploreError> {
-        let Some(plan) = directed(finding) else { return Ok(None) };
+    /// Whether it happens in so many executions that pass that it cannot make others fail.
+    fn is_common(&self, finding: &Finding) -> bool {
+        let passing = &self.check.passing;
+        2 * passing.iter().filter(|run| happens(finding, run)).count() > passing.len()
+    }
+
+    /// Whether executions pass although it happens, too often for it to be what makes others fail. Without any
+    /// that pass there is nothing to be said for it either.
+    fn is_harmless(&self, finding: &Finding) -> bool {
+        let share = |runs: &[Rc<Execution>]| {
+            runs.iter().filter(|run| happens(finding, run)).count() as f64 / runs.len().max(1) as f64
+        };
+        let passing = &self.check.passing;
+        finding.kind != FindingKind::Deadlock
+            && (passing.is_empty() || 2.0 * share(passing) > share(&self.failing))
+    }
+
+    /// Tries to make a finding happen that was seen in this execution.
+    fn confirm(
+        &mut self,
+        finding: &Finding,
+        seen: &Execution,
+    ) -> Result<Option<Rc<Execution>>, ExploreError> {
+        let shows_it = |met: &&Met| happens(finding, &met.run) && fails_of(finding, &met.run);
+        let met = self.check.failures.iter().find(shows_it).map(|met| Rc::new(met.run.clone()));
         let mut happened = None;
-        for attempt in 0..ATTEMPTS {
+        let attempts = if finding.kind == FindingKind::Order { TURNS } else { ATTEMPTS };
+        for attempt in 0..attempts {
+            let Some(mut plan) = directed(finding, &seen.events, attempt) else { break };
             if self.is_over() {
                 break;
             }
-            let mut plan = plan.clone();
             plan.policy.seed = Rng::derive(self.options.seed, attempt);
             let run = match self.run(&plan) {
                 Ok(run) => run,
@@ -219,104 +330,6 @@ impl Checking<'_> {
                 happened.get_or_insert(run);
             }
         }
-        Ok(happened)
+        Ok(met.or(happened))
     }
-}
-
-/// Whether an execution that shows the finding failed of it. Threads that wait for each other for
-/// ever are no consequence of how accesses follow each other.
-fn fails_of(finding: &Finding, run: &Execution) -> bool {
-    run.outcome.failure().is_some_and(|failure| {
-        let waits = matches!(failure.kind, FailureKind::Deadlock | FailureKind::Hang);
-        (finding.kind == FindingKind::Deadlock) == waits
-    })
-}
-
-/// The plan that drives a finding's operations together.
-fn directed(finding: &Finding) -> Option<Plan> {
-    let mut plan = Plan::new(PolicyKind::Directed, 0, "directed");
-    let wanted: Vec<&Access> = match finding.kind {
-        FindingKind::Race => finding.accesses.iter().collect(),
-        FindingKind::Atomicity if finding.accesses.len() == 3 => finding.accesses.iter().collect(),
-        // Each thread holds one lock and is about to take the next.
-        FindingKind::Deadlock => finding.accesses.iter().skip(1).step_by(2).collect(),
-        _ => return None,
-    };
-    if wanted.len() > plan.policy.sites.len() {
-        return None;
-    }
-    plan.policy.size = match finding.kind {
-        FindingKind::Atomicity => Goal::Between as u32,
-        _ => Goal::Together as u32,
-    };
-    for (place, access) in plan.policy.sites.iter_mut().zip(&wanted) {
-        *place = access.pc;
-    }
-    Some(plan)
-}
-
-/// Whether an execution shows the finding happening.
-fn happens(finding: &Finding, run: &Execution) -> bool {
-    match finding.kind {
-        FindingKind::Deadlock => {
-            run.outcome.failure().is_some_and(|failure| failure.kind == FailureKind::Deadlock)
-        }
-        _ => occurrence(finding, &run.events).is_some(),
-    }
-}
-
-/// The events by which an execution shows a race (two accesses back to back) or an atomicity
-/// violation (the remote access between the two local ones).
-fn occurrence(finding: &Finding, events: &[Event]) -> Option<Vec<usize>> {
-    let sites: Vec<u64> = finding.accesses.iter().map(|access| access.pc).collect();
-    // A thread may end right after its access; that does not come between.
-    let counts = |kind: EventKind| !kind.only_names() && kind != EventKind::Exit;
-    let steps: Vec<usize> =
-        (0..events.len()).filter(|index| events[*index].kind().is_some_and(counts)).collect();
-    match sites[..] {
-        [a, b] => steps.windows(2).find_map(|pair| {
-            let (first, second) = (&events[pair[0]], &events[pair[1]]);
-            let sites_fit = [(a, b), (b, a)].contains(&(first.pc, second.pc));
-            let fits = sites_fit && first.thread != second.thread && overlap(first, second);
-            let writes = [first, second].iter().any(|e| e.kind().is_some_and(|kind| kind.writes()));
-            (fits && writes).then(|| pair.to_vec())
-        }),
-        [p, r, c] => steps.iter().enumerate().find_map(|(place, &last)| {
-            let end = &events[last];
-            if end.pc != c {
-                return None;
-            }
-            let earlier = &steps[..place];
-            let is_own =
-                |index: &&usize| events[**index].thread == end.thread && overlap(&events[**index], end);
-            let first = *earlier.iter().rev().find(is_own)?;
-            let remote = *earlier.iter().rev().take_while(|index| **index > first).find(|index| {
-                let other = &events[**index];
-                other.pc == r && other.thread != end.thread && overlap(other, end)
-            })?;
-            (events[first].pc == p).then(|| vec![first, remote, last])
-        }),
-        _ => None,
-    }
-}
-
-fn overlap(a: &Event, b: &Event) -> bool {
-    let length = |event: &Event| if event.size == 0 { event.value.max(1) } else { u64::from(event.size) };
-    let is_memory = |event: &Event| event.kind().is_some_and(|kind| kind.accesses_memory());
-    is_memory(a) && is_memory(b) && a.addr < b.addr + length(b) && b.addr < a.addr + length(a)
-}
-
-/// Moves a finding's event numbers to where the confirming execution shows it, if they can be told.
-fn settle_in(finding: &mut Finding, events: &[Event]) -> bool {
-    let Some(places) = occurrence(finding, events) else { return false };
-    for (place, index) in places.iter().enumerate() {
-        let event = &events[*index];
-        if let Some(kind) = event.kind() {
-            finding.accesses[place] = Access::of(*index, event, kind);
-        }
-    }
-    if let Some(first) = finding.accesses.first() {
-        (finding.at, finding.object) = (first.event, first.object);
-    }
-    true
 }

@@ -17,6 +17,7 @@ use threadbare_wire::LearnedRecord;
 use crate::ledger::Signature;
 use crate::profile::Profile;
 use crate::runner::{Launch, Runner, Trouble};
+use crate::search::Steer as _;
 use crate::strategy::Plan;
 
 /// How often the campaign says how far it is.
@@ -208,7 +209,10 @@ impl<L: Launch> Worker<'_, L> {
             briefed.runner.set_pool(batch.pool);
             briefed.pool = batch.pool;
         }
-        briefed.runner.run(plan).map_err(Trouble::Error)
+        let runner = &mut briefed.runner;
+        let Some(search) = &plan.search else { return runner.run(plan).map_err(Trouble::Error) };
+        let found = search.lock().next(runner, &|| self.limits.reached());
+        found.map_err(Trouble::Error)?.ok_or(Trouble::CutShort)
     }
 
     /// Counts the execution and lets go of what nobody will look at: a batch of long traces would

@@ -45,12 +45,12 @@ pub(crate) struct Dfs {
 }
 
 impl Dfs {
-    pub(crate) fn new(seed: u64, preemption_bound: Option<u32>) -> Dfs {
+    pub(crate) fn new(seed: u64, preemption_bound: Option<u32>, sharing_is_known: bool) -> Dfs {
         Dfs {
             seed,
             preemption_bound,
             branches: Vec::new(),
-            probed: false,
+            probed: sharing_is_known,
             begun: false,
             bound_was_met: false,
             doubt: None,
@@ -60,7 +60,7 @@ impl Dfs {
     /// A walk over the interleavings with at most this many preemptions, where all shared memory is
     /// known already.
     pub(crate) fn within(bound: u32) -> Dfs {
-        Dfs { probed: true, ..Dfs::new(0, Some(bound)) }
+        Dfs::new(0, Some(bound), true)
     }
 
     fn follow(&self, threads: Vec<ThreadId>) -> Plan {

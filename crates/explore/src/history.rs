@@ -22,6 +22,11 @@ pub struct History {
 }
 
 impl History {
+    /// Before the first batch, with what is known already.
+    pub(crate) fn knowing(shared: Arc<Vec<LearnedRecord>>) -> History {
+        History { known: shared.iter().copied().collect(), shared, ..History::default() }
+    }
+
     /// Visible steps of an average execution, 0 if nothing is known.
     pub fn expected_steps(&self) -> u64 {
         self.measured_steps.div_ceil(self.measured.max(1))

@@ -52,6 +52,8 @@ pub struct Campaign {
     pub failures: Vec<(FailureKind, u64)>,
     /// How many executions could not be kept under control; they count as executions.
     pub uncontrolled: u64,
+    /// Partial runs from snapshots; they are no executions.
+    pub snapshots: u64,
     /// Whether every interleaving was run (within `bound`).
     pub exhausted: bool,
     /// The number of preemptions beyond which interleavings were left out, if any were.

@@ -4,14 +4,17 @@
 //! plans on as many servers as asked for and keeps what was found. Adding a technique means adding
 //! one file that implements [`Strategy`] and a line in `strategy.rs`.
 
+mod ars;
 mod auto;
 mod campaign;
 mod check;
+mod compare;
 mod crew;
 mod cut;
 mod dfs;
 mod error;
 mod follow;
+mod happening;
 mod history;
 mod ledger;
 mod mcr;
@@ -19,16 +22,21 @@ mod minimise;
 mod profile;
 mod runner;
 mod sampled;
+mod search;
+mod statistics;
 mod strategy;
 
 #[cfg(test)]
 mod tests;
 
 pub use campaign::{Options, Progress, hunt};
-pub use check::{Check, Examined, check};
+pub use check::{Check, Examined, Met, check};
+pub use compare::{CompareProgress, Comparison, Contestant, Trial, TrialEnd, Versus, WARM_UP, compare};
 pub use error::ExploreError;
 pub use history::History;
 pub use ledger::{Campaign, Found, Verdict};
 pub use minimise::{is_preemption, is_same_failure, minimise, replay};
 pub use profile::Profile;
+pub use search::{Search, SharedSearch, Steer};
+pub use statistics::{Magnitude, Measure, Method, Summary, Wilcoxon};
 pub use strategy::{Plan, STRATEGIES, Strategy};

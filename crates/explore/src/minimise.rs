@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use threadbare_sched::PolicyKind;
 use threadbare_target::{Execution, Script};
-use threadbare_trace::{Failure, ThreadId};
+use threadbare_trace::{Failure, SwitchReason, ThreadId};
 use threadbare_wire::SwitchRecord;
 
 use crate::dfs::Dfs;
@@ -54,14 +54,12 @@ pub fn replay(switches: &[SwitchRecord]) -> Plan {
 
 /// Whether two failures are the same one: of the same kind at the same place.
 pub fn is_same_failure(a: &Failure, b: &Failure) -> bool {
-    a.kind == b.kind && a.stack.first() == b.stack.first()
+    a.kind == b.kind && a.places() == b.places()
 }
 
 /// Whether a switch was a choice: the thread could have gone on.
 pub fn is_preemption(switch: &SwitchRecord) -> bool {
-    const BLOCKED: u8 = 1;
-    const ENDED: u8 = 2;
-    switch.reason != BLOCKED && switch.reason != ENDED
+    !matches!(switch.why(), Some(SwitchReason::Blocked | SwitchReason::Ended))
 }
 
 /// The same switches, except that a thread which was switched to and stopped again before it did

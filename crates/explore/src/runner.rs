@@ -1,16 +1,15 @@
 //! What runs plans: a server of the target crate, or a stand-in for it.
 
-use threadbare_target::{Execution, Program, Server, ServerOptions, StartError};
+use threadbare_target::{Execution, Program, Server, ServerOptions, Snapshot, StartError, Stop};
+use threadbare_trace::ThreadId;
 use threadbare_wire::{LearnedRecord, flags};
 
 use crate::error::ExploreError;
+use crate::search::Steer;
 use crate::strategy::Plan;
 
-/// Runs one plan at a time, always from the same snapshot.
-pub(crate) trait Runner {
-    /// Runs the plan.
-    fn run(&mut self, plan: &Plan) -> Result<Execution, ExploreError>;
-
+/// Runs one plan at a time, always from the same snapshot before the first thread.
+pub(crate) trait Runner: Steer {
     /// From now on, this memory is known to be shared as well.
     fn learn(&mut self, shared: &[LearnedRecord]);
 
@@ -22,6 +21,8 @@ pub(crate) trait Runner {
 pub(crate) enum Trouble {
     /// The program failed on its own, before there was anything to decide.
     Crashed(Box<Execution>),
+    /// The time was up, or the user wanted an end, before the execution had ended.
+    CutShort,
     /// The tool cannot do its job.
     Error(ExploreError),
 }
@@ -61,13 +62,31 @@ impl Launch for Servers<'_> {
     }
 }
 
-impl Runner for ServerRunner {
+impl Steer for ServerRunner {
     fn run(&mut self, plan: &Plan) -> Result<Execution, ExploreError> {
         // Copying a long trace that nobody looks at would cost more than the run.
         let events = if plan.profile || plan.trace { 0 } else { flags::EVENTS_OF_FAILURES };
         Ok(self.server.run(plan.policy, &plan.script, self.flags | plan.flags | events)?)
     }
 
+    fn steer(&mut self, seed: u64, choices: &[ThreadId]) -> Result<Stop, ExploreError> {
+        Ok(self.server.steer(seed, choices, self.flags)?)
+    }
+
+    fn go_on(&mut self, snapshot: Snapshot, choices: &[ThreadId]) -> Result<Stop, ExploreError> {
+        Ok(self.server.go_on(snapshot, choices)?)
+    }
+
+    fn split(&mut self, snapshot: Snapshot, choices: &[ThreadId]) -> Result<Stop, ExploreError> {
+        Ok(self.server.split(snapshot, choices)?)
+    }
+
+    fn discard(&mut self, snapshot: Snapshot) {
+        self.server.discard(snapshot);
+    }
+}
+
+impl Runner for ServerRunner {
     fn learn(&mut self, shared: &[LearnedRecord]) {
         self.server.learn(shared);
     }

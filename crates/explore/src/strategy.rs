@@ -3,6 +3,7 @@
 use threadbare_sched::{PolicyKind, PolicySpec};
 use threadbare_target::{Execution, Script};
 
+use crate::ars::{Ars, Style};
 use crate::auto::Auto;
 use crate::campaign::Options;
 use crate::dfs::Dfs;
@@ -10,6 +11,7 @@ use crate::error::ExploreError;
 use crate::history::History;
 use crate::mcr::Mcr;
 use crate::sampled::{RoundRobin, Sampled, Sampler};
+use crate::search::SharedSearch;
 
 /// The names of all strategies, in the order they are listed to people.
 pub const STRATEGIES: &[&str] = &[
@@ -18,6 +20,8 @@ pub const STRATEGIES: &[&str] = &[
     "pct",
     "pos",
     "surw",
+    "ars",
+    "ars-paper",
     "dfs",
     "mcr",
     "delay-yield",
@@ -43,6 +47,8 @@ pub struct Plan {
     pub trace: bool,
     /// A number by which the strategy knows its plan again.
     pub tag: u64,
+    /// The execution is the next one that this search comes to, and all but `name` is of no account.
+    pub search: Option<SharedSearch>,
 }
 
 impl Plan {
@@ -56,6 +62,7 @@ impl Plan {
             profile: false,
             trace: false,
             tag: 0,
+            search: None,
         }
     }
 }
@@ -85,6 +92,11 @@ pub trait Strategy {
         None
     }
 
+    /// How many partial runs were made from snapshots.
+    fn snapshots(&self) -> u64 {
+        0
+    }
+
     /// What the user should know about the search.
     fn warnings(&self) -> Vec<String> {
         Vec::new()
@@ -99,6 +111,11 @@ pub(crate) fn by_name(options: &Options) -> Result<Box<dyn Strategy>, ExploreErr
         return Err(ExploreError::Probability(probability));
     }
     let sampled = |sampler| Ok(Box::new(Sampled::new(sampler, seed)) as Box<dyn Strategy>);
+    let ars = |style: Style| {
+        let (always_from_start, probes) = (!options.snapshots, options.known.is_none());
+        let style = Style { always_from_start, probes, ..style };
+        Ok(Box::new(Ars::new(seed, style)) as Box<dyn Strategy>)
+    };
     let delay = |micros| sampled(Sampler::Delay { micros, probability });
     match options.strategy.as_str() {
         "auto" => Ok(Box::new(Auto::new(seed, probability))),
@@ -106,8 +123,10 @@ pub(crate) fn by_name(options: &Options) -> Result<Box<dyn Strategy>, ExploreErr
         "pct" => sampled(Sampler::Pct { depth: options.pct_depth }),
         "pos" => sampled(Sampler::Pos),
         "surw" => sampled(Sampler::Surw),
-        "dfs" => Ok(Box::new(Dfs::new(seed, options.preemption_bound))),
-        "mcr" => Ok(Box::new(Mcr::new(seed))),
+        "mcr" => Ok(Box::new(Mcr::new(seed, options.known.is_some()))),
+        "ars" => ars(Style::improved(options.ars_width)),
+        "ars-paper" => ars(Style::paper(options.ars_width)),
+        "dfs" => Ok(Box::new(Dfs::new(seed, options.preemption_bound, options.known.is_some()))),
         "delay-yield" => delay(0),
         "delay-10ms" => delay(10_000),
         "delay-100ms" => delay(100_000),

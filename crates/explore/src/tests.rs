@@ -1,6 +1,8 @@
 //! The loop and the strategies, on toy programs instead of processes.
 
+mod ars;
 mod campaign;
+mod compare;
 mod dfs;
 mod lab;
 mod mcr;

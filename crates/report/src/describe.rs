@@ -66,7 +66,7 @@ pub fn about_switch(switch: &SwitchRecord, names: &dyn Names) -> String {
 }
 
 /// A value of `size` bytes: small negative numbers and pointers are shown as what they are.
-fn number(value: u64, size: u8) -> String {
+pub(crate) fn number(value: u64, size: u8) -> String {
     let bits = u32::from(size) * 8;
     let value = if bits == 0 || bits >= 64 { value } else { value & ((1 << bits) - 1) };
     let negative = match size {
@@ -82,7 +82,7 @@ fn number(value: u64, size: u8) -> String {
 }
 
 /// C++ names can be longer than the lane; their ends tell most of them apart.
-fn shortened(name: &str) -> String {
+pub(crate) fn shortened(name: &str) -> String {
     const MOST: usize = 40;
     let length = name.chars().count();
     if length <= MOST {

@@ -1,21 +1,57 @@
 //! A failure in words.
 
-use threadbare_trace::{Failure, FailureKind};
+use threadbare_trace::{Failure, FailureKind, ThreadId, Waiting};
 
+use crate::describe::shortened;
 use crate::{Look, Names, Place};
+
+/// The thread that a deadlock is shown in, if the one that stopped last has ended or only waits for others to
+/// end.
+pub(crate) fn stuck_thread(failure: &Failure) -> Option<Waiting> {
+    if failure.kind != FailureKind::Deadlock {
+        return None;
+    }
+    let waiting = failure.waiting();
+    let says_enough = waiting.iter().any(|it| it.thread == failure.thread && !it.for_end());
+    waiting.into_iter().find(|it| !it.for_end()).filter(|_| !says_enough)
+}
+
+/// The thread in which a failure shows.
+pub(crate) fn failure_thread(failure: &Failure) -> ThreadId {
+    stuck_thread(failure).map_or(failure.thread, |it| it.thread)
+}
 
 /// The innermost place of a failure, in known source if there is any.
 pub fn failure_site(failure: &Failure, names: &dyn Names) -> Option<Place> {
+    if let Some(place) = stuck_thread(failure).and_then(|it| names.place(it.pc, it.context)) {
+        return Some(place);
+    }
     let places = || failure.stack.iter().filter_map(|&pc| names.place(pc, 0));
     places()
         .find(|place| place.line.is_some() && !place.in_system)
+        .or_else(|| panic_place(failure))
         .or_else(|| places().find(|place| place.line.is_some()))
         .or_else(|| places().next())
 }
 
-/// A kind of failure as it stands in a sentence: "found a deadlock".
-pub fn failure_phrase(kind: FailureKind) -> &'static str {
+/// Where Rust says that it panicked.
+fn panic_place(failure: &Failure) -> Option<Place> {
+    let (file, line, column) = failure.panic_place()?;
+    let name = file.rsplit('/').next().unwrap_or(file);
+    Some(Place {
+        label: format!("{name}:{line}"),
+        function: None,
+        file: Some(file.to_string()),
+        line: Some(line),
+        column: Some(column),
+        in_system: false,
+    })
+}
+
+/// A failure as it stands in a sentence: "found a deadlock".
+pub fn failure_phrase(kind: FailureKind, message: &str) -> &'static str {
     match kind {
+        FailureKind::Abort | FailureKind::Exit if message.contains(" panicked at ") => "a panic",
         FailureKind::Assertion => "a failed assertion",
         FailureKind::Abort => "an abort",
         FailureKind::Segfault => "a fatal signal",
@@ -80,7 +116,7 @@ fn marked(text: &str) -> Option<(Mark, usize)> {
 /// The closing paragraph: what went wrong, where, and the calls that led there.
 pub(crate) fn paragraph(failure: &Failure, names: &dyn Names, look: &Look) -> String {
     let site = failure_site(failure, names);
-    let mut heading = format!("✗ {} in {}", failure.kind.word(), failure.thread);
+    let mut heading = format!("✗ {} in {}", failure.kind.word(), failure_thread(failure));
     if let Some(site) = &site {
         heading.push_str(&format!(" at {site}"));
     }
@@ -89,14 +125,18 @@ pub(crate) fn paragraph(failure: &Failure, names: &dyn Names, look: &Look) -> St
     for line in name_addresses(&failure.message, names).lines() {
         text.push_str(&format!("  {line}\n"));
     }
+    if stuck_thread(failure).is_some() {
+        // The calls are those of another thread.
+        return text;
+    }
     let mut frames: Vec<Place> = failure.stack.iter().filter_map(|&pc| names.place(pc, 0)).collect();
     // What called `main` is of no interest, unless nothing else is known.
     if frames.iter().any(|frame| frame.line.is_some()) {
         frames.retain(|frame| frame.line.is_some());
     }
     if frames.len() > 1 {
-        let function = |frame: &Place| frame.function.clone().unwrap_or_else(|| "?".to_string());
-        let widest = frames.iter().map(|frame| function(frame).len()).max().unwrap_or(0);
+        let function = |frame: &Place| frame.function.as_deref().map_or_else(|| "?".to_string(), shortened);
+        let widest = frames.iter().map(|frame| function(frame).chars().count()).max().unwrap_or(0);
         for (depth, frame) in frames.iter().enumerate() {
             let lead = if depth == 0 { "in" } else { "by" };
             let line = format!("  {lead} {:widest$}  {frame}\n", function(frame));

@@ -1,8 +1,10 @@
 //! A finding in words.
 
-use threadbare_analysis::{Access, Cause, Finding, FindingKind};
+use threadbare_analysis::{Access, Finding, FindingKind, Inconsistent, Seen, Unexpected};
 use threadbare_trace::EventKind;
 
+use crate::describe::number;
+use crate::sequence::{name_of, sequence, site, verb};
 use crate::{Names, Place};
 
 /// What people and files are told of a finding.
@@ -43,6 +45,7 @@ pub fn finding_text(finding: &Finding, names: &dyn Names, happened: bool) -> Fin
     let heading = match finding.kind {
         FindingKind::Race => format!("race on {object}"),
         FindingKind::Atomicity => format!("atomicity violation on {object}"),
+        FindingKind::Order => format!("order violation on {object}"),
         FindingKind::Deadlock => format!("deadlock over {}", locks(finding, names)),
         FindingKind::LockDiscipline => format!("no lock protects {object} everywhere"),
     };
@@ -58,51 +61,64 @@ pub fn finding_text(finding: &Finding, names: &dyn Names, happened: bool) -> Fin
     }
 }
 
-/// What separates a failing execution from `compared` passing ones, in one sentence.
-pub fn cause_text(cause: &Cause, compared: usize, names: &dyn Names) -> String {
-    let object = cause.accesses.first().map_or_else(String::new, |it| name_of(it.event, it.object, names));
-    let mut text = sequence(&cause.accesses, &object, names);
-    text.push_str(&match (cause.in_passing, compared) {
-        (_, 0) => String::new(),
-        (0, _) => format!("; none of {compared} passing executions does that"),
-        (some, _) => format!("; {some} of {compared} passing executions do that too"),
-    });
+/// A read that saw what it sees in no passing execution, in one sentence.
+pub fn unexpected_text(unexpected: &Unexpected, names: &dyn Names) -> String {
+    let [first, second] = &unexpected.accesses;
+    let read = &unexpected.accesses[unexpected.read];
+    let object = name_of(read.event, read.object, names);
+    let value = number(unexpected.value, unexpected.size);
+    let (mine, theirs) = (site(first, names), site(second, names));
+    let mut text = match unexpected.read {
+        0 => format!(
+            "{} read {object} = {value} at {mine} before {} {} it at {theirs}",
+            first.thread,
+            second.thread,
+            verb(second.kind)
+        ),
+        _ => format!(
+            "{} {} {object} at {mine}, then {} read {value} from it at {theirs}",
+            first.thread,
+            verb(first.kind),
+            second.thread
+        ),
+    };
+    const SHOWN: usize = 4;
+    let mut usual: Vec<String> =
+        unexpected.usual.iter().take(SHOWN).map(|value| number(*value, unexpected.size)).collect();
+    if unexpected.usual.len() > SHOWN {
+        usual.push("others".to_string());
+    }
+    let last = usual.pop().unwrap_or_default();
+    let usual = if usual.is_empty() { last } else { format!("{} or {last}", usual.join(", ")) };
+    let compared = unexpected.compared;
+    text.push_str(&format!("; the {compared} passing executions that get there read {usual}"));
     text
 }
 
-/// Accesses one after the other: `T1 read x at a.c:1, T2 wrote it at a.c:2, then T1 wrote it at a.c:3`.
-fn sequence(accesses: &[Access], object: &str, names: &dyn Names) -> String {
-    let parts: Vec<String> = (accesses.iter().enumerate())
-        .map(|(place, access)| {
-            let what = name_of(access.event, access.object, names);
-            let what = if place > 0 && what == object { "it" } else { &what };
-            let then = if place > 0 && place == accesses.len() - 1 { "then " } else { "" };
-            format!("{then}{} {} {what} at {}", access.thread, verb(access.kind), site(access, names))
-        })
-        .collect();
-    parts.join(", ")
-}
-
-fn name_of(at: usize, address: u64, names: &dyn Names) -> String {
-    names.object_at(at, address).unwrap_or_else(|| "memory without a name".to_string())
-}
-
-fn site(access: &Access, names: &dyn Names) -> String {
-    names.place(access.pc, access.context).map_or_else(|| "an unknown place".to_string(), |it| it.label)
+/// Two reads that saw what they never see together in passing executions, in one sentence.
+pub fn inconsistent_text(found: &Inconsistent, names: &dyn Names) -> String {
+    let part = |seen: &Seen| {
+        let object = name_of(seen.read.event, seen.read.object, names);
+        let value = number(seen.value, seen.size);
+        let source = match &seen.write {
+            Some(write) => format!("which {} {} at {}", write.thread, verb(write.kind), site(write, names)),
+            None => "as it was in the beginning".to_string(),
+        };
+        format!("{object} = {value} at {}, {source}", site(&seen.read, names))
+    };
+    let [first, second] = &found.seen;
+    format!(
+        "{} read {}, and {}; none of the {} passing executions that get there reads these two together",
+        first.read.thread,
+        part(first),
+        part(second),
+        found.compared
+    )
 }
 
 fn locks(finding: &Finding, names: &dyn Names) -> String {
     let all: Vec<String> = finding.locks.iter().map(|lock| name_of(finding.at, *lock, names)).collect();
     all.join(", ")
-}
-
-fn verb(kind: EventKind) -> &'static str {
-    match kind {
-        EventKind::Free => "freed",
-        EventKind::AtomicUpdate => "updated",
-        _ if kind.writes() => "wrote",
-        _ => "read",
-    }
 }
 
 fn sentence(finding: &Finding, object: &str, names: &dyn Names, happened: bool) -> String {
@@ -120,14 +136,29 @@ fn sentence(finding: &Finding, object: &str, names: &dyn Names, happened: bool) 
                 at(b)
             )
         }
-        (FindingKind::Atomicity, accesses) => {
+        (FindingKind::Order, [signal, wait]) if wait.kind == EventKind::CondWait => format!(
+            "{} signalled {object} at {} when nobody waited for it, then {} waited for it at {}",
+            signal.thread,
+            at(signal),
+            wait.thread,
+            at(wait)
+        ),
+        (FindingKind::Atomicity | FindingKind::Order, accesses) => {
             let can = if happened { "" } else { " can happen" };
-            format!("{}{can}", sequence(accesses, object, names))
+            format!("{}{can}", sequence(accesses, names))
         }
         (FindingKind::Deadlock, accesses) => {
             let parts: Vec<String> = accesses
                 .chunks(2)
                 .filter_map(|pair| match pair {
+                    [taken, wanted] if taken.object == wanted.object => Some(format!(
+                        "{} took {} at {} and never gives it back, so {} waits for it at {} for ever",
+                        taken.thread,
+                        name_of(taken.event, taken.object, names),
+                        at(taken),
+                        wanted.thread,
+                        at(wanted)
+                    )),
                     [held, wanted] => Some(format!(
                         "{} holds {} (from {}) and wants {} at {}",
                         held.thread,

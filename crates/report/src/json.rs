@@ -46,6 +46,8 @@ pub struct JsonReport {
     pub elapsed_s: f64,
     /// Runs a second.
     pub executions_per_s: f64,
+    /// Partial runs from snapshots in the middle of executions; they are no executions.
+    pub snapshots: u64,
     /// The first failure.
     pub failure: Option<FailureReport>,
     /// Suspicious things that were seen.
@@ -90,6 +92,8 @@ pub struct FailureReport {
     pub reproduced: bool,
     /// The memory-access pattern that separates it from passing executions, in one sentence.
     pub cause: Option<String>,
+    /// The same as a finding: what it is about, and where.
+    pub cause_finding: Option<Finding>,
     /// Switches away from a thread that could have gone on.
     pub preemptions: u64,
     /// Whether none of them can be left out without losing the failure.
@@ -101,7 +105,7 @@ pub struct FailureReport {
 /// Something suspicious in a trace.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Finding {
-    /// `race`, `atomicity`, `deadlock` or `lock-discipline`.
+    /// `race`, `atomicity`, `order`, `deadlock` or `lock-discipline`.
     pub kind: &'static str,
     /// The object concerned.
     pub object: String,

@@ -7,8 +7,8 @@ use crate::Look;
 
 /// One line of the table before it is fitted.
 pub(crate) enum Line {
-    /// A step in its thread's lane.
-    Step { number: String, site: String, thread: ThreadId, text: String, source: String },
+    /// A step in its thread's lane, with the locks held during it.
+    Step { number: String, site: String, thread: ThreadId, text: String, holds: String, source: String },
     /// Something that concerns the whole width.
     Across(String),
     /// Something in the background, in a thread's lane.
@@ -20,6 +20,10 @@ const GAP: &str = "  ";
 const NARROWEST_LANE: usize = 16;
 const NARROWEST_SOURCE: usize = 24;
 const WIDEST_SITE: usize = 28;
+/// The head of the column of locks.
+const HOLDS: &str = "holds";
+/// Longer lists of locks take several lines.
+const WIDEST_HOLDS: usize = 24;
 
 /// How wide each column is.
 struct Columns {
@@ -29,6 +33,8 @@ struct Columns {
     lanes: Vec<(ThreadId, usize)>,
     /// The one column of a list.
     list: usize,
+    /// The locks held during a step; 0 if none ever are.
+    holds: usize,
     source: usize,
 }
 
@@ -45,10 +51,10 @@ pub(crate) fn draw(titles: &[(ThreadId, String)], lines: &[Line], look: &Look) -
                 }
             }
             Line::Note { thread, text: note } => {
-                columns.step(["", "", note, ""], *thread, true, look, &mut text);
+                columns.step(["", "", note, "", ""], *thread, true, look, &mut text);
             }
-            Line::Step { number, site, thread, text: step, source } => {
-                columns.step([number, site, step, source], *thread, false, look, &mut text);
+            Line::Step { number, site, thread, text: step, holds, source } => {
+                columns.step([number, site, step, holds, source], *thread, false, look, &mut text);
             }
         }
     }
@@ -59,6 +65,7 @@ impl Columns {
     fn fit(titles: &[(ThreadId, String)], lines: &[Line], width: usize) -> Columns {
         let mut number = 4;
         let mut site = 0;
+        let mut holds = 0;
         let mut source = 0;
         let mut lanes: Vec<(ThreadId, usize)> =
             titles.iter().map(|(thread, title)| (*thread, title.width().max(4))).collect();
@@ -66,8 +73,9 @@ impl Columns {
             let (thread, text) = match line {
                 Line::Across(_) => continue,
                 Line::Note { thread, text } => (thread, text),
-                Line::Step { number: n, site: s, thread, text, source: code } => {
+                Line::Step { number: n, site: s, thread, text, holds: locks, source: code } => {
                     number = number.max(n.width());
+                    holds = holds.max(locks.width()).min(WIDEST_HOLDS).min(width / 4);
                     site = site.max(s.width()).min(WIDEST_SITE);
                     source = source.max(code.width());
                     (thread, text)
@@ -77,11 +85,15 @@ impl Columns {
                 *lane = (*lane).max(text.width());
             }
         }
-        let room = width.saturating_sub(number + site + 2 * GAP.len());
+        if holds > 0 {
+            holds = holds.max(HOLDS.len());
+        }
+        let beside = if holds == 0 { 0 } else { holds + GAP.len() };
+        let room = width.saturating_sub(number + site + beside + 2 * GAP.len());
         let needed = |lanes: &[(ThreadId, usize)]| -> usize {
             lanes.iter().map(|(_, lane)| lane + GAP.len()).sum::<usize>().saturating_sub(GAP.len())
         };
-        let mut columns = Columns { number, site, lanes, list: 0, source: 0 };
+        let mut columns = Columns { number, site, lanes, list: 0, holds, source: 0 };
         if needed(&columns.lanes) > room {
             columns.shrink(room);
         }
@@ -126,13 +138,16 @@ impl Columns {
             head.push_str(GAP);
             head.push_str(&pad("thread and step", self.list));
         }
+        if self.holds > 0 {
+            head.push_str(&format!("{GAP}{HOLDS}"));
+        }
         let mut head = trimmed(head, look);
         head.push('\n');
         head
     }
 
-    fn step(&self, cells: [&str; 4], thread: ThreadId, note: bool, look: &Look, out: &mut String) {
-        let [number, site, text, source] = cells;
+    fn step(&self, cells: [&str; 5], thread: ThreadId, note: bool, look: &Look, out: &mut String) {
+        let [number, site, text, holds, source] = cells;
         let named;
         let (width, text) = match self.lanes.iter().find(|(id, _)| *id == thread) {
             Some((_, lane)) => (*lane, text),
@@ -141,22 +156,29 @@ impl Columns {
                 (self.list, named.as_str())
             }
         };
-        for (index, part) in wrap(text, width).into_iter().enumerate() {
+        let parts = wrap(text, width);
+        let holds = if holds.is_empty() { Vec::new() } else { wrap(holds, self.holds) };
+        for index in 0..parts.len().max(holds.len()) {
             let first = index == 0;
+            let part = parts.get(index).map_or("", String::as_str);
             let mut line = format!("{:>1$}{GAP}", if first { number } else { "" }, self.number);
             line.push_str(&pad(&clip_front(if first { site } else { "" }, self.site), self.site));
             let style = if note { look.lane(thread).dimmed() } else { look.lane(thread) };
             if self.lanes.is_empty() {
                 line.push_str(GAP);
-                line.push_str(&look.paint(style, &pad(&part, self.list)));
+                line.push_str(&look.paint(style, &pad(part, self.list)));
             }
             for (id, lane) in &self.lanes {
                 line.push_str(GAP);
                 if *id == thread {
-                    line.push_str(&look.paint(style, &pad(&part, *lane)));
+                    line.push_str(&look.paint(style, &pad(part, *lane)));
                 } else {
                     line.push_str(&pad("", *lane));
                 }
+            }
+            if self.holds > 0 {
+                line.push_str(GAP);
+                line.push_str(&pad(holds.get(index).map_or("", String::as_str), self.holds));
             }
             if first && self.source > 0 && !source.is_empty() {
                 line.push_str(GAP);

@@ -4,9 +4,12 @@
 //! This crate is given events, switches and an outcome. It does not know how they came about, nor
 //! how a program's symbols are read: the [`Names`] trait stands between.
 
+mod compare;
+mod compare_table;
 mod describe;
 mod failure;
 mod finding_text;
+mod held;
 mod json;
 mod lanes;
 mod look;
@@ -14,19 +17,23 @@ mod names;
 mod perfetto;
 mod recorded;
 mod sarif;
+mod sequence;
 mod terminal;
 mod timeline;
 mod trace_json;
 
+pub use compare::{CompareReport, Figures, StrategyReport, TrialReport, VersusReport};
+pub use compare_table::compare_table;
 pub use describe::{about_switch, event_text};
 pub use failure::{failure_phrase, failure_site, name_addresses};
-pub use finding_text::{FindingText, cause_text, finding_text};
+pub use finding_text::{FindingText, finding_text, inconsistent_text, unexpected_text};
 pub use json::{Coverage, FailureReport, Finding, JsonReport, ReplayReport, Verdict};
 pub use look::Look;
 pub use names::{Names, Place};
 pub use perfetto::write_perfetto;
 pub use recorded::{RecordedNames, record};
 pub use sarif::{FlowStep, Level, Rule, SarifResult, failure_result, sarif};
+pub use sequence::cause_text;
 pub use terminal::interleaving;
 pub use timeline::Interleaving;
 pub use trace_json::write_trace_json;

@@ -8,8 +8,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
+use threadbare_analysis::{Change, LockSets};
 use threadbare_trace::{Event, EventKind, Moment, Outcome, SwitchRecord, ThreadId, TraceFile, moments};
 
+use crate::held::lock_name;
 use crate::{Names as _, RecordedNames, event_text};
 
 /// Microseconds a step takes on the viewer's clock: room for arrows to begin and end inside it.
@@ -53,7 +55,8 @@ struct Writer<'a> {
     switched: HashMap<ThreadId, usize>,
     /// The last write to an address.
     written: HashMap<u64, (usize, ThreadId)>,
-    /// Locks that are held, with their names.
+    locks: LockSets,
+    /// The locks whose spans are open, with their names.
     held: BTreeMap<(u64, ThreadId), String>,
 }
 
@@ -68,6 +71,7 @@ impl<'a> Writer<'a> {
             last: HashMap::new(),
             switched: HashMap::new(),
             written: HashMap::new(),
+            locks: LockSets::default(),
             held: BTreeMap::new(),
         }
     }
@@ -119,7 +123,7 @@ impl<'a> Writer<'a> {
             self.arrow("switch", from, self.file.events()[from].thread, index, event.thread)?;
         }
         self.reads_from(index, event)?;
-        self.locks(index, event)?;
+        self.lock_spans(index, event)?;
         self.last.insert(event.thread, index);
         Ok(())
     }
@@ -147,27 +151,19 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn locks(&mut self, index: usize, event: &Event) -> io::Result<()> {
-        use EventKind::*;
-        let name = |name: Option<&str>| name.unwrap_or("a lock without a name").to_string();
-        match event.kind() {
-            Some(Lock | ReadLock) => {
-                self.hold(index, event.addr, event.thread, name(self.file.object(index)))
+    fn lock_spans(&mut self, index: usize, event: &Event) -> io::Result<()> {
+        let Some(kind) = event.kind() else { return Ok(()) };
+        match self.locks.observe(index, event, kind) {
+            Some(Change::Taken(lock, _)) => {
+                let name = lock_name(index, lock, &self.names);
+                self.hold(index, lock, event.thread, name)
             }
-            Some(CondWake | CondTimeout) => {
-                self.hold(index, event.value, event.thread, name(self.file.value_name(index)))
-            }
-            // Only the last unlock of a recursive mutex leaves nothing.
-            Some(Unlock) if event.value == 0 => self.let_go(index, event.addr, event.thread),
-            Some(CondWait) => self.let_go(index, event.value, event.thread),
-            _ => Ok(()),
+            Some(Change::Released(held)) => self.let_go(index, held.lock, event.thread),
+            None => Ok(()),
         }
     }
 
     fn hold(&mut self, index: usize, lock: u64, thread: ThreadId, name: String) -> io::Result<()> {
-        if self.held.contains_key(&(lock, thread)) {
-            return Ok(());
-        }
         self.put(&span("b", index * STEP, lock, thread, &name))?;
         self.held.insert((lock, thread), name);
         Ok(())

@@ -6,6 +6,7 @@ use threadbare_trace::{
     ContextRecord, Event, EventKind, EventNames, Moment, Outcome, SiteName, TraceFile, moments,
 };
 
+use crate::failure::stuck_thread;
 use crate::{Interleaving, Names, Place, name_addresses};
 
 /// Writes an execution down with all its names. The caller adds what program it was.
@@ -13,6 +14,10 @@ pub fn record(story: &Interleaving<'_>, contexts: &[ContextRecord], names: &dyn 
     let mut file = TraceFile::default();
     let mut outcome = story.outcome.clone();
     if let Outcome::Failed(failure) = &mut outcome {
+        if let Some(stuck) = stuck_thread(failure) {
+            (failure.thread, failure.stack) = (stuck.thread, vec![stuck.pc]);
+            file.name_site(stuck.pc, 0, || site_name(stuck.pc, stuck.context, names));
+        }
         failure.message = name_addresses(&failure.message, names);
         failure.stack.iter().for_each(|&pc| name_site(&mut file, pc, 0, names));
     }
@@ -51,12 +56,14 @@ fn push_contexts(file: &mut TraceFile, upto: u32, contexts: &[ContextRecord], na
 }
 
 fn name_site(file: &mut TraceFile, pc: u64, context: u32, names: &dyn Names) {
-    file.name_site(pc, context, || {
-        let place = names.place(pc, context)?;
-        let source = names.source(&place);
-        let Place { label, function, file, line, column, in_system } = place;
-        Some(SiteName { label, function, file, line, column, in_system, source })
-    });
+    file.name_site(pc, context, || site_name(pc, context, names));
+}
+
+fn site_name(pc: u64, context: u32, names: &dyn Names) -> Option<SiteName> {
+    let place = names.place(pc, context)?;
+    let source = names.source(&place);
+    let Place { label, function, file, line, column, in_system } = place;
+    Some(SiteName { label, function, file, line, column, in_system, source })
 }
 
 /// The names that the texts about an event ask for.

@@ -2,27 +2,38 @@
 
 use std::collections::BTreeMap;
 
-use threadbare_trace::{EventKind, Outcome, SwitchRecord, ThreadId};
+use threadbare_trace::{EventKind, Outcome, SwitchReason, SwitchRecord, ThreadId};
 
+use crate::held::{HeldLocks, LockNames};
 use crate::lanes::{self, Line};
 use crate::timeline::{self, Row};
 use crate::{Interleaving, Look, Names, about_switch, event_text, failure};
 
 /// The whole story of one execution: the table of steps, then how it ended.
 pub fn interleaving(story: &Interleaving<'_>, names: &dyn Names, look: &Look) -> String {
-    let (earlier, rows) = timeline::rows(story, look);
+    let (earlier, rows) = timeline::rows(story, names, look);
     let titles = titles(story, &rows, names);
     let mut lines = Vec::with_capacity(rows.len() + 1);
     if earlier > 0 {
         let steps = if earlier == 1 { "step" } else { "steps" };
         lines.push(Line::Across(format!("… {earlier} earlier {steps} (--full shows them)")));
     }
-    lines.extend(rows.iter().map(|row| line(row, names)));
+    let mut held = HeldLocks::of(story.events);
+    let failing =
+        story.outcome.failure().map(|failure| held.at_end(failure::failure_thread(failure)).to_vec());
+    let failing = failing.unwrap_or_default();
+    let shown = rows.iter().filter_map(|row| match row {
+        Row::Step { index, .. } => Some(held.during(*index)),
+        _ => None,
+    });
+    let locks = LockNames::of(shown.flatten().chain(&failing), names);
+    lines.extend(rows.iter().map(|row| line(row, names, &|event| locks.text(held.during(event)))));
     if let Some(failure) = story.outcome.failure() {
         lines.push(Line::Step {
             number: String::new(),
+            holds: locks.text(&failing),
             site: failure::failure_site(failure, names).map_or_else(String::new, |site| site.to_string()),
-            thread: failure.thread,
+            thread: failure::failure_thread(failure),
             text: format!("✗ {}", failure.kind.word()),
             source: failure::failure_site(failure, names)
                 .and_then(|site| names.source(&site))
@@ -59,7 +70,7 @@ fn titles(story: &Interleaving<'_>, rows: &[Row], names: &dyn Names) -> Vec<(Thr
         Row::Folded { thread, .. } => Some(*thread),
         Row::Switch(_) => None,
     });
-    for thread in shown.chain(story.outcome.failure().map(|failure| failure.thread)) {
+    for thread in shown.chain(story.outcome.failure().map(failure::failure_thread)) {
         titles.entry(thread).or_insert_with(|| {
             if thread == ThreadId::MAIN { format!("{thread} main") } else { thread.to_string() }
         });
@@ -72,7 +83,7 @@ fn titles(story: &Interleaving<'_>, rows: &[Row], names: &dyn Names) -> Vec<(Thr
     titles.into_iter().collect()
 }
 
-fn line(row: &Row, names: &dyn Names) -> Line {
+fn line(row: &Row, names: &dyn Names, holds: &dyn Fn(usize) -> String) -> Line {
     match row {
         Row::Switch(switch) => Line::Across(switch_text(switch, names)),
         Row::Folded { thread, count } => {
@@ -90,6 +101,7 @@ fn line(row: &Row, names: &dyn Names) -> Line {
                 site: place.map_or_else(String::new, |place| place.to_string()),
                 thread: event.thread,
                 text,
+                holds: holds(*index),
                 source: source.map_or_else(String::new, |text| text.trim().to_string()),
             }
         }
@@ -99,14 +111,14 @@ fn line(row: &Row, names: &dyn Names) -> Line {
 fn switch_text(switch: &SwitchRecord, names: &dyn Names) -> String {
     let SwitchRecord { from, to, .. } = switch;
     let about = about_switch(switch, names);
-    let why = match switch.reason {
-        0 => format!("the policy chose; {from} stops before {about}"),
-        1 => format!("{from} is blocked at {about}"),
-        2 => format!("{from} has ended"),
-        3 => format!("{from} gave way at {about}"),
-        4 => format!("{to} is new and runs up to its first operation"),
-        5 => format!("{from} is ready, its creator goes on"),
-        other => format!("for reason {other}, before {about}"),
+    let why = match switch.why() {
+        Some(SwitchReason::Chosen) => format!("the policy chose; {from} stops before {about}"),
+        Some(SwitchReason::Blocked) => format!("{from} is blocked at {about}"),
+        Some(SwitchReason::Ended) => format!("{from} has ended"),
+        Some(SwitchReason::GaveWay) => format!("{from} gave way at {about}"),
+        Some(SwitchReason::Starting) => format!("{to} is new and runs up to its first operation"),
+        Some(SwitchReason::Started) => format!("{from} is ready, its creator goes on"),
+        None => format!("for reason {}, before {about}", switch.reason),
     };
     format!("── {from} → {to}: {why}")
 }

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
-use threadbare_trace::{Event, EventKind, Failure, FailureKind, Outcome, SwitchRecord, ThreadId};
+use threadbare_trace::{
+    Event, EventKind, Failure, FailureKind, Outcome, SwitchReason, SwitchRecord, ThreadId,
+};
 
-use crate::Look;
+use crate::{Look, Names, Place};
 
 /// One execution, as far as it can be shown.
 #[derive(Clone, Copy, Debug)]
@@ -37,12 +39,13 @@ const LONG_RUN: usize = 16;
 const KEPT_ENDS: usize = 5;
 
 /// The rows to show, and how many steps came before the first of them.
-pub(crate) fn rows(story: &Interleaving<'_>, look: &Look) -> (usize, Vec<Row>) {
+pub(crate) fn rows(story: &Interleaving<'_>, names: &dyn Names, look: &Look) -> (usize, Vec<Row>) {
     let failure = story.outcome.failure();
     let mut rows = merge(story.events, story.switches);
     mark_starts(&mut rows);
     if !look.verbose {
         rows.retain(|row| matters(row, failure));
+        leave_out_libraries(&mut rows, names);
     }
     let mut rows = join_repeats(number(rows));
     if look.full {
@@ -109,15 +112,8 @@ fn before(event: &Event, switch: &SwitchRecord) -> bool {
     // A thread that goes to sleep in its operation stops *in* it, having already made its first half.
     let makes_the_thread_stop =
         matches!(event.kind(), Some(CondWait | FutexWait | BarrierArrive | Exit | Sleep | Yield));
-    event.op == switch.op && switch.reason != REASON_CHOSEN && makes_the_thread_stop
+    event.op == switch.op && switch.why() != Some(SwitchReason::Chosen) && makes_the_thread_stop
 }
-
-/// The policy chose another thread; see [`SwitchRecord::reason`].
-const REASON_CHOSEN: u8 = 0;
-/// A new thread is run up to its first operation.
-const REASON_STARTING: u8 = 4;
-/// Its creator goes on after that.
-const REASON_STARTED: u8 = 5;
 
 /// In a replay the start of a thread is a switch like any other; it is still no decision that
 /// anybody wants to read about.
@@ -132,20 +128,20 @@ fn mark_starts(rows: &mut [Row]) {
         if start.kind != EventKind::Create as u8 {
             continue;
         }
-        set_reason(&mut rows[place], REASON_STARTING);
+        set_reason(&mut rows[place], SwitchReason::Starting);
         let quiet = |row: &Row| matches!(row, Row::Step { .. }) && !matters(row, None);
         if let Some(row) = rows[place + 1..].iter_mut().find(|row| !quiet(row))
             && let Row::Switch(back) = row
             && (back.from, back.to) == (start.to, start.from)
         {
-            set_reason(row, REASON_STARTED);
+            set_reason(row, SwitchReason::Started);
         }
     }
 }
 
-fn set_reason(row: &mut Row, reason: u8) {
+fn set_reason(row: &mut Row, reason: SwitchReason) {
     if let Row::Switch(switch) = row {
-        switch.reason = reason;
+        switch.reason = reason as u8;
     }
 }
 
@@ -165,7 +161,7 @@ fn matters(row: &Row, failure: Option<&Failure>) -> bool {
     use EventKind::*;
     let kind = failure.map(|failure| failure.kind);
     match row {
-        Row::Switch(switch) => ![REASON_STARTING, REASON_STARTED].contains(&switch.reason),
+        Row::Switch(switch) => !matches!(switch.why(), Some(SwitchReason::Starting | SwitchReason::Started)),
         Row::Folded { .. } => true,
         Row::Step { event, .. } => match event.kind() {
             Some(Alloc | Frame | Init | Process | Start | Fence) => false,
@@ -176,6 +172,35 @@ fn matters(row: &Row, failure: Option<&Failure>) -> bool {
             _ => true,
         },
     }
+}
+
+/// Leaves out what libraries do to memory on their own account, as when they start a thread; unless there is
+/// nothing else.
+fn leave_out_libraries(rows: &mut Vec<Row>, names: &dyn Names) {
+    use EventKind::*;
+    let mut known: HashMap<(u64, u32), Option<Place>> = HashMap::new();
+    let mut place = |event: &Event| {
+        let look_up = || names.place(event.pc, event.context);
+        known.entry((event.pc, event.context)).or_insert_with(look_up).clone()
+    };
+    let mut steps = rows.iter().filter_map(|row| match row {
+        Row::Step { event, .. } => Some(event),
+        _ => None,
+    });
+    // Without any lines, the program's own code cannot be told from that of libraries.
+    if !steps.any(|event| place(event).is_some_and(|it| it.line.is_some() && !it.in_system)) {
+        return;
+    }
+    let mut is_foreign = |event: &Event| place(event).is_some_and(|it| it.in_system);
+    let concerns = |kind: EventKind| kind.accesses_memory() || matches!(kind, OnceBegin | OnceEnd | OnceSeen);
+    let foreign: Vec<bool> = (rows.iter())
+        .map(|row| match row {
+            Row::Step { event, .. } => event.kind().is_some_and(concerns) && is_foreign(event),
+            _ => false,
+        })
+        .collect();
+    let mut foreign = foreign.into_iter();
+    rows.retain(|_| !foreign.next().unwrap_or(false));
 }
 
 /// A spinning thread makes the same step over and over: one row says how often.

@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
-use threadbare_trace::{EventKind, Outcome, ThreadId, TraceFile};
+use threadbare_analysis::{Held, Mode};
+use threadbare_trace::{EventKind, Outcome, SwitchReason, ThreadId, TraceFile};
 
+use crate::held::{HeldLocks, lock_name};
 use crate::{Names as _, RecordedNames, about_switch, event_text, failure_site};
 
 /// Writes the whole JSON object. Places are listed once; events and switches give their index.
@@ -25,6 +27,11 @@ pub fn write_trace_json(file: &TraceFile, out: &mut dyn Write) -> io::Result<()>
     // The lists can be long, so they are written row by row into the open object.
     let head = serde_json::to_string(&head)?;
     out.write_all(head.strip_suffix('}').unwrap_or(&head).as_bytes())?;
+    let held = HeldLocks::of(file.events());
+    let lock = |held: &Held| {
+        let mode = if held.mode == Mode::Shared { "shared" } else { "exclusive" };
+        json!({ "name": lock_name(held.since, held.lock, &names), "mode": mode })
+    };
     list(out, "events", file.events().iter().enumerate(), |(index, event)| {
         json!({
             "thread": event.thread.0,
@@ -39,6 +46,7 @@ pub fn write_trace_json(file: &TraceFile, out: &mut dyn Write) -> io::Result<()>
             "value_name": file.value_name(index),
             "old": event.old,
             "old_name": file.old_name(index),
+            "locks": held.during(index).iter().map(lock).collect::<Vec<_>>(),
             "text": event_text(index, event, &names),
         })
     })?;
@@ -49,7 +57,7 @@ pub fn write_trace_json(file: &TraceFile, out: &mut dyn Write) -> io::Result<()>
             "to": switch.to.0,
             "place": places.number(switch.pc, switch.context),
             "context": switch.context,
-            "reason": reason(switch.reason),
+            "reason": switch.why().map_or("unknown", SwitchReason::word),
             "before": about_switch(switch, &names),
         })
     })?;
@@ -133,16 +141,4 @@ fn threads(file: &TraceFile) -> Value {
         json!({ "thread": thread.0, "routine": routine, "events": events })
     };
     threads.into_iter().map(row).collect()
-}
-
-fn reason(number: u8) -> &'static str {
-    match number {
-        0 => "chosen",
-        1 => "blocked",
-        2 => "ended",
-        3 => "gave way",
-        4 => "new thread starts",
-        5 => "new thread is ready",
-        _ => "unknown",
-    }
 }

@@ -5,7 +5,7 @@ mod support;
 use std::collections::HashMap;
 
 use serde_json::Value;
-use support::{deadlock, lost_update, recorded};
+use support::{deadlock, guarded, lost_update, recorded};
 use threadbare_report::{write_perfetto, write_trace_json};
 use threadbare_trace::TraceFile;
 
@@ -70,6 +70,25 @@ fn a_condition_wait_lets_the_lock_go_for_its_time() {
     assert_eq!(
         spans,
         [(Some("b"), Some(0)), (Some("e"), Some(20)), (Some("b"), Some(30)), (Some("e"), Some(50))]
+    );
+}
+
+#[test]
+fn the_json_object_names_the_locks_held_during_an_event() {
+    let trace = json(write_trace_json, &recorded(&guarded()));
+    let held = |event: usize| {
+        let locks = trace["events"][event]["locks"].as_array().expect("a list");
+        let name = |lock: &Value| format!("{} {}", lock["mode"], lock["name"]).replace('"', "");
+        locks.iter().map(name).collect::<Vec<_>>()
+    };
+    // T1 reads under both locks, T2 reads under none and writes under one, T1 writes under both again.
+    assert_eq!(held(2), ["shared right", "exclusive left"]);
+    assert_eq!((held(4), held(6)), (vec![], vec!["exclusive left".to_string()]));
+    assert_eq!(held(9), ["shared right", "exclusive left"]);
+    // What an operation itself takes or gives up is not held throughout.
+    assert_eq!(
+        (held(0), held(1), held(3)),
+        (vec![], vec!["shared right".into()], vec!["shared right".into()])
     );
 }
 

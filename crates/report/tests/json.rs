@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use threadbare_report::{Coverage, FailureReport, JsonReport, Verdict};
+use threadbare_report::{Coverage, FailureReport, Finding, JsonReport, Verdict};
 
 fn sample() -> JsonReport {
     let failure = FailureReport {
@@ -16,6 +16,16 @@ fn sample() -> JsonReport {
         count: 3,
         reproduced: true,
         cause: Some("T1 read balance at bank.c:8, T2 wrote it at bank.c:9".into()),
+        cause_finding: Some(Finding {
+            kind: "order",
+            object: "balance".into(),
+            sites: vec!["bank.c:8".into(), "bank.c:9".into()],
+            pattern: Some(1),
+            confirmed: true,
+            message: "T1 read balance at bank.c:8, T2 wrote it at bank.c:9".into(),
+            schedule: Some(".threadbare/bank-1.schedule".into()),
+            count: 1,
+        }),
         preemptions: 2,
         minimal: true,
         trace: Some(".threadbare/bank-1.trace".into()),
@@ -33,6 +43,7 @@ fn sample() -> JsonReport {
         threads: 3,
         elapsed_s: JsonReport::seconds(Duration::from_nanos(410_000_400)),
         executions_per_s: JsonReport::rate(17, Duration::from_millis(410)),
+        snapshots: 0,
         failure: Some(failure.clone()),
         findings: vec![],
         coverage: Coverage::default(),

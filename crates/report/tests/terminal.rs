@@ -2,7 +2,7 @@
 
 mod support;
 
-use support::{event, failure, lost_update, shown, switch};
+use support::{event, failure, guarded, lost_update, shown, switch};
 use threadbare_report::Look;
 use threadbare_trace::{Event, EventKind, FailureKind, Outcome, SwitchRecord};
 
@@ -40,10 +40,12 @@ fn a_replay_reads_as_the_run_it_repeats() {
 #[test]
 fn no_line_is_wider_than_the_terminal_where_lanes_can_help_it() {
     for width in 60..160 {
-        let text = shown(&lost_update(), Look { width, ..Look::default() });
-        let table = text.split("\n\n").next().unwrap_or_default();
-        for line in table.lines() {
-            assert!(line.chars().count() <= width, "{width}: {line}");
+        for parts in [lost_update(), guarded()] {
+            let text = shown(&parts, Look { width, ..Look::default() });
+            let table = text.split("\n\n").next().unwrap_or_default();
+            for line in table.lines() {
+                assert!(line.chars().count() <= width, "{width}: {line}");
+            }
         }
     }
 }
@@ -88,6 +90,36 @@ fn a_condition_wait_stops_in_its_operation() {
     ];
     let switches = vec![switch(1, 2, 2, 7, CondWait, 0x400, 1), switch(2, 2, 1, 0, Exit, 0, 2)];
     insta::assert_snapshot!(shown(&(events, switches, Outcome::Passed), Look::default()));
+}
+
+#[test]
+fn locks_held_stand_beside_the_step() {
+    insta::assert_snapshot!(shown(&guarded(), Look::default()));
+    insta::assert_snapshot!("locks_in_a_list", shown(&guarded(), Look { width: 54, ..Look::default() }));
+    // Where no lock is ever held there is no column for them.
+    assert!(!shown(&lost_update(), Look::default()).contains("holds"));
+}
+
+#[test]
+fn what_a_library_does_on_its_own_account_is_left_out() {
+    use EventKind::*;
+    let (mut events, switches, outcome) = lost_update();
+    events.insert(4, event(1, 2, 50, Write, 0x500, 0, 1));
+    let look = Look::default();
+    assert!(!shown(&(events.clone(), switches.clone(), outcome.clone()), look).contains("start.c:50"));
+    let verbose = Look { verbose: true, ..look };
+    assert!(shown(&(events, switches, outcome.clone()), verbose).contains("start.c:50"));
+    // Where the program has no lines of its own, it stays.
+    let events = vec![event(1, 1, 50, Write, 0x500, 0, 1), event(2, 1, 51, Read, 0x500, 0, 1)];
+    assert!(shown(&(events, Vec::new(), outcome), look).contains("start.c:50"));
+}
+
+#[test]
+fn long_names_do_not_push_the_places_away() {
+    let outcome = failure(FailureKind::Abort, "abort was called", 1, &[41, 25]);
+    let text = shown(&(Vec::new(), Vec::new(), outcome), Look::default());
+    let widest = text.lines().map(|line| line.chars().count()).max();
+    assert!(widest < Some(65) && text.contains("bank.c:41"), "{text}");
 }
 
 #[test]

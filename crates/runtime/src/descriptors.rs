@@ -156,6 +156,15 @@ pub fn hold() -> Held {
 }
 
 impl Held {
+    /// Whether there is nothing that copies would share.
+    pub fn is_empty(&self) -> bool {
+        self.pipes.is_empty()
+            && self.pairs.is_empty()
+            && self.counters.is_empty()
+            && self.listeners.is_empty()
+            && engine().world.descriptors.watches.is_empty()
+    }
+
     /// Gives this copy of the process descriptors of its own.
     pub fn renew(&self) {
         for pipe in &self.pipes {

@@ -38,6 +38,8 @@ pub struct Engine {
     pub os_threads: bool,
     /// Condition waits may wake by themselves.
     pub spurious: bool,
+    /// The driver decides, beyond the script.
+    pub(crate) steered: bool,
     /// Decides where private accesses become scheduling points, in a probing execution.
     pub(crate) probe: Option<Rng>,
     /// All state of the other modules.
@@ -81,6 +83,7 @@ pub fn init(shared: Shared, main: Box<Fiber>) {
         running: false,
         os_threads: false,
         spurious: false,
+        steered: false,
         probe: None,
         world: crate::world::World::default(),
     };
@@ -134,6 +137,7 @@ impl Engine {
         self.policy = threads::build_policy(&self.shared);
         self.os_threads = control.plan.flags & flags::OS_THREADS != 0;
         self.spurious = control.plan.flags & flags::SPURIOUS != 0;
+        self.steered = control.plan.flags & flags::STEERED != 0;
         self.running = true;
         self.probe = (control.plan.flags & flags::PROBE != 0).then(|| Rng::new(control.plan.policy.seed));
         self.update_stop();

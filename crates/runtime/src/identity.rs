@@ -8,14 +8,12 @@ use std::ffi::c_int;
 
 use libc::{cpu_set_t, id_t, rlimit, sched_param};
 use threadbare_trace::ThreadId;
+use threadbare_wire::PROCESS_NUMBER;
 
 use crate::engine::engine;
 use crate::fiber::Fiber;
 use crate::interpose::{interpose, real};
 use crate::sys;
-
-/// Above what the kernel gives to anybody, so that a number that goes astray hits nobody.
-const PROCESS: c_int = 5_000_000;
 
 /// What a process that the program made itself has to know.
 #[derive(Clone, Copy)]
@@ -40,7 +38,7 @@ fn kernel_process() -> c_int {
 
 /// The program's number for this process.
 pub fn process() -> c_int {
-    if engine().world.identity.copied.is_some() { kernel_process() } else { PROCESS }
+    if engine().world.identity.copied.is_some() { kernel_process() } else { PROCESS_NUMBER }
 }
 
 /// The program's number for a thread: that of the process for the first one.

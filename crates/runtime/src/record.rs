@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use threadbare_trace::{Event, FailureKind};
 use threadbare_wire::{
-    Area, ContextRecord, Control, DecisionRecord, LearnedRecord, Status, SwitchRecord, flags,
+    Area, ContextRecord, Control, DecisionRecord, LearnedRecord, OfferRecord, Slot, Status, SwitchRecord,
+    flags,
 };
 
 use crate::sys;
@@ -136,6 +137,18 @@ impl Shared {
     pub fn script<T: Copy>(&self, index: u64) -> Option<T> {
         // SAFETY: the script area is sized for the larger of the two record types.
         self.slot::<T>(self.control().layout.script, index).map(|place| unsafe { *place })
+    }
+
+    /// Writes down a thread that can go on; says whether there was room.
+    pub fn offer(&self, index: u64, offer: OfferRecord) -> bool {
+        let place = self.slot::<OfferRecord>(self.control().layout.offers, index);
+        // SAFETY: `slot` checked the place.
+        place.map(|place| unsafe { place.write(offer) }).is_some()
+    }
+
+    /// Where the copy with this number takes its orders.
+    pub fn order_slot(&self, number: u32) -> Option<*mut Slot> {
+        self.slot::<Slot>(self.control().layout.slots, u64::from(number))
     }
 
     /// Adds a line the user should see, once.

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use threadbare_wire::{CONTROL_VARIABLE, Control, MAGIC, Request, Status};
+use threadbare_wire::{CONTROL_VARIABLE, Control, MAGIC, News, Reply, Request, Status};
 
 use crate::engine::{self, engine};
 use crate::fiber::Fiber;
@@ -127,6 +127,33 @@ fn open_files() -> Vec<OpenFile> {
     (0..DESCRIPTORS).filter_map(OpenFile::look).collect()
 }
 
+/// Tells the driver something about this process.
+pub fn tell(news: News) {
+    reply(Reply { news: news as u32, process: sys::process(), status: 0 });
+}
+
+fn reply(reply: Reply) {
+    // SAFETY: the pipes were set once, before; the record is plain numbers without gaps.
+    unsafe {
+        let bytes = std::slice::from_raw_parts((&raw const reply).cast::<u8>(), size_of::<Reply>());
+        sys::write(PIPES.replies, bytes);
+    }
+}
+
+/// The next request; none once the driver has gone.
+fn next_request() -> Option<u8> {
+    loop {
+        let mut request = 0u8;
+        // SAFETY: a one-byte read.
+        let got = unsafe {
+            sys::call(libc::SYS_read, [PIPES.requests as usize, &raw mut request as usize, 1, 0, 0, 0])
+        };
+        if got != -(libc::EINTR as isize) {
+            return (got == 1).then_some(request);
+        }
+    }
+}
+
 /// The program is about to start its first thread. This process stays here and serves; the
 /// function returns in each copy.
 pub fn snapshot() {
@@ -135,20 +162,14 @@ pub fn snapshot() {
     let control = engine.shared.control();
     let files = open_files();
     let descriptors = crate::descriptors::hold();
+    let numbers = files.iter().map(|file| file.fd);
+    engine.world.outward = crate::steered::Outward::look(numbers, !descriptors.is_empty());
     control.status = Status::Serving as u32;
-    // SAFETY: written once, before.
-    let pipes = unsafe { PIPES };
-    sys::write(pipes.replies, b"s");
+    tell(News::Serving);
     loop {
-        let mut request = 0u8;
-        // SAFETY: a one-byte read.
-        let got = unsafe {
-            sys::call(libc::SYS_read, [pipes.requests as usize, &raw mut request as usize, 1, 0, 0, 0])
-        };
-        if got == -(libc::EINTR as isize) {
-            continue;
-        }
-        if got != 1 || request != Request::Run as u8 {
+        let request = next_request();
+        let steered = request == Some(Request::Steer as u8);
+        if !steered && request != Some(Request::Run as u8) {
             sys::exit(0);
         }
         while engine.world.learned < control.learned_in {
@@ -163,28 +184,45 @@ pub fn snapshot() {
         // SAFETY: only this thread runs; parked ones need not exist in the copy.
         let child = unsafe { sys::fork() };
         if child == 0 {
-            die_with_parent();
+            die_with_server();
             descriptors.renew();
+            control.child = sys::process();
             engine.begin();
             return;
         }
-        control.child = child;
-        let mut status: c_int = 0;
-        loop {
-            // SAFETY: waits for the copy just made.
-            let got =
-                unsafe { sys::call(libc::SYS_wait4, [child as usize, &raw mut status as usize, 0, 0, 0, 0]) };
-            if got == child as isize || got != -(libc::EINTR as isize) {
+        // A steered copy may leave copies of its own behind, all of them children of this process.
+        let whom = if steered && !engine.world.forked { -1 } else { child };
+        while let Some((process, status)) = next_end(whom) {
+            reply(Reply { news: News::Ended as u32, process, status });
+            if process == whom {
                 break;
             }
         }
-        control.child = 0;
-        control.wait_status = status;
-        sys::write(pipes.replies, b"d");
+        if steered {
+            tell(News::AllEnded);
+        }
     }
 }
 
-fn die_with_parent() {
+/// Waits for the end of a copy, or of any copy (-1): its number and its wait status; none if there is
+/// no copy left.
+fn next_end(whom: c_int) -> Option<(c_int, c_int)> {
+    loop {
+        let mut status: c_int = 0;
+        // SAFETY: waits for a child; the status is ours.
+        let got = unsafe {
+            sys::call(libc::SYS_wait4, [whom as isize as usize, &raw mut status as usize, 0, 0, 0, 0])
+        };
+        match got {
+            process if process > 0 => return Some((process as c_int, status)),
+            error if error == -(libc::EINTR as isize) => {}
+            _ => return None,
+        }
+    }
+}
+
+/// Makes sure that this copy does not outlive its parent.
+pub fn die_with_server() {
     // SAFETY: plain system calls.
     unsafe {
         sys::call(libc::SYS_prctl, [libc::PR_SET_PDEATHSIG as usize, libc::SIGKILL as usize, 0, 0, 0, 0]);
@@ -197,7 +235,7 @@ pub fn leave_campaign() {
     let engine = engine();
     engine.leave_shared_memory();
     threads::forget_pool();
-    die_with_parent();
+    die_with_server();
 }
 
 impl Shared {

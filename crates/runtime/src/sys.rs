@@ -112,3 +112,19 @@ pub unsafe fn fork() -> i32 {
     // SAFETY: as the caller vouches; plain fork takes no argument.
     unsafe { call(libc::SYS_fork, [0; 6]) as i32 }
 }
+
+/// As [`fork`], but the new process is a child of this one's parent.
+///
+/// # Safety
+/// Only the calling thread exists in the copy.
+pub unsafe fn fork_sibling() -> i32 {
+    let flags = libc::CLONE_PARENT | libc::SIGCHLD;
+    // SAFETY: as the caller vouches; no stack is given, so memory is copied as by fork.
+    unsafe { call(libc::SYS_clone, [flags as usize, 0, 0, 0, 0, 0]) as i32 }
+}
+
+/// The number of this process, as the kernel knows it.
+pub fn process() -> i32 {
+    // SAFETY: has no precondition.
+    unsafe { call(libc::SYS_getpid, [0; 6]) as i32 }
+}

@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering;
 
 use threadbare_sched::{Candidate, Choice, Op, Policy};
-use threadbare_trace::{EventKind, FailureKind, ThreadId};
+use threadbare_trace::{EventKind, FailureKind, SwitchReason, ThreadId};
 use threadbare_wire::{DecisionRecord, SwitchRecord};
 
 use crate::engine::{Engine, RUNNING, WATCHED};
@@ -24,24 +24,6 @@ const QUIET: u32 = 1 << 18;
 
 /// Times in a row that a thread may do so before the policy hears of it.
 const QUIET_TURNS: u32 = 4;
-
-/// Why control went from one thread to another; the numbers are part of the shared memory.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Reason {
-    /// The policy preferred another thread.
-    Chosen = 0,
-    /// The thread cannot go on.
-    Blocked = 1,
-    /// The thread has ended.
-    Ended = 2,
-    /// The thread was spinning.
-    GaveWay = 3,
-    /// A new thread is run up to its first visible operation.
-    Starting = 4,
-    /// Back to the creator from there.
-    Started = 5,
-}
 
 impl Engine {
     /// Announces the running thread's next operation and returns when it may be made.
@@ -90,7 +72,7 @@ impl Engine {
     fn reschedule(&mut self) {
         let fiber = self.current();
         if let Some(creator) = fiber.starting.take() {
-            self.go(creator, Reason::Started);
+            self.go(creator, SwitchReason::Started);
         } else {
             if fiber.fruitless == 0 {
                 self.fruitless_rounds = 0;
@@ -121,11 +103,11 @@ impl Engine {
         let next = self.decide();
         if next != fiber.id {
             let reason = if !fiber.ready() {
-                Reason::Blocked
+                SwitchReason::Blocked
             } else if fiber.gave_way_at.is_some() {
-                Reason::GaveWay
+                SwitchReason::GaveWay
             } else {
-                Reason::Chosen
+                SwitchReason::Chosen
             };
             self.go(next, reason);
         }
@@ -183,6 +165,9 @@ impl Engine {
             return self.candidates[0].thread;
         }
         let step = self.shared.control().steps;
+        if self.steered && self.policy.prefix().is_some_and(|prefix| prefix.is_used_up()) {
+            crate::steered::await_order(self);
+        }
         let choice = Choice { candidates: &self.candidates, current: fiber.id, step };
         let chosen = self.policy.choose(&choice);
         let enabled = self
@@ -222,10 +207,10 @@ impl Engine {
     }
 
     /// Hands control to another thread and returns when it is handed back.
-    pub fn go(&mut self, next: ThreadId, reason: Reason) {
+    pub fn go(&mut self, next: ThreadId, reason: SwitchReason) {
         let from = self.current();
         let to = self.fiber(next);
-        let site = if reason == Reason::Ended { 0 } else { from.pending.site };
+        let site = if reason == SwitchReason::Ended { 0 } else { from.pending.site };
         self.shared.switch(SwitchRecord {
             pc: site,
             op: from.pending.index,
@@ -244,7 +229,7 @@ impl Engine {
         self.update_stop();
         if self.os_threads {
             // SAFETY: the words live in boxed fibers.
-            unsafe { threads::pass_baton(from, to, reason == Reason::Ended) };
+            unsafe { threads::pass_baton(from, to, reason == SwitchReason::Ended) };
         } else {
             // SAFETY: `to` was saved by an earlier switch or prepared as a new stack.
             unsafe { context::switch(&mut from.sp, to.sp, to.fs) };
@@ -264,7 +249,7 @@ impl Engine {
             None if self.live.is_empty() => crate::process::end_of_last_thread(),
             None => self.decide(),
         };
-        self.go(next, Reason::Ended);
+        self.go(next, SwitchReason::Ended);
         sys::die("a thread that had ended was run again")
     }
 
@@ -278,12 +263,12 @@ impl Engine {
         if self.policy.is_replay() {
             let next = self.decide();
             if next != fiber.id {
-                self.go(next, Reason::Chosen);
+                self.go(next, SwitchReason::Chosen);
             }
             return;
         }
         self.fiber(new).starting = Some(fiber.id);
-        self.go(new, Reason::Starting);
+        self.go(new, SwitchReason::Starting);
     }
 
     /// Says at which operation the running thread has to come here although it may be private:

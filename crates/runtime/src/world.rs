@@ -68,6 +68,10 @@ pub struct World {
     pub forked: bool,
     /// The runtime is inside the C library on business of its own.
     pub detour: bool,
+    /// What copies of the process would share.
+    pub outward: crate::steered::Outward,
+    /// Where a steered copy takes its orders.
+    pub order_slot: u32,
     /// Learned records already taken in.
     pub learned: u64,
 }

@@ -76,6 +76,14 @@ impl AnyPolicy {
         matches!(self, AnyPolicy::Replay(_))
     }
 
+    /// The prefix that is followed, if this is one.
+    pub fn prefix(&mut self) -> Option<&mut Prefix> {
+        match self {
+            AnyPolicy::Prefix(prefix) => Some(prefix),
+            _ => None,
+        }
+    }
+
     /// Tells a replay where the running thread stands; see [`Replay::at`].
     pub fn at(&mut self, current: ThreadId, index: u32) {
         if let AnyPolicy::Replay(replay) = self {

@@ -6,6 +6,7 @@
 
 use threadbare_trace::ThreadId;
 
+use crate::in_order::InOrder;
 use crate::{Candidate, Choice, Op, Policy, PolicySpec, Rng};
 
 /// What the wanted operations have to do to each other.
@@ -16,6 +17,8 @@ pub enum Goal {
     Together = 1,
     /// The first and the third by one thread, the second by another in between, on one object.
     Between = 2,
+    /// All of them in the order given, each by its own thread; see [`PolicySpec::in_order`].
+    InOrder = 3,
 }
 
 /// See the module's description.
@@ -28,20 +31,31 @@ pub struct Directed {
     queue: Vec<ThreadId>,
     /// For `Between`: who made the first operation, and on what.
     armed: Option<(ThreadId, u64)>,
+    /// For `InOrder`.
+    in_order: Option<InOrder>,
 }
 
 impl Directed {
     /// Directs towards the sites in the specification.
     pub fn new(spec: &PolicySpec) -> Directed {
-        let goal = if spec.size == Goal::Between as u32 { Goal::Between } else { Goal::Together };
+        let goals = [Goal::Between, Goal::InOrder];
+        let goal = goals.into_iter().find(|goal| *goal as u32 == spec.size).unwrap_or(Goal::Together);
         let sites = spec.sites.iter().copied().filter(|site| *site != 0).collect();
-        Directed { rng: Rng::new(spec.seed), goal, sites, queue: Vec::with_capacity(4), armed: None }
+        let in_order = (goal == Goal::InOrder).then(|| InOrder::new(spec));
+        Directed {
+            rng: Rng::new(spec.seed),
+            goal,
+            sites,
+            queue: Vec::with_capacity(4),
+            armed: None,
+            in_order,
+        }
     }
 
     /// Whether a thread waits for the others.
     fn is_held(&self, candidate: &Candidate<'_>) -> bool {
         match self.goal {
-            Goal::Together => self.sites.contains(&candidate.op.site),
+            Goal::Together | Goal::InOrder => self.sites.contains(&candidate.op.site),
             Goal::Between => match self.armed {
                 Some((thread, object)) if thread == candidate.thread => {
                     self.sites.get(2) == Some(&candidate.op.site) && candidate.op.object == object
@@ -54,7 +68,7 @@ impl Directed {
     /// The threads that make the wanted operations now, if all of them are there.
     fn rendezvous(&mut self, choice: &Choice<'_>) {
         match self.goal {
-            Goal::Together => self.all_together(choice),
+            Goal::Together | Goal::InOrder => self.all_together(choice),
             Goal::Between => self.in_between(choice),
         }
     }
@@ -101,6 +115,9 @@ fn is_together(a: &Op, b: &Op) -> bool {
 
 impl Policy for Directed {
     fn choose(&mut self, choice: &Choice<'_>) -> ThreadId {
+        if let Some(in_order) = &mut self.in_order {
+            return in_order.choose(choice);
+        }
         if self.queue.is_empty() {
             self.rendezvous(choice);
         }
@@ -121,6 +138,9 @@ impl Policy for Directed {
     }
 
     fn executed(&mut self, thread: ThreadId, op: &Op) {
+        if let Some(in_order) = &mut self.in_order {
+            in_order.executed(thread, op);
+        }
         if self.goal != Goal::Between {
             return;
         }

@@ -9,6 +9,7 @@ mod by_thread;
 mod delay;
 mod directed;
 mod divergence;
+mod in_order;
 mod pct;
 mod policy;
 mod pos;

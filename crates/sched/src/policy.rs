@@ -2,6 +2,9 @@
 
 use threadbare_trace::{EventKind, ThreadId};
 
+use crate::Goal;
+use crate::in_order::InOrder;
+
 /// The next operation of a thread, known before it is made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Op {
@@ -140,7 +143,8 @@ pub struct PolicySpec {
     pub weights: [u32; PolicySpec::MAX_WEIGHTS],
     /// SURW: the address that is interesting (0: every visible operation).
     pub object: u64,
-    /// Directed: the operations to bring together, by their code addresses; 0 for none.
+    /// Directed: the operations to bring together, by their code addresses; 0 for none. To order them:
+    /// see [`PolicySpec::in_order`].
     pub sites: [u64; PolicySpec::MAX_SITES],
 }
 
@@ -150,6 +154,22 @@ impl PolicySpec {
 
     /// How many threads SURW can be told about.
     pub const MAX_WEIGHTS: usize = 64;
+
+    /// A policy that has operations made in this order: each by its thread, with its code address and that of
+    /// the operation before which the thread waits for its turn. None if there are too many.
+    pub fn in_order(operations: &[(ThreadId, u64, u64)]) -> Option<PolicySpec> {
+        let mut spec = PolicySpec::new(PolicyKind::Directed, 0);
+        spec.size = Goal::InOrder as u32;
+        if operations.len() > InOrder::MOST {
+            return None;
+        }
+        for (place, (thread, site, gate)) in operations.iter().enumerate() {
+            spec.weights[place] = u32::from(thread.0);
+            spec.sites[place] = *site;
+            spec.sites[InOrder::MOST + place] = *gate;
+        }
+        Some(spec)
+    }
 
     /// A policy of this kind with this seed and default parameters.
     pub fn new(kind: PolicyKind, seed: u64) -> PolicySpec {

@@ -19,6 +19,16 @@ impl Prefix {
         Prefix { threads, next: 0, divergence: None }
     }
 
+    /// Whether all choices have been made.
+    pub fn is_used_up(&self) -> bool {
+        self.next == self.threads.len()
+    }
+
+    /// Follows these choices after the others.
+    pub fn extend(&mut self, threads: impl IntoIterator<Item = ThreadId>) {
+        self.threads.extend(threads);
+    }
+
     /// The first choice that could not be followed.
     pub fn divergence(&self) -> Option<Divergence> {
         self.divergence

@@ -1,5 +1,6 @@
 //! What each policy promises, checked on toy programs.
 
+mod directed;
 mod forced;
 mod priorities;
 mod statistics;

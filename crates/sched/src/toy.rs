@@ -42,6 +42,13 @@ pub struct Toy {
     pub threads: Vec<Vec<Step>>,
 }
 
+impl Toy {
+    /// The code address of a thread's step, counted from 0.
+    pub fn site(thread: usize, step: usize) -> u64 {
+        (thread as u64 + 1) << 32 | (step as u64 + 1)
+    }
+}
+
 /// One decision of a walk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Decision {
@@ -51,6 +58,8 @@ pub struct Decision {
     pub chosen: ThreadId,
     /// Who had run before.
     pub current: ThreadId,
+    /// How many steps had been made.
+    pub step: usize,
 }
 
 /// One run of a toy program.
@@ -185,7 +194,7 @@ impl Machine<'_> {
         let chosen = policy.choose(&Choice { candidates, current, step });
         let bit = |thread: ThreadId| 1u64.checked_shl(u32::from(thread.0)).unwrap_or(0);
         let enabled = candidates.iter().fold(0, |mask, candidate| mask | bit(candidate.thread));
-        self.walk.decisions.push(Decision { enabled, chosen, current });
+        self.walk.decisions.push(Decision { enabled, chosen, current, step: step as usize });
         chosen
     }
 
@@ -204,7 +213,7 @@ impl Machine<'_> {
             Step::Store(x, _) => (EventKind::Write, x, 1),
             Step::SkipIf(..) | Step::BackIf(..) | Step::Fail => (EventKind::Yield, 0, 0),
         };
-        let site = 1 + self.next[thread] as u64;
+        let site = Toy::site(thread, self.next[thread]);
         Op { kind, object, size, site, index: self.made[thread] + 1 }
     }
 

@@ -56,7 +56,6 @@ impl Baseline {
         control.failure_thread = ThreadId::MAIN;
         control.stack_len = 0;
         control.child = 0;
-        control.wait_status = 0;
         control.status = Status::Serving as u32;
     }
 }

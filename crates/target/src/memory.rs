@@ -3,9 +3,10 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd as _};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use memmap2::MmapRaw;
-use threadbare_wire::{Area, Control, Layout, MAGIC};
+use threadbare_wire::{Area, Control, Layout, MAGIC, Order, Slot};
 
 /// An anonymous file in memory, closed when a program is started.
 pub(crate) fn memory_file(name: &std::ffi::CStr) -> io::Result<File> {
@@ -70,6 +71,26 @@ impl Memory {
         unsafe {
             ((&raw const (*control).steps).read_volatile(), (&raw const (*control).child).read_volatile())
         }
+    }
+
+    /// Gives a stopped copy of the program an order, and wakes it.
+    ///
+    /// Returns `false` if there is no slot with this number.
+    pub fn give_order(&mut self, slot: u32, order: Order, heir: u32) -> bool {
+        let area = self.layout.slots;
+        if u64::from(slot) >= area.capacity {
+            return false;
+        }
+        // SAFETY: the slot lies within the map; the word is used as an atomic by both sides, and the
+        // copy reads the rest only after it has seen the word change.
+        unsafe {
+            let place = self.map.as_mut_ptr().add(area.offset as usize).cast::<Slot>().add(slot as usize);
+            (&raw mut (*place).heir).write_volatile(heir);
+            let word = AtomicU32::from_ptr(&raw mut (*place).order);
+            word.store(order as u32, Ordering::Release);
+            libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1);
+        }
+        true
     }
 
     /// Copies the first `count` records out of an area, or as many as it can hold.

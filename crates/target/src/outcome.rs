@@ -7,7 +7,11 @@ use std::time::Duration;
 use threadbare_trace::{Failure, FailureKind, Outcome, ThreadId};
 use threadbare_wire::{Control, STACK_DEPTH, Status, flags};
 
+use crate::panic::panic;
 use crate::signal;
+
+/// The exit status of a Rust program whose main thread panicked.
+const PANICKED: i32 = 101;
 
 /// The failure the runtime recorded, if any.
 pub(crate) fn recorded_failure(control: &Control) -> Option<Failure> {
@@ -22,7 +26,7 @@ pub(crate) fn recorded_failure(control: &Control) -> Option<Failure> {
 }
 
 /// The outcome of an execution, and what the user should know about it besides.
-pub(crate) fn read(control: &Control, output: &[u8]) -> (Outcome, Option<String>) {
+pub(crate) fn read(control: &Control, wait_status: i32, output: &[u8]) -> (Outcome, Option<String>) {
     if control.uncontrolled != 0 {
         return (Outcome::Uncontrolled(control.message.read()), None);
     }
@@ -33,9 +37,14 @@ pub(crate) fn read(control: &Control, output: &[u8]) -> (Outcome, Option<String>
             failure.kind = FailureKind::Exception;
             failure.message = message;
         }
+        if failure.kind == FailureKind::Abort
+            && let Some(panic) = panic(output)
+        {
+            failure.message = panic.message;
+        }
         return (Outcome::Failed(failure), None);
     }
-    let status = ExitStatus::from_raw(control.wait_status);
+    let status = ExitStatus::from_raw(wait_status);
     let failed = |kind, message| {
         let thread = ThreadId::MAIN;
         (Outcome::Failed(Failure { kind, message, thread, stack: Vec::new() }), None)
@@ -47,7 +56,10 @@ pub(crate) fn read(control: &Control, output: &[u8]) -> (Outcome, Option<String>
                 let reason = "the program was killed from outside (SIGKILL), perhaps for want of memory";
                 (Outcome::Uncontrolled(reason.to_string()), None)
             }
-            libc::SIGABRT => failed(FailureKind::Abort, "the program aborted".to_string()),
+            libc::SIGABRT => {
+                let panic = panic(output).map(|panic| panic.message);
+                failed(FailureKind::Abort, panic.unwrap_or_else(|| "the program aborted".to_string()))
+            }
             _ => failed(
                 FailureKind::Segfault,
                 format!("the program was ended by {name} ({meaning}, signal {number})"),
@@ -56,7 +68,13 @@ pub(crate) fn read(control: &Control, output: &[u8]) -> (Outcome, Option<String>
     }
     match status.code() {
         Some(code) if code != 0 && control.plan.flags & flags::ANY_EXIT == 0 => {
-            failed(FailureKind::Exit, format!("the program ended with exit status {code}"))
+            let message = format!("the program ended with exit status {code}");
+            let Some(panic) = panic(output).filter(|_| code == PANICKED) else {
+                return failed(FailureKind::Exit, message);
+            };
+            let thread = panic.thread.unwrap_or(ThreadId::MAIN);
+            let message = format!("{}\n{message}", panic.message);
+            (Outcome::Failed(Failure { kind: FailureKind::Exit, message, thread, stack: Vec::new() }), None)
         }
         _ if Status::from_number(control.status) == Status::Ended => (Outcome::Passed, None),
         _ => (

@@ -1,15 +1,16 @@
 //! A program that stands at its snapshot and runs one copy of itself per request.
 
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
+use std::io::{Seek as _, SeekFrom, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use threadbare_sched::{PolicyKind, PolicySpec};
 use threadbare_trace::{Event, Outcome};
-use threadbare_wire::{ContextRecord, DecisionRecord, LearnedRecord, Plan, Request, SwitchRecord, flags};
+use threadbare_wire::{
+    ContextRecord, DecisionRecord, LearnedRecord, News, Plan, Request, SwitchRecord, flags,
+};
 
 use crate::baseline::Baseline;
 use crate::execution::{Execution, Script};
@@ -18,8 +19,10 @@ use crate::memory::Memory;
 use crate::modules::Modules;
 use crate::outcome;
 use crate::program::Program;
+use crate::replies::{Answer, Replies};
 use crate::runtime_library::RuntimeLibrary;
 use crate::server_error::{RunError, StartError};
+use crate::steering::Copies;
 
 /// How long start-up code may take before the first thread.
 const START_LIMIT: Duration = Duration::from_secs(60);
@@ -28,13 +31,7 @@ const START_LIMIT: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(200);
 
 /// How long a server may take to answer once its copy was killed.
-const ANSWER_LIMIT: Duration = Duration::from_secs(5);
-
-/// The byte by which a server says that its snapshot is taken.
-const SNAPSHOT: u8 = b's';
-
-/// The byte by which a server says that a copy has ended.
-const DONE: u8 = b'd';
+pub(crate) const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 
 /// How a server is to be set up.
 #[derive(Clone, Debug)]
@@ -55,31 +52,36 @@ impl ServerOptions {
     }
 }
 
+/// What a copy of the program did.
+pub(crate) struct Told {
+    pub news: News,
+    pub process: i32,
+    /// Its wait status, if it ended.
+    pub status: i32,
+    /// It had to be ended because it made no progress.
+    pub stalled: bool,
+}
+
 /// A program at its snapshot. Dropping it ends the program and everything it started.
 ///
 /// The program also ends with the thread that started it, so a server belongs to one thread.
 pub struct Server {
     // Field order is drop order: the processes first.
-    process: Process,
+    pub(crate) process: Process,
     requests: File,
-    replies: File,
+    pub(crate) replies: Replies,
     output: Output,
     stdin: Option<(File, u64)>,
-    memory: Memory,
+    pub(crate) memory: Memory,
     baseline: Baseline,
     modules: Modules,
-    options: ServerOptions,
+    pub(crate) options: ServerOptions,
     pool: u32,
     learned: u64,
     learned_full: bool,
-    has_output: bool,
-}
-
-/// What a wait on the server ended with.
-enum Answer {
-    Byte(u8),
-    Silence,
-    Ended,
+    pub(crate) has_output: bool,
+    /// Copies that stand at decisions.
+    pub(crate) copies: Copies,
 }
 
 impl Server {
@@ -94,12 +96,13 @@ impl Server {
             flags: options.flags,
             pool: 0,
         };
-        let Launched { mut process, requests, mut replies, output, stdin } =
+        let Launched { mut process, requests, replies, output, stdin } =
             launch(program, &library, memory.descriptor())
                 .map_err(|source| StartError::Launch { name: program.name.clone(), source })?;
+        let mut replies = Replies::new(replies);
         let deadline = Instant::now() + START_LIMIT;
         let answer = loop {
-            let answer = wait(&process, &mut replies, LOOK).map_err(StartError::Resources)?;
+            let answer = replies.wait(&process, LOOK).map_err(StartError::Resources)?;
             if options.stopped() {
                 return Err(StartError::Stopped);
             }
@@ -108,12 +111,12 @@ impl Server {
             }
         };
         match answer {
-            Answer::Byte(SNAPSHOT) => {}
+            Answer::Reply { news: News::Serving, .. } => {}
             Answer::Silence => {
                 let (name, seconds) = (program.name.clone(), START_LIMIT.as_secs());
                 return Err(StartError::TooSlow { name, seconds, output: output.tail() });
             }
-            Answer::Byte(_) | Answer::Ended => {
+            Answer::Reply { .. } | Answer::Ended => {
                 let status = process.end().map_err(StartError::Resources)?;
                 return Err(StartError::early_end(program, memory.control(), status, output.tail()));
             }
@@ -137,16 +140,22 @@ impl Server {
             learned: 0,
             learned_full: false,
             has_output: false,
+            copies: Copies::default(),
         })
     }
 
     /// Runs one execution from the snapshot to its end.
     pub fn run(&mut self, policy: PolicySpec, script: &Script, flags: u32) -> Result<Execution, RunError> {
         let flags = self.options.flags | flags;
+        self.end_steering()?;
         self.prepare(policy, script, flags)?;
-        self.requests.write_all(&[Request::Run as u8]).map_err(|_| self.lost())?;
-        let stalled = self.await_end()?;
-        self.collect(flags, stalled)
+        self.request(Request::Run)?;
+        let told = self.await_news()?;
+        self.collect(flags, &told)
+    }
+
+    pub(crate) fn request(&mut self, request: Request) -> Result<(), RunError> {
+        self.requests.write_all(&[request as u8]).map_err(|_| self.lost())
     }
 
     /// Tells the server of memory that is shared, from the next execution on.
@@ -176,10 +185,30 @@ impl Server {
         self.process.has_fixed_addresses()
     }
 
-    fn prepare(&mut self, policy: PolicySpec, script: &Script, flags: u32) -> Result<(), RunError> {
+    pub(crate) fn prepare(
+        &mut self,
+        policy: PolicySpec,
+        script: &Script,
+        flags: u32,
+    ) -> Result<(), RunError> {
+        let script_len = self.write_script(script)?;
+        let control = self.memory.control_mut();
+        self.baseline.restore(control);
+        control.plan = Plan { policy, max_steps: self.options.max_steps, script_len, flags, pool: self.pool };
+        if self.has_output {
+            self.output.cut(self.baseline.output.len() as u64)?;
+        }
+        if let Some((file, position)) = &mut self.stdin {
+            file.seek(SeekFrom::Start(*position))?;
+        }
+        Ok(())
+    }
+
+    /// Puts a script where the runtime reads it; returns its length.
+    pub(crate) fn write_script(&mut self, script: &Script) -> Result<u64, RunError> {
         let area = self.memory.layout().script;
         // SAFETY: the script area is laid out for switches, the larger of the two record types.
-        let (fits, script_len) = unsafe {
+        let (fits, len) = unsafe {
             match script {
                 Script::None => (true, 0),
                 Script::Replay(switches) => (self.memory.write(area, 0, switches), switches.len()),
@@ -190,38 +219,22 @@ impl Server {
                 }
             }
         };
-        if !fits {
-            return Err(RunError::ScriptTooLong { len: script_len, capacity: area.capacity });
-        }
-        let control = self.memory.control_mut();
-        self.baseline.restore(control);
-        control.plan = Plan {
-            policy,
-            max_steps: self.options.max_steps,
-            script_len: script_len as u64,
-            flags,
-            pool: self.pool,
-        };
-        if self.has_output {
-            self.output.cut(self.baseline.output.len() as u64)?;
-        }
-        if let Some((file, position)) = &mut self.stdin {
-            file.seek(SeekFrom::Start(*position))?;
-        }
-        Ok(())
+        if fits { Ok(len as u64) } else { Err(RunError::ScriptTooLong { len, capacity: area.capacity }) }
     }
 
-    /// Waits for the copy to end; `true` if it had to be killed because it made no progress.
-    fn await_end(&mut self) -> Result<bool, RunError> {
+    /// Waits for the running copy to do something worth telling, and makes sure that it does.
+    pub(crate) fn await_news(&mut self) -> Result<Told, RunError> {
         let stall = self.options.stall.max(Duration::from_millis(1));
         let interval = (stall / 8).clamp(Duration::from_millis(1), LOOK);
         let mut last_steps = 0;
         // The clock is only read once an execution takes longer than nearly all do.
         let mut since: Option<Instant> = None;
         loop {
-            match wait(&self.process, &mut self.replies, interval)? {
-                Answer::Byte(DONE) => return Ok(false),
-                Answer::Byte(_) | Answer::Ended => return Err(self.lost()),
+            match self.replies.wait(&self.process, interval)? {
+                Answer::Reply { news, process, status } => {
+                    return Ok(Told { news, process, status, stalled: false });
+                }
+                Answer::Ended => return Err(self.lost()),
                 Answer::Silence => {}
             }
             let (steps, child) = self.memory.progress();
@@ -234,24 +247,30 @@ impl Server {
                 last_steps = steps;
                 since = Some(Instant::now());
             } else if start.elapsed() >= stall {
-                return self.end_stalled(child).map(|()| true);
+                return self.end_stalled(child);
             }
         }
     }
 
-    fn end_stalled(&mut self, child: i32) -> Result<(), RunError> {
+    /// Ends a copy that makes no progress.
+    fn end_stalled(&mut self, child: i32) -> Result<Told, RunError> {
         if child > 1 {
             // SAFETY: a system call on numbers; the server reaps the copy only after it has ended,
             // so the number is still its own.
             unsafe { libc::kill(child, libc::SIGKILL) };
         }
-        match wait(&self.process, &mut self.replies, ANSWER_LIMIT)? {
-            Answer::Byte(DONE) => Ok(()),
-            _ => Err(self.lost()),
+        loop {
+            match self.replies.wait(&self.process, ANSWER_LIMIT)? {
+                Answer::Reply { news, process, status } if process == child => {
+                    return Ok(Told { news, process, status, stalled: true });
+                }
+                Answer::Reply { .. } => {}
+                Answer::Silence | Answer::Ended => return Err(self.lost()),
+            }
         }
     }
 
-    fn collect(&mut self, flags: u32, stalled: bool) -> Result<Execution, RunError> {
+    pub(crate) fn collect(&mut self, flags: u32, told: &Told) -> Result<Execution, RunError> {
         let start = self.baseline.output.len() as u64;
         let end = self.output.len()?;
         self.has_output = end != start;
@@ -260,10 +279,10 @@ impl Server {
             output.extend(self.output.read(start)?);
         }
         let control = self.memory.control();
-        let (outcome, remark) = if stalled {
+        let (outcome, remark) = if told.stalled {
             (outcome::stalled(control, self.options.stall), None)
         } else {
-            outcome::read(control, &output)
+            outcome::read(control, told.status, &output)
         };
         let mut warnings: Vec<String> = control.warnings.read().lines().map(str::to_string).collect();
         warnings.extend(remark);
@@ -307,42 +326,10 @@ impl Server {
     }
 
     /// The server itself is gone or out of step: ends it and says so.
-    fn lost(&mut self) -> RunError {
+    pub(crate) fn lost(&mut self) -> RunError {
         match self.process.end() {
             Ok(status) => RunError::Lost { status, output: self.output.tail() },
             Err(error) => RunError::System(error),
         }
-    }
-}
-
-/// Waits for a byte from the server, its end, or the time to pass.
-fn wait(process: &Process, replies: &mut File, limit: Duration) -> io::Result<Answer> {
-    let watch = |descriptor: BorrowedFd<'_>| libc::pollfd {
-        fd: descriptor.as_raw_fd(),
-        events: libc::POLLIN,
-        revents: 0,
-    };
-    let deadline = Instant::now() + limit;
-    loop {
-        let mut watched = [watch(replies.as_fd()), watch(process.handle())];
-        let left = deadline.saturating_duration_since(Instant::now());
-        let milliseconds = i32::try_from(left.as_micros().div_ceil(1000)).unwrap_or(i32::MAX);
-        // SAFETY: the array is ours and its length is given.
-        let ready = unsafe { libc::poll(watched.as_mut_ptr(), watched.len() as libc::nfds_t, milliseconds) };
-        if ready == 0 {
-            return Ok(Answer::Silence);
-        }
-        if ready < 0 {
-            let error = io::Error::last_os_error();
-            if error.kind() == io::ErrorKind::Interrupted {
-                continue;
-            }
-            return Err(error);
-        }
-        let mut byte = [0];
-        if watched[0].revents & libc::POLLIN != 0 && replies.read(&mut byte)? == 1 {
-            return Ok(Answer::Byte(byte[0]));
-        }
-        return Ok(Answer::Ended);
     }
 }

@@ -1,19 +1,12 @@
 //! What lies inside a variable, from debug information: `queue.head`, `slots[2].count`.
 
+mod locals;
+mod reading;
+
 use std::collections::HashMap;
-use std::fs;
-use std::ops::Range;
 use std::path::Path;
 
-use addr2line::gimli::{self, AttributeValue, EndianSlice, RunTimeEndian, UnitOffset};
-use object::elf::FileHeader64;
-use object::read::elf::ElfFile;
-use object::{Endianness, Object as _, ObjectSection as _};
-
-type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
-type Dwarf<'a> = gimli::Dwarf<Slice<'a>>;
-type Unit<'a> = gimli::Unit<Slice<'a>>;
-type Entry<'a> = gimli::DebuggingInformationEntry<Slice<'a>>;
+use locals::Function;
 
 /// A type by its place in the table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,21 +44,6 @@ struct Member {
     of: TypeId,
 }
 
-/// A variable of a function, at a fixed distance from where its caller's frame begins.
-#[derive(Debug)]
-struct Local {
-    name: String,
-    offset: i64,
-    of: TypeId,
-}
-
-/// The variables of a function.
-#[derive(Debug)]
-struct Function {
-    code: Range<u64>,
-    locals: Vec<Local>,
-}
-
 /// The types of one executable or library.
 #[derive(Default, Debug)]
 pub(crate) struct Types {
@@ -80,29 +58,12 @@ pub(crate) struct Types {
 impl Types {
     /// Reads a file's debug information; without any, nothing has a type.
     pub fn load(path: &Path) -> Types {
-        let content = fs::read(path).unwrap_or_default();
-        let mut reading = Reading { types: Types::default(), known: HashMap::new() };
-        if let Ok(elf) = ElfFile::<FileHeader64<Endianness>>::parse(&*content) {
-            // Damaged debug information is as good as none from where it is damaged.
-            let _ = reading.read(&elf);
-        }
-        reading.types
+        reading::read(path)
     }
 
     /// The type of the global variable that begins at an address in the file.
     pub fn of_variable(&self, address: u64) -> Option<TypeId> {
         self.variables.get(&address).copied()
-    }
-
-    /// The variable of the function around a code address that lies `offset` bytes from the start of
-    /// its caller's frame: its name and the way to that part.
-    pub fn local(&self, pc: u64, offset: i64, part: Part) -> Option<String> {
-        let function = self.functions.iter().find(|function| function.code.contains(&pc))?;
-        let local = function.locals.iter().find(|local| {
-            let size = self.table[local.of.0].size.max(1);
-            (local.offset..local.offset + size as i64).contains(&offset)
-        })?;
-        Some(format!("{}{}", local.name, self.path(local.of, (offset - local.offset) as u64, part)))
     }
 
     /// The structure, class or typedef of this name.
@@ -152,267 +113,5 @@ impl Types {
                 }
             }
         }
-    }
-}
-
-/// Debug information being read.
-struct Reading {
-    types: Types,
-    known: HashMap<(usize, UnitOffset), TypeId>,
-}
-
-impl Reading {
-    fn read<'a>(&mut self, elf: &ElfFile<'a, FileHeader64<Endianness>>) -> gimli::Result<()> {
-        let section = |id: gimli::SectionId| -> gimli::Result<Slice<'a>> {
-            let section = elf.section_by_name(id.name());
-            let data = section.and_then(|section| section.data().ok()).unwrap_or_default();
-            Ok(EndianSlice::new(data, RunTimeEndian::Little))
-        };
-        let dwarf = Dwarf::load(section)?;
-        let mut headers = dwarf.units();
-        let mut number = 0;
-        while let Some(header) = headers.next()? {
-            let unit = dwarf.unit(header)?;
-            self.read_unit(&dwarf, &unit, number)?;
-            number += 1;
-        }
-        Ok(())
-    }
-
-    fn read_unit(&mut self, dwarf: &Dwarf<'_>, unit: &Unit<'_>, number: usize) -> gimli::Result<()> {
-        let mut entries = unit.entries();
-        while let Some(entry) = entries.next_dfs()? {
-            match entry.tag() {
-                gimli::DW_TAG_variable => {
-                    if let Some(address) = static_address(entry, unit)
-                        && let Some(of) = self.type_of(dwarf, unit, number, entry)?
-                    {
-                        self.types.variables.entry(address).or_insert(of);
-                    }
-                }
-                gimli::DW_TAG_subprogram => {
-                    if let Some(code) = code_of(dwarf, unit, entry) {
-                        let locals = self.locals(dwarf, unit, number, entry)?;
-                        self.types.functions.push(Function { code, locals });
-                    }
-                }
-                gimli::DW_TAG_structure_type
-                | gimli::DW_TAG_class_type
-                | gimli::DW_TAG_union_type
-                | gimli::DW_TAG_typedef => {
-                    let is_whole = entry.attr_value(gimli::DW_AT_declaration).is_none();
-                    if let Some(name) = name_of(dwarf, unit, entry).filter(|_| is_whole) {
-                        let id = self.resolve(dwarf, unit, number, entry.offset())?;
-                        self.types.names.entry(name).or_insert(id);
-                    }
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// The variables and parameters of a function that lie on the stack.
-    fn locals(
-        &mut self,
-        dwarf: &Dwarf<'_>,
-        unit: &Unit<'_>,
-        number: usize,
-        function: &Entry<'_>,
-    ) -> gimli::Result<Vec<Local>> {
-        let base = frame_base(function, unit);
-        let mut locals = Vec::new();
-        let mut entries = unit.entries_at_offset(function.offset())?;
-        entries.next_dfs()?;
-        let depth = entries.depth();
-        while let Some(entry) = entries.next_dfs()? {
-            if entry.depth() < depth {
-                break;
-            }
-            let is_variable = matches!(entry.tag(), gimli::DW_TAG_variable | gimli::DW_TAG_formal_parameter);
-            if let (true, Some(base)) = (is_variable, base)
-                && let Some(offset) = frame_offset(entry, unit)
-                && let Some(name) = name_of(dwarf, unit, entry)
-                && let Some(of) = self.type_of(dwarf, unit, number, entry)?
-            {
-                locals.push(Local { name, offset: base + offset, of });
-            }
-        }
-        Ok(locals)
-    }
-
-    /// The type that an entry refers to.
-    fn type_of(
-        &mut self,
-        dwarf: &Dwarf<'_>,
-        unit: &Unit<'_>,
-        number: usize,
-        entry: &Entry<'_>,
-    ) -> gimli::Result<Option<TypeId>> {
-        let refers = |attribute| match entry.attr_value(attribute) {
-            Some(AttributeValue::UnitRef(offset)) => Some(offset),
-            _ => None,
-        };
-        if let Some(offset) = refers(gimli::DW_AT_type) {
-            return self.resolve(dwarf, unit, number, offset).map(Some);
-        }
-        // A definition may leave its type to the declaration.
-        match refers(gimli::DW_AT_specification) {
-            Some(offset) => {
-                let declaration = unit.entry(offset)?;
-                match declaration.attr_value(gimli::DW_AT_type) {
-                    Some(AttributeValue::UnitRef(offset)) => {
-                        self.resolve(dwarf, unit, number, offset).map(Some)
-                    }
-                    _ => Ok(None),
-                }
-            }
-            None => Ok(None),
-        }
-    }
-
-    /// The type at a place in a unit.
-    fn resolve(
-        &mut self,
-        dwarf: &Dwarf<'_>,
-        unit: &Unit<'_>,
-        number: usize,
-        offset: UnitOffset,
-    ) -> gimli::Result<TypeId> {
-        if let Some(id) = self.known.get(&(number, offset)) {
-            return Ok(*id);
-        }
-        let id = TypeId(self.types.table.len());
-        self.types.table.push(Type::default());
-        // Known before it is complete: types contain each other through pointers.
-        self.known.insert((number, offset), id);
-        let entry = unit.entry(offset)?;
-        let size = entry.attr_value(gimli::DW_AT_byte_size).and_then(|value| value.udata_value());
-        let made = match entry.tag() {
-            gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type | gimli::DW_TAG_union_type => {
-                let members = self.members(dwarf, unit, number, offset)?;
-                Type { size: size.unwrap_or(0), shape: Shape::Members(members) }
-            }
-            gimli::DW_TAG_array_type => self.array(dwarf, unit, number, &entry)?,
-            gimli::DW_TAG_typedef
-            | gimli::DW_TAG_const_type
-            | gimli::DW_TAG_volatile_type
-            | gimli::DW_TAG_atomic_type => match self.type_of(dwarf, unit, number, &entry)? {
-                Some(same) => Type {
-                    size: self.types.table[same.0].size,
-                    shape: Shape::Members(vec![Member { name: None, offset: 0, of: same }]),
-                },
-                None => Type::default(),
-            },
-            gimli::DW_TAG_pointer_type => Type { size: size.unwrap_or(8), shape: Shape::Plain },
-            _ => Type { size: size.unwrap_or(0), shape: Shape::Plain },
-        };
-        self.types.table[id.0] = made;
-        Ok(id)
-    }
-
-    fn members(
-        &mut self,
-        dwarf: &Dwarf<'_>,
-        unit: &Unit<'_>,
-        number: usize,
-        offset: UnitOffset,
-    ) -> gimli::Result<Vec<Member>> {
-        let mut members = Vec::new();
-        let mut tree = unit.entries_tree(Some(offset))?;
-        let mut children = tree.root()?.children();
-        while let Some(child) = children.next()? {
-            let entry = child.entry();
-            if !matches!(entry.tag(), gimli::DW_TAG_member | gimli::DW_TAG_inheritance) {
-                continue;
-            }
-            let place = entry.attr_value(gimli::DW_AT_data_member_location);
-            let is_static = entry.attr_value(gimli::DW_AT_external).is_some();
-            let offset = place.and_then(|value| value.udata_value()).unwrap_or(0);
-            if let Some(of) = self.type_of(dwarf, unit, number, entry)?.filter(|_| !is_static) {
-                members.push(Member { name: name_of(dwarf, unit, entry), offset, of });
-            }
-        }
-        Ok(members)
-    }
-
-    fn array(
-        &mut self,
-        dwarf: &Dwarf<'_>,
-        unit: &Unit<'_>,
-        number: usize,
-        entry: &Entry<'_>,
-    ) -> gimli::Result<Type> {
-        let Some(mut element) = self.type_of(dwarf, unit, number, entry)? else {
-            return Ok(Type::default());
-        };
-        let mut counts = Vec::new();
-        let mut tree = unit.entries_tree(Some(entry.offset()))?;
-        let mut children = tree.root()?.children();
-        while let Some(child) = children.next()? {
-            let number_of = |attribute| child.entry().attr_value(attribute).and_then(|v| v.udata_value());
-            let most = number_of(gimli::DW_AT_upper_bound).map(|last| last + 1);
-            counts.push(number_of(gimli::DW_AT_count).or(most).unwrap_or(0));
-        }
-        // The innermost dimension comes last; outer ones are arrays of arrays.
-        while counts.len() > 1 {
-            let count = counts.pop().unwrap_or(0);
-            let size = self.types.table[element.0].size * count;
-            let id = TypeId(self.types.table.len());
-            self.types.table.push(Type { size, shape: Shape::Elements(element) });
-            element = id;
-        }
-        let size = self.types.table[element.0].size * counts.first().copied().unwrap_or(0);
-        Ok(Type { size, shape: Shape::Elements(element) })
-    }
-}
-
-fn name_of(dwarf: &Dwarf<'_>, unit: &Unit<'_>, entry: &Entry<'_>) -> Option<String> {
-    let value = entry.attr_value(gimli::DW_AT_name)?;
-    let text = dwarf.attr_string(unit, value).ok()?;
-    Some(text.to_string_lossy().into_owned())
-}
-
-/// The address of a variable that does not move.
-fn static_address(entry: &Entry<'_>, unit: &Unit<'_>) -> Option<u64> {
-    let AttributeValue::Exprloc(expression) = entry.attr_value(gimli::DW_AT_location)? else { return None };
-    let mut operations = expression.operations(unit.encoding());
-    match (operations.next().ok()??, operations.next().ok()?) {
-        (gimli::Operation::Address { address }, None) => Some(address),
-        _ => None,
-    }
-}
-
-/// The code of a function that exists out of line.
-fn code_of(dwarf: &Dwarf<'_>, unit: &Unit<'_>, entry: &Entry<'_>) -> Option<Range<u64>> {
-    let start = dwarf.attr_address(unit, entry.attr_value(gimli::DW_AT_low_pc)?).ok()??;
-    let end = match entry.attr_value(gimli::DW_AT_high_pc)? {
-        AttributeValue::Addr(end) => end,
-        length => start + length.udata_value()?,
-    };
-    Some(start..end)
-}
-
-/// Where a function's variables are counted from, relative to the start of its caller's frame.
-fn frame_base(function: &Entry<'_>, unit: &Unit<'_>) -> Option<i64> {
-    const RBP: gimli::Register = gimli::Register(6);
-    let AttributeValue::Exprloc(expression) = function.attr_value(gimli::DW_AT_frame_base)? else {
-        return None;
-    };
-    match expression.operations(unit.encoding()).next().ok()?? {
-        gimli::Operation::CallFrameCFA => Some(0),
-        // The saved frame pointer lies below the return address.
-        gimli::Operation::Register { register: RBP } => Some(-16),
-        _ => None,
-    }
-}
-
-/// The place of a variable in its function's frame.
-fn frame_offset(entry: &Entry<'_>, unit: &Unit<'_>) -> Option<i64> {
-    let AttributeValue::Exprloc(expression) = entry.attr_value(gimli::DW_AT_location)? else { return None };
-    let mut operations = expression.operations(unit.encoding());
-    match (operations.next().ok()??, operations.next().ok()?) {
-        (gimli::Operation::FrameOffset { offset }, None) => Some(offset),
-        _ => None,
     }
 }

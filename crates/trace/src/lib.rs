@@ -12,7 +12,7 @@ mod std_export;
 
 pub use event::{Event, EventKind, ThreadId};
 pub use file::{EventNames, Moment, SiteName, TraceError, TraceErrorKind, TraceFile, moments};
-pub use outcome::{Failure, FailureKind, Outcome};
-pub use record::{ContextRecord, SwitchRecord};
+pub use outcome::{Awaited, Failure, FailureKind, Outcome, Waiting};
+pub use record::{ContextRecord, SwitchReason, SwitchRecord};
 pub use schedule::{Schedule, ScheduleError, Switch};
 pub use std_export::StdExport;

@@ -65,6 +65,96 @@ pub struct Failure {
     pub stack: Vec<u64>,
 }
 
+/// A thread that waits in a deadlock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Waiting {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The code of the operation that cannot be made.
+    pub pc: u64,
+    /// The calls in progress there.
+    pub context: u32,
+    /// What it waits for.
+    pub awaits: Awaited,
+}
+
+/// What a thread waits for in a deadlock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Awaited {
+    /// A lock, or a word that is used like one, by its address.
+    Lock(u64),
+    /// A signal on a condition variable.
+    Signal(u64),
+    /// The end of another thread: a consequence, not a cause.
+    End,
+    /// Something else.
+    Other,
+}
+
+impl Waiting {
+    /// Whether it only waits for another thread to end.
+    pub fn for_end(&self) -> bool {
+        self.awaits == Awaited::End
+    }
+}
+
+impl Failure {
+    /// The threads that wait for each other, as the runtime's message lists them: a line for each, with its
+    /// place marked by `<pc 0x… in 7>`. Messages whose places have their names already list none.
+    pub fn waiting(&self) -> Vec<Waiting> {
+        let waiting = |line: &str| {
+            let (thread, rest) = line.strip_prefix('T')?.split_once(' ')?;
+            let (before, mark) = rest.rsplit_once("<pc 0x")?;
+            let (pc, context) = mark.strip_suffix('>')?.split_once(" in ")?;
+            let (_, what) = before.split_once("waits for ")?;
+            let object = what.split_once("<obj 0x").and_then(|(_, rest)| rest.split_once('>'));
+            let object = object.and_then(|(digits, _)| u64::from_str_radix(digits, 16).ok());
+            let is = |word: &str| what.split('<').next().is_some_and(|words| words.ends_with(word));
+            let awaits = match object {
+                Some(lock) if is("lock ") || is("futex ") => Awaited::Lock(lock),
+                Some(condition) if is("a signal on ") => Awaited::Signal(condition),
+                None if what.ends_with(" to end, at ") => Awaited::End,
+                _ => Awaited::Other,
+            };
+            Some(Waiting {
+                awaits,
+                thread: ThreadId(thread.parse().ok()?),
+                pc: u64::from_str_radix(pc, 16).ok()?,
+                context: context.parse().ok()?,
+            })
+        };
+        self.message.lines().filter_map(waiting).collect()
+    }
+
+    /// Where Rust panicked, if the message says so: the file, the line and the column.
+    pub fn panic_place(&self) -> Option<(&str, u32, u32)> {
+        let (_, place) = self.message.lines().next()?.split_once(" panicked at ")?;
+        let (place, column) = place.rsplit_once(':')?;
+        let (file, line) = place.rsplit_once(':')?;
+        Some((file, line.parse().ok()?, column.parse().ok()?))
+    }
+
+    /// What makes it the same failure in another execution: where it showed, or in a deadlock, where
+    /// threads wait for each other. Which of them stopped last is chance.
+    pub fn places(&self) -> Vec<u64> {
+        let mut places: Vec<u64> = match self.kind {
+            FailureKind::Deadlock => {
+                self.waiting().iter().filter(|it| !it.for_end()).map(|it| it.pc).collect()
+            }
+            _ => Vec::new(),
+        };
+        if places.is_empty() {
+            places.extend(self.stack.first());
+        }
+        if places.is_empty() {
+            places.extend(self.panic_place().map(|(_, line, _)| u64::from(line)));
+        }
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+}
+
 /// How one execution ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
@@ -83,5 +173,43 @@ impl Outcome {
             Outcome::Failed(failure) => Some(failure),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn deadlock(message: &str, last: u64) -> Failure {
+        Failure {
+            kind: FailureKind::Deadlock,
+            message: message.to_string(),
+            thread: ThreadId::MAIN,
+            stack: vec![last],
+        }
+    }
+
+    #[test]
+    fn a_deadlock_is_known_by_where_threads_wait_for_each_other() {
+        let message = "deadlock: T1 waits for T2 waits for T1\n\
+                       T0 waits for T1 to end, at <pc 0x30 in 2>\n\
+                       T1 holds <obj 0xa> and waits for lock <obj 0xb>, held by T2, at <pc 0x1f in 12>\n\
+                       T2 holds <obj 0xb> and waits for lock <obj 0xa>, held by T1, at <pc 0x10 in 0>";
+        let failure = deadlock(message, 0x1f);
+        let first = Waiting { thread: ThreadId(0), pc: 0x30, context: 2, awaits: Awaited::End };
+        assert_eq!(failure.waiting()[0], first);
+        assert_eq!(failure.waiting()[1].awaits, Awaited::Lock(0xb));
+        assert_eq!(failure.places(), [0x10, 0x1f]);
+        assert_eq!(failure.places(), deadlock(message, 0x10).places());
+        assert_eq!(deadlock("deadlock: T0 waits for T1 to end, at bank.c:7", 0x42).places(), [0x42]);
+    }
+
+    #[test]
+    fn a_panic_says_where_it_was() {
+        let message =
+            "thread 'main' panicked at src/a b.rs:19:5\nno luck\nthe program ended with exit status 101";
+        let kind = FailureKind::Exit;
+        let failure = Failure { kind, message: message.into(), thread: ThreadId::MAIN, stack: Vec::new() };
+        assert_eq!((failure.panic_place(), failure.places()), (Some(("src/a b.rs", 19, 5)), vec![19]));
     }
 }

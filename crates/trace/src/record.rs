@@ -18,13 +18,61 @@ pub struct SwitchRecord {
     pub addr: u64,
     /// The operation's `EventKind` by number.
     pub kind: u8,
-    /// Why: 0 the policy chose, 1 the thread was blocked, 2 it ended, 3 it gave way, 4 a new thread
-    /// was run up to its first operation, 5 back from that.
+    /// Why: the number of a [`SwitchReason`].
     pub reason: u8,
     /// Keeps what follows aligned.
     pub spare: u16,
     /// The calls in progress in `from`, as a number in the context area; 0 for none.
     pub context: u32,
+}
+
+impl SwitchRecord {
+    /// Why it happened; none for a number from a newer version.
+    pub fn why(&self) -> Option<SwitchReason> {
+        SwitchReason::ALL.into_iter().find(|reason| *reason as u8 == self.reason)
+    }
+}
+
+/// Why control went from one thread to another. The numbers are part of the shared-memory layout.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum SwitchReason {
+    /// The policy preferred another thread.
+    Chosen = 0,
+    /// The thread could not go on.
+    Blocked = 1,
+    /// The thread had ended.
+    Ended = 2,
+    /// The thread was spinning, or offered to give way.
+    GaveWay = 3,
+    /// A new thread was run up to its first visible operation.
+    Starting = 4,
+    /// Back to the creator from there.
+    Started = 5,
+}
+
+impl SwitchReason {
+    /// Every reason, in the order of their numbers.
+    pub const ALL: [SwitchReason; 6] = [
+        SwitchReason::Chosen,
+        SwitchReason::Blocked,
+        SwitchReason::Ended,
+        SwitchReason::GaveWay,
+        SwitchReason::Starting,
+        SwitchReason::Started,
+    ];
+
+    /// The words that files and scripts see.
+    pub fn word(self) -> &'static str {
+        match self {
+            SwitchReason::Chosen => "chosen",
+            SwitchReason::Blocked => "blocked",
+            SwitchReason::Ended => "ended",
+            SwitchReason::GaveWay => "gave way",
+            SwitchReason::Starting => "new thread starts",
+            SwitchReason::Started => "new thread is ready",
+        }
+    }
 }
 
 /// One call in progress, and those it was made from.

@@ -2,7 +2,7 @@
 
 use threadbare_trace::{ContextRecord, Event, SwitchRecord};
 
-use crate::control::{Control, DecisionRecord, LearnedRecord};
+use crate::control::{Control, DecisionRecord, LearnedRecord, OfferRecord, Slot};
 
 /// One area: an offset from the start of the memory and a capacity in records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,6 +32,10 @@ pub struct Layout {
     pub learned: Area,
     /// Learned sharing, execution to driver.
     pub discovered: Area,
+    /// The threads that can go on where a steered copy paused.
+    pub offers: Area,
+    /// Orders to steered copies.
+    pub slots: Area,
     /// The size of the whole.
     pub bytes: u64,
 }
@@ -55,6 +59,8 @@ impl Layout {
         let contexts = area(size_of::<ContextRecord>(), 1 << 20);
         let learned = area(size_of::<LearnedRecord>(), 1 << 20);
         let discovered = area(size_of::<LearnedRecord>(), 1 << 20);
+        let offers = area(size_of::<OfferRecord>(), 1 << 16);
+        let slots = area(size_of::<Slot>(), 1 << 10);
         Layout {
             events,
             switches,
@@ -63,6 +69,8 @@ impl Layout {
             contexts,
             learned,
             discovered,
+            offers,
+            slots,
             bytes: end.next_multiple_of(4096),
         }
     }

@@ -54,8 +54,91 @@ impl<const N: usize> std::fmt::Write for Text<N> {
 pub enum Request {
     /// Run the plan in a fresh copy of the program.
     Run = b'r',
+    /// Run the plan's script in a fresh copy of the program, which then stops at each decision and
+    /// takes orders; see [`Order`].
+    Steer = b's',
     /// End.
     Quit = b'q',
+}
+
+/// What the tested process tells the driver, on the reply pipe.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Reply {
+    /// A [`News`] by number.
+    pub news: u32,
+    /// The process it is about.
+    pub process: i32,
+    /// For the end of a process: its wait status.
+    pub status: i32,
+}
+
+/// What a [`Reply`] says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum News {
+    /// The snapshot is taken; requests are served.
+    Serving = 1,
+    /// A copy has ended.
+    Ended = 2,
+    /// A steered copy stands at a decision and waits for an order.
+    Paused = 3,
+    /// A steered copy was told to split and could not; `Control::message` says why.
+    Refused = 4,
+    /// All steered copies have ended.
+    AllEnded = 5,
+}
+
+impl Reply {
+    /// What it says, if it is one of ours.
+    pub fn news(&self) -> Option<News> {
+        [News::Serving, News::Ended, News::Paused, News::Refused, News::AllEnded]
+            .into_iter()
+            .find(|news| *news as u32 == self.news)
+    }
+}
+
+/// What a steered copy is told, in the word of its [`Slot`]. With each of them but the last, the script
+/// area holds the choices to follow from here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum Order {
+    /// No order yet.
+    Wait = 0,
+    /// Go on.
+    Go = 1,
+    /// Stay, and let a copy go on.
+    Split = 2,
+    /// End.
+    End = 3,
+}
+
+/// Where a steered copy takes its orders.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct Slot {
+    /// An [`Order`] by number; the copy sleeps on it.
+    pub order: u32,
+    /// For [`Order::Split`]: the slot of the new copy.
+    pub heir: u32,
+}
+
+/// A thread that can go on at a decision, and what it would do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct OfferRecord {
+    /// The code address of its next operation.
+    pub site: u64,
+    /// The address that the operation touches.
+    pub object: u64,
+    /// The size of the access.
+    pub size: u32,
+    /// The thread.
+    pub thread: ThreadId,
+    /// An `EventKind` by number.
+    pub kind: u8,
+    /// Always 0.
+    pub spare: u8,
 }
 
 /// Where the tested process stands.
@@ -96,6 +179,8 @@ pub mod flags {
     pub const ANY_EXIT: u32 = 8;
     /// Do not write the event area.
     pub const NO_EVENTS: u32 = 16;
+    /// The copy stops at each decision beyond its script and takes orders.
+    pub const STEERED: u32 = 128;
     /// The driver takes the events of failing executions only.
     pub const EVENTS_OF_FAILURES: u32 = 64;
     /// Make scheduling points at private accesses too, densely at first: memory that is shared,
@@ -130,8 +215,6 @@ pub struct Control {
     pub status: u32,
     /// The process id of the running copy.
     pub child: i32,
-    /// The wait status of the finished copy.
-    pub wait_status: i32,
     /// What to run.
     pub plan: Plan,
     /// Records in the learned area that the server has to apply before the next copy.
@@ -144,6 +227,8 @@ pub struct Control {
     pub switches: u64,
     /// Decisions written.
     pub decisions: u64,
+    /// Offers written by the steered copy that paused last.
+    pub offers: u64,
     /// Contexts written; the first one has number 1.
     pub contexts: u64,
     /// Visible steps made.

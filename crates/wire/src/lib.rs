@@ -1,6 +1,6 @@
 //! The shared memory between the driver and the runtime inside the tested program.
 //!
-//! One memory file per server process: a [`Control`] block, then four areas of fixed-size
+//! One memory file per server process: a [`Control`] block, then areas of fixed-size
 //! records. The driver writes requests, the runtime writes what happened. Nothing here is a
 //! pointer, so both sides may map it anywhere.
 
@@ -9,10 +9,14 @@ mod control;
 
 pub use area::{Area, Layout};
 pub use control::{
-    Control, DecisionRecord, LearnedRecord, MAGIC, MESSAGE_BYTES, Plan, Request, STACK_DEPTH, Status, Text,
-    flags,
+    Control, DecisionRecord, LearnedRecord, MAGIC, MESSAGE_BYTES, News, OfferRecord, Order, Plan, Reply,
+    Request, STACK_DEPTH, Slot, Status, Text, flags,
 };
 pub use threadbare_trace::{ContextRecord, SwitchRecord};
+
+/// The number a tested program takes its process for; its threads follow. It is above what the kernel gives to
+/// anybody, so that a number that goes astray hits nobody.
+pub const PROCESS_NUMBER: i32 = 5_000_000;
 
 /// The environment variable that names the inherited descriptors: `memory,requests,replies`.
 pub const CONTROL_VARIABLE: &str = "THREADBARE_CONTROL";

@@ -5,20 +5,21 @@
  * usage: airline [tickets] [cushion] */
 #include <assert.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #define MAX_TICKETS 256
 
 static int sold;
-static int stop;
+static atomic_int stop; /* looked at in every round, long before anybody sets it */
 
 static void *seller(void *arg)
 {
     int capacity = (int)(intptr_t)arg;
     sold = sold + 1;
     if (sold > capacity)
-        stop = 1;
+        atomic_store_explicit(&stop, 1, memory_order_relaxed);
     return NULL;
 }
 
@@ -32,7 +33,7 @@ int main(int argc, char **argv)
     if (tickets < 1 || tickets > MAX_TICKETS || cushion < 0 || capacity < 1)
         return 2;
     for (int i = 0; i < tickets; i++) {
-        if (stop) {
+        if (atomic_load_explicit(&stop, memory_order_relaxed)) {
             sold = sold - 1;
             break;
         }

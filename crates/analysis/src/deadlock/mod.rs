@@ -14,6 +14,7 @@
 
 mod approach;
 mod cycles;
+pub(crate) mod words;
 
 use std::sync::Arc;
 

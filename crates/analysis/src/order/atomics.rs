@@ -7,8 +7,10 @@
 //! * A value that nobody was seen to write was written by somebody who had used the location before.
 //! * A word that an update took from zero is held like a lock until it is zero again. Whoever sleeps on another word
 //!   gives it up meanwhile, as condition variables do, and has it again when awake; whoever failed to take it and
-//!   slept on it has it then.
-//! * If another thread takes a word that is still held, its holder has released it before.
+//!   slept has it then, also if another word was slept on, as writers do who wait for a read-write lock.
+//! * If another thread takes a word that is still held, its holder has released it before; and so has a holder who
+//!   wakes those who sleep on it. A release that was not seen is that of a condition variable, which takes the word
+//!   again, just as unseen, before the thread goes on.
 //! * Whoever wakes those who sleep on a word has changed it before, and so has one of its users when a sleep on it is
 //!   refused.
 //! * Whoever releases a block outside of all calls that are seen has looked at its reference count.
@@ -58,6 +60,8 @@ pub struct Words {
     unseen: Vec<u64>,
     /// Those that it gave up to sleep.
     given_up: Vec<u64>,
+    /// Those that it released unseen, and will have taken again when it goes on.
+    lost: Vec<u64>,
     /// The one that it tries to take.
     wanted: u64,
 }
@@ -86,13 +90,22 @@ impl Words {
             self.wanted = word;
             self.give(word);
         }
-        self.given_up = [std::mem::take(&mut self.seen), std::mem::take(&mut self.unseen)].concat();
+        let lost = std::mem::take(&mut self.lost);
+        self.given_up = [std::mem::take(&mut self.seen), std::mem::take(&mut self.unseen), lost].concat();
     }
 
-    fn wake_up(&mut self, word: u64) {
+    /// The word was released unseen.
+    fn lose(&mut self, word: u64) {
+        self.give(word);
+        if self.lost.len() < WORDS && !self.lost.contains(&word) {
+            self.lost.push(word);
+        }
+    }
+
+    fn wake_up(&mut self) {
         self.unseen = std::mem::take(&mut self.given_up);
-        if self.wanted == word {
-            self.unseen.push(word);
+        if self.wanted != 0 {
+            self.unseen.push(self.wanted);
         }
         self.unseen.truncate(WORDS);
     }
@@ -111,6 +124,9 @@ impl Order {
         } else if takes {
             self.learn_from_users(thread, event.addr, |words| words.holds(event.addr));
         }
+        if takes {
+            self.release_unseen(thread, event.addr);
+        }
         self.atomics.entry(event.addr).used_by(thread);
         self.learn_atomic(thread, event.addr);
         let failed = kind == EventKind::AtomicFailed;
@@ -121,12 +137,36 @@ impl Order {
     fn learn_from_users(&mut self, thread: ThreadId, addr: u64, did: impl Fn(&Words) -> bool) {
         for user in self.atomics.entry(addr).users.clone() {
             if user != thread && did(&self.thread(user).words) {
+                // Others who see the same value later learn it from the location.
                 let clock = Arc::clone(self.clock(user));
-                self.learn(thread, &clock);
-                // What the other one does from now on is not known here.
-                self.tick(user);
+                self.atomics.entry(addr).clock.join(&clock);
+                self.learn_from(thread, user);
             }
         }
+    }
+
+    /// Another thread has taken a word, so those who held it have released it.
+    fn release_unseen(&mut self, taker: ThreadId, word: u64) {
+        for user in self.atomics.entry(word).users.clone() {
+            if user != taker && self.thread(user).words.holds(word) {
+                self.thread(user).words.lose(word);
+                self.any_lost = true;
+            }
+        }
+    }
+
+    /// A thread goes on, with the words that it released unseen in its hands again. It looks for itself at the one
+    /// that the event is about.
+    pub(super) fn take_again(&mut self, event: &Event) {
+        let words = &mut self.thread(event.thread).words;
+        let lost = std::mem::take(&mut words.lost);
+        let again: Vec<u64> = lost.into_iter().filter(|word| *word != event.addr).collect();
+        words.unseen.extend(&again);
+        for word in again {
+            self.learn_atomic(event.thread, word);
+            self.learn_from_users(event.thread, word, |words| words.holds(word));
+        }
+        self.any_lost = self.threads.iter().flatten().any(|thread| !thread.words.lost.is_empty());
     }
 
     /// The writing part of an atomic step.
@@ -192,6 +232,11 @@ impl Order {
             self.futexes.entry(event.addr).wakers.join(&clock);
         }
         self.atomics.entry(event.addr).clock.join(&clock);
+        let words = &mut self.thread(event.thread).words;
+        if words.holds(event.addr) {
+            words.lose(event.addr);
+            self.any_lost = true;
+        }
         self.tick(event.thread);
     }
 
@@ -215,7 +260,7 @@ impl Order {
         }
         self.learn_atomic(thread, event.addr);
         let words = &mut self.thread(thread).words;
-        words.wake_up(event.addr);
+        words.wake_up();
         for word in words.unseen.clone() {
             self.learn_atomic(thread, word);
             self.learn_from_users(thread, word, |words| words.holds(word));

@@ -24,6 +24,21 @@ use crate::access::reborn;
 use crate::address_table::{AddressTable, NumberMap};
 use crate::clocks::{Epoch, Stamp, VectorClock};
 
+/// What is awaited of a descriptor, as the system numbers it.
+const INPUT: u64 = 1;
+const OUTPUT: u64 = 4;
+
+/// Whether the step takes what was written to a descriptor, or was told of it. Which descriptors belong together
+/// is not known, so whoever reads comes after all who wrote.
+fn is_input(event: &Event) -> bool {
+    event.value & INPUT != 0 || event.value == 0 && event.addr == 0
+}
+
+/// Whether the step writes to a descriptor, or closes it.
+fn is_output(event: &Event) -> bool {
+    event.value & OUTPUT != 0 || event.value == 0 && event.addr != 0
+}
+
 /// Which synchronization counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rules {
@@ -64,6 +79,12 @@ pub struct Order {
     conditions: AddressTable<Condition>,
     /// Semaphores and once-controls: what everybody who raised or ended them knew.
     gates: AddressTable<VectorClock>,
+    /// Who runs a once-routine.
+    runners: NumberMap<u64, ThreadId>,
+    /// Some thread has released a word unseen, and has not gone on since.
+    any_lost: bool,
+    /// What those knew who wrote to descriptors.
+    descriptors: VectorClock,
     futexes: AddressTable<Futex>,
     locks: AddressTable<Lock>,
     sections: AddressTable<Sections>,
@@ -92,6 +113,9 @@ impl Order {
             barriers: AddressTable::default(),
             conditions: AddressTable::default(),
             gates: AddressTable::default(),
+            runners: NumberMap::default(),
+            any_lost: false,
+            descriptors: VectorClock::default(),
             futexes: AddressTable::default(),
             locks: AddressTable::default(),
             sections: AddressTable::default(),
@@ -162,11 +186,24 @@ impl Order {
         clock.set(thread, clock.get(thread).saturating_add(1));
     }
 
+    /// A thread learns what another one has done so far, though it did nothing by which others learn of it.
+    fn learn_from(&mut self, thread: ThreadId, other: ThreadId) {
+        if other != thread {
+            let clock = Arc::clone(self.clock(other));
+            self.learn(thread, &clock);
+            // What the other one does from now on is not known here.
+            self.tick(other);
+        }
+    }
+
     /// The part of a step that comes before its access to memory: it learns.
     #[inline]
     pub fn before(&mut self, event: &Event, kind: EventKind) {
         use EventKind::*;
         let thread = event.thread;
+        if self.any_lost && !kind.only_names() && !matches!(kind, FutexWait | FutexWake) {
+            self.take_again(event);
+        }
         match kind {
             Read | Write | ReadRange | WriteRange => {}
             AtomicRead | AtomicFailed | AtomicUpdate => self.read_atomic(event, kind),
@@ -188,10 +225,25 @@ impl Order {
                 self.take(thread, event.value, true);
             }
             SemWait | OnceSeen | OnceBegin => {
+                if kind == OnceBegin
+                    && let Some(before) = self.runners.insert(event.addr, thread)
+                {
+                    // It threw, or was cancelled: the routine is run again.
+                    self.learn_from(thread, before);
+                }
                 if let Some(clock) = self.gates.get(event.addr) {
                     let clock = clock.clone();
                     self.learn(thread, &clock);
                 }
+            }
+            // Whoever sent it did so before; who that was is not known.
+            Signal => {
+                let others = (0..self.threads.len()).map(|index| ThreadId(index as u16));
+                others.for_each(|other| self.learn_from(thread, other));
+            }
+            Io if is_input(event) => {
+                let clock = self.descriptors.clone();
+                self.learn(thread, &clock);
             }
             FutexWait if event.value == 1 => self.end_futex_wait(event, kind),
             FutexWoken | FutexTimeout => self.end_futex_wait(event, kind),
@@ -233,8 +285,16 @@ impl Order {
                 self.tick(thread);
             }
             SemPost | OnceEnd => {
+                if kind == OnceEnd {
+                    self.runners.remove(&event.addr);
+                }
                 let clock = Arc::clone(self.clock(thread));
                 self.gates.entry(event.addr).join(&clock);
+                self.tick(thread);
+            }
+            Io if is_output(event) => {
+                let clock = Arc::clone(self.clock(thread));
+                self.descriptors.join(&clock);
                 self.tick(thread);
             }
             FutexWait if event.value == 0 => self.begin_futex_wait(event),
@@ -254,6 +314,9 @@ impl Order {
         self.barriers.forget(first, last);
         self.conditions.forget(first, last);
         self.gates.forget(first, last);
+        if !self.runners.is_empty() {
+            self.runners.retain(|once, _| !(first..=last).contains(once));
+        }
         self.futexes.forget(first, last);
         self.locks.forget(first, last);
         if self.sections.live() == 0 {

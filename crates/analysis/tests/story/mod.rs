@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 use threadbare_analysis::{Certainty, Detector, Examination, Finding};
 use threadbare_trace::{Event, EventKind, ThreadId};
 
+/// Marks an update that finds the word zero although nobody was seen to make it so.
+const RELEASED: u64 = u64::MAX;
+
 /// The address of an object.
 pub fn address(object: &str) -> u64 {
     let (name, offset) = object.split_once('+').unwrap_or((object, "0"));
@@ -35,6 +38,7 @@ fn with_values(mut event: Event, values: &mut BTreeMap<u64, u64>) -> Event {
             }
             *value = event.value;
         }
+        Some(AtomicUpdate) if event.old == RELEASED => (event.old, *value) = (0, event.value),
         Some(AtomicWrite | AtomicUpdate) => (event.old, *value) = (*value, event.value),
         _ => {}
     }
@@ -57,6 +61,7 @@ fn event(number: usize, line: &str) -> Option<Event> {
         "load" => (AtomicRead, count(0), 0),
         "store" => (AtomicWrite, count(1), 0),
         "update" => (AtomicUpdate, count(1), 0),
+        "seize" => (AtomicUpdate, count(1), RELEASED),
         "failed" => (AtomicFailed, 0, 0),
         "read-range" => (ReadRange, count(4), 0),
         "write-range" => (WriteRange, count(4), 0),
@@ -78,6 +83,9 @@ fn event(number: usize, line: &str) -> Option<Event> {
         "futex-wait" => (FutexWait, count(0), 0),
         "futex-woken" => (FutexWoken, 0, 0),
         "futex-wake" => (FutexWake, count(1), 0),
+        "signal-handler" => (Signal, 10, 0),
+        "input" => (Io, 1, 0),
+        "output" => (Io, 4, 0),
         "create" => (Create, other(), 0),
         "join" => (Join, other(), 0),
         "start" => (Start, address(extra.expect("the stack's end")), 0),

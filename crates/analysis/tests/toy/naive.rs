@@ -110,6 +110,23 @@ impl<'a> Naive<'a> {
         found
     }
 
+    /// The sites of conflicts under a common lock that nothing orders, the later one first.
+    pub fn turnable(&self) -> BTreeSet<Vec<u64>> {
+        let mut found = BTreeSet::new();
+        for i in self.accesses() {
+            for j in self.accesses().filter(|j| *j > i) {
+                let (a, b) = (&self.events[i], &self.events[j]);
+                let overlap = bytes(a).start < bytes(b).end && bytes(b).start < bytes(a).end;
+                let is_plain = !is_atomic(a) && !is_atomic(b);
+                let conflict = a.thread != b.thread && overlap && (writes(a) || writes(b));
+                if is_plain && conflict && self.apart(i, j) && !self.ordered(i, j) {
+                    found.insert(vec![b.pc, a.pc]);
+                }
+            }
+        }
+        found
+    }
+
     /// Pattern and sites of torn accesses to one variable.
     pub fn violations(&self) -> BTreeSet<(u8, Vec<u64>)> {
         let mut found = BTreeSet::new();

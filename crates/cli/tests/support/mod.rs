@@ -1,6 +1,9 @@
 //! Runs the tool as a user would.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+pub mod reported;
+pub mod subject;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

@@ -91,10 +91,11 @@ pub(crate) struct Mcr {
 }
 
 impl Mcr {
-    pub(crate) fn new(seed: u64) -> Mcr {
+    /// Where all shared memory is known already, no execution has to look for it.
+    pub(crate) fn new(seed: u64, sharing_is_known: bool) -> Mcr {
         Mcr {
             seed,
-            phase: Phase::Probe,
+            phase: if sharing_is_known { Phase::First } else { Phase::Probe },
             forest: Forest::new(),
             seen: Seen::default(),
             paths: Vec::new(),
@@ -366,7 +367,7 @@ impl Strategy for Mcr {
     fn learn(&mut self, runs: &[(&Plan, &Execution)], news: bool) -> Result<(), ExploreError> {
         if news {
             // There are more steps than the traces so far have shown.
-            *self = Mcr { phase: Phase::First, next_tag: self.next_tag, ..Mcr::new(self.seed) };
+            *self = Mcr { next_tag: self.next_tag, ..Mcr::new(self.seed, true) };
             return Ok(());
         }
         for (plan, run) in runs.iter().filter(|(plan, _)| plan.trace) {

@@ -1,18 +1,19 @@
 //! A stand-in for servers: runs toy programs, and misbehaves on request.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use threadbare_sched::build;
 use threadbare_sched::toy::{Step, Toy, Walk};
-use threadbare_target::{Execution, Script};
+use threadbare_sched::{PolicyKind, build};
+use threadbare_target::{Execution, Pause, Script, Snapshot, Stop};
 use threadbare_trace::{Event, EventKind, Failure, FailureKind, Outcome, ThreadId};
-use threadbare_wire::{DecisionRecord, LearnedRecord, SwitchRecord};
+use threadbare_wire::{DecisionRecord, LearnedRecord, OfferRecord, SwitchRecord};
 
 use crate::error::ExploreError;
 use crate::runner::{Launch, Runner, Trouble};
+use crate::search::Steer;
 use crate::strategy::Plan;
 
 /// An execution that a lab made: the choices it was told, and who made each step.
@@ -62,6 +63,8 @@ pub struct Manners {
     pub all_shared: bool,
     /// After so many executions, someone presses Ctrl-C.
     pub stops_after: Option<usize>,
+    /// No copy can be made in the middle of an execution.
+    pub refuses_copies: bool,
 }
 
 /// A toy program and what happened to it.
@@ -74,6 +77,8 @@ pub struct Bench {
     pub launches: AtomicUsize,
     pub runs: AtomicUsize,
     pub seen: Mutex<Vec<Seen>>,
+    /// The most copies that stood at decisions at once.
+    pub most_snapshots: AtomicUsize,
 }
 
 /// Starts runners of one toy program.
@@ -90,6 +95,7 @@ impl Lab {
             launches: AtomicUsize::new(0),
             runs: AtomicUsize::new(0),
             seen: Mutex::new(Vec::new()),
+            most_snapshots: AtomicUsize::new(0),
         }))
     }
 
@@ -119,6 +125,9 @@ pub struct ToyRunner {
     bench: Arc<Bench>,
     known: BTreeSet<u64>,
     lost: bool,
+    /// The copies that stand at decisions: how they came there, and after how many steps.
+    stopped: BTreeMap<Snapshot, (Vec<ThreadId>, usize)>,
+    next: u32,
 }
 
 impl Launch for Lab {
@@ -131,11 +140,31 @@ impl Launch for Lab {
             return Err(Trouble::Crashed(Box::new(execution(&self.0.toy, Walk::default(), outcome))));
         }
         let known = if self.0.manners.all_shared { self.0.toy.locations() } else { BTreeSet::new() };
-        Ok(ToyRunner { bench: Arc::clone(&self.0), known, lost: false })
+        Ok(ToyRunner { bench: Arc::clone(&self.0), known, lost: false, stopped: BTreeMap::new(), next: 0 })
     }
 }
 
-impl Runner for ToyRunner {
+impl ToyRunner {
+    fn walk(&self, plan: &Plan, prefix: &[ThreadId], turns: &[(ThreadId, u32, ThreadId)]) -> Walk {
+        let mut policy = build(&plan.policy, turns.iter().copied(), prefix.iter().copied());
+        self.bench.toy.run(&mut policy, &self.known)
+    }
+
+    fn judge(&self, walk: &Walk) -> Outcome {
+        let value = walk.memory.get(&8).copied();
+        if let Some(thread) = walk.failed {
+            failed_in(thread, FailureKind::Assertion, &format!("{thread} fails"))
+        } else if walk.deadlock {
+            failed(FailureKind::Deadlock, "nobody can go on")
+        } else if self.bench.expected.is_some_and(|expected| value != Some(expected)) {
+            failed(FailureKind::Assertion, &format!("the value is {value:?}"))
+        } else {
+            Outcome::Passed
+        }
+    }
+}
+
+impl Steer for ToyRunner {
     fn run(&mut self, plan: &Plan) -> Result<Execution, ExploreError> {
         let bench = &self.bench;
         let run = bench.runs.fetch_add(1, Ordering::Relaxed) + 1;
@@ -158,25 +187,93 @@ impl Runner for ToyRunner {
             Script::Replay(switches) => switches.iter().map(|turn| (turn.from, turn.op, turn.to)).collect(),
             _ => Vec::new(),
         };
-        let mut policy = build(&plan.policy, turns.iter().copied(), prefix.iter().copied());
-        let walk = bench.toy.run(&mut policy, &self.known);
+        let walk = self.walk(plan, &prefix, &turns);
         let seen = Seen::new(prefix, turns, &walk, bench.toy.threads.len());
         bench.seen.lock().unwrap().push(seen);
-        let value = walk.memory.get(&8).copied();
         let outcome = if bench.manners.uncontrolled_every.is_some_and(|every| run.is_multiple_of(every)) {
             Outcome::Uncontrolled("a primitive is not supported".into())
-        } else if let Some(thread) = walk.failed {
-            failed_in(thread, FailureKind::Assertion, &format!("{thread} fails"))
-        } else if walk.deadlock {
-            failed(FailureKind::Deadlock, "nobody can go on")
-        } else if bench.expected.is_some_and(|expected| value != Some(expected)) {
-            failed(FailureKind::Assertion, &format!("the value is {value:?}"))
         } else {
-            Outcome::Passed
+            self.judge(&walk)
         };
-        Ok(execution(&bench.toy, walk, outcome))
+        let ends = ends(&walk);
+        let mut run = execution(&bench.toy, walk, outcome);
+        for (step, end) in ends.into_iter().rev() {
+            run.events.insert(step + 1, end);
+        }
+        self.stopped.clear();
+        Ok(run)
     }
 
+    fn steer(&mut self, _seed: u64, choices: &[ThreadId]) -> Result<Stop, ExploreError> {
+        self.stopped.clear();
+        Ok(self.go(choices.to_vec(), 0))
+    }
+
+    fn go_on(&mut self, snapshot: Snapshot, choices: &[ThreadId]) -> Result<Stop, ExploreError> {
+        let (path, step) = self.stopped.remove(&snapshot).expect("a snapshot that is there");
+        Ok(self.go([&path, choices].concat(), step))
+    }
+
+    fn split(&mut self, snapshot: Snapshot, choices: &[ThreadId]) -> Result<Stop, ExploreError> {
+        if self.bench.manners.refuses_copies {
+            return Ok(Stop::Refused("it has files open".into()));
+        }
+        let (path, step) = self.stopped[&snapshot].clone();
+        Ok(self.go([&path, choices].concat(), step))
+    }
+
+    fn discard(&mut self, snapshot: Snapshot) {
+        assert!(self.stopped.remove(&snapshot).is_some(), "a snapshot that is there");
+    }
+}
+
+impl ToyRunner {
+    /// Goes along a path and stops at the decision behind it; events count from step `from` on.
+    fn go(&mut self, path: Vec<ThreadId>, from: usize) -> Stop {
+        let plan = Plan::new(PolicyKind::Prefix, 1, "steered");
+        let walk = self.walk(&plan, &path, &[]);
+        let Some(decision) = walk.decisions.get(path.len()).copied() else {
+            let outcome = self.judge(&walk);
+            let seen = Seen::new(path, Vec::new(), &walk, self.bench.toy.threads.len());
+            self.bench.seen.lock().unwrap().push(seen);
+            let mut run = execution(&self.bench.toy, walk, outcome);
+            run.events.drain(..from);
+            return Stop::Ended(Box::new(run));
+        };
+        let snapshot = Snapshot(self.next);
+        self.next += 1;
+        self.stopped.insert(snapshot, (path, decision.step));
+        let most = &self.bench.most_snapshots;
+        most.fetch_max(self.stopped.len(), Ordering::Relaxed);
+        let made =
+            |thread: usize| walk.order[..decision.step].iter().filter(|it| it.index() == thread).count();
+        let offer = |thread: usize| {
+            let (kind, object, size) = match self.bench.toy.threads[thread][made(thread)] {
+                Step::Read(x) => (EventKind::Read, x, 1),
+                Step::Write(x) => (EventKind::Write, x, 1),
+                Step::Lock(l) => (EventKind::Lock, l, 0),
+                Step::Unlock(l) => (EventKind::Unlock, l, 0),
+                Step::Create(_) => (EventKind::Create, 0, 0),
+                other => panic!("{other:?} is not for searches"),
+            };
+            let (site, thread) = (made(thread) as u64 + 1, ThreadId(thread as u16));
+            OfferRecord { site, object, size, thread, kind: kind as u8, spare: 0 }
+        };
+        let offers = (0..64).filter(|thread| decision.enabled >> thread & 1 == 1).map(offer).collect();
+        let discovered = walk.discovered.iter().map(|&place| LearnedRecord { site: 0, place }).collect();
+        let run = execution(&self.bench.toy, walk, Outcome::Passed);
+        Stop::Paused(Pause {
+            snapshot,
+            offers,
+            events: run.events[from..decision.step].to_vec(),
+            discovered,
+            steps: decision.step as u64,
+            threads: run.threads,
+        })
+    }
+}
+
+impl Runner for ToyRunner {
     fn learn(&mut self, shared: &[LearnedRecord]) {
         self.known.extend(shared.iter().map(|record| record.place));
     }
@@ -193,12 +290,21 @@ fn failed_in(thread: ThreadId, kind: FailureKind, message: &str) -> Outcome {
     Outcome::Failed(Failure { kind, message: message.into(), thread, stack: vec![7] })
 }
 
+/// The ends of threads, each after the step that it belongs to.
+fn ends(walk: &Walk) -> Vec<(usize, Event)> {
+    let end = |step: usize| {
+        let (thread, op) = (walk.order[step], walk.ops[step].index);
+        (step, Event { thread, op, kind: EventKind::Exit as u8, ..Event::default() })
+    };
+    (0..walk.order.len()).filter(|step| walk.was_last[*step]).map(end).collect()
+}
+
 fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
-    let mut events = Vec::new();
-    for (step, op) in walk.ops.iter().enumerate() {
-        let (value, old) = walk.effects[step];
-        let event = Event {
-            pc: op.site,
+    let event = |step: usize| {
+        let (op, (value, old)) = (&walk.ops[step], walk.effects[step]);
+        Event {
+            // The place in the code, which is the same for all threads.
+            pc: op.site & u64::from(u32::MAX),
             addr: op.object,
             value,
             old,
@@ -207,12 +313,8 @@ fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
             kind: op.kind as u8,
             size: op.size as u8,
             ..Event::default()
-        };
-        events.push(event);
-        if walk.was_last[step] {
-            events.push(Event { kind: EventKind::Exit as u8, addr: 0, value: 0, size: 0, ..event });
         }
-    }
+    };
     let decision = |decision: &threadbare_sched::toy::Decision| DecisionRecord {
         enabled: decision.enabled,
         chosen: decision.chosen,
@@ -227,7 +329,7 @@ fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
     };
     Execution {
         outcome,
-        events,
+        events: (0..walk.ops.len()).map(event).collect(),
         switches: walk.turns.iter().map(switch).collect(),
         contexts: Vec::new(),
         decisions: walk.decisions.iter().map(decision).collect(),

@@ -17,7 +17,7 @@ pub fn failure_result(file: &TraceFile) -> Option<SarifResult> {
     let at = place.as_ref().filter(unsaid).map_or_else(String::new, |place| format!(" at {place}"));
     let message = format!(
         "This interleaving ends in {} in {}{at}: {}",
-        failure_phrase(failure.kind),
+        failure_phrase(failure.kind, &failure.message),
         failure.thread,
         failure.message
     );
@@ -38,7 +38,7 @@ pub fn failure_result(file: &TraceFile) -> Option<SarifResult> {
 /// The steps that the table for people has, too.
 fn flow(file: &TraceFile, outcome: &Outcome, names: &RecordedNames<'_>) -> Vec<FlowStep> {
     let story = Interleaving { events: file.events(), switches: file.switches(), outcome };
-    let (_, rows) = timeline::rows(&story, &Look::default());
+    let (_, rows) = timeline::rows(&story, names, &Look::default());
     let step = |row: &Row| match row {
         Row::Step { index, event, .. } => Some(FlowStep {
             thread: event.thread,

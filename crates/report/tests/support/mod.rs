@@ -4,7 +4,7 @@
 use threadbare_report::{Interleaving, Look, Names, Place, interleaving, record};
 use threadbare_trace::{Event, EventKind, Failure, FailureKind, Outcome, SwitchRecord, ThreadId, TraceFile};
 
-/// Code address n is line n of bank.c; objects are named by a small table.
+/// Code address n is line n of bank.c, from 50 on of a library; objects are named by a small table.
 pub struct Bank;
 
 pub const OBJECTS: [(u64, &str); 4] =
@@ -15,15 +15,17 @@ impl Names for Bank {
         let function = match pc {
             5..=12 => "deposit",
             20..=40 => "main",
+            41 => "std::vector<std::pair<std::string, std::shared_ptr<account>>>::emplace_back<std::string&>",
+            50..=60 => "start_thread",
             _ => return None,
         };
         Some(Place {
-            label: format!("bank.c:{pc}"),
+            label: if pc < 50 { format!("bank.c:{pc}") } else { format!("start.c:{pc}") },
             function: Some(function.into()),
             file: Some("src/bank.c".into()),
             line: Some(pc as u32),
             column: None,
-            in_system: false,
+            in_system: pc >= 50,
         })
     }
 
@@ -146,4 +148,24 @@ pub fn recorded(parts: &(Vec<Event>, Vec<SwitchRecord>, Outcome)) -> TraceFile {
     file.program = "bank.c".into();
     file.args = vec!["--fast".into()];
     TraceFile::read(&file.to_bytes()).expect("our own file")
+}
+
+/// A read and a write of the balance under two locks, the inner one given up in between by a condition wait.
+pub fn guarded() -> (Vec<Event>, Vec<SwitchRecord>, Outcome) {
+    use EventKind::*;
+    let events = vec![
+        event(1, 1, 5, ReadLock, 0x300, 0, 1),
+        event(1, 2, 6, Lock, 0x200, 0, 1),
+        event(1, 3, 8, Read, 0x100, 0, 0),
+        event(1, 4, 7, CondWait, 0x400, 0, 0x200),
+        event(2, 1, 8, Read, 0x100, 0, 0),
+        event(2, 2, 6, Lock, 0x200, 0, 1),
+        event(2, 3, 9, Write, 0x100, 0, 1),
+        event(2, 4, 10, Unlock, 0x200, 0, 0),
+        event(1, 5, 7, CondWake, 0x400, 0, 0x200),
+        event(1, 6, 9, Write, 0x100, 1, 2),
+        event(1, 7, 10, Unlock, 0x200, 0, 0),
+    ];
+    let switches = vec![switch(1, 5, 2, 7, CondWait, 0x400, 1), switch(2, 5, 1, 0, Exit, 0, 2)];
+    (events, switches, failure(FailureKind::Abort, "abort was called", 1, &[11]))
 }

@@ -5,8 +5,31 @@
 //! are roles: the one that begins is a, the other one is b; the variable of the first access is x.
 //! An occurrence never steps over a write: between two accesses of the pattern to the same
 //! variable that follow each other, nobody else writes it.
+//!
+//! [`Matcher`] finds them in a trace as it grows; [`TraceMatcher`] does so from raw events.
+
+mod ending;
+mod key;
+mod limits;
+mod links;
+mod matcher;
+mod object;
+mod objects;
+mod occurrence;
+mod region;
+mod set;
+mod trace;
+mod word;
 
 use std::fmt;
+
+pub use key::{ObjectId, PatternKey, SiteId};
+pub use limits::{Dropped, Limits};
+pub use matcher::Matcher;
+pub use objects::{Change, Image, Objects};
+pub use occurrence::{MemoryAccess, Occurrence};
+pub use set::PatternSet;
+pub use trace::TraceMatcher;
 
 /// Who makes a step.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -1,0 +1,242 @@
+//! Findings as they are told: once each, the most important ones first.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use threadbare_report::{Finding, FindingText, Level, Rule, SarifResult};
+
+/// Findings on one object that a person is shown unless all are asked for.
+const SHOWN_OF_AN_OBJECT: usize = 3;
+
+/// One finding as it is told.
+pub struct Told {
+    /// Its words.
+    pub text: FindingText,
+    /// The schedule of a run that shows it.
+    pub schedule: Option<PathBuf>,
+    /// The program fails of it.
+    pub fails: bool,
+    /// How often it was met.
+    pub count: u64,
+}
+
+/// All findings that are told.
+#[derive(Default)]
+pub struct Findings {
+    all: Vec<Told>,
+    /// How many were silenced.
+    pub silenced: usize,
+}
+
+/// What people take for the same finding: code addresses may differ where lines do not.
+fn is_same(a: &FindingText, b: &FindingText) -> bool {
+    // Of two accesses that race, either can come first.
+    let pattern = |text: &FindingText| text.pattern.filter(|_| text.kind != "race");
+    a.kind == b.kind && pattern(a) == pattern(b) && is_about_the_same(a, b)
+}
+
+fn is_about_the_same(a: &FindingText, b: &FindingText) -> bool {
+    a.object == b.object
+        && a.sites.len() == b.sites.len()
+        && a.sites.iter().all(|site| b.sites.contains(site))
+}
+
+impl Findings {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Counts a finding that is told already; `false` if it is new.
+    pub fn count_again(&mut self, text: &FindingText, count: u64) -> bool {
+        match self.all.iter_mut().find(|told| is_same(&told.text, text)) {
+            Some(told) => {
+                told.count += count;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Adds one.
+    pub fn add(&mut self, told: Told) {
+        self.all.push(told);
+    }
+
+    /// Adds the cause of a failure, or says of the finding that tells it already that the program fails of
+    /// it. One that no passing execution shows comes first.
+    pub fn add_cause(&mut self, text: &FindingText, schedule: &Path, count: u64, is_sure: bool) {
+        let known = self.all.iter().position(|told| {
+            let covers = told.text.kind == "deadlock"
+                && text.kind == "deadlock"
+                && text.sites.iter().all(|site| told.text.sites.contains(site));
+            covers || is_about_the_same(&told.text, text)
+        });
+        let mut told = match known {
+            Some(place) => self.all.remove(place),
+            None => Told { text: text.clone(), schedule: None, fails: true, count },
+        };
+        told.fails = true;
+        if told.schedule.is_none() {
+            told.text.sentence.clone_from(&text.sentence);
+        }
+        told.schedule.get_or_insert_with(|| schedule.to_path_buf());
+        let place = if is_sure { 0 } else { self.all.iter().take_while(|told| told.fails).count() };
+        self.all.insert(place, told);
+    }
+
+    /// What a person reads; all of them only if that is asked for.
+    pub fn words(&self, full: bool) -> String {
+        let mut text = String::new();
+        let mut of_object: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut number = 0;
+        for told in &self.all {
+            let shown = of_object.entry(&told.text.object).or_default();
+            *shown += 1;
+            if full || *shown <= SHOWN_OF_AN_OBJECT {
+                number += 1;
+                text.push_str(&words(number, told));
+            }
+        }
+        let more = |count: &usize| count.checked_sub(SHOWN_OF_AN_OBJECT).filter(|more| *more > 0 && !full);
+        let hidden: Vec<String> = (of_object.iter())
+            .filter_map(|(object, count)| more(count).map(|more| format!("{more} on {object}")))
+            .collect();
+        if !hidden.is_empty() {
+            text.push_str(&format!("… and {} (--full shows them)\n\n", hidden.join(", ")));
+        }
+        text
+    }
+
+    /// Whether there are places, and no source line is known of any.
+    pub fn lack_lines(&self) -> bool {
+        let mut places = self.all.iter().flat_map(|told| &told.text.places).peekable();
+        places.peek().is_some() && places.all(|place| place.line.is_none())
+    }
+
+    /// What goes into the JSON object.
+    pub fn json(&self) -> Vec<Finding> {
+        self.all.iter().map(json).collect()
+    }
+
+    /// What goes into a SARIF file.
+    pub fn sarif(&self) -> Vec<SarifResult> {
+        self.all.iter().map(sarif).collect()
+    }
+}
+
+fn words(number: usize, told: &Told) -> String {
+    let state = match (&told.schedule, told.fails) {
+        (Some(_), true) => "confirmed: the program fails of it",
+        (Some(_), false) => "confirmed: it was made to happen",
+        (None, _) => "predicted",
+    };
+    let mut text = format!("{number}. {} ({state})\n   {}\n", told.text.heading, told.text.sentence);
+    let widest = told.text.sources.iter().map(|(place, _)| place.len()).max().unwrap_or(0);
+    for (place, source) in &told.text.sources {
+        text.push_str(&format!("   {place:widest$}  {}\n", source.trim()));
+    }
+    if let Some(schedule) = &told.schedule {
+        text.push_str(&format!("   threadbare replay {}\n", schedule.display()));
+    }
+    text.push('\n');
+    text
+}
+
+fn json(told: &Told) -> Finding {
+    Finding {
+        kind: told.text.kind,
+        object: told.text.object.clone(),
+        sites: told.text.sites.clone(),
+        pattern: told.text.pattern.map(u32::from),
+        confirmed: told.schedule.is_some(),
+        message: told.text.sentence.clone(),
+        schedule: told.schedule.as_ref().map(|path| path.display().to_string()),
+        count: told.count,
+    }
+}
+
+fn sarif(told: &Told) -> SarifResult {
+    let mut places = told.text.places.iter().cloned();
+    SarifResult {
+        rule: match told.text.kind {
+            "race" => Rule::Race,
+            "atomicity" => Rule::Atomicity,
+            "order" => Rule::Order,
+            "deadlock" => Rule::Deadlock,
+            _ => Rule::LockDiscipline,
+        },
+        level: if told.schedule.is_some() { Level::Error } else { Level::Warning },
+        message: told.text.sentence.clone(),
+        place: places.next(),
+        related: places.map(|place| (place, "the other side".to_string())).collect(),
+        stack: Vec::new(),
+        flow: Vec::new(),
+        identity: [told.text.kind.to_string(), told.text.object.clone()]
+            .into_iter()
+            .chain(told.text.sites.iter().cloned())
+            .collect(),
+        properties: told.schedule.iter().map(|path| ("schedule", path.display().to_string())).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(kind: &'static str, object: &str, sites: &[&str], pattern: u8) -> FindingText {
+        FindingText {
+            kind,
+            heading: format!("{kind} on {object}"),
+            sentence: "it happens".into(),
+            object: object.into(),
+            sites: sites.iter().map(|site| site.to_string()).collect(),
+            places: Vec::new(),
+            sources: Vec::new(),
+            pattern: Some(pattern),
+        }
+    }
+
+    fn told(text: FindingText) -> Told {
+        Told { text, schedule: None, fails: false, count: 1 }
+    }
+
+    #[test]
+    fn a_race_on_the_same_lines_is_told_once() {
+        let mut findings = Findings::default();
+        findings.add(told(text("race", "x", &["a.c:1", "a.c:2"], 1)));
+        assert!(findings.count_again(&text("race", "x", &["a.c:2", "a.c:1"], 3), 4));
+        assert!(!findings.count_again(&text("race", "y", &["a.c:2", "a.c:1"], 3), 4));
+        assert!(!findings.count_again(&text("atomicity", "x", &["a.c:2", "a.c:1"], 4), 4));
+        assert_eq!(findings.json()[0].count, 5);
+    }
+
+    #[test]
+    fn a_cause_comes_first_and_is_not_told_twice() {
+        let mut findings = Findings::default();
+        findings.add(told(text("race", "y", &["a.c:9"], 3)));
+        findings.add(told(text("race", "x", &["a.c:1", "a.c:2"], 1)));
+        findings.add_cause(&text("order", "x", &["a.c:2", "a.c:1"], 2), Path::new("x.schedule"), 1, false);
+        findings.add_cause(&text("order", "z", &["a.c:5"], 2), Path::new("z.schedule"), 1, true);
+        let json = findings.json();
+        let told: Vec<_> = json.iter().map(|it| (it.kind, it.object.as_str(), it.confirmed)).collect();
+        assert_eq!(told, [("order", "z", true), ("race", "x", true), ("race", "y", false)]);
+    }
+
+    #[test]
+    fn many_findings_on_one_object_are_counted_instead() {
+        let mut findings = Findings::default();
+        for site in ["a.c:1", "a.c:2", "a.c:3", "a.c:4", "a.c:5"] {
+            findings.add(told(text("race", "x", &[site], 3)));
+        }
+        let words = findings.words(false);
+        assert!(words.contains("3. race") && !words.contains("4. race"), "{words}");
+        assert!(words.ends_with("… and 2 on x (--full shows them)\n\n"), "{words}");
+        assert!(findings.words(true).contains("5. race"));
+    }
+}

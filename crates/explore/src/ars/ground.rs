@@ -1,0 +1,195 @@
+//! Brings copies of the program to where the search wants them, the cheapest way there is.
+
+use threadbare_target::{Execution, Snapshot, Stop};
+use threadbare_trace::ThreadId;
+
+use super::subtrace::Paths;
+use crate::error::ExploreError;
+use crate::search::Steer;
+use crate::strategy::Plan;
+
+/// Looks ahead that are never grudged.
+const FREE_LOOKS: u64 = 200;
+
+/// Steps that have to be made before another look is taken.
+const STEPS_PER_LOOK: u64 = 8;
+
+/// A copy of the program that stands at a decision.
+#[derive(Clone, Copy)]
+pub(super) struct Standing {
+    /// The choices that led there.
+    pub path: usize,
+    snapshot: Snapshot,
+    /// It is there only as long as no execution begins anew.
+    epoch: u64,
+}
+
+/// Where a copy came to a stop, and from where it tells what happened.
+pub(super) struct Arrival {
+    pub stop: Stop,
+    pub since: Since,
+}
+
+/// A place on the way to a stop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Since {
+    /// The start of the program.
+    Start,
+    /// Its first decision.
+    First,
+    /// The decision before.
+    Before,
+}
+
+/// The copies at hand.
+pub(super) struct Ground<'a> {
+    pub steer: &'a mut dyn Steer,
+    pub state: &'a mut State,
+}
+
+/// What lasts from one use of the ground to the next.
+pub(super) struct State {
+    seed: u64,
+    /// Every prefix is run again from the start.
+    always_from_start: bool,
+    epoch: u64,
+    first: Option<Standing>,
+    /// The copy that made the last step.
+    last: Option<Standing>,
+    /// Why no copies can be made.
+    pub no_copies: Option<String>,
+    /// Partial runs made.
+    pub partial_runs: u64,
+    /// How many of them were looks ahead.
+    looks: u64,
+}
+
+impl State {
+    pub fn new(seed: u64, always_from_start: bool) -> State {
+        State {
+            seed,
+            always_from_start,
+            epoch: 0,
+            first: None,
+            last: None,
+            no_copies: None,
+            partial_runs: 0,
+            looks: 0,
+        }
+    }
+
+    /// Whether a look ahead is worth its price: a copy of the process costs as much as dozens of steps.
+    pub fn can_afford_a_look(&self) -> bool {
+        self.looks < FREE_LOOKS + (self.partial_runs - self.looks) / STEPS_PER_LOOK
+    }
+
+    fn makes_copies(&self) -> bool {
+        !self.always_from_start && self.no_copies.is_none()
+    }
+
+    fn alive(&self, standing: Option<Standing>) -> Option<Standing> {
+        standing.filter(|it| it.epoch == self.epoch)
+    }
+}
+
+impl Ground<'_> {
+    /// A copy that has just come to a decision.
+    pub fn stand(&self, path: usize, snapshot: Snapshot) -> Standing {
+        Standing { path, snapshot, epoch: self.state.epoch }
+    }
+
+    /// Goes to the program's first decision, from where others are reached later on.
+    pub fn go_to_first(&mut self) -> Result<Arrival, ExploreError> {
+        let arrival = self.start_over(&[])?;
+        if let Stop::Paused(pause) = &arrival.stop {
+            self.state.first = Some(self.stand(Paths::START, pause.snapshot));
+        }
+        Ok(arrival)
+    }
+
+    /// Whether a copy still stands at the first decision, or none is needed there.
+    pub fn knows_first(&self) -> bool {
+        !self.state.makes_copies() || self.state.alive(self.state.first).is_some()
+    }
+
+    /// Makes the last step of a path and goes to the decision behind it.
+    pub fn reach(&mut self, paths: &Paths, path: usize) -> Result<Arrival, ExploreError> {
+        let (before, thread) = paths.last(path);
+        self.state.partial_runs += 1;
+        let last = self.state.last.take();
+        let last = self.state.alive(last);
+        if let Some(last) = last {
+            if last.path == before && !self.state.always_from_start {
+                let stop = self.steer.go_on(last.snapshot, &[thread])?;
+                return Ok(Arrival { stop, since: Since::Before });
+            }
+            self.discard(last);
+        }
+        let choices = paths.choices(path);
+        if self.state.makes_copies()
+            && let Some(first) = self.state.alive(self.state.first)
+            && let Some(stop) = self.split(first, &choices)?
+        {
+            return Ok(Arrival { stop, since: Since::First });
+        }
+        self.start_over(&choices)
+    }
+
+    /// Makes the last step of a path from a copy that stands before it and stays there.
+    pub fn look_ahead(
+        &mut self,
+        from: Standing,
+        paths: &Paths,
+        path: usize,
+    ) -> Result<Arrival, ExploreError> {
+        let (_, thread) = paths.last(path);
+        self.state.partial_runs += 1;
+        self.state.looks += 1;
+        if self.state.makes_copies()
+            && let Some(from) = self.state.alive(Some(from))
+            && let Some(stop) = self.split(from, &[thread])?
+        {
+            return Ok(Arrival { stop, since: Since::Before });
+        }
+        self.start_over(&paths.choices(path))
+    }
+
+    /// The search goes on from here first.
+    pub fn stay_at(&mut self, standing: Standing) {
+        if let Some(last) = self.state.last.replace(standing)
+            && last.path != standing.path
+        {
+            self.discard(last);
+        }
+    }
+
+    /// The search will not go on from here.
+    pub fn discard(&mut self, standing: Standing) {
+        let is_first = self.state.first.is_some_and(|first| first.snapshot == standing.snapshot);
+        if standing.epoch == self.state.epoch && !is_first {
+            self.steer.discard(standing.snapshot);
+        }
+    }
+
+    /// Runs one plan from beginning to end.
+    pub fn run(&mut self, plan: &Plan) -> Result<Execution, ExploreError> {
+        self.state.epoch += 1;
+        self.steer.run(plan)
+    }
+
+    fn start_over(&mut self, choices: &[ThreadId]) -> Result<Arrival, ExploreError> {
+        self.state.epoch += 1;
+        let stop = self.steer.steer(self.state.seed, choices)?;
+        Ok(Arrival { stop, since: Since::Start })
+    }
+
+    fn split(&mut self, from: Standing, choices: &[ThreadId]) -> Result<Option<Stop>, ExploreError> {
+        match self.steer.split(from.snapshot, choices)? {
+            Stop::Refused(reason) => {
+                self.state.no_copies = Some(reason);
+                Ok(None)
+            }
+            stop => Ok(Some(stop)),
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! Strategies side by side: each hunts in many trials, and a trial ends at its first failure.
+//!
+//! Trial number r of every strategy has the same seed, so trials of the same number are pairs. A trial is a campaign
+//! with one worker and what it learns is its own, so its result does not depend on how many trials run at
+//! once. (A time limit that is reached does depend on the machine, and is told.)
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use threadbare_sched::{PolicyKind, Rng};
+use threadbare_target::{Program, ServerOptions};
+use threadbare_trace::FailureKind;
+use threadbare_wire::{LearnedRecord, flags};
+
+use crate::campaign::{Options, run};
+use crate::error::ExploreError;
+use crate::ledger::Campaign;
+use crate::runner::{Launch, Runner as _, Servers, Trouble};
+use crate::search::Steer as _;
+use crate::statistics::{Magnitude, Measure, Summary, Wilcoxon, bonferroni, cliffs_delta, wilcoxon};
+use crate::strategy::{Plan, by_name};
+
+/// Executions before the trials that only find out what is shared.
+pub const WARM_UP: u64 = 32;
+
+/// What ended a trial.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TrialEnd {
+    /// A failure of this kind.
+    Failed(FailureKind),
+    /// All executions were made.
+    Executions,
+    /// The time was up.
+    Time,
+    /// There was nothing left to try.
+    Exhausted,
+}
+
+/// One campaign of one strategy.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Trial {
+    /// Its number, counted from 1.
+    pub number: u64,
+    /// Its seed.
+    pub seed: u64,
+    /// How many executions the first failure took.
+    pub measure: Measure,
+    /// What ended it.
+    pub end: TrialEnd,
+    /// Visible steps of all executions.
+    pub steps: u64,
+    /// How long it took, the start of the program included.
+    pub elapsed: Duration,
+}
+
+/// All trials of one strategy.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Contestant {
+    /// The strategy.
+    pub strategy: String,
+    /// Its trials by number; some may be missing after an interrupt.
+    pub trials: Vec<Trial>,
+}
+
+impl Contestant {
+    fn measures(&self) -> Vec<Measure> {
+        self.trials.iter().map(|trial| trial.measure).collect()
+    }
+
+    /// How many trials found a failure.
+    pub fn failed(&self) -> usize {
+        self.trials.iter().filter(|trial| trial.measure.failed()).count()
+    }
+
+    /// Executions to the first failure.
+    pub fn executions(&self) -> Summary {
+        Summary::of_measures(&self.measures())
+    }
+
+    /// The time of a trial in seconds.
+    pub fn seconds(&self) -> Summary {
+        Summary::of(self.trials.iter().map(|trial| trial.elapsed.as_secs_f64()))
+    }
+}
+
+/// The first strategy against another one.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Versus {
+    /// The test on the differences of pairs, first less other.
+    pub test: Wilcoxon,
+    /// Its probability, corrected for the number of strategies that the first one is compared with.
+    pub corrected_p: f64,
+    /// Cliff's delta: negative where the first needs fewer executions.
+    pub delta: f64,
+    /// What that amounts to.
+    pub magnitude: Magnitude,
+}
+
+/// What came out.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Comparison {
+    /// The strategies, in the order they were named.
+    pub contestants: Vec<Contestant>,
+    /// Whether the user ended it before all trials were made.
+    pub interrupted: bool,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+impl Comparison {
+    /// The first strategy against the one at this place; none for itself, and where no two trials make a pair.
+    pub fn versus(&self, place: usize) -> Option<Versus> {
+        let (first, other) = (self.contestants.first()?, self.contestants.get(place)?);
+        let pair = |trial: &Trial| {
+            let own = first.trials.iter().find(|own| own.number == trial.number)?;
+            Some(own.measure.difference(trial.measure))
+        };
+        let differences: Vec<i64> = other.trials.iter().filter_map(pair).collect();
+        if place == 0 || differences.is_empty() {
+            return None;
+        }
+        let test = wilcoxon(&differences);
+        let delta = cliffs_delta(&first.measures(), &other.measures());
+        Some(Versus {
+            test,
+            corrected_p: bonferroni(test.p, self.contestants.len() - 1),
+            delta,
+            magnitude: Magnitude::of(delta),
+        })
+    }
+}
+
+/// How far a comparison is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CompareProgress {
+    /// Trials that ended.
+    pub trials: usize,
+    /// Those of them that found a failure.
+    pub failed: usize,
+}
+
+/// Runs every strategy in `runs` trials. `options` holds for each of them; its seed is that of the whole, and its
+/// jobs are the trials that run at once. `stop` ends the comparison and keeps the trials that ended.
+pub fn compare(
+    program: &Program,
+    strategies: &[String],
+    runs: u64,
+    options: &Options,
+    progress: &(dyn Fn(&CompareProgress) + Sync),
+    stop: &Arc<AtomicBool>,
+) -> Result<Comparison, ExploreError> {
+    let server = ServerOptions {
+        max_steps: options.max_steps,
+        flags: options.flags(),
+        stall: options.stall,
+        stop: stop.clone(),
+    };
+    run_all(&Servers { program, options: server }, strategies, runs, options, progress, stop)
+}
+
+/// What the workers have to show so far.
+#[derive(Default)]
+struct Made {
+    /// Trials with the places of their strategies.
+    trials: Vec<(usize, Trial)>,
+    failed: usize,
+    error: Option<ExploreError>,
+}
+
+/// The same on whatever the launcher starts.
+pub(crate) fn run_all<L: Launch>(
+    launch: &L,
+    strategies: &[String],
+    runs: u64,
+    options: &Options,
+    progress: &(dyn Fn(&CompareProgress) + Sync),
+    stop: &AtomicBool,
+) -> Result<Comparison, ExploreError> {
+    let of = |strategy: &String| Options { strategy: strategy.clone(), ..options.clone() };
+    for strategy in strategies {
+        by_name(&of(strategy))?;
+    }
+    let begin = Instant::now();
+    let known = Some(Arc::new(warm_up(launch, options.seed)?));
+    let of = |strategy: &String| Options { known: known.clone(), ..of(strategy) };
+    // All strategies of one number before the next, so that an interrupt leaves pairs.
+    let trials = runs as usize * strategies.len();
+    let next = AtomicUsize::new(0);
+    let made: Mutex<Made> = Mutex::default();
+    let work = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let is_broken = || made.lock().unwrap_or_else(PoisonError::into_inner).error.is_some();
+            if index >= trials || stop.load(Ordering::Relaxed) || is_broken() {
+                return;
+            }
+            let (number, place) = ((index / strategies.len()) as u64 + 1, index % strategies.len());
+            let seed = Rng::derive(options.seed, number);
+            let single = Options { seed, jobs: 1, keep_going: false, ..of(&strategies[place]) };
+            let result =
+                run(launch, &single, &|_| {}, stop).map(|campaign| trial(number, &single, &campaign));
+            let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
+            match result {
+                Ok(trial) => {
+                    made.failed += usize::from(trial.is_some_and(|trial| trial.measure.failed()));
+                    made.trials.extend(trial.map(|trial| (place, trial)));
+                }
+                Err(error) => made.error = made.error.take().or(Some(error)),
+            }
+            progress(&CompareProgress { trials: made.trials.len(), failed: made.failed });
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..options.jobs.clamp(1, trials.max(1)) {
+            scope.spawn(work);
+        }
+    });
+    let Made { trials: mut made, error, .. } = made.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let interrupted = stop.load(Ordering::Relaxed);
+    match error {
+        Some(error) if !interrupted || made.is_empty() => return Err(error),
+        _ => {}
+    }
+    made.sort_by_key(|(_, trial)| trial.number);
+    let contestant = |(place, strategy): (usize, &String)| Contestant {
+        strategy: strategy.clone(),
+        trials: made.iter().filter(|(of, _)| *of == place).map(|(_, trial)| *trial).collect(),
+    };
+    Ok(Comparison {
+        contestants: strategies.iter().enumerate().map(contestant).collect(),
+        interrupted: interrupted && made.len() < trials,
+        elapsed: begin.elapsed(),
+    })
+}
+
+/// Finds out what is shared. Otherwise the first executions of each trial would do that, and count.
+fn warm_up<L: Launch>(launch: &L, seed: u64) -> Result<Vec<LearnedRecord>, ExploreError> {
+    let mut runner = match launch.launch() {
+        Ok(runner) => runner,
+        // Every trial fails at once, and says so.
+        Err(Trouble::Crashed(_) | Trouble::CutShort) => return Ok(Vec::new()),
+        Err(Trouble::Error(error)) => return Err(error),
+    };
+    let mut shared = Vec::new();
+    for index in 0..WARM_UP {
+        let mut plan = Plan::new(PolicyKind::Random, Rng::derive(seed, index), "warm-up");
+        plan.flags = flags::PROBE;
+        let found = runner.run(&plan)?.discovered;
+        let news: Vec<LearnedRecord> = found.into_iter().filter(|record| !shared.contains(record)).collect();
+        runner.learn(&news);
+        shared.extend(news);
+    }
+    Ok(shared)
+}
+
+/// What a campaign is as a trial; none if it was cut short.
+fn trial(number: u64, options: &Options, campaign: &Campaign) -> Option<Trial> {
+    let first = campaign.found.iter().min_by_key(|found| found.execution);
+    let failure = first.and_then(|found| Some((found.execution, found.run.outcome.failure()?.kind)));
+    let (measure, end) = match failure {
+        Some((execution, kind)) => (Measure::Failed(execution), TrialEnd::Failed(kind)),
+        None if campaign.interrupted => return None,
+        None => {
+            let end = match campaign.executions {
+                _ if campaign.exhausted => TrialEnd::Exhausted,
+                executions if executions >= options.executions => TrialEnd::Executions,
+                // A strategy that has no more plans ends early too, without claiming that there is nothing left.
+                _ if options.time.is_some_and(|time| campaign.elapsed >= time) => TrialEnd::Time,
+                _ => TrialEnd::Executions,
+            };
+            (Measure::Unfailed(campaign.executions), end)
+        }
+    };
+    let (steps, elapsed) = (campaign.steps, campaign.elapsed);
+    Some(Trial { number, seed: options.seed, measure, end, steps, elapsed })
+}

@@ -1,0 +1,234 @@
+//! Making what a finding predicts happen, and telling whether an execution shows it.
+
+use std::collections::HashMap;
+
+use threadbare_analysis::patterns::{self, Pattern};
+use threadbare_analysis::{Access, Certainty, Finding, FindingKind, Held, LockSets, stuck};
+use threadbare_sched::{Goal, PolicyKind, PolicySpec};
+use threadbare_target::Execution;
+use threadbare_trace::{Event, EventKind, FailureKind, ThreadId};
+
+use crate::strategy::Plan;
+
+/// Whether an execution that shows the finding failed of it. Threads that wait for each other for
+/// ever are no consequence of how accesses follow each other.
+pub(crate) fn fails_of(finding: &Finding, run: &Execution) -> bool {
+    run.outcome.failure().is_some_and(|failure| {
+        let waits = matches!(failure.kind, FailureKind::Deadlock | FailureKind::Hang);
+        match finding.kind {
+            // A thread that comes too late for a signal waits for ever.
+            FindingKind::Order => true,
+            FindingKind::Deadlock => waits,
+            _ => !waits,
+        }
+    })
+}
+
+/// The plan of an attempt to make a finding happen. Its event numbers are those of `events`.
+pub(crate) fn directed(finding: &Finding, events: &[Event], attempt: u64) -> Option<Plan> {
+    let mut plan = Plan::new(PolicyKind::Directed, 0, "directed");
+    let is_locked = !finding.locks.is_empty();
+    let (goal, wanted): (Goal, Vec<&Access>) = match (finding.kind, finding.accesses.len()) {
+        (FindingKind::Race, _) => (Goal::Together, finding.accesses.iter().collect()),
+        // Words are taken without a call that could be waited in: one after the other, then the first one's next.
+        (FindingKind::Deadlock, _) if finding.certainty == Certainty::Suspected => {
+            let held = finding.accesses.iter().step_by(2).chain(finding.accesses.get(1)).copied();
+            plan.policy = PolicySpec::in_order(&with_gates(&held.collect::<Vec<_>>(), &[]))?;
+            return Some(plan);
+        }
+        // Each thread holds one lock and is about to take the next.
+        (FindingKind::Deadlock, _) => (Goal::Together, finding.accesses.iter().skip(1).step_by(2).collect()),
+        // Any two threads will do, or just those that were seen.
+        (FindingKind::Atomicity, 3) if !is_locked || attempt % 2 == 1 => {
+            (Goal::Between, finding.accesses.iter().collect())
+        }
+        (FindingKind::Atomicity | FindingKind::Order, _) => {
+            plan.policy = PolicySpec::in_order(&with_gates(&finding.accesses, events))?;
+            return Some(plan);
+        }
+        (FindingKind::LockDiscipline, _) => return None,
+    };
+    if wanted.len() > plan.policy.sites.len() {
+        return None;
+    }
+    plan.policy.size = goal as u32;
+    for (place, access) in plan.policy.sites.iter_mut().zip(&wanted) {
+        *place = access.pc;
+    }
+    Some(plan)
+}
+
+/// Each access with its thread and the operation before which the thread can wait for its turn: the first lock
+/// of its critical section, unless the thread's access before is in the same.
+fn with_gates(accesses: &[Access], events: &[Event]) -> Vec<(ThreadId, u64, u64)> {
+    let mut locks = LockSets::default();
+    let mut sections: HashMap<usize, Held> = HashMap::new();
+    let last = accesses.iter().map(|access| access.event).max().unwrap_or(0);
+    for (index, event) in events.iter().enumerate().take(last + 1) {
+        if let Some(kind) = event.kind() {
+            locks.observe(index, event, kind);
+        }
+        if accesses.iter().any(|access| access.event == index)
+            && let Some(first) = locks.held(event.thread).first()
+        {
+            sections.insert(index, *first);
+        }
+    }
+    let gate = |place: usize| {
+        let access = &accesses[place];
+        let Some(section) = sections.get(&access.event) else { return access.pc };
+        let before = accesses[..place].iter().rev().find(|other| other.thread == access.thread);
+        let same = before.and_then(|other| sections.get(&other.event));
+        if same.is_some_and(|same| same.since == section.since) { access.pc } else { section.pc }
+    };
+    accesses.iter().enumerate().map(|(place, access)| (access.thread, access.pc, gate(place))).collect()
+}
+
+/// Whether an execution shows the finding happening.
+pub(crate) fn happens(finding: &Finding, run: &Execution) -> bool {
+    match finding.kind {
+        FindingKind::Deadlock => {
+            let Some(failure) = run.outcome.failure() else { return false };
+            let about = stuck(&run.events, failure).map(|stuck| stuck.locks);
+            failure.kind == FailureKind::Deadlock
+                && about.is_none_or(|locks| locks.iter().any(|lock| finding.locks.contains(lock)))
+        }
+        _ => {
+            let failure = run.outcome.failure();
+            occurrence(finding, &run.events).is_some()
+                || failure.is_some_and(|failure| is_cut_short(finding, &run.events, failure.thread))
+        }
+    }
+}
+
+/// The events by which an execution shows a race (two accesses back to back) or an atomicity violation
+/// (the accesses of its pattern one after the other).
+fn occurrence(finding: &Finding, events: &[Event]) -> Option<Vec<usize>> {
+    // A thread may end right after its access; that does not come between.
+    let counts = |kind: EventKind| !kind.only_names() && kind != EventKind::Exit;
+    let steps: Vec<usize> =
+        (0..events.len()).filter(|index| events[*index].kind().is_some_and(counts)).collect();
+    match (finding.kind, &finding.accesses[..]) {
+        (FindingKind::Race, [a, b]) => steps.windows(2).find_map(|pair| {
+            let (first, second) = (&events[pair[0]], &events[pair[1]]);
+            let sites_fit = [(a.pc, b.pc), (b.pc, a.pc)].contains(&(first.pc, second.pc));
+            let fits = sites_fit && first.thread != second.thread && overlap(first, second);
+            let writes = [first, second].iter().any(|e| e.kind().is_some_and(|kind| kind.writes()));
+            (fits && writes).then(|| pair.to_vec())
+        }),
+        (FindingKind::Order, [first, second]) => {
+            let is = |event: &Event, access: &Access| (event.pc, event.thread) == (access.pc, access.thread);
+            let at = *steps.iter().find(|index| is(&events[**index], first))?;
+            let conflicts =
+                |index: &usize| is(&events[*index], second) && overlap(&events[*index], &events[at]);
+            let came_before = steps.iter().take_while(|index| **index < at).any(conflicts);
+            (!came_before).then(|| vec![at])
+        }
+        (_, accesses) => {
+            let pattern = Pattern::with_id(finding.pattern?)?;
+            if pattern.steps.len() != accesses.len() {
+                return None;
+            }
+            let sites: Vec<u64> = accesses.iter().map(|access| access.pc).collect();
+            let ending_at = |last| sequence_ending_at(pattern.steps, &sites, &steps[..=last], events);
+            (0..steps.len()).find_map(ending_at)
+        }
+    }
+}
+
+/// Whether an execution failed just before the last access of a pattern of four: where the thread that got in
+/// between fails at once, the last one is never made.
+fn is_cut_short(finding: &Finding, events: &[Event], failed: ThreadId) -> bool {
+    let Some(pattern) = finding.pattern.and_then(Pattern::with_id) else { return false };
+    let ([begun @ .., last], true) = (pattern.steps, finding.accesses.len() == 4) else { return false };
+    let sites: Vec<u64> = finding.accesses.iter().map(|access| access.pc).collect();
+    let steps: Vec<usize> = (0..events.len()).collect();
+    (0..steps.len()).any(|end| {
+        let Some(found) = sequence_ending_at(begun, &sites[..3], &steps[..=end], events) else {
+            return false;
+        };
+        let thread = begun.iter().zip(&found).find(|(step, _)| step.0 == last.0);
+        let Some(thread) = thread.map(|(_, index)| events[*index].thread) else { return false };
+        let is_over = events[end..].iter().any(|event| event.thread == thread && event.pc == sites[3]);
+        events[end].thread == failed && thread != failed && !is_over
+    })
+}
+
+/// How far back the accesses of a pattern are looked for.
+const REACH: usize = 4096;
+
+/// The events of a pattern that ends with the last of these steps: each access the latest one before the next. A
+/// pattern does not step over writes to its variables, nor over other accesses of a thread between two of its own.
+fn sequence_ending_at(
+    pattern: &[patterns::Step],
+    sites: &[u64],
+    steps: &[usize],
+    events: &[Event],
+) -> Option<Vec<usize>> {
+    let mut found: Vec<usize> = Vec::with_capacity(sites.len());
+    let mut rest = steps;
+    for (place, (role, _, variable)) in pattern.iter().enumerate().rev() {
+        let later = |at: usize| (&pattern[pattern.len() - 1 - at], &events[found[at]]);
+        let fits = |event: &Event| {
+            event.pc == sites[place]
+                && (0..found.len()).all(|at| {
+                    let ((other_role, _, other_variable), other) = later(at);
+                    (other_role == role) == (other.thread == event.thread)
+                        && (other_variable != variable || overlap(event, other))
+                })
+        };
+        // Going back, nothing may write a variable on both sides, nor a thread that has it on both sides use it.
+        let disturbs = |event: &Event| {
+            (0..found.len()).any(|at| {
+                let ((other_role, _, other_variable), other) = later(at);
+                let mut earlier = pattern[..=place].iter().filter(|step| step.2 == *other_variable);
+                let is_written = event.kind().is_some_and(|kind| kind.writes());
+                let matters = |step: &patterns::Step| {
+                    is_written || (step.0 == *other_role && event.thread == other.thread)
+                };
+                overlap(event, other) && earlier.any(matters)
+            })
+        };
+        let reach = if found.is_empty() { 1 } else { REACH };
+        let at = (0..rest.len()).rev().take(reach).find_map(|at| {
+            let event = &events[rest[at]];
+            if fits(event) {
+                return Some(Some(at));
+            }
+            (!found.is_empty() && disturbs(event)).then_some(None)
+        })??;
+        found.push(rest[at]);
+        rest = &rest[..at];
+    }
+    found.reverse();
+    Some(found)
+}
+
+fn overlap(a: &Event, b: &Event) -> bool {
+    let length = |event: &Event| if event.size == 0 { event.value.max(1) } else { u64::from(event.size) };
+    let is_memory = |event: &Event| event.kind().is_some_and(|kind| kind.accesses_memory());
+    is_memory(a) && is_memory(b) && a.addr < b.addr + length(b) && b.addr < a.addr + length(a)
+}
+
+/// Moves a finding's event numbers to where the confirming execution shows it, if they can be told.
+pub(crate) fn settle_in(finding: &mut Finding, events: &[Event]) -> bool {
+    // The second access of an order violation may never be made.
+    if finding.kind == FindingKind::Order {
+        return false;
+    }
+    let Some(places) = occurrence(finding, events) else { return false };
+    for (place, index) in places.iter().enumerate() {
+        let event = &events[*index];
+        if let Some(kind) = event.kind() {
+            finding.accesses[place] = Access::of(*index, event, kind);
+        }
+    }
+    if let Some(first) = finding.accesses.first() {
+        finding.at = first.event;
+        // Ranges begin earlier than what they have in common.
+        let common = finding.accesses.iter().map(|access| access.object).max();
+        let is_one = finding.accesses.len() < 4;
+        finding.object = common.filter(|_| is_one).unwrap_or(first.object);
+    }
+    true
+}

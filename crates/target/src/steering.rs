@@ -1,0 +1,180 @@
+//! Steering: executions that stop at each decision, and snapshots in the middle of them.
+//!
+//! A stopped copy of the program can go on, or stay and let a copy of itself go on. Only one copy runs
+//! at a time, and all of them end with the next ordinary run.
+
+use std::collections::BTreeMap;
+
+use threadbare_sched::{PolicyKind, PolicySpec};
+use threadbare_trace::{Event, ThreadId};
+use threadbare_wire::{LearnedRecord, News, OfferRecord, Order, Request, flags};
+
+use crate::execution::{Execution, Script};
+use crate::replies::Answer;
+use crate::server::{ANSWER_LIMIT, Server, Told};
+use crate::server_error::RunError;
+
+/// A copy of the program that stands at a decision.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Snapshot(pub u32);
+
+/// Where a steered copy came to a stop.
+#[derive(Debug)]
+pub enum Stop {
+    /// At a decision.
+    Paused(Pause),
+    /// The program ended. The events are those since the last decision.
+    Ended(Box<Execution>),
+    /// The copy stayed where it was, as no copy can be made of it; the reason.
+    Refused(String),
+}
+
+/// A decision, and what led to it.
+#[derive(Debug)]
+pub struct Pause {
+    /// The copy that stands here.
+    pub snapshot: Snapshot,
+    /// The threads that can go on, at least two, and what they would do.
+    pub offers: Vec<OfferRecord>,
+    /// What happened since the decision before.
+    pub events: Vec<Event>,
+    /// Memory found to be shared on the way.
+    pub discovered: Vec<LearnedRecord>,
+    /// Visible steps made so far in this execution.
+    pub steps: u64,
+    /// Threads created so far, main included.
+    pub threads: u32,
+}
+
+/// The copies that stand at decisions.
+#[derive(Default)]
+pub(crate) struct Copies {
+    /// The server does nothing but wait for copies to end.
+    active: bool,
+    flags: u32,
+    /// The stopped copies: slot and process.
+    stopped: BTreeMap<u32, i32>,
+    /// Copies that were told to end and may not have seen it yet: slot and process.
+    ending: Vec<(u32, i32)>,
+}
+
+impl Copies {
+    fn free_slot(&self) -> u32 {
+        let is_taken = |slot: &u32| {
+            self.stopped.contains_key(slot) || self.ending.iter().any(|(ending, _)| ending == slot)
+        };
+        (0..).find(|slot| !is_taken(slot)).unwrap_or(u32::MAX)
+    }
+}
+
+impl Server {
+    /// Begins a steered execution that follows these choices and stops at the next decision.
+    /// `seed` decides what else is random; `flags` are those of the execution.
+    pub fn steer(&mut self, seed: u64, choices: &[ThreadId], flags: u32) -> Result<Stop, RunError> {
+        self.end_steering()?;
+        let flags = self.options.flags | flags | flags::STEERED;
+        let policy = PolicySpec::new(PolicyKind::Prefix, seed);
+        self.prepare(policy, &Script::Prefix(choices.to_vec()), flags)?;
+        self.copies.active = true;
+        self.copies.flags = flags;
+        self.request(Request::Steer)?;
+        self.await_stop(0)
+    }
+
+    /// Lets a stopped copy go on along these choices, up to the next decision.
+    pub fn go_on(&mut self, snapshot: Snapshot, choices: &[ThreadId]) -> Result<Stop, RunError> {
+        self.copies.stopped.remove(&snapshot.0);
+        self.order(snapshot.0, Order::Go, 0, choices)?;
+        self.await_stop(snapshot.0)
+    }
+
+    /// Lets a copy of a stopped copy go on along these choices, up to the next decision.
+    pub fn split(&mut self, snapshot: Snapshot, choices: &[ThreadId]) -> Result<Stop, RunError> {
+        let heir = self.copies.free_slot();
+        self.order(snapshot.0, Order::Split, heir, choices)?;
+        self.await_stop(heir)
+    }
+
+    /// Ends a stopped copy.
+    pub fn discard(&mut self, snapshot: Snapshot) {
+        if let Some(process) = self.copies.stopped.remove(&snapshot.0) {
+            self.copies.ending.push((snapshot.0, process));
+            self.memory.give_order(snapshot.0, Order::End, 0);
+        }
+    }
+
+    /// How many copies stand at decisions.
+    pub fn snapshots(&self) -> usize {
+        self.copies.stopped.len()
+    }
+
+    /// Ends all stopped copies.
+    pub fn end_steering(&mut self) -> Result<(), RunError> {
+        if !self.copies.active {
+            return Ok(());
+        }
+        let slots: Vec<u32> = self.copies.stopped.keys().copied().collect();
+        for slot in slots {
+            self.discard(Snapshot(slot));
+        }
+        loop {
+            match self.replies.wait(&self.process, ANSWER_LIMIT)? {
+                Answer::Reply { news: News::AllEnded, .. } => break,
+                Answer::Reply { .. } => {}
+                Answer::Silence | Answer::Ended => return Err(self.lost()),
+            }
+        }
+        self.copies = Copies::default();
+        self.has_output = true;
+        Ok(())
+    }
+
+    fn order(&mut self, slot: u32, order: Order, heir: u32, choices: &[ThreadId]) -> Result<(), RunError> {
+        let script_len = self.write_script(&Script::Prefix(choices.to_vec()))?;
+        self.memory.control_mut().plan.script_len = script_len;
+        if self.memory.give_order(slot, order, heir) { Ok(()) } else { Err(self.lost()) }
+    }
+
+    /// Waits for the copy that is to stop in this slot.
+    fn await_stop(&mut self, slot: u32) -> Result<Stop, RunError> {
+        loop {
+            let told = self.await_news()?;
+            match told.news {
+                News::Paused => return Ok(self.paused(slot, &told)),
+                News::Refused => return Ok(Stop::Refused(self.memory.control().message.read())),
+                News::Ended => {
+                    // A copy that was told to end may do so while another runs.
+                    if let Some(place) = self.copies.ending.iter().position(|(_, it)| *it == told.process) {
+                        self.copies.ending.swap_remove(place);
+                        continue;
+                    }
+                    let run = self.collect(self.copies.flags, &told)?;
+                    return Ok(Stop::Ended(Box::new(run)));
+                }
+                News::Serving | News::AllEnded => return Err(self.lost()),
+            }
+        }
+    }
+
+    fn paused(&mut self, slot: u32, told: &Told) -> Stop {
+        self.copies.stopped.insert(slot, told.process);
+        let (control, layout) = (self.memory.control(), self.memory.layout());
+        // SAFETY: each area is read as the type the layout sizes it for; the types are plain
+        // numbers and so valid for any content.
+        let (offers, events, discovered) = unsafe {
+            (
+                self.memory.records::<OfferRecord>(layout.offers, control.offers),
+                self.memory.records::<Event>(layout.events, control.events),
+                self.memory.records::<LearnedRecord>(layout.discovered, control.learned_out),
+            )
+        };
+        Stop::Paused(Pause {
+            snapshot: Snapshot(slot),
+            offers,
+            events,
+            discovered,
+            steps: control.steps,
+            threads: control.threads,
+        })
+    }
+}
