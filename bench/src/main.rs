@@ -11,6 +11,7 @@ mod census;
 mod detectors;
 mod engine;
 mod figure;
+mod order;
 mod patterns;
 mod plot;
 mod subjects;
@@ -41,6 +42,8 @@ enum Part {
     Detectors,
     /// How fast memory-access patterns are found
     Patterns,
+    /// How long questions about orders of steps take
+    Order,
     /// Table II of the ARS paper again, on the subjects
     Ars(ars_table::TableArgs),
     /// Figures 3 and 4 of the ARS paper again: how many sub-traces to go on with
@@ -58,6 +61,7 @@ fn run(part: Option<Part>) -> Result<()> {
         Some(Part::Engine) => show(&engine::measure()?),
         Some(Part::Detectors) => show(&detectors::measure()),
         Some(Part::Patterns) => show(&patterns::measure()),
+        Some(Part::Order) => show(&order::measure()),
         Some(Part::Ars(args)) => ars_table::print(&args)?,
         Some(Part::ArsWidth(args)) => ars_width::print(&args)?,
         Some(Part::ArsSnapshots) => ars_snapshots::measure(&|figure| println!("{figure}"))?,

@@ -128,6 +128,7 @@ STRATEGIES
                  passed; takes snapshots on the way
   ars-paper      the same as it was published (--ars-width)
   dfs            all interleavings in order (--preemption-bound), until exhausted
+  mcr            every value that a read can see, by solving for it, until exhausted
   delay-yield, delay-10ms, delay-100ms
                  threads in virtual parallel, some operations delayed (--probability)
   round-robin    one step each, in turn

@@ -232,7 +232,7 @@ impl<L: Launch> Worker<'_, L> {
             }
             None => false,
         };
-        if !keep {
+        if !keep && !batch.plans[place].trace {
             run.events = Vec::new();
             run.switches = Vec::new();
             run.output = Vec::new();

@@ -9,6 +9,7 @@ use crate::campaign::Options;
 use crate::dfs::Dfs;
 use crate::error::ExploreError;
 use crate::history::History;
+use crate::mcr::Mcr;
 use crate::sampled::{RoundRobin, Sampled, Sampler};
 use crate::search::SharedSearch;
 
@@ -22,6 +23,7 @@ pub const STRATEGIES: &[&str] = &[
     "ars",
     "ars-paper",
     "dfs",
+    "mcr",
     "delay-yield",
     "delay-10ms",
     "delay-100ms",
@@ -41,6 +43,10 @@ pub struct Plan {
     pub name: String,
     /// Whether to count who touches what, for the history.
     pub profile: bool,
+    /// Whether the strategy looks at the events of the execution.
+    pub trace: bool,
+    /// A number by which the strategy knows its plan again.
+    pub tag: u64,
     /// The execution is the next one that this search comes to, and all but `name` is of no account.
     pub search: Option<SharedSearch>,
 }
@@ -54,6 +60,8 @@ impl Plan {
             flags: 0,
             name: name.into(),
             profile: false,
+            trace: false,
+            tag: 0,
             search: None,
         }
     }
@@ -115,6 +123,7 @@ pub(crate) fn by_name(options: &Options) -> Result<Box<dyn Strategy>, ExploreErr
         "pct" => sampled(Sampler::Pct { depth: options.pct_depth }),
         "pos" => sampled(Sampler::Pos),
         "surw" => sampled(Sampler::Surw),
+        "mcr" => Ok(Box::new(Mcr::new(seed, options.known.is_some()))),
         "ars" => ars(Style::improved(options.ars_width)),
         "ars-paper" => ars(Style::paper(options.ars_width)),
         "dfs" => Ok(Box::new(Dfs::new(seed, options.preemption_bound, options.known.is_some()))),

@@ -5,6 +5,7 @@ mod campaign;
 mod compare;
 mod dfs;
 mod lab;
+mod mcr;
 mod oracle;
 
 use std::sync::atomic::AtomicBool;

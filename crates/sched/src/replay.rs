@@ -113,8 +113,9 @@ impl Policy for Replay {
     }
 
     /// Wherever the original gave way there is a switch in the list. Only where the list does not
-    /// fit may a thread spin for nothing, and then not for ever.
+    /// fit may a thread spin for nothing, and then not for ever. After the list it is as under any other policy.
     fn patience(&self) -> u32 {
-        2000
+        const USUAL: u32 = 16;
+        if self.left() == 0 { USUAL } else { 2000 }
     }
 }

@@ -23,6 +23,16 @@ pub enum Step {
     Unlock(u64),
     /// Creates a thread; those that nobody creates exist from the start.
     Create(u16),
+    /// Waits until a thread has made all its steps.
+    Join(u16),
+    /// Stores this value.
+    Store(u64, u64),
+    /// Goes on so many steps later if the register holds this value. No operation, as the next two.
+    SkipIf(u64, usize),
+    /// Goes back so many steps if the register holds this value.
+    BackIf(u64, usize),
+    /// The program fails.
+    Fail,
 }
 
 /// A toy program: the steps of each thread.
@@ -59,6 +69,12 @@ pub struct Walk {
     pub order: Vec<ThreadId>,
     /// The steps that were made, in order.
     pub ops: Vec<Op>,
+    /// What each step read or left behind, and what was there before; for a thread's creation, its number.
+    pub effects: Vec<(u64, u64)>,
+    /// Whether each step was its thread's last.
+    pub was_last: Vec<bool>,
+    /// The thread that failed.
+    pub failed: Option<ThreadId>,
     /// The decisions.
     pub decisions: Vec<Decision>,
     /// The switches.
@@ -81,6 +97,12 @@ impl Walk {
 struct Machine<'a> {
     toy: &'a Toy,
     next: Vec<usize>,
+    /// Operations made, by thread.
+    made: Vec<u32>,
+    /// How often memory has changed.
+    changes: u64,
+    /// How often a thread went back without a change since then.
+    spins: Vec<(u32, u64)>,
     alive: Vec<bool>,
     registers: Vec<u64>,
     held: BTreeSet<u64>,
@@ -100,6 +122,9 @@ impl Toy {
         let mut machine = Machine {
             toy: self,
             next: vec![0; count],
+            made: vec![0; count],
+            changes: 0,
+            spins: vec![(0, 0); count],
             alive: (0..count).map(|thread| !created.contains(&thread)).collect(),
             registers: vec![0; count],
             held: BTreeSet::new(),
@@ -107,6 +132,7 @@ impl Toy {
             shared: shared.clone(),
             walk: Walk::default(),
         };
+        (0..count).for_each(|thread| machine.settle(thread));
         machine.go(policy);
         machine.walk
     }
@@ -115,15 +141,21 @@ impl Toy {
     pub fn locations(&self) -> BTreeSet<u64> {
         let steps = self.threads.iter().flatten();
         steps
-            .filter_map(|step| if let Step::Read(x) | Step::Write(x) = step { Some(*x) } else { None })
+            .filter_map(|step| match step {
+                Step::Read(x) | Step::Write(x) | Step::Store(x, _) => Some(*x),
+                _ => None,
+            })
             .collect()
     }
 }
 
 impl Machine<'_> {
+    /// How often a thread goes back in vain before it waits for a change.
+    const PATIENCE: u32 = 16;
+
     fn go(&mut self, policy: &mut AnyPolicy) {
         let mut current = ThreadId::MAIN;
-        loop {
+        while self.walk.failed.is_none() {
             let ready = self.ready();
             let candidates: Vec<Candidate<'_>> =
                 ready.iter().map(|(thread, op)| Candidate { thread: *thread, op }).collect();
@@ -134,7 +166,7 @@ impl Machine<'_> {
             let thread = self.pick(policy, current, &candidates);
             let op = self.op(thread.index());
             if thread != current {
-                let op = self.next[current.index()] as u32 + 1;
+                let op = self.made[current.index()] + 1;
                 self.walk.turns.push(Turn { from: current, op, to: thread });
             }
             if self.is_visible(&op) {
@@ -148,7 +180,7 @@ impl Machine<'_> {
     }
 
     fn pick(&mut self, policy: &mut AnyPolicy, current: ThreadId, candidates: &[Candidate<'_>]) -> ThreadId {
-        let index = self.next[current.index()] as u32 + 1;
+        let index = self.made[current.index()] + 1;
         let running = candidates.iter().find(|candidate| candidate.thread == current);
         let must_stop = policy.stop_at(current) == index;
         if running.is_some_and(|candidate| !must_stop && !self.is_visible(candidate.op)) {
@@ -177,14 +209,12 @@ impl Machine<'_> {
             Step::Lock(l) => (EventKind::Lock, l, 0),
             Step::Unlock(l) => (EventKind::Unlock, l, 0),
             Step::Create(_) => (EventKind::Create, 0, 0),
+            Step::Join(_) => (EventKind::Join, 0, 0),
+            Step::Store(x, _) => (EventKind::Write, x, 1),
+            Step::SkipIf(..) | Step::BackIf(..) | Step::Fail => (EventKind::Yield, 0, 0),
         };
-        Op {
-            kind,
-            object,
-            size,
-            site: Toy::site(thread, self.next[thread]),
-            index: self.next[thread] as u32 + 1,
-        }
+        let site = Toy::site(thread, self.next[thread]);
+        Op { kind, object, size, site, index: self.made[thread] + 1 }
     }
 
     fn is_visible(&self, op: &Op) -> bool {
@@ -195,7 +225,11 @@ impl Machine<'_> {
     fn ready(&self) -> Vec<(ThreadId, Op)> {
         let can_go = |thread: &usize| match self.step(*thread) {
             None => false,
+            Some(_) if self.spins[*thread].0 >= Self::PATIENCE && self.spins[*thread].1 == self.changes => {
+                false
+            }
             Some(Step::Lock(lock)) => self.alive[*thread] && !self.held.contains(&lock),
+            Some(Step::Join(other)) => self.alive[*thread] && self.step(other as usize).is_none(),
             Some(_) => self.alive[*thread],
         };
         let threads = (0..self.next.len()).filter(can_go);
@@ -206,11 +240,15 @@ impl Machine<'_> {
         let t = thread.index();
         let step = self.toy.threads[t][self.next[t]];
         self.next[t] += 1;
+        self.made[t] += 1;
+        let mut effect = (0, 0);
         match step {
-            Step::Read(x) => self.registers[t] = *self.walk.memory.entry(x).or_default(),
-            Step::Write(x) => {
-                self.walk.memory.insert(x, self.registers[t] + 1);
+            Step::Read(x) => {
+                self.registers[t] = *self.walk.memory.entry(x).or_default();
+                effect = (self.registers[t], self.registers[t]);
             }
+            Step::Write(x) => effect = self.store(x, self.registers[t] + 1),
+            Step::Store(x, value) => effect = self.store(x, value),
             Step::Lock(lock) => {
                 self.held.insert(lock);
             }
@@ -220,13 +258,47 @@ impl Machine<'_> {
             Step::Create(child) => {
                 self.alive[child as usize] = true;
                 policy.created(ThreadId(child), thread);
+                effect.0 = u64::from(child);
             }
+            Step::Join(other) => effect.0 = u64::from(other),
+            Step::SkipIf(..) | Step::BackIf(..) | Step::Fail => {}
         }
-        if let Step::Read(x) | Step::Write(x) = step
+        self.settle(t);
+        self.walk.effects.push(effect);
+        self.walk.was_last.push(self.step(t).is_none());
+        if let Step::Read(x) | Step::Write(x) | Step::Store(x, _) = step
             && *self.owners.entry(x).or_insert(t) != t
             && self.shared.insert(x)
         {
             self.walk.discovered.insert(x);
+        }
+    }
+
+    fn store(&mut self, x: u64, value: u64) -> (u64, u64) {
+        let old = self.walk.memory.insert(x, value).unwrap_or(0);
+        self.changes += u64::from(old != value);
+        (value, old)
+    }
+
+    /// Lets a thread go past everything that is no operation.
+    fn settle(&mut self, thread: usize) {
+        while let Some(step) = self.step(thread) {
+            let place = &mut self.next[thread];
+            match step {
+                Step::SkipIf(value, count) if self.registers[thread] == value => *place += count + 1,
+                Step::BackIf(value, count) if self.registers[thread] == value => {
+                    *place = place.saturating_sub(count);
+                    let (spins, since) = &mut self.spins[thread];
+                    *spins = if *since == self.changes { *spins + 1 } else { 1 };
+                    *since = self.changes;
+                }
+                Step::SkipIf(..) | Step::BackIf(..) => *place += 1,
+                Step::Fail => {
+                    self.walk.failed = Some(ThreadId(thread as u16));
+                    return;
+                }
+                _ => return,
+            }
         }
     }
 }

@@ -1,7 +1,6 @@
 //! A stand-in for servers: runs toy programs, and misbehaves on request.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::iter::empty;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -21,7 +20,32 @@ use crate::strategy::Plan;
 #[derive(Clone, Debug)]
 pub struct Seen {
     pub prefix: Vec<ThreadId>,
+    /// The switches it was told.
+    pub turns: Vec<(ThreadId, u32, ThreadId)>,
     pub word: String,
+    /// By thread: what its steps did and saw.
+    pub local: Vec<Vec<(u64, u64)>>,
+    /// By thread: it made all its steps.
+    pub ended: Vec<bool>,
+    pub deadlock: bool,
+    pub failed: Option<ThreadId>,
+}
+
+impl Seen {
+    fn new(
+        prefix: Vec<ThreadId>,
+        turns: Vec<(ThreadId, u32, ThreadId)>,
+        walk: &Walk,
+        threads: usize,
+    ) -> Seen {
+        let (mut local, mut ended) = (vec![Vec::new(); threads], vec![false; threads]);
+        for (step, thread) in walk.order.iter().enumerate() {
+            local[thread.index()].push((walk.ops[step].site, walk.effects[step].0));
+            ended[thread.index()] |= walk.was_last[step];
+        }
+        let (word, deadlock, failed) = (walk.word(), walk.deadlock, walk.failed);
+        Seen { prefix, turns, word, local, ended, deadlock, failed }
+    }
 }
 
 /// How a lab behaves.
@@ -35,6 +59,8 @@ pub struct Manners {
     pub uncontrolled_every: Option<usize>,
     /// The program fails before it starts a second thread.
     pub crashes: bool,
+    /// All memory is known to be shared from the beginning.
+    pub all_shared: bool,
     /// After so many executions, someone presses Ctrl-C.
     pub stops_after: Option<usize>,
     /// No copy can be made in the middle of an execution.
@@ -113,25 +139,22 @@ impl Launch for Lab {
             let outcome = failed(FailureKind::Segfault, "null pointer");
             return Err(Trouble::Crashed(Box::new(execution(&self.0.toy, Walk::default(), outcome))));
         }
-        Ok(ToyRunner {
-            bench: Arc::clone(&self.0),
-            known: BTreeSet::new(),
-            lost: false,
-            stopped: BTreeMap::new(),
-            next: 0,
-        })
+        let known = if self.0.manners.all_shared { self.0.toy.locations() } else { BTreeSet::new() };
+        Ok(ToyRunner { bench: Arc::clone(&self.0), known, lost: false, stopped: BTreeMap::new(), next: 0 })
     }
 }
 
 impl ToyRunner {
-    fn walk(&self, plan: &Plan, prefix: &[ThreadId]) -> Walk {
-        let mut policy = build(&plan.policy, empty(), prefix.iter().copied());
+    fn walk(&self, plan: &Plan, prefix: &[ThreadId], turns: &[(ThreadId, u32, ThreadId)]) -> Walk {
+        let mut policy = build(&plan.policy, turns.iter().copied(), prefix.iter().copied());
         self.bench.toy.run(&mut policy, &self.known)
     }
 
     fn judge(&self, walk: &Walk) -> Outcome {
         let value = walk.memory.get(&8).copied();
-        if walk.deadlock {
+        if let Some(thread) = walk.failed {
+            failed_in(thread, FailureKind::Assertion, &format!("{thread} fails"))
+        } else if walk.deadlock {
             failed(FailureKind::Deadlock, "nobody can go on")
         } else if self.bench.expected.is_some_and(|expected| value != Some(expected)) {
             failed(FailureKind::Assertion, &format!("the value is {value:?}"))
@@ -160,15 +183,25 @@ impl Steer for ToyRunner {
             Script::Prefix(threads) => threads.clone(),
             _ => Vec::new(),
         };
-        let walk = self.walk(plan, &prefix);
-        bench.seen.lock().unwrap().push(Seen { prefix, word: walk.word() });
+        let turns: Vec<_> = match &plan.script {
+            Script::Replay(switches) => switches.iter().map(|turn| (turn.from, turn.op, turn.to)).collect(),
+            _ => Vec::new(),
+        };
+        let walk = self.walk(plan, &prefix, &turns);
+        let seen = Seen::new(prefix, turns, &walk, bench.toy.threads.len());
+        bench.seen.lock().unwrap().push(seen);
         let outcome = if bench.manners.uncontrolled_every.is_some_and(|every| run.is_multiple_of(every)) {
             Outcome::Uncontrolled("a primitive is not supported".into())
         } else {
             self.judge(&walk)
         };
+        let ends = ends(&walk);
+        let mut run = execution(&bench.toy, walk, outcome);
+        for (step, end) in ends.into_iter().rev() {
+            run.events.insert(step + 1, end);
+        }
         self.stopped.clear();
-        Ok(execution(&bench.toy, walk, outcome))
+        Ok(run)
     }
 
     fn steer(&mut self, _seed: u64, choices: &[ThreadId]) -> Result<Stop, ExploreError> {
@@ -198,10 +231,10 @@ impl ToyRunner {
     /// Goes along a path and stops at the decision behind it; events count from step `from` on.
     fn go(&mut self, path: Vec<ThreadId>, from: usize) -> Stop {
         let plan = Plan::new(PolicyKind::Prefix, 1, "steered");
-        let walk = self.walk(&plan, &path);
+        let walk = self.walk(&plan, &path, &[]);
         let Some(decision) = walk.decisions.get(path.len()).copied() else {
             let outcome = self.judge(&walk);
-            let seen = Seen { prefix: path, word: walk.word() };
+            let seen = Seen::new(path, Vec::new(), &walk, self.bench.toy.threads.len());
             self.bench.seen.lock().unwrap().push(seen);
             let mut run = execution(&self.bench.toy, walk, outcome);
             run.events.drain(..from);
@@ -221,6 +254,7 @@ impl ToyRunner {
                 Step::Lock(l) => (EventKind::Lock, l, 0),
                 Step::Unlock(l) => (EventKind::Unlock, l, 0),
                 Step::Create(_) => (EventKind::Create, 0, 0),
+                other => panic!("{other:?} is not for searches"),
             };
             let (site, thread) = (made(thread) as u64 + 1, ThreadId(thread as u16));
             OfferRecord { site, object, size, thread, kind: kind as u8, spare: 0 }
@@ -247,32 +281,35 @@ impl Runner for ToyRunner {
     fn set_pool(&mut self, _threads: u32) {}
 }
 
+/// A failure that shows only when all is over: no thread's doing.
 fn failed(kind: FailureKind, message: &str) -> Outcome {
-    Outcome::Failed(Failure { kind, message: message.into(), thread: ThreadId(1), stack: vec![7] })
+    failed_in(ThreadId(999), kind, message)
+}
+
+fn failed_in(thread: ThreadId, kind: FailureKind, message: &str) -> Outcome {
+    Outcome::Failed(Failure { kind, message: message.into(), thread, stack: vec![7] })
+}
+
+/// The ends of threads, each after the step that it belongs to.
+fn ends(walk: &Walk) -> Vec<(usize, Event)> {
+    let end = |step: usize| {
+        let (thread, op) = (walk.order[step], walk.ops[step].index);
+        (step, Event { thread, op, kind: EventKind::Exit as u8, ..Event::default() })
+    };
+    (0..walk.order.len()).filter(|step| walk.was_last[*step]).map(end).collect()
 }
 
 fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
-    let mut memory: BTreeMap<u64, u64> = BTreeMap::new();
-    let mut registers = vec![0; toy.threads.len()];
-    let mut event = |(thread, op): (&ThreadId, &threadbare_sched::Op)| {
-        let register = &mut registers[thread.index()];
-        let value = match op.kind {
-            EventKind::Read => {
-                *register = memory.get(&op.object).copied().unwrap_or(0);
-                *register
-            }
-            EventKind::Write => {
-                memory.insert(op.object, *register + 1);
-                *register + 1
-            }
-            _ => 0,
-        };
+    let event = |step: usize| {
+        let (op, (value, old)) = (&walk.ops[step], walk.effects[step]);
         Event {
-            pc: u64::from(op.index),
+            // The place in the code, which is the same for all threads.
+            pc: op.site & u64::from(u32::MAX),
             addr: op.object,
             value,
+            old,
             op: op.index,
-            thread: *thread,
+            thread: walk.order[step],
             kind: op.kind as u8,
             size: op.size as u8,
             ..Event::default()
@@ -292,7 +329,7 @@ fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
     };
     Execution {
         outcome,
-        events: walk.order.iter().zip(&walk.ops).map(&mut event).collect(),
+        events: (0..walk.ops.len()).map(event).collect(),
         switches: walk.turns.iter().map(switch).collect(),
         contexts: Vec::new(),
         decisions: walk.decisions.iter().map(decision).collect(),

@@ -1,0 +1,46 @@
+//! What a search that reasons about traces has left out.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use threadbare_order::Doubt;
+
+/// A reason why not everything has been tried.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) enum Cut {
+    /// Loops that wait for a value were cut short.
+    Spinning,
+    /// A question was not answered within its budget.
+    Unanswered,
+    /// An execution was longer than the search looks at.
+    TooLong,
+    /// An execution did not follow its schedule.
+    Diverged,
+    /// A thread was never seen to go on from where it stood.
+    Stalled,
+    /// An execution could not be kept under control.
+    Uncontrolled,
+    /// Something is only kept as it was recorded.
+    Doubt(Doubt),
+}
+
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cut::Spinning => write!(f, "loops that wait for a value were followed a few times round only"),
+            Cut::Unanswered => write!(f, "some questions were not answered within their budget"),
+            Cut::TooLong => write!(f, "some executions were too long to be looked at"),
+            Cut::Diverged => write!(f, "some executions did not follow the schedule they were given"),
+            Cut::Stalled => write!(f, "some threads were never seen to go on from where they stood"),
+            Cut::Uncontrolled => write!(f, "some executions could not be kept under control"),
+            Cut::Doubt(doubt) => write!(f, "not all is tried out that can happen with: {doubt}"),
+        }
+    }
+}
+
+/// What the user should know about a search that found nothing more to try, but left something out.
+pub(crate) fn warning(strategy: &str, cuts: &BTreeSet<Cut>) -> Option<String> {
+    let reasons: Vec<String> = cuts.iter().map(Cut::to_string).collect();
+    (!reasons.is_empty())
+        .then(|| format!("{strategy} does not claim to have tried everything: {}", reasons.join("; ")))
+}

@@ -1,0 +1,69 @@
+//! Running a schedule that was worked out, and seeing whether the program followed it.
+
+use threadbare_order::{Forest, Path, Schedule, StepId, Turn};
+use threadbare_sched::PolicyKind;
+use threadbare_target::{Execution, Script};
+use threadbare_trace::{Event, EventKind, FailureKind, Outcome, ThreadId};
+use threadbare_wire::SwitchRecord;
+
+use crate::strategy::Plan;
+
+/// A plan that follows a schedule, lets a thread go on if that is asked for, and then preempts nobody. The events
+/// come back with the execution.
+pub(crate) fn plan(schedule: &Schedule, forest: &Forest, then: Option<ThreadId>, seed: u64) -> Plan {
+    let mut turns = schedule.turns(forest, ThreadId::MAIN);
+    let last = schedule.steps.last().map(|id| forest.step(*id));
+    let (from, op) = last.map_or((ThreadId::MAIN, 1), |step| (step.thread, step.op + 1));
+    if let Some(to) = then.filter(|to| *to != from) {
+        turns.push(Turn { from, op, pc: 0, to });
+    }
+    let switch = |turn: &Turn| SwitchRecord {
+        pc: turn.pc,
+        op: turn.op,
+        from: turn.from,
+        to: turn.to,
+        ..SwitchRecord::default()
+    };
+    let mut plan = Plan::new(PolicyKind::Replay, seed, "");
+    plan.script = Script::Replay(turns.iter().map(switch).collect());
+    plan.trace = true;
+    plan
+}
+
+/// The switches of a plan, by which it is known.
+pub(crate) fn switches(plan: &Plan) -> Vec<(ThreadId, u32, ThreadId)> {
+    match &plan.script {
+        Script::Replay(switches) => switches.iter().map(|turn| (turn.from, turn.op, turn.to)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The thread that ended the process or brought it down, if it was one thread's doing: a failure that shows in what
+/// one thread has seen, or the end of main.
+pub(crate) fn ended_by(run: &Execution) -> Option<ThreadId> {
+    use FailureKind::*;
+    match &run.outcome {
+        Outcome::Failed(failure) => match failure.kind {
+            Assertion | Abort | Segfault | Exception | Exit => Some(failure.thread),
+            Deadlock | Hang | UseAfterFree | Misuse => None,
+        },
+        Outcome::Passed => {
+            let is_end = |event: &Event| event.kind() == Some(EventKind::Exit);
+            let main_left = run.events.iter().any(|event| event.thread == ThreadId::MAIN && is_end(event));
+            (!main_left).then_some(ThreadId::MAIN)
+        }
+        Outcome::Uncontrolled(_) => None,
+    }
+}
+
+/// Whether an execution made the steps of a schedule in their order. What the last step of each thread saw is its own
+/// affair; that it was made is not.
+pub(crate) fn followed(schedule: &[StepId], path: &Path, forest: &Forest) -> bool {
+    if path.steps.len() < schedule.len() {
+        return false;
+    }
+    schedule.iter().zip(&path.steps).all(|(wanted, made)| {
+        let (wanted, made) = (forest.step(*wanted), forest.step(*made));
+        wanted.thread == made.thread && wanted.parent == made.parent && wanted.op == made.op
+    })
+}

@@ -1,0 +1,251 @@
+//! What an execution suggests to try: reads that could see something else, and memory that could be gone.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use threadbare_order::{Action, Extent, Forest, Goal, Path, StepId};
+use threadbare_trace::ThreadId;
+
+/// How often in a row a thread may look at the same value in vain before its next look is not varied any more.
+const MOST_REPEATS: u32 = 3;
+
+/// How often a thread is to go on from where it stands before it is left there.
+const MOST_TRIES: u32 = 16;
+
+/// A value that a thread could see with its next operation. It names what comes of it in all executions.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Sight {
+    thread: ThreadId,
+    /// The thread's step before the operation.
+    after: Option<StepId>,
+    extent: Extent,
+    value: u64,
+}
+
+/// Something to try.
+#[derive(Clone, Debug)]
+pub(super) struct Target {
+    pub(super) goal: Goal,
+    /// The new thing, by which the target is known; each is tried once.
+    pub(super) key: Key,
+    /// How likely it shows something new, the smaller the better.
+    pub(super) class: u8,
+    /// Who shall go on then.
+    pub(super) then: Option<Then>,
+}
+
+/// A thread that shall go on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Then {
+    pub(super) thread: ThreadId,
+    /// The goal's steps are all there were, in the order in which they were recorded.
+    pub(super) as_recorded: bool,
+}
+
+/// What makes two targets the same.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Key {
+    /// A thread sees a value.
+    Sight(Sight),
+    /// Memory is used after it was given back: the code that gives it back, and the code that uses it.
+    Gone(u64, u64),
+    /// A thread goes on after a step, or at all. Where it cannot, it may be able to where others stand elsewhere, so
+    /// the number counts up.
+    GoesOn(ThreadId, Option<StepId>, u32),
+}
+
+/// What all executions so far have shown.
+#[derive(Default)]
+pub(super) struct Seen {
+    /// Values by the code that read them.
+    values: HashSet<(u64, u64)>,
+    /// The code that read a value and the code that wrote it.
+    flows: HashSet<(u64, u64)>,
+    /// How often a thread was to go on from where it stood.
+    tries: HashMap<(ThreadId, Option<StepId>), u32>,
+}
+
+/// The targets of an execution, and whether loops were cut short.
+pub(super) fn of(forest: &Forest, path: &Path, threads: u32, seen: &mut Seen) -> (Vec<Target>, bool) {
+    note_flows(forest, path, seen);
+    let mut writes: BTreeMap<Extent, BTreeMap<u64, BTreeSet<u64>>> = BTreeMap::new();
+    for step in path.steps.iter().map(|id| forest.step(*id)) {
+        for (extent, value) in step.actions.iter().filter_map(Action::write) {
+            if let Some(value) = value {
+                writes.entry(extent).or_default().entry(value).or_default().insert(step.pc);
+            }
+        }
+    }
+    let (mut targets, mut cut) = (Vec::new(), false);
+    for &id in &path.steps {
+        let step = forest.step(id);
+        for (extent, _) in step.actions.iter().filter_map(Action::read) {
+            let Some(values) = writes.get(&extent) else { continue };
+            let known = values_seen(forest, id, extent);
+            let initial = path.initial(extent).filter(|value| !values.contains_key(value));
+            let none = BTreeSet::new();
+            let values = values.iter().map(|(value, sites)| (*value, sites));
+            for (value, sites) in values.chain(initial.map(|value| (value, &none))) {
+                if known.contains(&value) {
+                    continue;
+                }
+                if step.repeats > MOST_REPEATS {
+                    cut = true;
+                    continue;
+                }
+                let is_new_value = !seen.values.contains(&(step.pc, value));
+                let is_new_flow = sites.iter().any(|site| !seen.flows.contains(&(step.pc, *site)));
+                let key = Key::Sight(Sight { thread: step.thread, after: step.parent, extent, value });
+                let class = 2 - u8::from(is_new_value) - u8::from(is_new_flow);
+                targets.push(Target { goal: Goal::sees(id, extent, value), key, class, then: None });
+            }
+        }
+    }
+    targets.extend(gone(forest, path));
+    targets.extend(unfinished(forest, path, threads, seen));
+    (targets, cut)
+}
+
+/// All that is not known of the reads in all executions together.
+pub(super) fn of_all(forest: &Forest) -> (Vec<Target>, bool) {
+    let mut values: BTreeMap<Extent, BTreeSet<u64>> = BTreeMap::new();
+    for step in forest.ids().map(|id| forest.step(id)) {
+        for (extent, value) in step.actions.iter().filter_map(Action::write) {
+            values.entry(extent).or_default().extend(value.into_iter().chain(forest.initial(extent)));
+        }
+    }
+    let (mut targets, mut cut) = (Vec::new(), false);
+    for id in forest.ids().filter(|id| forest.siblings(*id).first() == Some(id)) {
+        let step = forest.step(id);
+        for (extent, _) in step.actions.iter().filter_map(Action::read) {
+            let known = values_seen(forest, id, extent);
+            for &value in values.get(&extent).into_iter().flatten().filter(|value| !known.contains(value)) {
+                if step.repeats > MOST_REPEATS {
+                    cut = true;
+                    continue;
+                }
+                let key = Key::Sight(Sight { thread: step.thread, after: step.parent, extent, value });
+                targets.push(Target { goal: Goal::sees(id, extent, value), key, class: 0, then: None });
+            }
+        }
+    }
+    (targets, cut)
+}
+
+/// What the operation of a step was seen to see, in all executions.
+fn values_seen(forest: &Forest, id: StepId, extent: Extent) -> Vec<u64> {
+    let siblings = forest.siblings(id).iter().flat_map(|sibling| forest.step(*sibling).actions.iter());
+    siblings.filter_map(Action::read).filter(|(other, _)| *other == extent).filter_map(|(_, v)| v).collect()
+}
+
+/// Whether a target has come true in some execution.
+pub(super) fn is_reached(forest: &Forest, target: &Target) -> bool {
+    match (&target.key, target.goal.steps()) {
+        (Key::Sight(sight), [read]) => values_seen(forest, *read, sight.extent).contains(&sight.value),
+        (Key::GoesOn(thread, None, _), _) => !forest.roots(*thread).is_empty(),
+        (Key::GoesOn(_, Some(after), _), _) => !forest.step(*after).children.is_empty(),
+        _ => true,
+    }
+}
+
+/// Notes which code reads what which code wrote.
+fn note_flows(forest: &Forest, path: &Path, seen: &mut Seen) {
+    let mut writers: HashMap<Extent, u64> = HashMap::new();
+    for step in path.steps.iter().map(|id| forest.step(*id)) {
+        for action in &step.actions {
+            if let Some((extent, value)) = action.read() {
+                seen.values.extend(value.map(|value| (step.pc, value)));
+                seen.flows.extend(writers.get(&extent).map(|writer| (step.pc, *writer)));
+            }
+            if let Some((extent, _)) = action.write() {
+                writers.insert(extent, step.pc);
+            }
+        }
+    }
+}
+
+/// Accesses that came before the memory was given back by another thread, one for each pair of places in the code.
+fn gone(forest: &Forest, path: &Path) -> Vec<Target> {
+    let mut targets: BTreeMap<(u64, u64), Target> = BTreeMap::new();
+    let is_free = |id: &&StepId| forest.step(**id).actions.iter().any(|a| matches!(a, Action::Free(_)));
+    for &free in path.steps.iter().filter(is_free) {
+        let step = forest.step(free);
+        let blocks = step.actions.iter().filter(|action| matches!(action, Action::Free(_)));
+        for (block, _) in blocks.filter_map(Action::write) {
+            for &other in path.steps.iter().take_while(|other| **other != free) {
+                let user = forest.step(other);
+                let accesses = user.actions.iter().filter_map(|action| action.read().or(action.write()));
+                let overlaps = |extent: Extent| extent.addr < block.end() && block.addr < extent.end();
+                if user.thread != step.thread && accesses.map(|(extent, _)| extent).any(overlaps) {
+                    let goal = Goal::in_order(&[free, other]);
+                    let key = Key::Gone(step.pc, user.pc);
+                    targets.insert((step.pc, user.pc), Target { goal, key, class: 1, then: None });
+                }
+            }
+        }
+    }
+    targets.into_values().collect()
+}
+
+/// Threads that were left in the middle, because another one ended everything or nobody could go on, and were never
+/// seen to go on from there.
+fn unfinished(forest: &Forest, path: &Path, threads: u32, seen: &mut Seen) -> Vec<Target> {
+    let mut last: BTreeMap<ThreadId, Option<StepId>> =
+        (0..threads as u16).map(|thread| (ThreadId(thread), None)).collect();
+    let mut creators: HashMap<ThreadId, StepId> = HashMap::new();
+    for &id in &path.steps {
+        last.insert(forest.step(id).thread, Some(id));
+        for action in &forest.step(id).actions {
+            if let Action::Create(child) = action {
+                creators.insert(*child, id);
+            }
+        }
+    }
+    let is_over = |id: StepId| {
+        let step = forest.step(id);
+        step.is_final || !step.children.is_empty() || step.actions.contains(&Action::Exit)
+    };
+    let before: Vec<StepId> = path.steps.iter().copied().filter(|id| !forest.step(*id).is_final).collect();
+    let mut targets = Vec::new();
+    for (thread, after) in last {
+        if after.map_or_else(|| !forest.roots(thread).is_empty(), is_over) {
+            continue;
+        }
+        let tries = seen.tries.entry((thread, after)).or_default();
+        // With nothing else than what the thread needs, and wherever others may have let it go on.
+        let needed = after.or_else(|| creators.get(&thread).copied());
+        let reached = before.iter().position(|id| Some(*id) == needed).map_or(0, |place| place + 1);
+        let lets_go = (reached..before.len()).filter(|place| lets_others_go(forest, before[*place]));
+        let ends = lets_go.map(|place| place + 1).chain([before.len()]);
+        let recorded = ends.map(|end| (true, before[..end].to_vec()));
+        let minimal = [(false, needed.into_iter().collect::<Vec<StepId>>())];
+        for (as_recorded, steps) in minimal.into_iter().chain(recorded) {
+            if *tries < MOST_TRIES {
+                *tries += 1;
+                let key = Key::GoesOn(thread, after, *tries);
+                let then = Some(Then { thread, as_recorded });
+                targets.push(Target { goal: Goal::in_order(&steps), key, class: 0, then });
+            }
+        }
+    }
+    targets
+}
+
+/// Whether a thread that waits for something may be able to go on after this step.
+fn lets_others_go(forest: &Forest, id: StepId) -> bool {
+    use Action::*;
+    let lets_go = |action: &Action| {
+        matches!(action, Release(_) | Wait { .. } | Signal { .. } | Post(_) | Leave(..) | OnceEnd(_) | Exit)
+    };
+    forest.step(id).actions.iter().any(lets_go)
+}
+
+impl Seen {
+    /// Whether some thread was never seen to go on from where it stood.
+    pub(super) fn has_stalled(&self, forest: &Forest) -> bool {
+        let stalled = |(thread, after): &(ThreadId, Option<StepId>)| match after {
+            Some(after) => forest.step(*after).children.is_empty(),
+            None => forest.roots(*thread).is_empty(),
+        };
+        self.tries.keys().any(stalled)
+    }
+}

@@ -1,0 +1,219 @@
+//! What a step does, as far as its order with the steps of other threads matters.
+//!
+//! Two executions of a thread that make the same actions are in the same state: an action holds what the thread
+//! could observe, and nothing that it could not (how many threads waited when it signalled, say).
+
+use threadbare_trace::{Event, EventKind, ThreadId};
+
+/// A stretch of memory.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Extent {
+    /// Its first byte.
+    pub addr: u64,
+    /// How many bytes.
+    pub len: u64,
+}
+
+impl Extent {
+    /// The first byte behind it.
+    pub fn end(&self) -> u64 {
+        self.addr.saturating_add(self.len)
+    }
+}
+
+/// Things whose operations are kept in the order in which they were recorded.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Kept {
+    /// The sleepers on a futex word.
+    Futex(u64),
+    /// A condition variable on which a wait ended without a signal.
+    Condition(u64),
+    /// A semaphore that somebody failed to take.
+    Semaphore(u64),
+    /// A lock that was refused to somebody although nobody held it.
+    Lock(u64),
+    /// A routine that was begun more than once.
+    Once(u64),
+    /// A descriptor.
+    Descriptor(u64),
+    /// Memory that changes although nobody is seen to write it.
+    Memory(u64),
+    /// The creation of threads by several threads: it decides how they are numbered.
+    Creation,
+}
+
+/// One thing that a step does. A step does more than one only if no other thread can come in between.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Action {
+    /// Reads memory, and sees this; what is longer than eight bytes is not known.
+    Read(Extent, Option<u64>),
+    /// Writes memory.
+    Write(Extent, Option<u64>),
+    /// Reads a value and replaces it, both at once.
+    Update(Extent, Option<u64>, Option<u64>),
+    /// Gives a heap block back.
+    Free(Extent),
+    /// Takes a lock, alone or with others.
+    Acquire {
+        /// The lock.
+        lock: u64,
+        /// With other readers.
+        shared: bool,
+        /// It would rather have gone without than wait for ever.
+        tries: bool,
+    },
+    /// Gives a lock back.
+    Release(u64),
+    /// Wants a lock and does not get it.
+    Refused(u64),
+    /// Begins to wait on a condition, and gives the mutex back.
+    Wait {
+        /// The condition variable.
+        condition: u64,
+        /// The mutex.
+        mutex: u64,
+    },
+    /// Was signalled, and has the mutex again.
+    Wake {
+        /// The condition variable.
+        condition: u64,
+        /// The mutex.
+        mutex: u64,
+    },
+    /// Waits no longer although nobody signalled, and has the mutex again.
+    Timeout {
+        /// The condition variable.
+        condition: u64,
+        /// The mutex.
+        mutex: u64,
+    },
+    /// Signals one waiter, or all.
+    Signal {
+        /// The condition variable.
+        condition: u64,
+        /// All of them.
+        all: bool,
+    },
+    /// Arrives at a barrier.
+    Arrive(u64),
+    /// Leaves a barrier, in this of its rounds.
+    Leave(u64, u64),
+    /// Takes a token of a semaphore.
+    Take(u64),
+    /// Adds a token to a semaphore.
+    Post(u64),
+    /// Finds a semaphore without tokens.
+    Empty(u64),
+    /// Begins a routine that runs once.
+    OnceBegin(u64),
+    /// Ends it.
+    OnceEnd(u64),
+    /// Finds that it has been run.
+    OnceSeen(u64),
+    /// Creates a thread.
+    Create(ThreadId),
+    /// Begins to run this routine.
+    Start(u64),
+    /// Ends.
+    Exit,
+    /// Sees that a thread has ended.
+    Join(ThreadId),
+    /// Sees that a thread has not ended.
+    Unended(ThreadId),
+    /// Initialises or destroys a synchronization object.
+    Renew(u64),
+    /// Does something to a thing that is only known to be in this state if everything was done to it in the same
+    /// order; the number tells outcomes apart.
+    Keep(Kept, u64),
+    /// Does something that may depend on everything before it.
+    Watershed(EventKind, u64),
+    /// Does nothing that others can notice.
+    Idle(EventKind),
+}
+
+fn extent(event: &Event, len: u64) -> Extent {
+    Extent { addr: event.addr, len: len.max(1).min(u64::MAX - event.addr) }
+}
+
+impl Action {
+    /// What an event says its thread did. Events that only name memory say nothing.
+    pub fn of(event: &Event) -> Option<Action> {
+        use EventKind::*;
+        let kind = event.kind()?;
+        let Event { addr, value, old, .. } = *event;
+        let place = extent(event, u64::from(event.size));
+        // Of a longer atomic only the low half is recorded.
+        let known = |value: u64| (place.len <= 8).then_some(value);
+        Some(match kind {
+            Read | AtomicRead | AtomicFailed => Action::Read(place, known(value)),
+            Write | AtomicWrite => Action::Write(place, known(value)),
+            AtomicUpdate => Action::Update(place, known(old), known(value)),
+            ReadRange => Action::Read(extent(event, value), None),
+            WriteRange => Action::Write(extent(event, value), None),
+            Free => Action::Free(extent(event, value)),
+            Lock | ReadLock => Action::Acquire { lock: addr, shared: kind == ReadLock, tries: old == 1 },
+            Unlock => Action::Release(addr),
+            LockFailed => Action::Refused(addr),
+            CondWait => Action::Wait { condition: addr, mutex: value },
+            CondWake => Action::Wake { condition: addr, mutex: value },
+            CondTimeout => Action::Timeout { condition: addr, mutex: value },
+            CondSignal => Action::Signal { condition: addr, all: false },
+            CondBroadcast => Action::Signal { condition: addr, all: true },
+            BarrierArrive => Action::Arrive(addr),
+            BarrierLeave => Action::Leave(addr, value),
+            SemWait => Action::Take(addr),
+            SemPost => Action::Post(addr),
+            SemFailed => Action::Empty(addr),
+            OnceBegin => Action::OnceBegin(addr),
+            OnceEnd => Action::OnceEnd(addr),
+            OnceSeen => Action::OnceSeen(addr),
+            // A refused wait has only read the word; `Reading` adds that to all of them.
+            FutexWait if value == 1 => Action::Idle(kind),
+            FutexWait | FutexWoken | FutexTimeout | FutexWake => {
+                Action::Keep(Kept::Futex(addr), (kind as u64) << 32 | value)
+            }
+            Create => Action::Create(ThreadId(value as u16)),
+            Start => Action::Start(old),
+            Exit => Action::Exit,
+            Join => Action::Join(ThreadId(value as u16)),
+            JoinFailed => Action::Unended(ThreadId(value as u16)),
+            Init | Destroy => Action::Renew(addr),
+            Io => Action::Keep(Kept::Descriptor(addr), value),
+            Cancel | Signal | Process => Action::Watershed(kind, value),
+            Fence | Detach | Yield | Sleep => Action::Idle(kind),
+            Alloc | Frame => return None,
+        })
+    }
+
+    /// The memory it reads, and what it sees there.
+    pub fn read(&self) -> Option<(Extent, Option<u64>)> {
+        match *self {
+            Action::Read(extent, value) | Action::Update(extent, value, _) => Some((extent, value)),
+            _ => None,
+        }
+    }
+
+    /// The memory it writes, and what it leaves there.
+    pub fn write(&self) -> Option<(Extent, Option<u64>)> {
+        match *self {
+            Action::Write(extent, value) | Action::Update(extent, _, value) => Some((extent, value)),
+            Action::Free(extent) => Some((extent, None)),
+            _ => None,
+        }
+    }
+
+    /// The synchronization object it is about.
+    pub fn object(&self) -> Option<u64> {
+        use Action::*;
+        match *self {
+            Acquire { lock, .. } | Release(lock) | Refused(lock) => Some(lock),
+            Wait { condition, .. }
+            | Wake { condition, .. }
+            | Timeout { condition, .. }
+            | Signal { condition, .. } => Some(condition),
+            Arrive(object) | Leave(object, _) | Take(object) | Post(object) | Empty(object) => Some(object),
+            OnceBegin(object) | OnceEnd(object) | OnceSeen(object) | Renew(object) => Some(object),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! From events to steps: what a thread does between two moments at which others may run.
+
+use std::collections::{BTreeMap, HashMap};
+
+use threadbare_trace::{Event, EventKind, ThreadId};
+
+use crate::action::{Action, Extent};
+
+/// One step as a trace shows it.
+#[derive(Clone, Debug)]
+pub struct ReadStep {
+    /// Who made it.
+    pub thread: ThreadId,
+    /// Which operation of its thread it is.
+    pub op: u32,
+    /// The code that announced it.
+    pub pc: u64,
+    /// What it did.
+    pub actions: Vec<Action>,
+}
+
+/// A trace as steps.
+#[derive(Clone, Default, Debug)]
+pub struct Reading {
+    /// The steps, in the order in which they began.
+    pub steps: Vec<ReadStep>,
+    /// The step of each event, [`Reading::NO_STEP`] for events that are none.
+    pub of_event: Vec<u32>,
+    /// What was in memory before, as far as the first access to it tells.
+    pub initial: HashMap<Extent, u64>,
+    /// How many tokens semaphores had before.
+    pub tokens: HashMap<u64, u64>,
+}
+
+impl Reading {
+    /// Stands for no step.
+    pub const NO_STEP: u32 = u32::MAX;
+
+    /// Reads a trace.
+    pub fn of(events: &[Event]) -> Reading {
+        let mut reading = Reading::default();
+        let mut latest: HashMap<ThreadId, u32> = HashMap::new();
+        let mut words: HashMap<u64, u64> = HashMap::new();
+        let mut touched = Touched::default();
+        for event in events {
+            let Some(action) = Action::of(event) else {
+                reading.of_event.push(Self::NO_STEP);
+                continue;
+            };
+            reading.take_note_of(event);
+            if let Some((extent, _)) = action.read().or(action.write())
+                && !reading.initial.contains_key(&extent)
+                && touched.touch(extent)
+                && extent.len <= 8
+            {
+                let writes = event.kind().is_some_and(EventKind::writes);
+                reading.initial.insert(extent, if writes { event.old } else { event.value });
+            }
+            let index = match latest.get(&event.thread) {
+                Some(&index) if reading.steps[index as usize].op == event.op => index,
+                _ => {
+                    let index = reading.steps.len() as u32;
+                    let (thread, op, pc) = (event.thread, event.op, event.pc);
+                    reading.steps.push(ReadStep { thread, op, pc, actions: Vec::new() });
+                    latest.insert(thread, index);
+                    index
+                }
+            };
+            reading.of_event.push(index);
+            let actions = &mut reading.steps[index as usize].actions;
+            if event.kind() == Some(EventKind::FutexWait)
+                && let Some(&word) = words.get(&event.addr)
+            {
+                actions.push(Action::Read(Extent { addr: event.addr, len: 4 }, Some(word)));
+            }
+            actions.push(action);
+            let left_behind = action.write().or_else(|| action.read());
+            if let Some((Extent { addr, len: 4 }, Some(value))) = left_behind {
+                words.insert(addr, value);
+            }
+        }
+        reading
+    }
+
+    /// Whoever comes first to a semaphore shows what it was before.
+    fn take_note_of(&mut self, event: &Event) {
+        let Event { addr, value, .. } = *event;
+        match event.kind() {
+            Some(EventKind::SemWait) => {
+                self.tokens.entry(addr).or_insert(value.saturating_add(1));
+            }
+            Some(EventKind::SemPost) => {
+                self.tokens.entry(addr).or_insert(value.saturating_sub(1));
+            }
+            Some(EventKind::SemFailed) => {
+                self.tokens.entry(addr).or_insert(0);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The memory that has been accessed, as stretches that do not overlap.
+#[derive(Default)]
+struct Touched {
+    /// By beginning: the end.
+    stretches: BTreeMap<u64, u64>,
+}
+
+impl Touched {
+    /// Notes an access; says whether none of its bytes had been accessed before.
+    fn touch(&mut self, extent: Extent) -> bool {
+        let (mut begin, mut end) = (extent.addr, extent.end());
+        let mut is_first = true;
+        while let Some((&other_begin, &other_end)) = self.stretches.range(..end).next_back() {
+            if other_end <= extent.addr {
+                break;
+            }
+            is_first = false;
+            self.stretches.remove(&other_begin);
+            (begin, end) = (begin.min(other_begin), end.max(other_end));
+        }
+        self.stretches.insert(begin, end);
+        is_first
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(thread: u16, op: u32, kind: EventKind, addr: u64, value: u64) -> Event {
+        let size = if kind.accesses_memory() { 4 } else { 0 };
+        Event { thread: ThreadId(thread), op, kind: kind as u8, addr, value, size, ..Event::default() }
+    }
+
+    #[test]
+    fn what_has_no_operation_of_its_own_belongs_to_the_one_before() {
+        let reading = Reading::of(&[
+            event(1, 0, EventKind::Start, 0, 0),
+            event(1, 1, EventKind::Write, 8, 3),
+            event(2, 1, EventKind::Read, 8, 3),
+            event(0, 0, EventKind::Alloc, 8, 3),
+            event(2, 1, EventKind::Exit, 0, 0),
+        ]);
+        assert_eq!(reading.of_event, [0, 1, 2, Reading::NO_STEP, 2]);
+        assert_eq!(reading.steps[2].actions.len(), 2);
+    }
+
+    #[test]
+    fn the_first_access_tells_what_was_there_before() {
+        let mut first = event(1, 1, EventKind::Write, 8, 3);
+        first.old = 7;
+        let reading = Reading::of(&[first, event(1, 2, EventKind::SemPost, 16, 1)]);
+        assert_eq!(reading.initial[&Extent { addr: 8, len: 4 }], 7);
+        assert_eq!(reading.tokens[&16], 0);
+    }
+
+    #[test]
+    fn bytes_that_were_written_before_do_not_tell() {
+        let mut part = event(1, 2, EventKind::Read, 4, 3);
+        part.size = 2;
+        let reading = Reading::of(&[event(1, 1, EventKind::Write, 4, 3), part]);
+        assert_eq!(reading.initial.len(), 1);
+        let mut touched = Touched::default();
+        let free: Vec<bool> = [(0, 4), (8, 4), (4, 4), (2, 20), (30, 1)]
+            .into_iter()
+            .map(|(addr, len)| touched.touch(Extent { addr, len }))
+            .collect();
+        assert_eq!(free, [true, true, true, false, true]);
+        assert_eq!(touched.stretches, BTreeMap::from([(0, 22), (30, 31)]));
+    }
+
+    #[test]
+    fn a_sleep_on_a_futex_reads_its_word() {
+        let reading = Reading::of(&[
+            event(1, 1, EventKind::AtomicWrite, 8, 3),
+            event(1, 2, EventKind::FutexWait, 8, 0),
+        ]);
+        assert_eq!(reading.steps[1].actions[0], Action::Read(Extent { addr: 8, len: 4 }, Some(3)));
+    }
+}

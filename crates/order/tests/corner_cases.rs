@@ -1,0 +1,255 @@
+//! Things that are not in made-up programs: overlapping memory, what is only kept as recorded, several executions.
+
+mod support;
+
+use support::Traced;
+use threadbare_order::{Answer, Budget, Doubt, Extent, Forest, Goal, Model, Solver, StepId};
+use threadbare_trace::{Event, EventKind, ThreadId};
+
+/// A trace written by hand. Each event is a step of its own.
+#[derive(Default)]
+struct Story {
+    events: Vec<Event>,
+    ops: Vec<u32>,
+}
+
+impl Story {
+    fn tell(&mut self, thread: u16, kind: EventKind, addr: u64, size: u8, value: u64, old: u64) -> usize {
+        self.ops.resize(self.ops.len().max(thread as usize + 1), 0);
+        self.ops[thread as usize] += 1;
+        let op = self.ops[thread as usize];
+        let (thread, kind) = (ThreadId(thread), kind as u8);
+        // The code is where the thread is: these threads do not loop.
+        let pc = u64::from(op);
+        self.events.push(Event { pc, addr, value, old, op, thread, kind, size, ..Event::default() });
+        self.events.len() - 1
+    }
+
+    fn read(&mut self, thread: u16, addr: u64, value: u64) -> usize {
+        self.tell(thread, EventKind::Read, addr, 8, value, value)
+    }
+
+    fn write(&mut self, thread: u16, addr: u64, value: u64) -> usize {
+        self.tell(thread, EventKind::Write, addr, 8, value, 0)
+    }
+
+    fn act(&mut self, thread: u16, kind: EventKind, addr: u64, value: u64) -> usize {
+        self.tell(thread, kind, addr, 0, value, 0)
+    }
+
+    fn end(self) -> (Traced, Solver) {
+        let traced = Traced::new(self.events);
+        let solver = Solver::new(Model::of(&traced.forest, &traced.path));
+        (traced, solver)
+    }
+}
+
+fn step(traced: &Traced, event: usize) -> StepId {
+    traced.path.step_of(event).expect("a step")
+}
+
+fn in_order(traced: &Traced, solver: &mut Solver, events: &[usize]) -> bool {
+    let steps: Vec<StepId> = events.iter().map(|event| step(traced, *event)).collect();
+    match solver.solve(&Goal::in_order(&steps)) {
+        Answer::Schedule(_) => true,
+        Answer::Impossible => false,
+        Answer::Unknown => panic!("not answered"),
+    }
+}
+
+fn sees(traced: &Traced, solver: &mut Solver, read: usize, extent: Extent, value: u64) -> bool {
+    matches!(solver.solve(&Goal::sees(step(traced, read), extent, value)), Answer::Schedule(_))
+}
+
+#[test]
+fn half_of_a_value_can_be_seen() {
+    let mut story = Story::default();
+    story.write(1, 8, 0x0000_0007_0000_0005);
+    let read = story.tell(2, EventKind::Read, 12, 4, 7, 7);
+    let (traced, mut solver) = story.end();
+    assert!(sees(&traced, &mut solver, read, Extent { addr: 12, len: 4 }, 0));
+    assert!(!sees(&traced, &mut solver, read, Extent { addr: 12, len: 4 }, 5));
+    assert!(solver.model().doubts().contains(&Doubt::Overlap));
+}
+
+#[test]
+fn a_range_is_read_as_it_was_left_by_the_same_steps() {
+    let mut story = Story::default();
+    story.tell(1, EventKind::WriteRange, 0, 0, 32, 0);
+    let early = story.write(1, 8, 1);
+    let range = story.tell(2, EventKind::ReadRange, 0, 0, 32, 0);
+    let after = story.write(2, 64, 1);
+    let late = story.write(1, 16, 1);
+    let (traced, mut solver) = story.end();
+    assert!(in_order(&traced, &mut solver, &[early, after]));
+    assert!(!in_order(&traced, &mut solver, &[after, early]), "the write was seen");
+    assert!(!in_order(&traced, &mut solver, &[late, range, after]), "the write was not seen");
+}
+
+#[test]
+fn memory_that_changes_by_itself_is_left_alone() {
+    let mut story = Story::default();
+    let first = story.read(1, 8, 1);
+    let second = story.read(2, 8, 2);
+    let (traced, mut solver) = story.end();
+    assert!(!in_order(&traced, &mut solver, &[second, first]));
+    assert!(solver.model().doubts().contains(&Doubt::HiddenWrite));
+}
+
+#[test]
+fn sleepers_on_a_futex_keep_their_order() {
+    let mut story = Story::default();
+    story.tell(1, EventKind::AtomicWrite, 8, 4, 1, 0);
+    let sleep = story.act(1, EventKind::FutexWait, 8, 0);
+    let wake = story.act(2, EventKind::FutexWake, 8, 1);
+    story.act(1, EventKind::FutexWoken, 8, 0);
+    let other = story.write(2, 64, 1);
+    let (traced, mut solver) = story.end();
+    assert!(in_order(&traced, &mut solver, &[sleep, wake, other]));
+    assert!(!in_order(&traced, &mut solver, &[wake, sleep]));
+    assert!(solver.model().doubts().contains(&Doubt::Futex));
+}
+
+#[test]
+fn what_ended_without_a_signal_or_a_token_keeps_its_order() {
+    let mut story = Story::default();
+    story.act(1, EventKind::Lock, 100, 1);
+    story.act(1, EventKind::CondWait, 200, 100);
+    let timeout = story.act(1, EventKind::CondTimeout, 200, 100);
+    let signal = story.act(2, EventKind::CondSignal, 200, 0);
+    let empty = story.act(2, EventKind::SemFailed, 300, 0);
+    let post = story.act(1, EventKind::SemPost, 300, 1);
+    let (traced, mut solver) = story.end();
+    assert!(!in_order(&traced, &mut solver, &[signal, timeout]));
+    assert!(!in_order(&traced, &mut solver, &[post, empty]));
+    let doubts = solver.model().doubts();
+    assert!(doubts.contains(&Doubt::Time) && doubts.contains(&Doubt::Refusal));
+}
+
+#[test]
+fn memory_can_be_used_after_it_was_given_back_but_nothing_comes_of_it() {
+    let mut story = Story::default();
+    story.write(1, 8, 1);
+    let late = story.write(1, 16, 1);
+    let beyond = story.write(1, 128, 1);
+    let free = story.tell(2, EventKind::Free, 0, 0, 64, 0);
+    let (traced, mut solver) = story.end();
+    assert!(in_order(&traced, &mut solver, &[free, late]));
+    assert!(!in_order(&traced, &mut solver, &[free, late, beyond]));
+}
+
+#[test]
+fn objects_are_used_after_they_are_made_and_before_they_are_destroyed() {
+    let mut story = Story::default();
+    let init = story.act(1, EventKind::Init, 100, 0);
+    let lock = story.act(2, EventKind::Lock, 100, 1);
+    story.act(2, EventKind::Unlock, 100, 0);
+    let destroy = story.act(1, EventKind::Destroy, 100, 0);
+    let (traced, mut solver) = story.end();
+    assert!(!in_order(&traced, &mut solver, &[lock, init]));
+    assert!(!in_order(&traced, &mut solver, &[destroy, lock]));
+}
+
+#[test]
+fn a_signal_handler_comes_after_everything_before_it() {
+    let mut story = Story::default();
+    let before = story.write(1, 8, 1);
+    let handler = story.act(2, EventKind::Signal, 0, 10);
+    let after = story.write(1, 16, 1);
+    let (traced, mut solver) = story.end();
+    assert!(!in_order(&traced, &mut solver, &[handler, before]));
+    assert!(in_order(&traced, &mut solver, &[before, handler, after]));
+    assert!(solver.model().doubts().contains(&Doubt::Outside));
+}
+
+#[test]
+fn a_robust_lock_is_given_back_by_the_end_of_its_owner() {
+    let mut story = Story::default();
+    story.act(1, EventKind::Lock, 100, 1);
+    let end = story.act(1, EventKind::Exit, 0, 0);
+    let lock = story.act(2, EventKind::Lock, 100, 1);
+    let (traced, mut solver) = story.end();
+    assert!(in_order(&traced, &mut solver, &[end, lock]));
+    assert!(!in_order(&traced, &mut solver, &[lock, end]));
+}
+
+#[test]
+fn recursive_locks_are_held_until_the_last_release() {
+    let mut story = Story::default();
+    story.act(1, EventKind::Lock, 100, 1);
+    story.act(1, EventKind::Lock, 100, 2);
+    let inner = story.act(1, EventKind::Unlock, 100, 1);
+    let outer = story.act(1, EventKind::Unlock, 100, 0);
+    let other = story.act(2, EventKind::Lock, 100, 1);
+    let (traced, mut solver) = story.end();
+    assert!(!in_order(&traced, &mut solver, &[inner, other, outer]));
+    assert!(in_order(&traced, &mut solver, &[inner, outer, other]));
+}
+
+#[test]
+fn a_question_that_takes_too_long_is_left_open() {
+    let mut story = Story::default();
+    let write = story.write(1, 8, 1);
+    let read = story.read(2, 8, 1);
+    let then = story.write(2, 16, 1);
+    let traced = Traced::new(story.events);
+    let model = Model::of(&traced.forest, &traced.path);
+    let goal = Goal::in_order(&[step(&traced, read), step(&traced, then), step(&traced, write)]);
+    let mut hasty = Solver::with_budget(model.clone(), Budget { conflicts: 1000, rounds: 1 });
+    assert_eq!(hasty.solve(&goal), Answer::Unknown);
+    assert_eq!(Solver::new(model).solve(&goal), Answer::Impossible);
+}
+
+#[test]
+fn solvers_can_work_side_by_side() {
+    fn is_send<T: Send>() {}
+    is_send::<Solver>();
+    is_send::<Forest>();
+}
+
+/// Each of two executions shows one way of the first thread. Only together they show that the second thread can see
+/// both of its values.
+#[test]
+fn executions_together_show_more_than_each_alone() {
+    let (first, second) = (8, 16);
+    let mut one = Story::default();
+    one.read(1, first, 0);
+    one.write(1, second, 5);
+    one.read(2, second, 5);
+    one.write(2, first, 1);
+    let last = one.read(2, second, 5);
+    let mut two = Story::default();
+    two.read(2, second, 0);
+    two.write(2, first, 1);
+    two.read(2, second, 0);
+    two.read(1, first, 1);
+    two.write(1, second, 7);
+    let mut forest = Forest::new();
+    let path = forest.add(&one.events);
+    let goal = Goal::sees(path.step_of(last).expect("a step"), Extent { addr: second, len: 8 }, 7);
+    assert_eq!(Solver::new(Model::of(&forest, &path)).solve(&goal), Answer::Impossible);
+    forest.add(&two.events);
+    let all = Model::of_all(&forest).expect("nothing is unclear");
+    // The first thread cannot have gone both ways: who read 5 cannot read 7 later.
+    assert_eq!(Solver::new(all).solve(&goal), Answer::Impossible);
+    // But whoever read nothing can.
+    let other = forest.roots(ThreadId(2))[1];
+    let (write, reads) = (forest.step(other).children[0], |id: StepId| forest.step(id).children[0]);
+    let goal = Goal::sees(reads(write), Extent { addr: second, len: 8 }, 7);
+    let all = Model::of_all(&forest).expect("nothing is unclear");
+    assert!(matches!(Solver::new(all).solve(&goal), Answer::Schedule(_)));
+}
+
+#[test]
+fn executions_that_are_not_understood_are_not_taken_together() {
+    let mut story = Story::default();
+    story.act(1, EventKind::FutexWake, 8, 0);
+    let mut forest = Forest::new();
+    forest.add(&story.events);
+    assert!(Model::of_all(&forest).is_err_and(|doubts| doubts.contains(&Doubt::Futex)));
+    let mut other = Story::default();
+    other.write(1, 8, 0);
+    other.events[0].pc = 77;
+    forest.add(&other.events);
+    assert!(forest.doubts().contains(&Doubt::Undetermined));
+}
