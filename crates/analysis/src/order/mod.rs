@@ -10,6 +10,7 @@
 mod atomics;
 mod barrier;
 mod condition;
+mod descriptors;
 mod sections;
 
 use std::sync::Arc;
@@ -19,25 +20,11 @@ use threadbare_trace::{Event, EventKind, ThreadId};
 use self::atomics::{Atomic, Futex, Words};
 use self::barrier::Barrier;
 use self::condition::Condition;
+use self::descriptors::{is_input, is_output};
 use self::sections::Sections;
 use crate::access::reborn;
 use crate::address_table::{AddressTable, NumberMap};
 use crate::clocks::{Epoch, Stamp, VectorClock};
-
-/// What is awaited of a descriptor, as the system numbers it.
-const INPUT: u64 = 1;
-const OUTPUT: u64 = 4;
-
-/// Whether the step takes what was written to a descriptor, or was told of it. Which descriptors belong together
-/// is not known, so whoever reads comes after all who wrote.
-fn is_input(event: &Event) -> bool {
-    event.value & INPUT != 0 || event.value == 0 && event.addr == 0
-}
-
-/// Whether the step writes to a descriptor, or closes it.
-fn is_output(event: &Event) -> bool {
-    event.value & OUTPUT != 0 || event.value == 0 && event.addr != 0
-}
 
 /// Which synchronization counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
