@@ -31,6 +31,12 @@ impl FindingKind {
             FindingKind::LockDiscipline => "lock-discipline",
         }
     }
+
+    /// The kind with this word.
+    pub fn from_word(word: &str) -> Option<FindingKind> {
+        use FindingKind::*;
+        [Race, Atomicity, Order, Deadlock, LockDiscipline].into_iter().find(|kind| kind.word() == word)
+    }
 }
 
 impl fmt::Display for FindingKind {

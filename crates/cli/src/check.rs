@@ -1,8 +1,9 @@
 //! `threadbare check`.
 
 use std::path::PathBuf;
+use std::rc::Rc;
 
-use threadbare_explore::{Check, Examined, Found, Met, check};
+use threadbare_explore::{Check, Examined, Found, Met, check, shown};
 use threadbare_report::{Coverage, JsonReport, SarifResult, Verdict, finding_text};
 use threadbare_target::{Program, Symbols};
 use threadbare_trace::Schedule;
@@ -73,7 +74,7 @@ fn tell_all(
         if suppressions.silence(&text) {
             findings.silenced += 1;
         } else if !findings.count_again(&text, count) {
-            let schedule = keep_schedule(args, examined, stage.symbols(), head)?;
+            let schedule = keep_schedule(args, examined, &text.sentence, stage.symbols(), head)?;
             findings.add(Told { text, schedule, fails: examined.fails, count });
         }
     }
@@ -83,6 +84,7 @@ fn tell_all(
 fn keep_schedule(
     args: &CheckArgs,
     examined: &Examined,
+    sentence: &str,
     symbols: &Symbols,
     head: &Schedule,
 ) -> Result<Option<PathBuf>, CliError> {
@@ -90,7 +92,10 @@ fn keep_schedule(
     let names = ExecutionNames::new(symbols, run);
     let failure = run.outcome.failure().map(|failure| (failure.kind, failure.message.clone()));
     let switches = rerun::to_schedule(&run.switches, &names);
-    let schedule = Schedule { failure, switches, ..head.clone() };
+    // Its event numbers are of that run only if they could be told.
+    let is_settled = Rc::ptr_eq(run, &examined.run);
+    let shows = is_settled.then(|| shown(&examined.finding, &run.events, sentence));
+    let schedule = Schedule { failure, shows, switches, ..head.clone() };
     let name = format!("{}-{}", keep::file_stem(&args.hunt.program), examined.finding.kind.word());
     let trace = found::recorded(run, &names, &schedule);
     keep::keep(&args.hunt.out, &name, &schedule, &trace, &run.output).map(Some)

@@ -128,7 +128,7 @@ pub fn keep(
     Ok(Kept {
         report,
         schedule: path,
-        shown: show(run, &names, look),
+        shown: show(run, &[], &names, look),
         kind: failure.kind,
         cause,
         is_sure,
@@ -142,7 +142,7 @@ fn hangs(run: &Execution) -> bool {
 
 /// A run as a trace file has it. The schedule says which program it was.
 pub fn recorded(run: &Execution, names: &ExecutionNames<'_>, schedule: &Schedule) -> TraceFile {
-    let mut file = record(&story(run), &run.contexts, names);
+    let mut file = record(&story(run, &[]), &run.contexts, names);
     file.program.clone_from(&schedule.program);
     file.args.clone_from(&schedule.args);
     file.binary.clone_from(&schedule.binary);
@@ -157,13 +157,13 @@ pub fn sarif_result(trace: &TraceFile, report: &FailureReport) -> Option<SarifRe
     Some(result)
 }
 
-fn story(run: &Execution) -> Interleaving<'_> {
-    Interleaving { events: &run.events, switches: &run.switches, outcome: &run.outcome }
+fn story<'a>(run: &'a Execution, marked: &'a [usize]) -> Interleaving<'a> {
+    Interleaving { events: &run.events, switches: &run.switches, outcome: &run.outcome, marked }
 }
 
-/// The interleaving of a run as a person reads it.
-pub fn show(run: &Execution, names: &ExecutionNames<'_>, look: &Look) -> String {
-    interleaving(&story(run), names, look)
+/// The interleaving of a run as a person reads it, with some of its events pointed out.
+pub fn show(run: &Execution, marked: &[usize], names: &ExecutionNames<'_>, look: &Look) -> String {
+    interleaving(&story(run, marked), names, look)
 }
 
 /// A failed run in the words of the JSON object; none for one that passed.

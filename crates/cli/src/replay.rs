@@ -4,15 +4,19 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use threadbare_analysis::Finding;
+use threadbare_explore::find_shown;
 use threadbare_report::{
-    Coverage, FailureReport, JsonReport, ReplayReport, Verdict, about_switch, failure_phrase, name_addresses,
+    Coverage, FailureReport, JsonReport, ReplayReport, SarifResult, Verdict, about_switch, failure_phrase,
+    finding_text, name_addresses,
 };
 use threadbare_target::{Execution, Program, ProgramError, Symbols, fingerprint, resolve};
-use threadbare_trace::{FailureKind, Schedule};
+use threadbare_trace::Schedule;
 
 use crate::args::ReplayArgs;
 use crate::conditions::Conditions;
 use crate::error::CliError;
+use crate::findings::{Findings, Told};
 use crate::names::ExecutionNames;
 use crate::rerun::{self, Stage};
 use crate::{found, output, stop};
@@ -37,7 +41,7 @@ pub fn run(args: &ReplayArgs) -> Result<u8, CliError> {
     let mut stage = Stage::set(&program, &conditions)?;
     let runs = Runs::make(&mut stage, &schedule, args.times, &stop)?;
     tell(args, &schedule, &runs, stage.symbols())?;
-    Ok(if runs.failed > 0 { crate::FOUND } else { crate::NOTHING })
+    Ok(if runs.failed + runs.showed > 0 { crate::FOUND } else { crate::NOTHING })
 }
 
 fn read(path: &Path) -> Result<Schedule, CliError> {
@@ -84,7 +88,9 @@ struct Runs {
     made: u64,
     /// How many went wrong in any way.
     failed: u64,
-    /// How many went wrong as the schedule says.
+    /// How many showed the schedule's finding.
+    showed: u64,
+    /// How many went as the schedule says.
     reproduced: u64,
     /// Whether all had the same trace.
     alike: bool,
@@ -103,6 +109,7 @@ impl Runs {
         let mut runs = Runs {
             made: 0,
             failed: 0,
+            showed: 0,
             reproduced: 0,
             alike: true,
             hash,
@@ -128,17 +135,39 @@ impl Runs {
     fn count(&mut self, run: &Execution, schedule: &Schedule) {
         self.made += 1;
         self.steps += run.steps;
-        if let Some(failure) = run.outcome.failure() {
-            self.failed += 1;
-            let expected = schedule.failure.as_ref().is_none_or(|(kind, _)| *kind == failure.kind);
-            self.reproduced += u64::from(expected);
-        }
+        let failure = run.outcome.failure();
+        let shows = finding(schedule, run).is_some();
+        let as_expected = match &schedule.failure {
+            Some((kind, _)) => failure.is_some_and(|failure| failure.kind == *kind),
+            None if schedule.shows.is_some() => shows,
+            None => failure.is_some(),
+        };
+        self.failed += u64::from(failure.is_some());
+        self.showed += u64::from(shows);
+        self.reproduced += u64::from(as_expected);
     }
+}
+
+/// The schedule's finding, if the run shows it.
+fn finding(schedule: &Schedule, run: &Execution) -> Option<Finding> {
+    schedule.shows.as_ref().and_then(|shown| find_shown(shown, run))
+}
+
+/// The finding in words, for the files.
+fn findings(found: Option<&Finding>, runs: &Runs, names: &ExecutionNames<'_>, path: &Path) -> Findings {
+    let mut findings = Findings::default();
+    if let Some(found) = found {
+        let text = finding_text(found, names, true);
+        let schedule = Some(path.to_path_buf());
+        findings.add(Told { text, schedule, fails: runs.failed > 0, count: runs.showed });
+    }
+    findings
 }
 
 fn tell(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols) -> Result<(), CliError> {
     let names = ExecutionNames::new(symbols, &runs.first);
     let parting = parting(schedule, &runs.first, &names);
+    let found = finding(schedule, &runs.first);
     if !runs.alike {
         output::say("warning: the runs had different traces: the program depends on something uncontrolled");
     }
@@ -147,7 +176,9 @@ fn tell(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols) 
     } else if !args.output.json_on_stdout() {
         let mut text = String::new();
         if !args.output.quiet {
-            text.push_str(&found::show(&runs.first, &names, &output::look(&args.output)));
+            let accesses = found.iter().flat_map(|finding| &finding.accesses);
+            let marked: Vec<usize> = accesses.map(|access| access.event).collect();
+            text.push_str(&found::show(&runs.first, &marked, &names, &output::look(&args.output)));
             text.push('\n');
         }
         text.push_str(&conclusion(schedule, runs, parting.as_ref()));
@@ -160,7 +191,8 @@ fn tell(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols) 
         failure.trace = args.trace.as_ref().map(|path| path.display().to_string());
         failure
     });
-    write_files(args, schedule, &runs.first, &names, failure.as_ref())?;
+    let findings = findings(found.as_ref(), runs, &names, &args.schedule);
+    write_files(args, schedule, &runs.first, &names, failure.as_ref(), &findings)?;
     let report = JsonReport {
         tool: "threadbare",
         version: env!("CARGO_PKG_VERSION"),
@@ -168,7 +200,11 @@ fn tell(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols) 
         program: args.program.as_ref().map_or_else(|| schedule.program.clone(), |p| p.display().to_string()),
         strategy: "replay".into(),
         seed: schedule.seed,
-        verdict: if runs.failed > 0 { Verdict::Failure } else { Verdict::Clean },
+        verdict: match (runs.failed, runs.showed) {
+            (0, 0) => Verdict::Clean,
+            (0, _) => Verdict::Findings,
+            _ => Verdict::Failure,
+        },
         executions: runs.made,
         steps: runs.steps,
         threads: runs.first.threads,
@@ -178,7 +214,7 @@ fn tell(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols) 
         failed_executions: failure.iter().map(|failure| (failure.kind, runs.made)).collect(),
         failures: failure.iter().cloned().collect(),
         failure,
-        findings: Vec::new(),
+        findings: findings.json(),
         coverage: Coverage::default(),
         exhausted: false,
         interrupted: runs.interrupted,
@@ -201,6 +237,7 @@ fn write_files(
     run: &Execution,
     names: &ExecutionNames<'_>,
     failure: Option<&FailureReport>,
+    findings: &Findings,
 ) -> Result<(), CliError> {
     if args.trace.is_none() && args.output.sarif.is_none() {
         return Ok(());
@@ -209,26 +246,31 @@ fn write_files(
     if let Some(path) = &args.trace {
         output::write_whole(path, &trace.to_bytes())?;
     }
-    let result = failure.and_then(|failure| found::sarif_result(&trace, failure));
-    output::write_sarif(&args.output, "replay", result.as_slice())
+    let failure = failure.and_then(|failure| found::sarif_result(&trace, failure));
+    let results: Vec<SarifResult> = findings.sarif().into_iter().chain(failure).collect();
+    output::write_sarif(&args.output, "replay", &results)
 }
 
 fn conclusion(schedule: &Schedule, runs: &Runs, parting: Option<&(u64, String)>) -> String {
     let of =
         if runs.made == 1 { String::new() } else { format!(" ({} of {} runs)", runs.reproduced, runs.made) };
-    let phrase = |(kind, message): &(FailureKind, String)| failure_phrase(*kind, message);
-    let expected = schedule.failure.as_ref().map_or("a failure", phrase);
-    let mut text = match (runs.failed, runs.reproduced) {
-        (0, _) if schedule.failure.is_none() => {
-            format!(
-                "The schedule is one of a finding, not of a failure: it was run again{of}, and the program passed.\n"
-            )
+    let ended = if runs.failed == 0 { "the program passed" } else { "the program failed otherwise" };
+    let mut text = match (&schedule.failure, &schedule.shows, runs.reproduced) {
+        (Some((kind, message)), _, 0) => {
+            let expected = failure_phrase(*kind, message);
+            format!("The schedule's failure, {expected}, did not show again{of}: {ended}.\n")
         }
-        (0, _) => {
-            format!("The schedule's failure, {expected}, did not show again{of}: the program passed.\n")
+        (Some((kind, message)), _, _) => {
+            format!("The schedule's failure, {}, showed again{of}.\n", failure_phrase(*kind, message))
         }
-        (_, 0) => format!("The program failed, but not in the way of the schedule, {expected}{of}.\n"),
-        _ => format!("The schedule's failure, {expected}, showed again{of}.\n"),
+        (None, Some(shown), 0) => {
+            format!("The schedule's finding, that {}, did not show again{of}: {ended}.\n", shown.sentence)
+        }
+        (None, Some(shown), _) => {
+            format!("The schedule's finding (marked ●) showed again{of}: {}.\n", shown.sentence)
+        }
+        (None, None, 0) => format!("The schedule was run again{of}: {ended}.\n"),
+        (None, None, _) => format!("The schedule was run again{of}: the program failed.\n"),
     };
     if let Some((number, what)) = parting {
         let all = schedule.switches.len();

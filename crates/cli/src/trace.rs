@@ -133,7 +133,7 @@ fn show(args: &ShowArgs, file: &TraceFile) -> Result<(), CliError> {
     let Some(outcome) = &file.outcome else {
         return output::print("The trace does not say how the run ended.\n");
     };
-    let story = Interleaving { events: file.events(), switches: file.switches(), outcome };
+    let story = Interleaving { events: file.events(), switches: file.switches(), outcome, marked: &[] };
     let look = output::look_for(args.verbose, args.full);
     output::print(&interleaving(&story, &RecordedNames::new(file), &look))
 }

@@ -94,6 +94,36 @@ fn a_confirmed_finding_replays_and_a_known_one_is_silent() {
 }
 
 #[test]
+fn the_schedule_of_a_harmless_race_shows_the_race_again() {
+    let desk = Desk::new();
+    for program in ["bitfield.c", "unlocked_flag.cpp"] {
+        let report = check(&desk, &format!("crates/cli/tests/checked/faulty/{program}"), &[]);
+        let all = report["findings"].as_array().expect("a list");
+        let race = all.iter().find(|finding| finding["kind"] == "race").expect("a race");
+        let schedule = race["schedule"].as_str().expect("its schedule");
+        let replay = desk.run(&["replay", schedule, "--times", "3", "--json", "-"]);
+        assert_eq!(replay.code, Some(1), "{program}");
+        let replayed = replay.json();
+        assert_eq!(replayed["verdict"], "findings", "{program}");
+        assert_eq!(replayed["replay"]["reproduced"], 3, "{program}");
+        for part in ["kind", "object", "sites", "message"] {
+            assert_eq!(replayed["findings"][0][part], race[part], "{program}: {part}");
+        }
+        let shown = desk.run(&["replay", schedule]).stdout;
+        assert_eq!(shown.lines().filter(|line| line.contains("  ● ")).count(), 2, "{shown}");
+        assert!(shown.contains("showed again"), "{shown}");
+
+        let text = std::fs::read_to_string(desk.path(schedule)).expect("readable");
+        let line = text.lines().find(|line| line.starts_with("shows ")).expect("what it shows");
+        let other = text.replace(line, "shows race by T1 op 999, T0 op 1: they met");
+        let other = desk.file("other.schedule", other);
+        let replay = desk.run(&["replay", &other.display().to_string()]);
+        assert_eq!(replay.code, Some(0), "{program}");
+        assert!(replay.stdout.contains("that they met, did not show again"), "{}", replay.stdout);
+    }
+}
+
+#[test]
 fn a_comment_in_the_source_silences_its_line() {
     let desk = Desk::new();
     let text = std::fs::read_to_string(repository("examples/lost_update.c")).expect("readable");

@@ -6,7 +6,7 @@ use threadbare_analysis::patterns::{self, Pattern};
 use threadbare_analysis::{Access, Certainty, Finding, FindingKind, Held, LockSets, stuck};
 use threadbare_sched::{Goal, PolicyKind, PolicySpec};
 use threadbare_target::Execution;
-use threadbare_trace::{Event, EventKind, FailureKind, ThreadId};
+use threadbare_trace::{Event, EventKind, FailureKind, Shown, ThreadId};
 
 use crate::strategy::Plan;
 
@@ -208,6 +208,39 @@ fn overlap(a: &Event, b: &Event) -> bool {
     let length = |event: &Event| if event.size == 0 { event.value.max(1) } else { u64::from(event.size) };
     let is_memory = |event: &Event| event.kind().is_some_and(|kind| kind.accesses_memory());
     is_memory(a) && is_memory(b) && a.addr < b.addr + length(b) && b.addr < a.addr + length(a)
+}
+
+/// What a schedule is to say of a finding whose event numbers are those of `events`.
+pub fn shown(finding: &Finding, events: &[Event], sentence: &str) -> Shown {
+    Shown {
+        kind: finding.kind.word().to_string(),
+        pattern: finding.pattern,
+        steps: finding.accesses.iter().map(|access| (access.thread, events[access.event].op)).collect(),
+        sentence: sentence.to_string(),
+    }
+}
+
+/// The finding of a schedule in an execution that followed it, if the execution shows it.
+pub fn find_shown(shown: &Shown, run: &Execution) -> Option<Finding> {
+    let access = |(thread, op): &(ThreadId, u32)| {
+        let is_it = |event: &Event| (event.thread, event.op) == (*thread, *op);
+        let memory = |event: &Event| event.kind().filter(|kind| kind.accesses_memory());
+        let mut events = run.events.iter().enumerate().filter(|(_, event)| is_it(event));
+        events.find_map(|(index, event)| Some(Access::of(index, event, memory(event)?)))
+    };
+    let accesses: Vec<Access> = shown.steps.iter().map(access).collect::<Option<_>>()?;
+    let first = accesses.first()?;
+    let mut finding = Finding {
+        kind: FindingKind::from_word(&shown.kind)?,
+        certainty: Certainty::Observed,
+        pattern: shown.pattern,
+        object: first.object,
+        at: first.event,
+        accesses,
+        locks: Vec::new(),
+        count: 1,
+    };
+    settle_in(&mut finding, &run.events).then_some(finding)
 }
 
 /// Moves a finding's event numbers to where the confirming execution shows it, if they can be told.

@@ -33,6 +33,7 @@ pub use campaign::{Options, Progress, hunt};
 pub use check::{Check, Examined, Met, check};
 pub use compare::{CompareProgress, Comparison, Contestant, Trial, TrialEnd, Versus, WARM_UP, compare};
 pub use error::ExploreError;
+pub use happening::{find_shown, shown};
 pub use history::History;
 pub use ledger::{Campaign, Found, Verdict};
 pub use minimise::{is_preemption, is_same_failure, minimise, replay};

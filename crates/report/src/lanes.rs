@@ -19,6 +19,8 @@ const GAP: &str = "  ";
 /// A lane narrower than this makes reading harder than a list does.
 const NARROWEST_LANE: usize = 16;
 const NARROWEST_SOURCE: usize = 24;
+/// Lanes give way to the source down to this width.
+const COMFORTABLE_LANE: usize = 22;
 const WIDEST_SITE: usize = 28;
 /// The head of the column of locks.
 const HOLDS: &str = "holds";
@@ -35,6 +37,7 @@ struct Columns {
     list: usize,
     /// The locks held during a step; 0 if none ever are.
     holds: usize,
+    /// The source beside the steps; 0 if there is no room for it there.
     source: usize,
 }
 
@@ -42,6 +45,7 @@ struct Columns {
 pub(crate) fn draw(titles: &[(ThreadId, String)], lines: &[Line], look: &Look) -> String {
     let columns = Columns::fit(titles, lines, look.width);
     let mut text = columns.head(titles, look);
+    let mut above = "";
     for line in lines {
         match line {
             Line::Across(line) => {
@@ -55,6 +59,10 @@ pub(crate) fn draw(titles: &[(ThreadId, String)], lines: &[Line], look: &Look) -
             }
             Line::Step { number, site, thread, text: step, holds, source } => {
                 columns.step([number, site, step, holds, source], *thread, false, look, &mut text);
+                if columns.source == 0 && source != above {
+                    columns.source_below(source, *thread, look, &mut text);
+                }
+                above = source;
             }
         }
     }
@@ -94,8 +102,9 @@ impl Columns {
             lanes.iter().map(|(_, lane)| lane + GAP.len()).sum::<usize>().saturating_sub(GAP.len())
         };
         let mut columns = Columns { number, site, lanes, list: 0, holds, source: 0 };
-        if needed(&columns.lanes) > room {
-            columns.shrink(room);
+        let with_source = room.saturating_sub(NARROWEST_SOURCE.min(source) + GAP.len());
+        if needed(&columns.lanes) > with_source && !columns.shrink(with_source, COMFORTABLE_LANE) {
+            columns.shrink_or_list(room);
         }
         let used = match columns.lanes.is_empty() {
             true => columns.list,
@@ -108,22 +117,45 @@ impl Columns {
         columns
     }
 
-    /// Narrows the widest lanes until all fit, or gives up lanes for a list.
-    fn shrink(&mut self, room: usize) {
+    /// Narrows the widest lanes, but not below `narrowest`, until all fit; whether they do.
+    fn shrink(&mut self, room: usize, narrowest: usize) -> bool {
         let gaps = GAP.len() * self.lanes.len().saturating_sub(1);
         let mut widest = self.lanes.iter().map(|(_, lane)| *lane).max().unwrap_or(0);
-        let natural = widest;
         let total = |cap: usize| self.lanes.iter().map(|(_, lane)| (*lane).min(cap)).sum::<usize>() + gaps;
-        while widest >= NARROWEST_LANE && total(widest) > room {
+        while widest >= narrowest && total(widest) > room {
             widest -= 1;
         }
-        if widest < NARROWEST_LANE {
+        let fits = widest >= narrowest;
+        if fits {
+            self.lanes.iter_mut().for_each(|(_, lane)| *lane = (*lane).min(widest));
+        }
+        fits
+    }
+
+    /// Narrows the lanes, or gives them up for a list.
+    fn shrink_or_list(&mut self, room: usize) {
+        let natural = self.lanes.iter().map(|(_, lane)| *lane).max().unwrap_or(0);
+        if !self.shrink(room, NARROWEST_LANE) {
             let name = self.lanes.iter().map(|(thread, _)| thread.to_string().len()).max().unwrap_or(2);
             self.lanes.clear();
             self.list = (natural + name + GAP.len()).min(room).max(NARROWEST_LANE);
-        } else {
-            self.lanes.iter_mut().for_each(|(_, lane)| *lane = (*lane).min(widest));
         }
+    }
+
+    /// A line of source in a row of its own, from its thread's lane on.
+    fn source_below(&self, source: &str, thread: ThreadId, look: &Look, out: &mut String) {
+        if source.is_empty() {
+            return;
+        }
+        let lanes = self.lanes.iter().take_while(|(id, _)| *id != thread);
+        let beside: usize = lanes.map(|(_, lane)| lane + GAP.len()).sum();
+        let beside = if self.lanes.is_empty() { 0 } else { beside };
+        let source = format!("│ {source}");
+        let column = self.number + self.site + 2 * GAP.len();
+        // What does not fit to the right of its lane's beginning begins further left.
+        let indent = (column + beside).min(look.width.saturating_sub(source.width()).max(column));
+        let room = look.width.saturating_sub(indent).max(NARROWEST_LANE);
+        out.push_str(&format!("{}{}\n", " ".repeat(indent), look.dim(&clip(&source, room))));
     }
 
     fn head(&self, titles: &[(ThreadId, String)], look: &Look) -> String {

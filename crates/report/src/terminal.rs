@@ -9,15 +9,13 @@ use crate::lanes::{self, Line};
 use crate::timeline::{self, Row};
 use crate::{Interleaving, Look, Names, about_switch, event_text, failure};
 
+/// What stands before a step that is pointed out.
+const MARK: &str = "● ";
+
 /// The whole story of one execution: the table of steps, then how it ended.
 pub fn interleaving(story: &Interleaving<'_>, names: &dyn Names, look: &Look) -> String {
-    let (earlier, rows) = timeline::rows(story, names, look);
+    let rows = timeline::rows(story, names, look);
     let titles = titles(story, &rows, names);
-    let mut lines = Vec::with_capacity(rows.len() + 1);
-    if earlier > 0 {
-        let steps = if earlier == 1 { "step" } else { "steps" };
-        lines.push(Line::Across(format!("… {earlier} earlier {steps} (--full shows them)")));
-    }
     let mut held = HeldLocks::of(story.events);
     let failing =
         story.outcome.failure().map(|failure| held.at_end(failure::failure_thread(failure)).to_vec());
@@ -27,7 +25,9 @@ pub fn interleaving(story: &Interleaving<'_>, names: &dyn Names, look: &Look) ->
         _ => None,
     });
     let locks = LockNames::of(shown.flatten().chain(&failing), names);
-    lines.extend(rows.iter().map(|row| line(row, names, &|event| locks.text(held.during(event)))));
+    let holds = |event: usize| locks.text(held.during(event));
+    let mut lines: Vec<Line> =
+        rows.iter().map(|row| line(row, row.is_one_of(story.marked), names, &holds)).collect();
     if let Some(failure) = story.outcome.failure() {
         lines.push(Line::Step {
             number: String::new(),
@@ -68,7 +68,7 @@ fn titles(story: &Interleaving<'_>, rows: &[Row], names: &dyn Names) -> Vec<(Thr
     let shown = rows.iter().filter_map(|row| match row {
         Row::Step { event, .. } => Some(event.thread),
         Row::Folded { thread, .. } => Some(*thread),
-        Row::Switch(_) => None,
+        Row::Switch(_) | Row::LeftOut { .. } => None,
     });
     for thread in shown.chain(story.outcome.failure().map(failure::failure_thread)) {
         titles.entry(thread).or_insert_with(|| {
@@ -83,9 +83,13 @@ fn titles(story: &Interleaving<'_>, rows: &[Row], names: &dyn Names) -> Vec<(Thr
     titles.into_iter().collect()
 }
 
-fn line(row: &Row, names: &dyn Names, holds: &dyn Fn(usize) -> String) -> Line {
+fn line(row: &Row, is_marked: bool, names: &dyn Names, holds: &dyn Fn(usize) -> String) -> Line {
     match row {
         Row::Switch(switch) => Line::Across(switch_text(switch, names)),
+        Row::LeftOut { count } => {
+            let steps = if *count == 1 { "step" } else { "steps" };
+            Line::Across(format!("… {count} {steps} left out (--full shows them)"))
+        }
         Row::Folded { thread, count } => {
             Line::Note { thread: *thread, text: format!("… {count} more steps") }
         }
@@ -94,6 +98,9 @@ fn line(row: &Row, names: &dyn Names, holds: &dyn Fn(usize) -> String) -> Line {
             let mut text = event_text(*index, event, names);
             if *times > 1 {
                 text.push_str(&format!(" ({times} times)"));
+            }
+            if is_marked {
+                text.insert_str(0, MARK);
             }
             let source = place.as_ref().and_then(|place| names.source(place));
             Line::Step {

@@ -17,6 +17,8 @@ pub struct Interleaving<'a> {
     pub switches: &'a [SwitchRecord],
     /// How it ended.
     pub outcome: &'a Outcome,
+    /// Events to point out.
+    pub marked: &'a [usize],
 }
 
 /// One line of the table.
@@ -29,6 +31,8 @@ pub(crate) enum Row {
     Switch(SwitchRecord),
     /// Steps of one thread that are left out.
     Folded { thread: ThreadId, count: usize },
+    /// Steps of any threads that are left out.
+    LeftOut { count: usize },
 }
 
 /// More rows than this are not shown unless all are asked for.
@@ -37,24 +41,24 @@ const MOST_ROWS: usize = 200;
 const LONG_RUN: usize = 16;
 /// What stays of a folded run, at each end.
 const KEPT_ENDS: usize = 5;
+/// What is shown before and after a step that is pointed out.
+const AROUND: usize = 12;
 
-/// The rows to show, and how many steps came before the first of them.
-pub(crate) fn rows(story: &Interleaving<'_>, names: &dyn Names, look: &Look) -> (usize, Vec<Row>) {
+/// The rows to show.
+pub(crate) fn rows(story: &Interleaving<'_>, names: &dyn Names, look: &Look) -> Vec<Row> {
     let failure = story.outcome.failure();
+    let is_marked = |row: &Row| row.is_one_of(story.marked);
     let mut rows = merge(story.events, story.switches);
     mark_starts(&mut rows);
     if !look.verbose {
-        rows.retain(|row| matters(row, failure));
-        leave_out_libraries(&mut rows, names);
+        rows.retain(|row| matters(row, failure) || is_marked(row));
+        leave_out_libraries(&mut rows, names, &is_marked);
     }
-    let mut rows = join_repeats(number(rows));
+    let rows = join_repeats(number(rows), &is_marked);
     if look.full {
-        return (0, rows);
+        return rows;
     }
-    rows = fold_long_runs(rows);
-    let cut = rows.len().saturating_sub(MOST_ROWS);
-    let earlier = rows.drain(..cut).map(|row| row.steps()).sum();
-    (earlier, rows)
+    cut(fold_long_runs(rows, &is_marked), &is_marked)
 }
 
 impl Row {
@@ -62,9 +66,32 @@ impl Row {
         match self {
             Row::Step { times, .. } => *times,
             Row::Switch(_) => 0,
-            Row::Folded { count, .. } => *count,
+            Row::Folded { count, .. } | Row::LeftOut { count } => *count,
         }
     }
+
+    /// Whether it is the step of one of these events.
+    pub(crate) fn is_one_of(&self, events: &[usize]) -> bool {
+        matches!(self, Row::Step { index, .. } if events.contains(index))
+    }
+}
+
+/// Leaves the last rows, and those around the ones that are pointed out.
+fn cut(rows: Vec<Row>, is_marked: &dyn Fn(&Row) -> bool) -> Vec<Row> {
+    let mut is_kept = vec![false; rows.len()];
+    is_kept[rows.len().saturating_sub(MOST_ROWS)..].fill(true);
+    for place in (0..rows.len()).filter(|place| is_marked(&rows[*place])) {
+        is_kept[place.saturating_sub(AROUND)..rows.len().min(place + AROUND + 1)].fill(true);
+    }
+    let mut left = Vec::with_capacity(rows.len().min(2 * MOST_ROWS));
+    let kept_with = rows.into_iter().zip(is_kept).collect::<Vec<_>>();
+    for stretch in kept_with.chunk_by(|a, b| a.1 == b.1) {
+        match stretch[0].1 {
+            true => left.extend(stretch.iter().map(|(row, _)| *row)),
+            false => left.push(Row::LeftOut { count: stretch.iter().map(|(row, _)| row.steps()).sum() }),
+        }
+    }
+    left
 }
 
 /// Puts each switch between the steps it separates.
@@ -162,7 +189,7 @@ fn matters(row: &Row, failure: Option<&Failure>) -> bool {
     let kind = failure.map(|failure| failure.kind);
     match row {
         Row::Switch(switch) => !matches!(switch.why(), Some(SwitchReason::Starting | SwitchReason::Started)),
-        Row::Folded { .. } => true,
+        Row::Folded { .. } | Row::LeftOut { .. } => true,
         Row::Step { event, .. } => match event.kind() {
             Some(Alloc | Frame | Init | Process | Start | Fence) => false,
             Some(Destroy) => kind == Some(FailureKind::Misuse),
@@ -176,7 +203,7 @@ fn matters(row: &Row, failure: Option<&Failure>) -> bool {
 
 /// Leaves out what libraries do to memory on their own account, as when they start a thread, and to variables of
 /// their own.
-fn leave_out_libraries(rows: &mut Vec<Row>, names: &dyn Names) {
+fn leave_out_libraries(rows: &mut Vec<Row>, names: &dyn Names, is_marked: &dyn Fn(&Row) -> bool) {
     use EventKind::*;
     let mut known: HashMap<(u64, u32), Option<Place>> = HashMap::new();
     let mut place = |event: &Event| {
@@ -202,7 +229,9 @@ fn leave_out_libraries(rows: &mut Vec<Row>, names: &dyn Names) {
     let concerns = |kind: EventKind| kind.accesses_memory() || matches!(kind, OnceBegin | OnceEnd | OnceSeen);
     let foreign: Vec<bool> = (rows.iter())
         .map(|row| match row {
-            Row::Step { index, event, .. } => event.kind().is_some_and(concerns) && is_foreign(*index, event),
+            Row::Step { index, event, .. } if !is_marked(row) => {
+                event.kind().is_some_and(concerns) && is_foreign(*index, event)
+            }
             _ => false,
         })
         .collect();
@@ -211,11 +240,13 @@ fn leave_out_libraries(rows: &mut Vec<Row>, names: &dyn Names) {
 }
 
 /// A spinning thread makes the same step over and over: one row says how often.
-fn join_repeats(rows: Vec<Row>) -> Vec<Row> {
+fn join_repeats(rows: Vec<Row>, is_marked: &dyn Fn(&Row) -> bool) -> Vec<Row> {
     let mut joined: Vec<Row> = Vec::with_capacity(rows.len());
     for row in rows {
+        let is_plain = !is_marked(&row) && !joined.last().is_some_and(is_marked);
         if let (Some(Row::Step { event: last, times, .. }), Row::Step { event, .. }) =
             (joined.last_mut(), &row)
+            && is_plain
             && same_step(last, event)
         {
             *times += 1;
@@ -230,9 +261,15 @@ fn same_step(a: &Event, b: &Event) -> bool {
     (a.thread, a.kind, a.pc, a.addr, a.value, a.old) == (b.thread, b.kind, b.pc, b.addr, b.value, b.old)
 }
 
-fn fold_long_runs(rows: Vec<Row>) -> Vec<Row> {
+fn fold_long_runs(rows: Vec<Row>, is_marked: &dyn Fn(&Row) -> bool) -> Vec<Row> {
     let mut folded = Vec::with_capacity(rows.len());
-    for run in rows.chunk_by(|a, b| thread_of_step(a).is_some() && thread_of_step(a) == thread_of_step(b)) {
+    let belong_together = |a: &Row, b: &Row| {
+        thread_of_step(a).is_some()
+            && thread_of_step(a) == thread_of_step(b)
+            && !is_marked(a)
+            && !is_marked(b)
+    };
+    for run in rows.chunk_by(belong_together) {
         let (Some(thread), true) = (thread_of_step(&run[0]), run.len() > LONG_RUN) else {
             folded.extend_from_slice(run);
             continue;

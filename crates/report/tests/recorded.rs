@@ -8,7 +8,7 @@ use threadbare_trace::{Event, EventKind, Outcome, ThreadId, TraceFile};
 
 fn told(file: &TraceFile, look: Look) -> String {
     let outcome = file.outcome.as_ref().expect("an outcome");
-    let story = Interleaving { events: file.events(), switches: file.switches(), outcome };
+    let story = Interleaving { events: file.events(), switches: file.switches(), outcome, marked: &[] };
     interleaving(&story, &RecordedNames::new(file), &look)
 }
 
@@ -75,7 +75,7 @@ fn every_kind_of_event_keeps_its_words() {
             ..Event::default()
         })
         .collect();
-    let story = Interleaving { events: &events, switches: &[], outcome: &Outcome::Passed };
+    let story = Interleaving { events: &events, switches: &[], outcome: &Outcome::Passed, marked: &[] };
     let look = Look { verbose: true, full: true, width: 200, ..Look::default() };
     let file = record(&story, &[], &Pointers);
     assert_eq!(told(&file, look), interleaving(&story, &Pointers, &look));

@@ -2,8 +2,8 @@
 
 mod support;
 
-use support::{event, failure, guarded, lost_update, shown, switch};
-use threadbare_report::Look;
+use support::{Bank, event, failure, guarded, lost_update, shown, switch};
+use threadbare_report::{Interleaving, Look, interleaving};
 use threadbare_trace::{Event, EventKind, FailureKind, Outcome, SwitchRecord};
 
 #[test]
@@ -12,7 +12,7 @@ fn a_lost_update_is_told_in_lanes() {
 }
 
 #[test]
-fn a_narrow_terminal_drops_the_source_then_the_lanes() {
+fn a_narrow_terminal_puts_the_source_below_then_drops_the_lanes() {
     let parts = lost_update();
     insta::assert_snapshot!("narrow_lanes", shown(&parts, Look { width: 72, ..Look::default() }));
     insta::assert_snapshot!("list", shown(&parts, Look { width: 48, ..Look::default() }));
@@ -161,10 +161,10 @@ fn turns(turns: u64, run: u64) -> (Vec<Event>, Vec<SwitchRecord>, Outcome) {
 fn a_long_execution_shows_its_end_and_says_what_is_missing() {
     let parts = turns(500, 1);
     let text = shown(&parts, Look::default());
-    assert!(text.contains("… 400 earlier steps (--full shows them)"), "{text}");
+    assert!(text.contains("… 400 steps left out (--full shows them)"), "{text}");
     assert!(text.contains("read balance = 499") && !text.contains("read balance = 399\n"));
     let full = shown(&parts, Look { full: true, ..Look::default() });
-    assert!(!full.contains("earlier step"));
+    assert!(!full.contains("left out"));
     assert!((0..500).all(|n| full.contains(&format!("read balance = {n}"))));
 }
 
@@ -181,5 +181,19 @@ fn every_event_and_switch_appears_once_in_a_full_report() {
         let text = shown(&parts, Look { full: true, verbose: true, ..Look::default() });
         assert_eq!(text.matches("── T").count(), parts.1.len());
         assert_eq!(text.matches("read balance = ").count(), parts.0.len());
+    }
+}
+
+#[test]
+fn marked_steps_are_pointed_out_and_never_left_out() {
+    let (events, switches, outcome) = turns(500, 20);
+    let look = Look { width: 110, ..Look::default() };
+    for mark in [0, 7, 5000, events.len() - 1] {
+        let story = Interleaving { events: &events, switches: &switches, outcome: &outcome, marked: &[mark] };
+        let text = interleaving(&story, &Bank, &look);
+        let marked: Vec<&str> = text.lines().filter(|line| line.contains('●')).collect();
+        assert_eq!(marked.len(), 1, "{text}");
+        assert!(marked[0].contains(&format!("● read balance = {}", events[mark].value)), "{text}");
+        assert!(text.lines().count() < 300, "{}", text.lines().count());
     }
 }

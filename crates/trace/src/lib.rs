@@ -8,6 +8,7 @@ mod file;
 mod outcome;
 mod record;
 mod schedule;
+mod shown;
 mod std_export;
 
 pub use event::{Event, EventKind, ThreadId};
@@ -15,4 +16,5 @@ pub use file::{EventNames, Moment, SiteName, TraceError, TraceErrorKind, TraceFi
 pub use outcome::{Awaited, Failure, FailureKind, Outcome, Waiting};
 pub use record::{ContextRecord, SwitchReason, SwitchRecord};
 pub use schedule::{Schedule, ScheduleError, Switch};
+pub use shown::Shown;
 pub use std_export::StdExport;

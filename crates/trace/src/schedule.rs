@@ -5,7 +5,7 @@
 
 use std::fmt::{self, Write as _};
 
-use crate::{FailureKind, ThreadId};
+use crate::{FailureKind, Shown, ThreadId};
 
 /// One context switch: `from` stops before its operation number `op`, and `to` goes on.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,6 +41,8 @@ pub struct Schedule {
     pub execution: u64,
     /// The failure that is expected, with its message.
     pub failure: Option<(FailureKind, String)>,
+    /// The finding that it makes happen.
+    pub shows: Option<Shown>,
     /// The context switches in order.
     pub switches: Vec<Switch>,
 }
@@ -95,6 +97,9 @@ impl Schedule {
         if let Some((kind, message)) = &self.failure {
             line("fails", &format!("{} {message}", kind.word()));
         }
+        if let Some(shown) = &self.shows {
+            line("shows", &shown.to_string());
+        }
         for switch in &self.switches {
             let _ = writeln!(
                 text,
@@ -147,6 +152,7 @@ impl Schedule {
                 let (word, message) = value.split_once(' ').unwrap_or((value, ""));
                 self.failure = Some((FailureKind::from_word(word)?, message.to_string()));
             }
+            "shows" => self.shows = Some(Shown::parse(value)?),
             "switch" => self.switches.push(parse_switch(value)?),
             _ => return None,
         }
@@ -198,6 +204,12 @@ mod tests {
             seed: 7,
             execution: 3,
             failure: Some((FailureKind::Deadlock, "T1 waits\nT2 waits".into())),
+            shows: Some(Shown {
+                kind: "race".into(),
+                pattern: Some(3),
+                steps: vec![(ThreadId(1), 14), (ThreadId(2), 9)],
+                sentence: "T1 wrote x at a.c:9, at the same time".into(),
+            }),
             switches: vec![Switch { from: ThreadId(1), op: 14, to: ThreadId(2), site: "a.c:9 at x".into() }],
         }
     }

@@ -37,8 +37,8 @@ pub fn failure_result(file: &TraceFile) -> Option<SarifResult> {
 
 /// The steps that the table for people has, too.
 fn flow(file: &TraceFile, outcome: &Outcome, names: &RecordedNames<'_>) -> Vec<FlowStep> {
-    let story = Interleaving { events: file.events(), switches: file.switches(), outcome };
-    let (_, rows) = timeline::rows(&story, names, &Look::default());
+    let story = Interleaving { events: file.events(), switches: file.switches(), outcome, marked: &[] };
+    let rows = timeline::rows(&story, names, &Look::default());
     let step = |row: &Row| match row {
         Row::Step { index, event, .. } => Some(FlowStep {
             thread: event.thread,

@@ -117,7 +117,7 @@ pub fn lost_update() -> (Vec<Event>, Vec<SwitchRecord>, Outcome) {
 
 pub fn shown(parts: &(Vec<Event>, Vec<SwitchRecord>, Outcome), look: Look) -> String {
     let (events, switches, outcome) = parts;
-    interleaving(&Interleaving { events, switches, outcome }, &Bank, &look)
+    interleaving(&Interleaving { events, switches, outcome, marked: &[] }, &Bank, &look)
 }
 
 /// Two threads that take two locks in opposite orders, one of them after a condition wait.
@@ -144,7 +144,7 @@ pub fn deadlock() -> (Vec<Event>, Vec<SwitchRecord>, Outcome) {
 /// The execution as a trace file has it, written and read once.
 pub fn recorded(parts: &(Vec<Event>, Vec<SwitchRecord>, Outcome)) -> TraceFile {
     let (events, switches, outcome) = parts;
-    let mut file = record(&Interleaving { events, switches, outcome }, &[], &Bank);
+    let mut file = record(&Interleaving { events, switches, outcome, marked: &[] }, &[], &Bank);
     file.program = "bank.c".into();
     file.args = vec!["--fast".into()];
     TraceFile::read(&file.to_bytes()).expect("our own file")

@@ -1,0 +1,82 @@
+//! What a schedule shows besides a failure: the steps of a finding.
+
+use std::fmt;
+
+use crate::ThreadId;
+
+/// A finding that happens when a schedule is followed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Shown {
+    /// The kind of finding by its word.
+    pub kind: String,
+    /// The number of its memory-access pattern, if it has one.
+    pub pattern: Option<u8>,
+    /// The steps it is about: each a thread and its operation, counted from 1 in the thread.
+    pub steps: Vec<(ThreadId, u32)>,
+    /// What happens, in one sentence.
+    pub sentence: String,
+}
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.kind)?;
+        if let Some(pattern) = self.pattern {
+            write!(f, " of pattern {pattern}")?;
+        }
+        for (place, (thread, op)) in self.steps.iter().enumerate() {
+            let joint = if place == 0 { " by" } else { "," };
+            write!(f, "{joint} {thread} op {op}")?;
+        }
+        write!(f, ": {}", self.sentence)
+    }
+}
+
+impl Shown {
+    /// Reads what `Display` wrote.
+    pub(crate) fn parse(text: &str) -> Option<Shown> {
+        let (head, sentence) = text.split_once(": ")?;
+        let (what, steps) = head.split_once(" by ")?;
+        let (kind, pattern) = match what.split_once(" of pattern ") {
+            Some((kind, number)) => (kind, Some(number.parse().ok()?)),
+            None => (what, None),
+        };
+        let step = |text: &str| {
+            let (thread, op) = text.split_once(" op ")?;
+            Some((ThreadId(thread.strip_prefix('T')?.parse().ok()?), op.parse().ok()?))
+        };
+        let steps = steps.split(", ").map(step).collect::<Option<_>>()?;
+        Some(Shown { kind: kind.to_string(), pattern, steps, sentence: sentence.to_string() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finding_survives_its_own_text() {
+        for pattern in [None, Some(17)] {
+            let shown = Shown {
+                kind: "lock-discipline".into(),
+                pattern,
+                steps: vec![(ThreadId(1), 14), (ThreadId(2), 9)],
+                sentence: "T1 wrote a, b: by T2".into(),
+            };
+            assert_eq!(Shown::parse(&shown.to_string()), Some(shown));
+        }
+    }
+
+    #[test]
+    fn what_is_no_finding_is_refused() {
+        for text in [
+            "",
+            "race",
+            "race: no steps",
+            "race by T1: no op",
+            "race by 1 op 2: x",
+            "race of pattern z by T1 op 2: x",
+        ] {
+            assert_eq!(Shown::parse(text), None, "{text}");
+        }
+    }
+}
