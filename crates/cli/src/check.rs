@@ -138,7 +138,7 @@ fn words(args: &CheckArgs, result: &Check, findings: &Findings, failures: &[Kept
         if let Some(cause) = &report.cause {
             text.push_str(&format!("   Cause: {cause}.\n"));
         }
-        text.push_str(&format!("   threadbare replay {}\n\n", kept.schedule.display()));
+        text.push_str(&format!("   {}\n\n", output::replay_command(&kept.schedule)));
     }
     let counted = |number: usize, what: &str| match number {
         0 => format!("no {what}"),

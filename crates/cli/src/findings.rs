@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use threadbare_report::{Finding, FindingText, Level, Rule, SarifResult};
 
+use crate::output;
+
 /// Findings on one object that a person is shown unless all are asked for.
 const SHOWN_OF_AN_OBJECT: usize = 3;
 
@@ -142,7 +144,7 @@ fn words(number: usize, told: &Told) -> String {
         text.push_str(&format!("   {place:widest$}  {}\n", source.trim()));
     }
     if let Some(schedule) = &told.schedule {
-        text.push_str(&format!("   threadbare replay {}\n", schedule.display()));
+        text.push_str(&format!("   {}\n", output::replay_command(schedule)));
     }
     text.push('\n');
     text

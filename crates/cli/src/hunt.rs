@@ -182,7 +182,7 @@ fn words(args: &HuntArgs, campaign: &Campaign, kept: &[Kept]) -> String {
         if let Some(cause) = &report.cause {
             text.push_str(&format!("Cause: {cause}.\n"));
         }
-        text.push_str(&format!("Again: threadbare replay {}\n", kept.schedule.display()));
+        text.push_str(&format!("Again: {}\n", output::replay_command(&kept.schedule)));
     }
     text.push_str(&format!("{}\n", figures(campaign)));
     text
@@ -207,7 +207,7 @@ fn nothing_found(args: &HuntArgs, campaign: &Campaign) -> String {
         }
         _ => "Other interleavings may be left.".to_string(),
     });
-    text.push('\n');
+    text.push_str("\n`threadbare check` also tells races and the like that made none of them fail.\n");
     text
 }
 

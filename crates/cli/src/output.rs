@@ -82,6 +82,14 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
     Ok(())
 }
 
+/// The command that runs a schedule again, as it can be pasted into a shell.
+pub fn replay_command(schedule: &Path) -> String {
+    let path = schedule.display().to_string();
+    // Only a zero byte cannot be quoted, and no path has one.
+    let quoted = shlex::try_quote(&path).map_or_else(|_| path.clone(), |quoted| quoted.into_owned());
+    format!("threadbare replay {quoted}")
+}
+
 /// Refuses result files that cannot be written before any work is done for them.
 pub fn check_json(options: &OutputArgs) -> Result<(), CliError> {
     let json = options.json.as_deref().filter(|_| !options.json_on_stdout());
@@ -91,13 +99,13 @@ pub fn check_json(options: &OutputArgs) -> Result<(), CliError> {
 /// Refuses a file that cannot be written.
 pub fn check_target(path: &Path) -> Result<(), CliError> {
     let problem = if path.is_dir() {
-        io::ErrorKind::IsADirectory
+        "it is a folder".to_string()
     } else if !folder_of(path).is_dir() {
-        io::ErrorKind::NotFound
+        format!("there is no folder `{}`", folder_of(path).display())
     } else {
         return Ok(());
     };
-    Err(CliError::Write { path: path.to_path_buf(), source: problem.into() })
+    Err(CliError::Write { path: path.to_path_buf(), source: io::Error::other(problem) })
 }
 
 fn folder_of(path: &Path) -> &Path {

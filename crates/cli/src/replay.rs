@@ -221,8 +221,8 @@ fn tell(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols) 
         replay: Some(ReplayReport {
             times: runs.made,
             reproduced: runs.reproduced,
-            diverged_at: parting.as_ref().map(|(number, _)| *number),
-            divergence: parting.map(|(_, what)| what),
+            diverged_at: parting.as_ref().map(|parting| parting.number),
+            divergence: parting.map(|parting| parting.what),
             trace_hash: runs.hash.clone(),
         }),
         warnings: runs.first.warnings.clone(),
@@ -251,7 +251,7 @@ fn write_files(
     output::write_sarif(&args.output, "replay", &results)
 }
 
-fn conclusion(schedule: &Schedule, runs: &Runs, parting: Option<&(u64, String)>) -> String {
+fn conclusion(schedule: &Schedule, runs: &Runs, parting: Option<&Parting>) -> String {
     let of =
         if runs.made == 1 { String::new() } else { format!(" ({} of {} runs)", runs.reproduced, runs.made) };
     let ended = if runs.failed == 0 { "the program passed" } else { "the program failed otherwise" };
@@ -272,21 +272,38 @@ fn conclusion(schedule: &Schedule, runs: &Runs, parting: Option<&(u64, String)>)
         (None, None, 0) => format!("The schedule was run again{of}: {ended}.\n"),
         (None, None, _) => format!("The schedule was run again{of}: the program failed.\n"),
     };
-    if let Some((number, what)) = parting {
+    if let Some(Parting { number, what, only_in_words }) = parting {
         let all = schedule.switches.len();
-        text.push_str(&format!("The run left the schedule at switch {number} of {all}: {what}\n"));
+        text.push_str(&match only_in_words {
+            true => format!(
+                "The program has changed, but all {all} switches could be made; the first that reads \
+                 otherwise is number {number}: {what}\n"
+            ),
+            false => format!("The run left the schedule at switch {number} of {all}: {what}\n"),
+        });
     }
     text
 }
 
+/// Where a run parts from its schedule.
+struct Parting {
+    /// The number of the switch.
+    number: u64,
+    /// What is different.
+    what: String,
+    /// The run went on as the schedule has it all the same.
+    only_in_words: bool,
+}
+
 /// The first switch that did not happen as the schedule has it, and what happened instead.
-fn parting(schedule: &Schedule, run: &Execution, names: &ExecutionNames<'_>) -> Option<(u64, String)> {
+fn parting(schedule: &Schedule, run: &Execution, names: &ExecutionNames<'_>) -> Option<Parting> {
     let now = |index: usize| run.switches.get(index).map(|switch| about_switch(switch, names));
     // The runtime knows operations by number only; the sites tell when a number means something else.
     let moved = schedule.switches.iter().enumerate().find_map(|(index, switch)| {
         let site = now(index).filter(|site| *site != switch.site)?;
         let place = format!("{}'s operation {} was `{}`", switch.from, switch.op, switch.site);
-        Some((index as u64 + 1, format!("{place} and is now `{site}`")))
+        let what = format!("{place} and is now `{site}`");
+        Some(Parting { number: index as u64 + 1, what, only_in_words: run.divergence.is_none() })
     });
     let followed = run.divergence.as_ref().map(|(number, why)| {
         let index = (*number as usize).saturating_sub(1);
@@ -295,10 +312,10 @@ fn parting(schedule: &Schedule, run: &Execution, names: &ExecutionNames<'_>) -> 
             what.push_str(&format!(" (expected at `{}`", switch.site));
             what.push_str(&now(index).map_or_else(|| ")".into(), |site| format!(", found `{site}`)")));
         }
-        (*number, what)
+        Parting { number: *number, what, only_in_words: false }
     });
     match (moved, followed) {
-        (Some(moved), Some(followed)) => Some(if moved.0 < followed.0 { moved } else { followed }),
+        (Some(moved), Some(followed)) => Some(if moved.number < followed.number { moved } else { followed }),
         (moved, followed) => moved.or(followed),
     }
 }

@@ -20,7 +20,7 @@ const RUST_TARGET: &str = "x86_64-unknown-linux-gnu";
 pub enum BuildError {
     /// The compiler did not like the source; its own words follow.
     #[error(
-        "`{}` does not compile; fix what the compiler says, or pass flags with --cflags:\n{message}",
+        "`{}` cannot be built; fix what the compiler says, or pass flags with --cflags:\n{message}",
         source_file.display()
     )]
     Rejected {
