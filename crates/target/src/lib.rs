@@ -20,6 +20,7 @@ mod panic;
 mod program;
 mod replies;
 mod runtime_library;
+mod rust_heap;
 mod server;
 mod server_error;
 mod signal;

@@ -153,7 +153,8 @@ impl<'a> ObjectNames<'a> {
         let offset = address - start;
         let site = self.symbols.own_site(block.site, block.context, self.contexts);
         let which = format!("{site} {}#{}", block.thread, block.ordinal);
-        Some(match self.symbols.allocated(&site, offset, part) {
+        let rust = self.symbols.rust_allocated(block.site, block.context, self.contexts, offset, part);
+        Some(match rust.or_else(|| self.symbols.allocated(&site, offset, part)) {
             Some((name, path)) => format!("{name} (heap, {which}){path}"),
             None => with_offset(format!("heap {which}"), offset),
         })

@@ -13,6 +13,7 @@ use threadbare_wire::{ContextRecord, RUNTIME_LIBRARY};
 use crate::allocation::allocated_type;
 use crate::data_symbols::DataSymbols;
 use crate::modules::Modules;
+use crate::rust_heap::held;
 use crate::types::{Part, Types};
 
 /// A place in the code.
@@ -126,10 +127,7 @@ impl Symbols {
     /// The place in the program's own source from which `pc` was reached: past the system's
     /// headers, whose lines mean little to the programmer, along the calls in progress.
     pub fn own_site(&self, pc: u64, context: u32, contexts: &[ContextRecord]) -> Rc<Site> {
-        let call = |number: u32| contexts.get((number as usize).checked_sub(1)?);
-        let callers = std::iter::successors(call(context), |inner| call(inner.parent));
-        std::iter::once(pc)
-            .chain(callers.map(|caller| caller.pc))
+        calls(pc, context, contexts)
             .map(|pc| self.site(pc))
             .find(|site| site.is_own())
             .unwrap_or_else(|| self.site(pc))
@@ -157,6 +155,25 @@ impl Symbols {
             }
         }
         frames
+    }
+
+    /// What a Rust library function on the way to `pc` allocates there, and the way to the part at an offset.
+    pub(crate) fn rust_allocated(
+        &self,
+        pc: u64,
+        context: u32,
+        contexts: &[ContextRecord],
+        offset: u64,
+        part: Part,
+    ) -> Option<(String, String)> {
+        calls(pc, context, contexts).find_map(|pc| {
+            let (index, place) = self.modules.find(pc.wrapping_sub(1))?;
+            let types = &self.module(index).types;
+            let held = held(self.site(pc).function.as_deref()?, types.function(place)?)?;
+            let path = types.path(types.named(&held.structure)?, offset, part);
+            let path = path.strip_prefix(held.member).unwrap_or(&path);
+            Some((held.shown, path.to_string()))
+        })
     }
 
     /// The type that is allocated at a place in the source, and the way to the part at an offset.
@@ -215,6 +232,13 @@ impl Symbols {
             }
         })
     }
+}
+
+/// The calls in progress, from the inside out, each by where it returns to.
+fn calls(pc: u64, context: u32, contexts: &[ContextRecord]) -> impl Iterator<Item = u64> {
+    let call = |number: u32| contexts.get((number as usize).checked_sub(1)?);
+    let callers = std::iter::successors(call(context), move |inner| call(inner.parent));
+    std::iter::once(pc).chain(callers.map(|caller| caller.pc))
 }
 
 fn source_frames(loader: &Loader, offset: u64, bare: &Site) -> Vec<Site> {

@@ -1,9 +1,11 @@
 //! What lies inside a variable, from debug information: `queue.head`, `slots[2].count`.
 
+mod frame_sizes;
 mod locals;
 mod reading;
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::Path;
 
 use locals::Function;
@@ -48,6 +50,8 @@ struct Member {
 #[derive(Default, Debug)]
 pub(crate) struct Types {
     functions: Vec<Function>,
+    /// Functions with type parameters, where they were inlined.
+    inlined: Vec<(Range<u64>, String)>,
     table: Vec<Type>,
     /// Global variables by address in the file.
     variables: HashMap<u64, TypeId>,
@@ -64,6 +68,16 @@ impl Types {
     /// The type of the global variable that begins at an address in the file.
     pub fn of_variable(&self, address: u64) -> Option<TypeId> {
         self.variables.get(&address).copied()
+    }
+
+    /// The name of the function around a code address, with the types it is made for: `new<Mutex<i32>>`.
+    /// Of functions inlined into each other, the innermost.
+    pub fn function(&self, pc: u64) -> Option<&str> {
+        let inlined = self.inlined.iter().filter(|(code, _)| code.contains(&pc));
+        if let Some((_, name)) = inlined.min_by_key(|(code, _)| code.end - code.start) {
+            return Some(name);
+        }
+        self.functions.iter().find(|function| function.code.contains(&pc))?.name.as_deref()
     }
 
     /// The structure, class or typedef of this name.

@@ -18,6 +18,7 @@ pub(super) struct Local {
 /// The variables of a function.
 #[derive(Debug)]
 pub(super) struct Function {
+    pub(super) name: Option<String>,
     pub(super) code: Range<u64>,
     pub(super) locals: Vec<Local>,
 }
@@ -43,8 +44,9 @@ impl Reading {
         unit: &Unit<'_>,
         number: usize,
         function: &Entry<'_>,
+        start: u64,
     ) -> gimli::Result<Vec<Local>> {
-        let base = frame_base(function, unit);
+        let base = frame_base(function, unit, &|| self.frame_sizes.of(start));
         let mut locals = Vec::new();
         let mut entries = unit.entries_at_offset(function.offset())?;
         entries.next_dfs()?;
@@ -77,8 +79,9 @@ pub(super) fn code_of(dwarf: &Dwarf<'_>, unit: &Unit<'_>, entry: &Entry<'_>) -> 
 }
 
 /// Where a function's variables are counted from, relative to the start of its caller's frame.
-fn frame_base(function: &Entry<'_>, unit: &Unit<'_>) -> Option<i64> {
+fn frame_base(function: &Entry<'_>, unit: &Unit<'_>, size: &dyn Fn() -> Option<i64>) -> Option<i64> {
     const RBP: gimli::Register = gimli::Register(6);
+    const RSP: gimli::Register = gimli::Register(7);
     let AttributeValue::Exprloc(expression) = function.attr_value(gimli::DW_AT_frame_base)? else {
         return None;
     };
@@ -86,6 +89,7 @@ fn frame_base(function: &Entry<'_>, unit: &Unit<'_>) -> Option<i64> {
         gimli::Operation::CallFrameCFA => Some(0),
         // The saved frame pointer lies below the return address.
         gimli::Operation::Register { register: RBP } => Some(-16),
+        gimli::Operation::Register { register: RSP } => size().map(|size| -size),
         _ => None,
     }
 }

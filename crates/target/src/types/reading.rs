@@ -9,10 +9,11 @@ use object::elf::FileHeader64;
 use object::read::elf::ElfFile;
 use object::{Endianness, Object as _, ObjectSection as _};
 
+use super::frame_sizes::FrameSizes;
 use super::locals::{Function, code_of};
 use super::{Member, Shape, Type, TypeId, Types};
 
-type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
+pub(super) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 pub(super) type Dwarf<'a> = gimli::Dwarf<Slice<'a>>;
 pub(super) type Unit<'a> = gimli::Unit<Slice<'a>>;
 pub(super) type Entry<'a> = gimli::DebuggingInformationEntry<Slice<'a>>;
@@ -20,8 +21,10 @@ pub(super) type Entry<'a> = gimli::DebuggingInformationEntry<Slice<'a>>;
 /// Reads a file's debug information.
 pub(super) fn read(path: &Path) -> Types {
     let content = fs::read(path).unwrap_or_default();
-    let mut reading = Reading { types: Types::default(), known: HashMap::new() };
+    let mut reading =
+        Reading { types: Types::default(), known: HashMap::new(), frame_sizes: FrameSizes::default() };
     if let Ok(elf) = ElfFile::<FileHeader64<Endianness>>::parse(&*content) {
+        reading.frame_sizes = FrameSizes::read(&elf);
         // Damaged debug information is as good as none from where it is damaged.
         let _ = reading.read(&elf);
     }
@@ -32,6 +35,7 @@ pub(super) fn read(path: &Path) -> Types {
 pub(super) struct Reading {
     types: Types,
     known: HashMap<(usize, UnitOffset), TypeId>,
+    pub(super) frame_sizes: FrameSizes,
 }
 
 impl Reading {
@@ -52,7 +56,7 @@ impl Reading {
         Ok(())
     }
 
-    fn read_unit(&mut self, dwarf: &Dwarf<'_>, unit: &Unit<'_>, number: usize) -> gimli::Result<()> {
+    fn read_unit<'a>(&mut self, dwarf: &Dwarf<'a>, unit: &Unit<'a>, number: usize) -> gimli::Result<()> {
         let mut entries = unit.entries();
         while let Some(entry) = entries.next_dfs()? {
             match entry.tag() {
@@ -65,10 +69,12 @@ impl Reading {
                 }
                 gimli::DW_TAG_subprogram => {
                     if let Some(code) = code_of(dwarf, unit, entry) {
-                        let locals = self.locals(dwarf, unit, number, entry)?;
-                        self.types.functions.push(Function { code, locals });
+                        let locals = self.locals(dwarf, unit, number, entry, code.start)?;
+                        let name = name_of(dwarf, unit, entry);
+                        self.types.functions.push(Function { name, code, locals });
                     }
                 }
+                gimli::DW_TAG_inlined_subroutine => self.read_inlined(dwarf, unit, entry)?,
                 gimli::DW_TAG_structure_type
                 | gimli::DW_TAG_class_type
                 | gimli::DW_TAG_union_type
@@ -81,6 +87,23 @@ impl Reading {
                 }
                 _ => {}
             }
+        }
+        Ok(())
+    }
+
+    fn read_inlined<'a>(
+        &mut self,
+        dwarf: &Dwarf<'a>,
+        unit: &Unit<'a>,
+        entry: &Entry<'a>,
+    ) -> gimli::Result<()> {
+        let origin = entry.attr_value(gimli::DW_AT_abstract_origin);
+        let Some(AttributeValue::UnitRef(origin)) = origin else { return Ok(()) };
+        let name = name_of(dwarf, unit, &unit.entry(origin)?).filter(|name| name.contains('<'));
+        let Some(name) = name else { return Ok(()) };
+        let mut ranges = dwarf.die_ranges(unit, entry)?;
+        while let Some(range) = ranges.next()? {
+            self.types.inlined.push((range.begin..range.end, name.clone()));
         }
         Ok(())
     }
@@ -164,7 +187,9 @@ impl Reading {
     ) -> gimli::Result<Vec<Member>> {
         let mut members = Vec::new();
         let mut tree = unit.entries_tree(Some(offset))?;
-        let mut children = tree.root()?.children();
+        let root = tree.root()?;
+        let structure = name_of(dwarf, unit, root.entry()).unwrap_or_default();
+        let mut children = root.children();
         while let Some(child) = children.next()? {
             let entry = child.entry();
             if !matches!(entry.tag(), gimli::DW_TAG_member | gimli::DW_TAG_inheritance) {
@@ -177,7 +202,24 @@ impl Reading {
                 members.push(Member { name: name_of(dwarf, unit, entry), offset, of });
             }
         }
+        if is_rust(unit) {
+            self.see_through_wrappers(&structure, &mut members);
+        }
         Ok(members)
+    }
+
+    /// A Rust structure with only one member that has a size is a wrapper, such as `UnsafeCell`: its member's
+    /// name says nothing. So does that of the lock in a lock.
+    fn see_through_wrappers(&self, structure: &str, members: &mut [Member]) {
+        if ["Mutex<", "RwLock<"].iter().any(|lock| structure.starts_with(lock)) {
+            let lock = members.iter_mut().find(|member| member.name.as_deref() == Some("inner"));
+            lock.into_iter().for_each(|lock| lock.name = None);
+        }
+        let table = &self.types.table;
+        let mut sized = members.iter_mut().filter(|member| table[member.of.0].size > 0);
+        if let (Some(only), None) = (sized.next(), sized.next()) {
+            only.name = None;
+        }
     }
 
     fn array(
@@ -209,6 +251,11 @@ impl Reading {
         let size = self.types.table[element.0].size * counts.first().copied().unwrap_or(0);
         Ok(Type { size, shape: Shape::Elements(element) })
     }
+}
+
+fn is_rust(unit: &Unit<'_>) -> bool {
+    let language = || unit.entry(unit.root_offset()).ok()?.attr_value(gimli::DW_AT_language);
+    language() == Some(AttributeValue::Language(gimli::DW_LANG_Rust))
 }
 
 pub(super) fn name_of(dwarf: &Dwarf<'_>, unit: &Unit<'_>, entry: &Entry<'_>) -> Option<String> {

@@ -1,5 +1,5 @@
 // The stock is looked at and lowered in two critical sections.
-// finds: atomicity heap@rs_check_act.rs:7 12 14
+// finds: atomicity Mutex<i32>.data 12 14
 use std::sync::{Arc, Mutex};
 use std::thread;
 

@@ -1,5 +1,5 @@
 // Two mutexes in opposite orders, far apart.
-// finds: deadlock heap@rs_rare.rs:8 16 17 20 21
+// finds: deadlock Mutex<i32> 16 17 20 21
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
