@@ -200,6 +200,7 @@ fn json(
         failed_executions: failures.iter().map(|failure| (failure.kind, failure.count)).collect(),
         failures,
         replay: None,
+        generated: None,
         warnings: result.warnings.clone(),
     }
 }

@@ -72,6 +72,12 @@ pub enum CliError {
          build all of it with `threadbare cc` or `threadbare c++`"
     )]
     NothingControlled(String),
+    /// The program names no operations.
+    #[error(
+        "`{0}` names no operations of an object; include <threadbare.h> and name them, as \
+         `threadbare generate --help` shows"
+    )]
+    NoOperations(String),
     /// Control was lost.
     #[error("the run could not be controlled: {0}")]
     Uncontrolled(String),

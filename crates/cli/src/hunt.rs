@@ -252,6 +252,7 @@ fn json(args: &HuntArgs, campaign: &Campaign, kept: &[Kept]) -> JsonReport {
         failed_executions: campaign.failures.iter().map(|(kind, count)| (kind.word(), *count)).collect(),
         failures,
         replay: None,
+        generated: None,
         warnings: campaign.warnings.clone(),
     }
 }

@@ -10,6 +10,7 @@ mod error;
 mod explain;
 mod findings;
 mod found;
+mod generate;
 mod hunt;
 mod keep;
 mod names;
@@ -70,6 +71,7 @@ fn run() -> Result<u8, CliError> {
             Command::Hunt(args) => hunt::run(&args),
             Command::Check(args) => check::run(&args),
             Command::Compare(args) => compare::run(&args),
+            Command::Generate(args) => generate::run(&args),
             Command::Replay(args) => replay::run(&args),
             Command::Trace(args) => trace::run(&args),
             Command::Cc(args) => compile(Language::C, &args.args),

@@ -38,6 +38,30 @@ pub fn depth(text: &str) -> Result<u32, String> {
     }
 }
 
+/// How many threads a generated test may have, and how many calls each of its parts.
+const MOST_SUFFIXES: usize = 8;
+const MOST_CALLS: usize = 8;
+
+fn between(text: &str, least: usize, most: usize) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| (least..=most).contains(number));
+    number.ok_or_else(|| format!("give a whole number from {least} to {most}"))
+}
+
+/// A number of threads of a test.
+pub fn suffixes(text: &str) -> Result<usize, String> {
+    between(text, 2, MOST_SUFFIXES)
+}
+
+/// A number of calls of each thread.
+pub fn calls(text: &str) -> Result<usize, String> {
+    between(text, 1, MOST_CALLS)
+}
+
+/// A number of calls before the threads.
+pub fn prefix(text: &str) -> Result<usize, String> {
+    between(text, 0, MOST_CALLS)
+}
+
 /// A number of steps.
 pub fn step_limit(text: &str) -> Result<u64, String> {
     match at_least_one(text)? {

@@ -19,6 +19,11 @@ impl Bar {
         Bar::with(trials, quiet, "{wide_bar} {pos}/{len} trials, {msg}, {eta} left")
     }
 
+    /// The same for tests.
+    pub fn of_tests(tests: u64, quiet: bool) -> Bar {
+        Bar::with(tests, quiet, "{wide_bar} {pos}/{len} tests, {msg}")
+    }
+
     fn with(length: u64, quiet: bool, template: &str) -> Bar {
         let hidden = quiet || !std::io::stderr().is_terminal();
         let target = if hidden { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
@@ -34,6 +39,12 @@ impl Bar {
             1 => "1 failure".to_string(),
             many => format!("{many} failures"),
         });
+    }
+
+    /// Shows how many tests were run, in how many executions.
+    pub fn show_tests(&self, tests: u64, executions: u64) {
+        self.0.set_position(tests);
+        self.0.set_message(format!("{executions} executions"));
     }
 
     /// Shows how far a comparison is.

@@ -225,6 +225,7 @@ fn tell(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols) 
             divergence: parting.map(|parting| parting.what),
             trace_hash: runs.hash.clone(),
         }),
+        generated: None,
         warnings: runs.first.warnings.clone(),
     };
     output::write_json(&args.output, &report)

@@ -14,6 +14,7 @@ mod cut;
 mod dfs;
 mod error;
 mod follow;
+pub mod generate;
 mod happening;
 mod history;
 mod ledger;

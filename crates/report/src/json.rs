@@ -65,6 +65,9 @@ pub struct JsonReport {
     /// How a replay went.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay: Option<ReplayReport>,
+    /// The tests that `generate` made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub generated: Option<GeneratedReport>,
     /// What the user should know besides.
     pub warnings: Vec<String>,
 }
@@ -134,6 +137,19 @@ pub struct Coverage {
     pub cfp: Option<Value>,
     /// Race-equivalent groups.
     pub groups: Option<Value>,
+}
+
+/// The tests that were made for an object.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct GeneratedReport {
+    /// How many there were.
+    pub made: u64,
+    /// How many failed without any thread, and were left out.
+    pub skipped: u64,
+    /// The one that failed, as short as it was made.
+    pub failing: Option<String>,
+    /// The file that has it as a program of its own.
+    pub source: Option<String>,
 }
 
 /// How a replay went.

@@ -27,7 +27,7 @@ pub use compare_table::compare_table;
 pub use describe::{about_switch, event_text};
 pub use failure::{failure_phrase, failure_site, name_addresses};
 pub use finding_text::{FindingText, finding_text, inconsistent_text, unexpected_text};
-pub use json::{Coverage, FailureReport, Finding, JsonReport, ReplayReport, Verdict};
+pub use json::{Coverage, FailureReport, Finding, GeneratedReport, JsonReport, ReplayReport, Verdict};
 pub use look::Look;
 pub use names::{Names, Place};
 pub use perfetto::write_perfetto;

@@ -52,6 +52,7 @@ fn sample() -> JsonReport {
         failed_executions: [("assertion", 3)].into(),
         failures: vec![failure],
         replay: None,
+        generated: None,
         warnings: vec![],
     }
 }

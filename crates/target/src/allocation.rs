@@ -13,7 +13,7 @@ fn is_word(c: char) -> bool {
 /// The type name at the start of a text, without `struct` and the like.
 fn type_name(text: &str) -> Option<&str> {
     let mut text = text.trim_start();
-    for keyword in ["const ", "struct ", "class ", "union "] {
+    for keyword in ["static ", "const ", "struct ", "class ", "union "] {
         text = text.strip_prefix(keyword).unwrap_or(text).trim_start();
     }
     let end = text.find(|c| !is_word(c)).unwrap_or(text.len());
@@ -48,7 +48,8 @@ fn in_sizeof(line: &str) -> Option<&str> {
 /// `struct node *n = malloc(…)`: the type before the star.
 fn declared(line: &str) -> Option<&str> {
     let (left, _) = line.split_once('=')?;
-    let (type_text, _) = left.split_once('*')?;
+    let declaration = left.rsplit([';', '{', '}', '(']).next().unwrap_or(left);
+    let (type_text, _) = declaration.split_once('*')?;
     let name = type_name(type_text)?;
     // An assignment through a pointer, `*place = …`, has nothing before the star.
     (!["return", "void", "char"].contains(&name)).then_some(name)
@@ -69,6 +70,7 @@ mod tests {
         for (line, expected) in [
             ("struct node *n = malloc(sizeof *n);", Some("node")),
             ("struct node *n = malloc(sizeof(*n));", Some("node")),
+            ("static struct node *make(void) { struct node *n = malloc(sizeof *n); }", Some("node")),
             ("node_t *n = (node_t *)calloc(1, sizeof(node_t));", Some("node_t")),
             ("list->head = malloc(sizeof(struct node));", Some("node")),
             ("q->slots = malloc(n * sizeof (struct slot));", Some("slot")),

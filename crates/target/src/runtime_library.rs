@@ -10,6 +10,9 @@ use threadbare_wire::RUNTIME_LIBRARY;
 
 static BYTES: &[u8] = include_bytes!(env!("THREADBARE_RUNTIME_PATH"));
 const HASH: &str = env!("THREADBARE_RUNTIME_HASH");
+/// The header by which people name the operations of an object.
+const HEADER: &str = include_str!("../include/threadbare.h");
+const HEADER_NAME: &str = "threadbare.h";
 
 /// The runtime library as a file that compilers and loaders can be pointed to.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,14 +57,24 @@ impl RuntimeLibrary {
     pub fn unpack_into(cache: &Path) -> Result<RuntimeLibrary, UnpackError> {
         let folder = cache.join("threadbare").join(HASH);
         let path = folder.join(RUNTIME_LIBRARY);
-        // A cut or altered copy must not be loaded into programs: compare it all, it is small.
-        if fs::read(&path).is_ok_and(|present| present == BYTES) {
-            return Ok(RuntimeLibrary { path });
+        let library = RuntimeLibrary { path };
+        let files = [
+            (library.path.clone(), BYTES, 0o755),
+            (library.include().join(HEADER_NAME), HEADER.as_bytes(), 0o644),
+        ];
+        for (path, bytes, mode) in files {
+            // A cut or altered copy must not be used: compare it all, it is small.
+            if !fs::read(&path).is_ok_and(|present| present == bytes) {
+                let failed = |source| UnpackError { folder: folder.clone(), source };
+                write_atomically(&path, bytes, mode).map_err(failed)?;
+            }
         }
-        match write_atomically(&folder, &path) {
-            Ok(()) => Ok(RuntimeLibrary { path }),
-            Err(source) => Err(UnpackError { folder, source }),
-        }
+        Ok(library)
+    }
+
+    /// The folder that holds the header, for the compiler.
+    pub fn include(&self) -> PathBuf {
+        self.folder().join("include")
     }
 
     /// The library's file.
@@ -96,13 +109,13 @@ fn cache_folders() -> Vec<PathBuf> {
 }
 
 /// Other processes may unpack at the same time: each writes its own file and renames it.
-fn write_atomically(folder: &Path, path: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)?;
-    let partial = folder.join(format!("{RUNTIME_LIBRARY}.{}", std::process::id()));
+fn write_atomically(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    let partial = path.with_added_extension(std::process::id().to_string());
     let result = (|| {
         let mut file = fs::File::create(&partial)?;
-        file.write_all(BYTES)?;
-        file.set_permissions(fs::Permissions::from_mode(0o755))?;
+        file.write_all(bytes)?;
+        file.set_permissions(fs::Permissions::from_mode(mode))?;
         fs::rename(&partial, path)
     })();
     if result.is_err() {
@@ -126,7 +139,13 @@ mod tests {
         let again = RuntimeLibrary::unpack_into(cache.path()).unwrap();
         assert_eq!(again, library);
         assert_eq!(fs::read(again.path()).unwrap(), BYTES);
-        assert_eq!(fs::read_dir(library.folder()).unwrap().count(), 1, "temporary files were left behind");
+        assert_eq!(fs::read_to_string(library.include().join(HEADER_NAME)).unwrap(), HEADER);
+        let left = |folder: &Path| fs::read_dir(folder).unwrap().count();
+        assert_eq!(
+            (left(library.folder()), left(&library.include())),
+            (2, 1),
+            "temporary files were left behind"
+        );
     }
 
     #[test]

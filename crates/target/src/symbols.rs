@@ -39,7 +39,9 @@ impl Site {
     /// Whether the place is in the program's own source, not in a header of the system.
     pub fn is_own(&self) -> bool {
         const SYSTEM: [&str; 4] = ["/usr/include/", "/usr/lib/", "/usr/local/include/", "/rustc/"];
-        let in_system = |file: &str| SYSTEM.iter().any(|folder| file.starts_with(folder));
+        let in_system = |file: &str| {
+            SYSTEM.iter().any(|folder| file.starts_with(folder)) || file.ends_with("/include/threadbare.h")
+        };
         self.module != RUNTIME_LIBRARY && self.file.as_deref().is_some_and(|file| !in_system(file))
     }
 

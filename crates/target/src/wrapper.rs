@@ -150,6 +150,8 @@ fn instrumented(
     }
     words.extend(arguments.words.iter().cloned());
     if arguments.instrument {
+        // The header of tests for objects; a file of the user's own comes first.
+        words.extend(["-idirafter".into(), library.include().into()]);
         // The checking variants of memcpy and its like are not among the wrapped functions.
         words.push("-U_FORTIFY_SOURCE".into());
         if arguments.lto {

@@ -1,0 +1,284 @@
+//! `threadbare generate`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use threadbare_explore::generate::{Operations, Shape, Test, TestMaker, plain_source, reduce};
+use threadbare_explore::{Campaign, Options, hunt};
+use threadbare_report::{Coverage, GeneratedReport, JsonReport, Verdict, failure_phrase};
+use threadbare_target::Program;
+
+use crate::args::GenerateArgs;
+use crate::conditions::Conditions;
+use crate::error::CliError;
+use crate::found::{self, Kept, Shelf};
+use crate::progress::Bar;
+use crate::rerun::Stage;
+use crate::{hunt as hunting, keep, output, stop};
+
+/// Executions of each test where nobody says how many.
+const EXECUTIONS: u64 = 50;
+/// How long a program may take to name its operations.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Makes tests for an object and runs them; returns the exit status.
+pub fn run(args: &GenerateArgs) -> Result<u8, CliError> {
+    let options = hunting::options(&args.hunt, EXECUTIONS)?;
+    if !args.hunt.args.is_empty() {
+        return Err(CliError::Usage(
+            "the program's arguments are the tests; leave out what follows `--`".into(),
+        ));
+    }
+    let (program, cflags) = hunting::prepare(&args.hunt)?;
+    let operations = operations(&program)?;
+    let stop = stop::flag()?;
+    let mut work =
+        Work { args, program, operations, options, stop, begin: Instant::now(), account: Account::default() };
+    let failing = work.look()?;
+    let failing = failing.map(|failing| work.keep(failing, cflags)).transpose()?;
+    if !args.hunt.output.json_on_stdout() {
+        output::print(&work.words(failing.as_ref()))?;
+    }
+    output::write_json(&args.hunt.output, &work.json(failing.as_ref()))?;
+    let results: Vec<_> = failing.iter().filter_map(|failing| failing.kept.sarif.clone()).collect();
+    output::write_sarif(&args.hunt.output, "generate", &results)?;
+    Ok(if failing.is_some() { crate::FOUND } else { crate::NOTHING })
+}
+
+/// Asks the program what it can do.
+fn operations(program: &Program) -> Result<Operations, CliError> {
+    let text = ask(program, &["--operations"]).unwrap_or_default();
+    let operations = Operations::parse(&text).filter(|operations| !operations.all.is_empty());
+    operations.ok_or_else(|| CliError::NoOperations(program.name.clone()))
+}
+
+/// Runs the program outside of all control and takes what it prints; none if it fails or takes too long.
+fn ask(program: &Program, arguments: &[&str]) -> Option<String> {
+    let mut command = Command::new(&program.executable);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().ok()?;
+    let mut printed = child.stdout.take()?;
+    let reader = std::thread::spawn(move || std::io::read_to_string(&mut printed));
+    let begin = Instant::now();
+    while !reader.is_finished() && begin.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    if !reader.is_finished() {
+        let _ = child.kill();
+    }
+    let succeeded = child.wait().is_ok_and(|status| status.success());
+    let text = reader.join().ok()?.ok()?;
+    succeeded.then_some(text)
+}
+
+/// What was done so far.
+#[derive(Default)]
+struct Account {
+    made: u64,
+    /// Tests that fail before any thread begins.
+    skipped: u64,
+    executions: u64,
+    steps: u64,
+    threads: u32,
+    warnings: Vec<String>,
+}
+
+/// A test that fails, and how.
+struct Failing {
+    test: Test,
+    campaign: Campaign,
+}
+
+/// The same with the files that were kept of it.
+struct KeptTest {
+    test: Test,
+    kept: Kept,
+    source: String,
+    file: PathBuf,
+}
+
+struct Work<'a> {
+    args: &'a GenerateArgs,
+    program: Program,
+    operations: Operations,
+    options: Options,
+    stop: Arc<AtomicBool>,
+    begin: Instant,
+    account: Account,
+}
+
+impl Work<'_> {
+    fn is_over(&self) -> bool {
+        let limit = self.options.time.unwrap_or(Duration::MAX);
+        self.stop.load(Ordering::Relaxed) || self.begin.elapsed() >= limit
+    }
+
+    /// Makes tests until one fails or the budget is spent.
+    fn look(&mut self) -> Result<Option<Failing>, CliError> {
+        let shape = Shape { threads: self.args.suffixes, prefix: self.args.prefix, suffix: self.args.calls };
+        let mut maker = TestMaker::new(self.operations.clone(), shape, self.options.seed);
+        let bar = Bar::of_tests(self.args.tests, self.args.hunt.output.quiet);
+        for number in 1..=self.args.tests {
+            if self.is_over() {
+                break;
+            }
+            let test = maker.next_test();
+            self.account.made += 1;
+            let failing = self.fails(&test)?;
+            bar.show_tests(number, self.account.executions);
+            if let Some(failing) = failing {
+                let mut shortest = failing;
+                reduce(test, &mut |shorter| match self.fails(shorter) {
+                    Ok(Some(failing)) => {
+                        shortest = failing;
+                        true
+                    }
+                    _ => false,
+                });
+                return Ok(Some(shortest));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The program with a test as its argument.
+    fn with(&self, test: &Test) -> Program {
+        let mut args = vec![test.to_string()];
+        args.extend(self.args.linearizable.then(|| "--linearizable".to_string()));
+        Program { args, ..self.program.clone() }
+    }
+
+    /// Runs one test.
+    fn fails(&mut self, test: &Test) -> Result<Option<Failing>, CliError> {
+        let left = self.options.time.map(|time| time.saturating_sub(self.begin.elapsed()));
+        let options = Options { time: left, keep_going: false, ..self.options.clone() };
+        let campaign = match hunt(&self.with(test), &options, &|_| {}, &self.stop) {
+            Ok(campaign) => campaign,
+            Err(_) if self.stop.load(Ordering::Relaxed) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let account = &mut self.account;
+        account.executions += campaign.executions;
+        account.steps += campaign.steps;
+        account.threads = account.threads.max(campaign.threads);
+        for warning in &campaign.warnings {
+            if !account.warnings.contains(warning) {
+                account.warnings.push(warning.clone());
+            }
+        }
+        let Some(found) = campaign.found.first() else { return Ok(None) };
+        // What fails before there is a second thread has nothing to do with threads.
+        if found.run.events.is_empty() {
+            account.skipped += 1;
+            return Ok(None);
+        }
+        Ok(Some(Failing { test: test.clone(), campaign }))
+    }
+
+    /// Keeps the schedule of a failing test, and the test as a program of its own.
+    fn keep(&mut self, failing: Failing, cflags: Vec<String>) -> Result<KeptTest, CliError> {
+        let hunt = &self.args.hunt;
+        let program = self.with(&failing.test);
+        let conditions = Conditions::of(&self.options, &program);
+        let head = hunting::schedule_head(&program, cflags, &conditions, &self.options);
+        let name = keep::file_stem(&hunt.program);
+        let shelf = Shelf { folder: &hunt.out, name: &name, minimise: !hunt.no_minimise, head };
+        let mut stage = Stage::set(&program, &conditions)
+            .inspect_err(|error| output::say(&format!("warning: the failure was not run again: {error}")))
+            .ok();
+        let look = output::look(&hunt.output);
+        let kept = found::keep(&failing.campaign.found[0], stage.as_mut(), &shelf, &look)?;
+        let source = self.source(&failing.test);
+        let extension = hunt.program.extension().unwrap_or("c".as_ref());
+        let file = kept.schedule.with_extension("test").with_added_extension(extension);
+        output::write_whole(&file, source.as_bytes())?;
+        Ok(KeptTest { test: failing.test, kept, source, file })
+    }
+
+    fn source(&self, test: &Test) -> String {
+        let include = std::path::absolute(&self.args.hunt.program);
+        let include = include.as_deref().unwrap_or(Path::new(&self.args.hunt.program)).display().to_string();
+        let results = self.args.linearizable.then(|| ask(&self.program, &[&test.to_string(), "--results"]));
+        let allowed: Vec<Vec<i64>> = (results.flatten().unwrap_or_default().lines())
+            .map(|line| line.split_whitespace().filter_map(|word| word.parse().ok()).collect())
+            .collect();
+        plain_source(test, &self.operations, &include, &allowed)
+    }
+
+    /// What a person reads.
+    fn words(&self, failing: Option<&KeptTest>) -> String {
+        let account = &self.account;
+        let mut text = String::new();
+        for warning in &account.warnings {
+            output::say(&format!("warning: {warning}"));
+        }
+        if let Some(failing) = failing {
+            let report = &failing.kept.report;
+            if !self.args.hunt.output.quiet {
+                text.push_str(&format!("{}\n{}\n", failing.kept.shown, failing.source));
+            }
+            let site = report.site.as_ref().map_or_else(String::new, |site| format!(" at {site}"));
+            let what = failure_phrase(failing.kept.kind, &report.message);
+            text.push_str(&format!("Found {what}{site} with the test\n    {}\n", failing.test));
+            if let Some(cause) = &report.cause {
+                text.push_str(&format!("Cause: {cause}.\n"));
+            }
+            text.push_str(&format!("Again: {}\n", output::replay_command(&failing.kept.schedule)));
+            text.push_str(&format!("As a program of its own: {}\n", failing.file.display()));
+        } else {
+            let name = self.args.hunt.program.display();
+            text.push_str(&format!("No test of {name} failed. Other tests and interleavings may be left.\n"));
+        }
+        if account.skipped > 0 {
+            text.push_str(&format!("{} tests fail without any thread and were left out.\n", account.skipped));
+        }
+        text.push_str(&format!(
+            "{} tests, {} executions, {} steps, up to {} threads, {:.2} s.\n",
+            account.made,
+            account.executions,
+            account.steps,
+            account.threads,
+            self.begin.elapsed().as_secs_f64()
+        ));
+        text
+    }
+
+    fn json(&self, failing: Option<&KeptTest>) -> JsonReport {
+        let elapsed = self.begin.elapsed();
+        let account = &self.account;
+        let failure = failing.map(|failing| failing.kept.report.clone());
+        JsonReport {
+            tool: "threadbare",
+            version: env!("CARGO_PKG_VERSION"),
+            command: "generate",
+            program: self.program.name.clone(),
+            strategy: self.options.strategy.clone(),
+            seed: self.options.seed,
+            verdict: if failing.is_some() { Verdict::Failure } else { Verdict::Clean },
+            executions: account.executions,
+            steps: account.steps,
+            threads: account.threads,
+            elapsed_s: JsonReport::seconds(elapsed),
+            executions_per_s: JsonReport::rate(account.executions, elapsed),
+            snapshots: 0,
+            failed_executions: failure.iter().map(|failure| (failure.kind, 1)).collect(),
+            failures: failure.iter().cloned().collect(),
+            failure,
+            findings: Vec::new(),
+            coverage: Coverage::default(),
+            exhausted: false,
+            interrupted: self.stop.load(Ordering::Relaxed),
+            replay: None,
+            generated: Some(GeneratedReport {
+                made: account.made,
+                skipped: account.skipped,
+                failing: failing.map(|failing| failing.test.to_string()),
+                source: failing.map(|failing| failing.file.display().to_string()),
+            }),
+            warnings: account.warnings.clone(),
+        }
+    }
+}
