@@ -29,8 +29,8 @@ fn cycle() -> Option<Vec<ThreadId>> {
     None
 }
 
-/// One line for each thread that has not ended.
-pub fn describe_threads() -> String {
+/// One line for each thread that has not ended. `spins` knows what to say of threads that spin.
+pub fn describe_threads(spins: impl Fn(ThreadId) -> Option<String>) -> String {
     let mut text = String::new();
     for id in engine().live().to_vec() {
         let fiber = engine().fiber(id);
@@ -42,8 +42,9 @@ pub fn describe_threads() -> String {
             let held: Vec<String> = fiber.held.iter().map(|address| format!("<obj {address:#x}>")).collect();
             let _ = write!(text, "holds {} and ", held.join(", "));
         }
-        match fiber.wait {
-            Some(wait) => {
+        match (spins(id), fiber.wait) {
+            (Some(spins), _) => text.push_str(&spins),
+            (None, Some(wait)) => {
                 // SAFETY: what a thread waits for outlives the wait.
                 let wait = unsafe { &*wait };
                 let _ = write!(text, "waits for {}", wait.what());
@@ -56,7 +57,7 @@ pub fn describe_threads() -> String {
                     let _ = write!(text, ", held by {holder}{remark}");
                 }
             }
-            None => {
+            (None, None) => {
                 let _ = write!(text, "is about to {}", fiber.pending.kind.word());
             }
         }
@@ -69,7 +70,7 @@ pub fn describe_threads() -> String {
 
 /// Ends the execution as a deadlock.
 pub fn report() -> ! {
-    let threads = describe_threads();
+    let threads = describe_threads(|_| None);
     match cycle() {
         Some(path) => {
             let names: Vec<String> = path.iter().chain(path.first()).map(ThreadId::to_string).collect();

@@ -28,6 +28,11 @@ impl Shared {
         Shared { base }
     }
 
+    /// Where the memory begins.
+    pub fn address(&self) -> usize {
+        self.base as usize
+    }
+
     /// The head of the memory.
     #[inline(always)]
     #[allow(clippy::mut_from_ref)]
