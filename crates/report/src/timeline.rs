@@ -174,8 +174,15 @@ fn matters(row: &Row, failure: Option<&Failure>) -> bool {
     }
 }
 
+/// Whether a name is that of a variable which only the compiler knows, as where it puts what an atomic load gave.
+fn is_temporary(name: &str) -> bool {
+    const ENDS: [&str; 2] = ["_tmp", "_ptr"];
+    let name = name.split(' ').next().unwrap_or(name);
+    name.starts_with("__atomic_") && ENDS.iter().any(|end| name.ends_with(end))
+}
+
 /// Leaves out what libraries do to memory on their own account, as when they start a thread, and to variables of
-/// their own.
+/// their own or of the compiler's.
 fn leave_out_libraries(rows: &mut Vec<Row>, names: &dyn Names) {
     use EventKind::*;
     let mut known: HashMap<(u64, u32), Option<Place>> = HashMap::new();
@@ -193,7 +200,10 @@ fn leave_out_libraries(rows: &mut Vec<Row>, names: &dyn Names) {
     }
     let mut of_library: HashMap<u64, bool> = HashMap::new();
     let mut is_of_library = |index: usize, event: &Event| {
-        let look_up = || names.object_at(index, event.addr).is_some_and(|name| name.starts_with("std::"));
+        let look_up = || {
+            let name = names.object_at(index, event.addr);
+            name.is_some_and(|name| name.starts_with("std::") || is_temporary(&name))
+        };
         *of_library.entry(event.addr).or_insert_with(look_up)
     };
     let mut is_foreign = |index: usize, event: &Event| {

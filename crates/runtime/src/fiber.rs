@@ -26,6 +26,11 @@ pub trait Waitable {
         None
     }
 
+    /// The word of memory that is slept on, if the wait is for one.
+    fn word(&self) -> Option<usize> {
+        None
+    }
+
     /// The descriptors, with poll events, on which the wait depends.
     fn descriptors(&self) -> Vec<(i32, i16)> {
         Vec::new()

@@ -72,6 +72,16 @@ impl Shared {
         Some(place)
     }
 
+    /// The events so far.
+    pub fn events(&self) -> &'static [Event] {
+        let control = self.control();
+        match self.slot::<Event>(control.layout.events, 0) {
+            // SAFETY: so many events were written to the area.
+            Some(first) => unsafe { std::slice::from_raw_parts(first, control.events as usize) },
+            None => &[],
+        }
+    }
+
     /// In a long execution, has the pages of the next events ready in one go: faulting them in one
     /// by one takes a good part of the time.
     #[cold]

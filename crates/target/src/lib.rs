@@ -23,6 +23,7 @@ mod runtime_library;
 mod server;
 mod server_error;
 mod signal;
+mod std_entries;
 mod steering;
 mod symbols;
 mod trace_hash;

@@ -223,23 +223,6 @@ impl Engine {
             && look.progress == progress
             && look.calls == calls
             && !instant::was_asked();
-        crate::sys::write(
-            2,
-            format!(
-                look.thread,
-                fiber.id,
-                fiber.ready(),
-                look.progress,
-                progress,
-                look.calls,
-                calls,
-                look.operations,
-                look.mark.is_some(),
-                look.memory.is_some(),
-                fiber.pending
-            )
-            .as_bytes(),
-        );
         let found = if same { look.take_in(fiber) } else { Found::Nothing };
         match found {
             Found::Nothing => {

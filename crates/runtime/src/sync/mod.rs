@@ -9,6 +9,8 @@ pub mod once;
 mod queue;
 pub mod rwlock;
 pub mod semaphore;
+pub mod standard;
+pub mod words;
 
 use std::ffi::c_int;
 
