@@ -6,6 +6,7 @@ use threadbare_trace::{
     Event, EventKind, Failure, FailureKind, Outcome, SwitchReason, SwitchRecord, ThreadId,
 };
 
+use crate::describe::is_temporary;
 use crate::{Look, Names, Place};
 
 /// One execution, as far as it can be shown.
@@ -172,13 +173,6 @@ fn matters(row: &Row, failure: Option<&Failure>) -> bool {
             _ => true,
         },
     }
-}
-
-/// Whether a name is that of a variable which only the compiler knows, as where it puts what an atomic load gave.
-fn is_temporary(name: &str) -> bool {
-    const ENDS: [&str; 2] = ["_tmp", "_ptr"];
-    let name = name.split(' ').next().unwrap_or(name);
-    name.starts_with("__atomic_") && ENDS.iter().any(|end| name.ends_with(end))
 }
 
 /// Leaves out what libraries do to memory on their own account, as when they start a thread, and to variables of
