@@ -150,6 +150,12 @@ fn words(args: &CheckArgs, result: &Check, findings: &Findings, failures: &[Kept
             "It was interrupted: more may be left, and what was predicted was not driven to happen.\n",
         );
     }
+    if result.given_up {
+        text.push_str(
+            "The same hang was met again and again, and each takes long: nothing more was tried. \
+             --stall SECONDS and --max-steps N say how long.\n",
+        );
+    }
     let quiet = match findings.silenced {
         0 => String::new(),
         silenced => format!(", {silenced} silenced"),

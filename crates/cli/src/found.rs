@@ -67,8 +67,8 @@ pub fn keep(
             let again = stage.follow(&found.run.switches).ok();
             let again = again.filter(|again| rerun::same_failure(&again.outcome, &found.run.outcome));
             let shortest = again.map(|again| {
-                // Every run of a hang takes as long as a hang does.
-                if hangs(&again) || !shelf.minimise {
+                // Every run of a hang takes as long as the hang does, unless it shows early.
+                if hangs_long(&again) || !shelf.minimise {
                     return again;
                 }
                 let (shortest, minimal) = stage.shorten(again);
@@ -136,8 +136,10 @@ pub fn keep(
     })
 }
 
-fn hangs(run: &Execution) -> bool {
-    run.outcome.failure().is_some_and(|failure| failure.kind == FailureKind::Hang)
+fn hangs_long(run: &Execution) -> bool {
+    const MANY_STEPS: u64 = 20_000;
+    let hangs = run.outcome.failure().is_some_and(|failure| failure.kind == FailureKind::Hang);
+    hangs && (run.stalled || run.steps > MANY_STEPS)
 }
 
 /// A run as a trace file has it. The schedule says which program it was.

@@ -192,8 +192,8 @@ impl Work<'_> {
         let look = output::look(&hunt.output);
         let kept = found::keep(&failing.campaign.found[0], stage.as_mut(), &shelf, &look)?;
         let source = self.source(&failing.test);
-        let extension = hunt.program.extension().unwrap_or("c".as_ref());
-        let file = kept.schedule.with_extension("test").with_added_extension(extension);
+        let extension = hunt.program.extension().unwrap_or("c".as_ref()).to_string_lossy();
+        let file = kept.schedule.with_extension(format!("test.{extension}"));
         output::write_whole(&file, source.as_bytes())?;
         Ok(KeptTest { test: failing.test, kept, source, file })
     }

@@ -36,7 +36,7 @@ pub fn run(args: &HuntArgs) -> Result<u8, CliError> {
     }
     let kept = keep_all(args, &program, cflags, &options, &campaign)?;
     if !args.output.json_on_stdout() {
-        output::print(&words(args, &campaign, &kept))?;
+        output::print(&words(args, &program, &campaign, &kept))?;
     }
     output::write_json(&args.output, &json(args, &campaign, &kept))?;
     let results: Vec<_> = kept.iter().filter_map(|kept| kept.sarif.clone()).collect();
@@ -146,8 +146,8 @@ fn keep_all(
 }
 
 /// What a person reads at the end.
-fn words(args: &HuntArgs, campaign: &Campaign, kept: &[Kept]) -> String {
-    let Some(first) = kept.first() else { return nothing_found(args, campaign) };
+fn words(args: &HuntArgs, program: &Program, campaign: &Campaign, kept: &[Kept]) -> String {
+    let Some(first) = kept.first() else { return nothing_found(args, program, campaign) };
     let mut text = String::new();
     if !args.output.quiet {
         text.push_str(&first.shown);
@@ -188,7 +188,7 @@ fn words(args: &HuntArgs, campaign: &Campaign, kept: &[Kept]) -> String {
     text
 }
 
-fn nothing_found(args: &HuntArgs, campaign: &Campaign) -> String {
+fn nothing_found(args: &HuntArgs, program: &Program, campaign: &Campaign) -> String {
     let mut text = format!("Nothing found in {} ", args.program.display());
     text.push_str(&format!("(strategy {}, seed {}): {} ", args.strategy, args.seed, figures(campaign)));
     text.push_str(&match (campaign.exhausted, campaign.bound) {
@@ -207,6 +207,12 @@ fn nothing_found(args: &HuntArgs, campaign: &Campaign) -> String {
         }
         _ => "Other interleavings may be left.".to_string(),
     });
+    if campaign.exhausted && program.holds_rust_std() {
+        text.push_str(
+            " Inside the locks and condition variables of Rust's standard library, which is not instrumented, \
+             threads were switched only where these begin and where they sleep.",
+        );
+    }
     text.push_str("\n`threadbare check` also tells races and the like that made none of them fail.\n");
     text
 }

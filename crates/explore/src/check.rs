@@ -34,6 +34,8 @@ const LONGEST_TURNED: usize = 20_000;
 /// How many executions that passed and that failed are kept to compare them, and how many events of each.
 const COMPARED: usize = 40;
 const COMPARED_EVENTS: usize = 400_000;
+/// How often the same hang is met before nothing more is tried: each costs all the time that a hang takes.
+const COSTLY: u64 = 3;
 /// How many executions are tried until there are this many that pass.
 const TRIES: u64 = 200;
 const WANTED: usize = 8;
@@ -81,6 +83,8 @@ pub struct Check {
     pub warnings: Vec<String>,
     /// A signal ended it early.
     pub interrupted: bool,
+    /// The same hang was met so often that nothing more was tried.
+    pub given_up: bool,
 }
 
 /// Examines executions of a program and tries to confirm what is found.
@@ -134,7 +138,8 @@ struct Checking<'a> {
 
 impl Checking<'_> {
     fn is_over(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        self.check.given_up
+            || self.stop.load(Ordering::Relaxed)
             || self.options.time.is_some_and(|time| self.begin.elapsed() >= time)
     }
 
@@ -157,7 +162,11 @@ impl Checking<'_> {
                 met.run.outcome.failure().is_some_and(|known| is_same_failure(known, failure))
             };
             match check.failures.iter_mut().find(same) {
-                Some(met) => met.count += 1,
+                Some(met) => {
+                    met.count += 1;
+                    check.given_up |=
+                        met.count >= COSTLY && (run.stalled || run.steps > self.options.max_steps);
+                }
                 None => check.failures.push(Met { execution: check.executions, run: run.clone(), count: 1 }),
             }
         }

@@ -49,6 +49,10 @@ pub fn about_switch(switch: &SwitchRecord, names: &dyn Names) -> String {
     use EventKind::*;
     let mut text =
         names.place(switch.pc, switch.context).map_or_else(|| "?".to_string(), |place| place.to_string());
+    let object = names.object(switch.addr);
+    if object.as_deref().is_some_and(is_temporary) {
+        return text;
+    }
     if let Some(kind) = EventKind::from_number(switch.kind) {
         text.push(' ');
         text.push_str(kind.word());
@@ -56,10 +60,17 @@ pub fn about_switch(switch: &SwitchRecord, names: &dyn Names) -> String {
             matches!(kind, Create | Join | Detach | JoinFailed | Cancel | Start | Exit | Yield | Io);
         if switch.addr != 0 && !nameless {
             text.push(' ');
-            text.push_str(names.object(switch.addr).as_deref().unwrap_or(NAMELESS));
+            text.push_str(object.as_deref().unwrap_or(NAMELESS));
         }
     }
     text
+}
+
+/// Whether a name is that of a variable which only the compiler knows, as where it puts what an atomic load gave.
+pub(crate) fn is_temporary(name: &str) -> bool {
+    const ENDS: [&str; 2] = ["_tmp", "_ptr"];
+    let name = name.split(' ').next().unwrap_or(name);
+    name.starts_with("__atomic_") && ENDS.iter().any(|end| name.ends_with(end))
 }
 
 /// A value of `size` bytes as of an event: what it points to, if it does, or a number.

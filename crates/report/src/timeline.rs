@@ -6,6 +6,7 @@ use threadbare_trace::{
     Event, EventKind, Failure, FailureKind, Outcome, SwitchReason, SwitchRecord, ThreadId,
 };
 
+use crate::describe::is_temporary;
 use crate::{Look, Names, Place};
 
 /// One execution, as far as it can be shown.
@@ -202,7 +203,7 @@ fn matters(row: &Row, failure: Option<&Failure>) -> bool {
 }
 
 /// Leaves out what libraries do to memory on their own account, as when they start a thread, and to variables of
-/// their own.
+/// their own or of the compiler's.
 fn leave_out_libraries(rows: &mut Vec<Row>, names: &dyn Names, is_marked: &dyn Fn(&Row) -> bool) {
     use EventKind::*;
     let mut known: HashMap<(u64, u32), Option<Place>> = HashMap::new();
@@ -220,7 +221,10 @@ fn leave_out_libraries(rows: &mut Vec<Row>, names: &dyn Names, is_marked: &dyn F
     }
     let mut of_library: HashMap<u64, bool> = HashMap::new();
     let mut is_of_library = |index: usize, event: &Event| {
-        let look_up = || names.object_at(index, event.addr).is_some_and(|name| name.starts_with("std::"));
+        let look_up = || {
+            let name = names.object_at(index, event.addr);
+            name.is_some_and(|name| name.starts_with("std::") || is_temporary(&name))
+        };
         *of_library.entry(event.addr).or_insert_with(look_up)
     };
     let mut is_foreign = |index: usize, event: &Event| {

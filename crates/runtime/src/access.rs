@@ -10,6 +10,7 @@ use threadbare_wire::LearnedRecord;
 
 use crate::engine::{RUNNING, WATCHED, engine};
 use crate::fiber::Fiber;
+use crate::interpose::{REGISTERS, note_registers};
 use crate::shadow::{self, Cell, FREED, GRAIN_BITS, MANY, OWNER, SHARED, WRITTEN};
 use crate::{heap, record};
 
@@ -215,8 +216,10 @@ macro_rules! hooks {
                 "3:",
                 "ret",
                 "2:",
+                note_registers!(),
                 "mov rsi, [rsp]",
                 "jmp {serve}",
+                registers = sym REGISTERS,
                 watched = sym WATCHED,
                 ops = const offset_of!(Fiber, ops),
                 stop_at = const offset_of!(Fiber, stop_at),
@@ -272,7 +275,7 @@ macro_rules! unaligned_hooks {
                 // SAFETY: the stub passes the program's own address.
                 unsafe { range(addr, $size, $write, pc) }
             }
-            naked_asm!("mov rsi, [rsp]", "jmp {}", sym serve)
+            naked_asm!(note_registers!(), "mov rsi, [rsp]", "jmp {serve}", registers = sym REGISTERS, serve = sym serve)
         }
     )*};
 }
@@ -306,7 +309,7 @@ macro_rules! paired_hooks {
                     range(addr, $size, true, pc);
                 }
             }
-            naked_asm!("mov rsi, [rsp]", "jmp {}", sym serve)
+            naked_asm!(note_registers!(), "mov rsi, [rsp]", "jmp {serve}", registers = sym REGISTERS, serve = sym serve)
         }
     )*};
 }
@@ -330,7 +333,7 @@ macro_rules! range_hooks {
                 // SAFETY: the stub passes the program's own range.
                 unsafe { range(addr, size, $write, pc) }
             }
-            naked_asm!("mov rdx, [rsp]", "jmp {}", sym serve)
+            naked_asm!(note_registers!(), "mov rdx, [rsp]", "jmp {serve}", registers = sym REGISTERS, serve = sym serve)
         }
     )*};
 }
@@ -353,7 +356,7 @@ pub unsafe extern "C-unwind" fn __tsan_vptr_update(_place: usize, _value: usize)
             }
         }
     }
-    naked_asm!("mov rdx, [rsp]", "jmp {}", sym serve)
+    naked_asm!(note_registers!(), "mov rdx, [rsp]", "jmp {serve}", registers = sym REGISTERS, serve = sym serve)
 }
 
 /// A function was entered.

@@ -6,6 +6,7 @@ use threadbare_trace::{FailureKind, ThreadId};
 
 use crate::engine::engine;
 use crate::record::fail;
+use crate::sync::words;
 
 fn holder_of(id: ThreadId) -> Option<ThreadId> {
     // SAFETY: what a thread waits for outlives the wait.
@@ -29,8 +30,24 @@ fn cycle() -> Option<Vec<ThreadId>> {
     None
 }
 
-/// One line for each thread that has not ended.
-pub fn describe_threads() -> String {
+/// The words that others wait for and that this thread holds, with where it took them.
+fn words_held_by(id: ThreadId) -> Vec<String> {
+    let mut words: Vec<usize> = Vec::new();
+    for other in engine().live().to_vec() {
+        // SAFETY: what a thread waits for outlives the wait.
+        words.extend(engine().fiber(other).wait.and_then(|wait| unsafe { (*wait).word() }));
+    }
+    words.sort_unstable();
+    words.dedup();
+    let held = words.into_iter().filter_map(|word| {
+        let taken = words::holder(word).filter(|taken| taken.by == id)?;
+        Some(format!("<obj {word:#x}> (locked at <pc {:#x} in {}>)", taken.at.0, taken.at.1))
+    });
+    held.collect()
+}
+
+/// One line for each thread that has not ended. `spins` knows what to say of threads that spin.
+pub fn describe_threads(spins: impl Fn(ThreadId) -> Option<String>) -> String {
     let mut text = String::new();
     for id in engine().live().to_vec() {
         let fiber = engine().fiber(id);
@@ -38,12 +55,14 @@ pub fn describe_threads() -> String {
         for address in fiber.held.iter().copied().chain([fiber.pending.object as usize]) {
             engine().tell_place(address);
         }
-        if !fiber.held.is_empty() {
-            let held: Vec<String> = fiber.held.iter().map(|address| format!("<obj {address:#x}>")).collect();
+        let locks = fiber.held.iter().map(|address| format!("<obj {address:#x}>"));
+        let held: Vec<String> = locks.chain(words_held_by(id)).collect();
+        if !held.is_empty() {
             let _ = write!(text, "holds {} and ", held.join(", "));
         }
-        match fiber.wait {
-            Some(wait) => {
+        match (spins(id), fiber.wait) {
+            (Some(spins), _) => text.push_str(&spins),
+            (None, Some(wait)) => {
                 // SAFETY: what a thread waits for outlives the wait.
                 let wait = unsafe { &*wait };
                 let _ = write!(text, "waits for {}", wait.what());
@@ -56,7 +75,7 @@ pub fn describe_threads() -> String {
                     let _ = write!(text, ", held by {holder}{remark}");
                 }
             }
-            None => {
+            (None, None) => {
                 let _ = write!(text, "is about to {}", fiber.pending.kind.word());
             }
         }
@@ -69,7 +88,7 @@ pub fn describe_threads() -> String {
 
 /// Ends the execution as a deadlock.
 pub fn report() -> ! {
-    let threads = describe_threads();
+    let threads = describe_threads(|_| None);
     match cycle() {
         Some(path) => {
             let names: Vec<String> = path.iter().chain(path.first()).map(ThreadId::to_string).collect();

@@ -30,6 +30,8 @@ pub struct Engine {
     /// Counts steps that changed something another thread may wait for.
     pub progress: u64,
     pub(crate) fruitless_rounds: u64,
+    /// Whether threads are looked at because they may spin for ever.
+    pub(crate) spinning: crate::spin::Spinning,
     /// The steps made when the running thread was switched to, or last gave way.
     pub(crate) turn_began: u64,
     /// Executions begin at the snapshot; before it there is one thread and nothing to decide.
@@ -79,6 +81,7 @@ pub fn init(shared: Shared, main: Box<Fiber>) {
         unfinished: None,
         progress: 0,
         fruitless_rounds: 0,
+        spinning: crate::spin::Spinning::default(),
         turn_began: 0,
         running: false,
         os_threads: false,

@@ -26,6 +26,11 @@ pub trait Waitable {
         None
     }
 
+    /// The word of memory that is slept on, if the wait is for one.
+    fn word(&self) -> Option<usize> {
+        None
+    }
+
     /// The descriptors, with poll events, on which the wait depends.
     fn descriptors(&self) -> Vec<(i32, i16)> {
         Vec::new()
@@ -197,6 +202,11 @@ impl Fiber {
         })
     }
 
+    /// From where to where its stack reaches.
+    pub fn stack_range(&self) -> Range<usize> {
+        self.stack.0..self.stack.1
+    }
+
     /// Memory for the call stack of one thread.
     pub fn new_frames() -> *mut Frame {
         sys::map(FRAMES * size_of::<Frame>()).cast()
@@ -313,6 +323,12 @@ impl Fiber {
     #[inline(always)]
     pub fn changed_something(&mut self) {
         self.fruitless = 0;
+    }
+
+    /// What giving way counts for: a thread that was quiet has gone round far more often than one that was seen
+    /// to read.
+    pub fn rounds(&self) -> u64 {
+        if self.quiet_turns > 0 { 8 } else { 1 }
     }
 
     /// An operation that by its nature brings nothing (a yield, a failed try).

@@ -7,8 +7,30 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// only one thread of a controlled program runs at a time, so one word is enough.
 pub static CALLER: AtomicUsize = AtomicUsize::new(0);
 
-/// The stack pointer at that moment: the return address lies there.
-pub static CALLER_STACK: AtomicUsize = AtomicUsize::new(0);
+/// How many registers a function keeps for its caller, the stack pointer included.
+pub const KEPT: usize = 7;
+
+/// What they held when the program last came into the runtime. The first is the stack pointer: the return
+/// address lies there. With the memory they are all that the program goes on with.
+pub static REGISTERS: [AtomicUsize; KEPT] = [const { AtomicUsize::new(0) }; KEPT];
+
+/// The registers that the program goes on with.
+pub fn registers() -> [usize; KEPT] {
+    std::array::from_fn(|index| REGISTERS[index].load(Ordering::Relaxed))
+}
+
+/// The instructions that note the registers; `{registers}` has to be [`REGISTERS`].
+macro_rules! note_registers {
+    () => {
+        "mov [rip + {registers}], rsp\n\
+         mov [rip + {registers} + 8], rbx\n\
+         mov [rip + {registers} + 16], rbp\n\
+         mov [rip + {registers} + 24], r12\n\
+         mov [rip + {registers} + 32], r13\n\
+         mov [rip + {registers} + 40], r14\n\
+         mov [rip + {registers} + 48], r15"
+    };
+}
 
 /// Whether this process is under control. If not, every interposer is a plain forwarder.
 static CONTROLLED: AtomicBool = AtomicBool::new(false);
@@ -33,7 +55,7 @@ pub fn caller() -> u64 {
 /// The place in the program's own code from which the interposed function was reached: where the
 /// call came through a system library, the nearest return address above it on the stack.
 pub fn site() -> u64 {
-    let (pc, stack) = (caller(), CALLER_STACK.load(Ordering::Relaxed));
+    let (pc, stack) = (caller(), REGISTERS[0].load(Ordering::Relaxed));
     let libraries = &crate::engine::engine().world.libraries;
     if !libraries.is_system(pc) {
         return pc;
@@ -108,6 +130,7 @@ macro_rules! interpose {
                     // SAFETY: the same arguments go to the same function.
                     return unsafe { crate::interpose::real!($name as unsafe extern "C-unwind" fn($($type),*) $(-> $ret)?)($($arg),*) };
                 }
+                crate::spin::called();
                 #[allow(unused_unsafe)]
                 // SAFETY: the body relies on what the C function demands of its caller.
                 unsafe { $body }
@@ -123,10 +146,10 @@ macro_rules! note_caller_and_jump {
         std::arch::naked_asm!(
             "mov r11, [rsp]",
             "mov [rip + {caller}], r11",
-            "mov [rip + {stack}], rsp",
+            crate::interpose::note_registers!(),
             "jmp {serve}",
             caller = sym crate::interpose::CALLER,
-            stack = sym crate::interpose::CALLER_STACK,
+            registers = sym crate::interpose::REGISTERS,
             serve = sym $serve,
         )
     };
@@ -134,4 +157,5 @@ macro_rules! note_caller_and_jump {
 
 pub(crate) use interpose;
 pub(crate) use note_caller_and_jump;
+pub(crate) use note_registers;
 pub(crate) use real;

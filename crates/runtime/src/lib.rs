@@ -33,6 +33,7 @@ mod server;
 mod shadow;
 mod signals;
 mod specific;
+mod spin;
 mod steered;
 mod story;
 mod sync;

@@ -1,6 +1,7 @@
 //! Which code is the program's own, and which belongs to the system underneath it.
 
 use std::ffi::{CStr, c_int, c_void};
+use std::ops::Range;
 
 /// Libraries whose inner call sites mean nothing to the programmer.
 const SYSTEM: [&str; 8] =
@@ -11,6 +12,7 @@ const SYSTEM: [&str; 8] =
 pub struct Libraries {
     system: Vec<(u64, u64)>,
     program: Vec<(u64, u64)>,
+    own: Range<usize>,
 }
 
 impl Libraries {
@@ -20,6 +22,11 @@ impl Libraries {
         // SAFETY: the callback gets this very place back while the call lasts.
         unsafe { libc::dl_iterate_phdr(Some(add), (&raw mut libraries).cast()) };
         libraries
+    }
+
+    /// From where to where this library reaches, its data included.
+    pub fn own(&self) -> Range<usize> {
+        self.own.clone()
     }
 
     /// Whether the address is in a system library.
@@ -57,9 +64,16 @@ unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _size: usize, into: *mut
         } else {
             &mut libraries.program
         };
+        let is_own = file.starts_with("libthreadbare_rt");
         for header in std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum as usize) {
+            let start = info.dlpi_addr + header.p_vaddr;
+            if header.p_type == libc::PT_LOAD && is_own {
+                let (first, end) =
+                    (start as usize & !4095, (start + header.p_memsz).next_multiple_of(4096) as usize);
+                let own = &mut libraries.own;
+                *own = if own.end == 0 { first..end } else { own.start.min(first)..own.end.max(end) };
+            }
             if header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0 {
-                let start = info.dlpi_addr + header.p_vaddr;
                 list.push((start, start + header.p_memsz));
             }
         }

@@ -28,6 +28,11 @@ impl Shared {
         Shared { base }
     }
 
+    /// Where the memory begins.
+    pub fn address(&self) -> usize {
+        self.base as usize
+    }
+
     /// The head of the memory.
     #[inline(always)]
     #[allow(clippy::mut_from_ref)]
@@ -65,6 +70,16 @@ impl Shared {
             self.prepare_events(control.events);
         }
         Some(place)
+    }
+
+    /// The events so far.
+    pub fn events(&self) -> &'static [Event] {
+        let control = self.control();
+        match self.slot::<Event>(control.layout.events, 0) {
+            // SAFETY: so many events were written to the area.
+            Some(first) => unsafe { std::slice::from_raw_parts(first, control.events as usize) },
+            None => &[],
+        }
     }
 
     /// In a long execution, has the pages of the next events ready in one go: faulting them in one

@@ -45,6 +45,11 @@ pub fn init() {
     }
 }
 
+/// From where to where the notes reach.
+pub fn reserved() -> std::ops::Range<usize> {
+    BASE..BASE + BYTES
+}
+
 /// The cell for an address.
 #[inline(always)]
 pub fn cell(address: usize) -> *mut Cell {

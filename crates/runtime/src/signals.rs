@@ -37,6 +37,16 @@ pub fn is_ours(handler: usize) -> bool {
     handler == caught as *const () as usize
 }
 
+/// Whether this runtime catches a signal.
+pub fn catches(signal: c_int) -> bool {
+    // SAFETY: only reads the disposition.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, std::ptr::null(), &mut action);
+        is_ours(action.sa_sigaction)
+    }
+}
+
 extern "C" fn caught(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     if !crate::interpose::controlled() {
         // SAFETY: back to the default, and the instruction runs into it again.
@@ -48,6 +58,9 @@ extern "C" fn caught(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_
         let context = &*context.cast::<libc::ucontext_t>();
         ((*info).si_addr() as usize, context.uc_mcontext.gregs[libc::REG_RIP as usize] as u64)
     };
+    if signal == libc::SIGSEGV && crate::spin::explains(pc) {
+        return;
+    }
     let engine = engine();
     engine.forget_write();
     // Inside the runtime the announced operation says more than the faulting instruction.

@@ -1,6 +1,8 @@
 //! System calls made directly: the C library's wrappers are interposed by this very library.
 
 use std::arch::asm;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Makes a system call; errors come back as negative numbers.
 ///
@@ -28,14 +30,28 @@ pub unsafe fn call(number: i64, args: [usize; 6]) -> isize {
     result
 }
 
+/// Where the runtime's own memory lies: above the notes on the program's memory, apart from everything that the
+/// program maps.
+const OWN: usize = 0x5000_0000_0000;
+
+/// Where its next piece shall be. One thread at a time runs runtime code.
+static NEXT: AtomicUsize = AtomicUsize::new(OWN);
+
+/// From where to where the runtime's own memory reaches.
+pub fn own_memory() -> Range<usize> {
+    OWN..NEXT.load(Ordering::Relaxed)
+}
+
 /// Maps fresh private memory that costs nothing until touched.
 pub fn map(bytes: usize) -> *mut u8 {
+    let bytes = bytes.next_multiple_of(4096);
+    let place = NEXT.fetch_add(bytes, Ordering::Relaxed);
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    // SAFETY: an anonymous mapping at an address of the kernel's choice disturbs nothing.
+    // SAFETY: the kernel takes the address as a wish: an anonymous mapping where nothing is disturbs nothing.
     let address = unsafe {
         call(
             libc::SYS_mmap,
-            [0, bytes, (libc::PROT_READ | libc::PROT_WRITE) as usize, flags as usize, usize::MAX, 0],
+            [place, bytes, (libc::PROT_READ | libc::PROT_WRITE) as usize, flags as usize, usize::MAX, 0],
         )
     };
     if address < 0 {

@@ -40,6 +40,11 @@ pub struct Slot {
 }
 
 impl Slot {
+    /// From where to where its stack reaches.
+    pub fn stack_range(&self) -> std::ops::Range<usize> {
+        self.stack.0..self.stack.1
+    }
+
     /// The thread block from the lowest thread-local variable to the end of the C library's own
     /// record: everything between the borrowed stack's top and the end of its mapping.
     fn block(&self) -> (usize, usize) {

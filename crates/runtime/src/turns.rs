@@ -43,7 +43,9 @@ impl Engine {
         fiber.timed = timed;
         self.complete_write();
         if self.running {
-            self.reschedule();
+            if !self.looks_on() {
+                self.reschedule();
+            }
         } else if !fiber.ready() {
             deadlock::report();
         }
@@ -58,9 +60,7 @@ impl Engine {
         if self.running {
             self.policy.executed(fiber.id, &fiber.pending);
             fiber.quiet_turns = 0;
-            if !self.policy.is_replay() {
-                self.update_stop();
-            }
+            self.update_stop();
             if fiber.cancel.asynchronous {
                 crate::cancel::check(fiber);
             }
@@ -74,7 +74,7 @@ impl Engine {
         if let Some(creator) = fiber.starting.take() {
             self.go(creator, SwitchReason::Started);
         } else {
-            if fiber.fruitless == 0 {
+            if fiber.fruitless == 0 && fiber.quiet_turns == 0 {
                 self.fruitless_rounds = 0;
             }
             let steps = self.shared.control().steps;
@@ -98,7 +98,10 @@ impl Engine {
         let fiber = self.current();
         if self.live.len() == 1 && fiber.ready() && !self.policy.is_replay() {
             fiber.gave_way_at = None;
-            return self.count_fruitless(fiber.fruitless);
+            if fiber.fruitless > 0 || fiber.quiet_turns > 0 {
+                self.count_fruitless(fiber.rounds());
+            }
+            return;
         }
         let next = self.decide();
         if next != fiber.id {
@@ -144,7 +147,9 @@ impl Engine {
                 for id in &self.live {
                     self.fibers[id.index()].gave_way_at = None;
                 }
-                self.count_fruitless(1);
+                if let Some(looked_at) = self.count_fruitless(fiber.rounds()) {
+                    return looked_at;
+                }
                 continue;
             }
             if !outside::wait_for_any(self) {
@@ -178,14 +183,6 @@ impl Engine {
         chosen
     }
 
-    fn count_fruitless(&mut self, rounds: u32) {
-        if rounds == 0 {
-            self.fruitless_rounds = 0;
-            return;
-        }
-        self.fruitless_rounds += 1;
-    }
-
     /// The step limit was reached. Only now is it said whether everybody spins: a long
     /// computation on private memory that looks at some shared value looks the same until it ends.
     fn report_hang(&self, limit: u64) -> ! {
@@ -194,7 +191,7 @@ impl Engine {
                 FailureKind::Hang,
                 format_args!(
                     "livelock: every thread that can go on only spins, re-reading values that nobody changes\n{}",
-                    deadlock::describe_threads()
+                    deadlock::describe_threads(|_| None)
                 ),
             );
         }
@@ -276,19 +273,30 @@ impl Engine {
     pub fn update_stop(&mut self) {
         const DENSE_STEPS: u64 = 256;
         let fiber = self.current();
+        if self.spinning.is_looking() {
+            fiber.stop_at = fiber.ops.saturating_add(1);
+            return;
+        }
         fiber.stop_at = match &mut self.probe {
             Some(rng) => {
                 let gap = 1 + rng.below(1 + self.shared.control().steps / DENSE_STEPS);
                 fiber.ops.saturating_add(gap as u32)
             }
-            None if self.policy.is_replay() => self.policy.stop_at(fiber.id),
-            None => fiber.ops.saturating_add(QUIET),
+            None => self.policy.stop_at(fiber.id).min(fiber.ops.saturating_add(self.quiet_limit())),
         };
     }
 
     /// Whether the running thread stops at a private access only because it made so many of them.
     pub fn is_quiet(&self) -> bool {
-        self.probe.is_none() && !self.policy.is_replay()
+        // SAFETY: the running fiber.
+        let (id, ops) = unsafe { ((*self.current).id, (*self.current).ops) };
+        self.spinning.is_looking() || (self.probe.is_none() && self.policy.stop_at(id) != ops)
+    }
+
+    /// Wherever the original of a replay gave way there is a switch in the list: until its end a thread gives
+    /// way by itself only where the list does not fit.
+    fn quiet_limit(&self) -> u32 {
+        if self.policy.is_unfinished_replay() { 16 * QUIET } else { QUIET }
     }
 
     /// Lets others go before a private access; says whether one did. This is no step: a program
@@ -297,13 +305,15 @@ impl Engine {
         let fiber = self.current();
         fiber.pending = op;
         self.complete_write();
-        fiber.quiet_turns += 1;
-        fiber.gave_way_at = Some(self.progress);
-        if fiber.quiet_turns >= QUIET_TURNS {
-            self.policy.gave_way(fiber.id);
-        }
         let switches = self.shared.control().switches;
-        self.reschedule();
+        if !self.looks_on() {
+            fiber.quiet_turns += 1;
+            fiber.gave_way_at = Some(self.progress);
+            if fiber.quiet_turns >= QUIET_TURNS {
+                self.policy.gave_way(fiber.id);
+            }
+            self.reschedule();
+        }
         self.update_stop();
         switches != self.shared.control().switches
     }

@@ -76,6 +76,12 @@ impl AnyPolicy {
         matches!(self, AnyPolicy::Replay(_))
     }
 
+    /// Whether this is a replay that has switches left to make.
+    #[inline]
+    pub fn is_unfinished_replay(&self) -> bool {
+        matches!(self, AnyPolicy::Replay(replay) if replay.left() > 0)
+    }
+
     /// The prefix that is followed, if this is one.
     pub fn prefix(&mut self) -> Option<&mut Prefix> {
         match self {

@@ -10,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::fingerprint::short_hex;
 use crate::runtime_library::{RuntimeLibrary, UnpackError};
+use crate::std_entries;
 use crate::wrapper::{Language, WrapperError, compiler_command, not_started};
 
 /// The only target whose instrumentation is known to work.
@@ -127,6 +128,7 @@ fn run_rust(source: &Path, flags: &[String], program: &Path) -> Result<Output, B
     command
         .args(["--edition", "2024", "-g", "-Copt-level=0"])
         .args(rust_flags(&library))
+        .args(std_entries::flags(&compiler, RUST_TARGET, library.folder()))
         .arg(source)
         .arg("-o")
         .arg(program)

@@ -28,6 +28,8 @@ pub struct Execution {
     pub warnings: Vec<String>,
     /// What the program wrote to standard output and standard error.
     pub output: Vec<u8>,
+    /// It was ended because it made no step for too long.
+    pub stalled: bool,
     /// For a replay: the number of the first switch that could not be followed, and why.
     pub divergence: Option<(u64, String)>,
 }
@@ -47,6 +49,7 @@ impl Execution {
             discovered: Vec::new(),
             warnings: Vec::new(),
             output: output.into_bytes(),
+            stalled: false,
             divergence: None,
         }
     }

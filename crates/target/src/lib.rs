@@ -24,6 +24,7 @@ mod rust_heap;
 mod server;
 mod server_error;
 mod signal;
+mod std_entries;
 mod steering;
 mod symbols;
 mod trace_hash;

@@ -88,13 +88,12 @@ pub(crate) fn read(control: &Control, wait_status: i32, output: &[u8]) -> (Outco
 }
 
 /// An execution that had to be ended from outside.
-pub(crate) fn stalled(control: &Control, after: Duration) -> Outcome {
+pub(crate) fn stalled(thread: ThreadId, after: Duration) -> Outcome {
     let message = format!(
         "the program made no scheduling point for {} s: it computes without end, or waits in a call \
          that threadbare does not control",
         after.as_secs_f64().ceil()
     );
-    let thread = control.failure_thread;
     Outcome::Failed(Failure { kind: FailureKind::Hang, message, thread, stack: Vec::new() })
 }
 

@@ -25,6 +25,15 @@ pub struct Program {
     pub stdin: Option<PathBuf>,
 }
 
+impl Program {
+    /// Whether the executable holds the standard library of Rust, which comes compiled and not instrumented.
+    pub fn holds_rust_std(&self) -> bool {
+        let Ok(content) = std::fs::read(&self.executable) else { return false };
+        let Ok(elf) = ElfFile::<FileHeader64<Endianness>>::parse(&*content) else { return false };
+        elf.symbols().any(|symbol| symbol.is_definition() && symbol.name() == Ok("rust_eh_personality"))
+    }
+}
+
 /// Why there is no program to run.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {

@@ -111,7 +111,7 @@ fn cache_folders() -> Vec<PathBuf> {
 /// Other processes may unpack at the same time: each writes its own file and renames it.
 fn write_atomically(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     path.parent().map_or(Ok(()), fs::create_dir_all)?;
-    let partial = path.with_added_extension(std::process::id().to_string());
+    let partial = path.with_extension(format!("{}.partial", std::process::id()));
     let result = (|| {
         let mut file = fs::File::create(&partial)?;
         file.write_all(bytes)?;

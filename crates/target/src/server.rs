@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use threadbare_sched::{PolicyKind, PolicySpec};
-use threadbare_trace::{Event, Outcome};
+use threadbare_trace::{Event, Outcome, ThreadId};
 use threadbare_wire::{
     ContextRecord, DecisionRecord, LearnedRecord, News, Plan, Request, SwitchRecord, flags,
 };
@@ -280,7 +280,12 @@ impl Server {
         }
         let control = self.memory.control();
         let (outcome, remark) = if told.stalled {
-            (outcome::stalled(control, self.options.stall), None)
+            let count = control.switches;
+            // SAFETY: the area holds switches.
+            let switches =
+                unsafe { self.memory.records::<SwitchRecord>(self.memory.layout().switches, count) };
+            let running = switches.last().map_or(ThreadId::MAIN, |switch| switch.to);
+            (outcome::stalled(running, self.options.stall), None)
         } else {
             outcome::read(control, told.status, &output)
         };
@@ -321,6 +326,7 @@ impl Server {
             discovered,
             warnings,
             output,
+            stalled: told.stalled,
             divergence,
         })
     }

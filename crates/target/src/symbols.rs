@@ -221,6 +221,9 @@ impl Symbols {
         let mut name = module.data.find(offset)?;
         let of = module.types.of_variable(offset - name.offset);
         name.path = of.map(|of| module.types.path(of, name.offset, part));
+        if let Some(path) = name.path.as_mut().filter(|_| name.symbol.contains("::")) {
+            leave_out_insides(path);
+        }
         Some(name)
     }
 
@@ -275,6 +278,15 @@ pub(crate) fn demangle(name: &str) -> String {
         return name.to_string();
     }
     addr2line::demangle_auto(name.into(), None).into_owned()
+}
+
+/// Leaves out how Rust's library makes atomics and locks inside: they stand for themselves.
+fn leave_out_insides(path: &mut String) {
+    for inside in [".v.value", ".inner.futex"] {
+        if path.ends_with(inside) {
+            path.truncate(path.len() - inside.len());
+        }
+    }
 }
 
 #[cfg(test)]

@@ -92,6 +92,7 @@ mod tests {
             discovered: Vec::new(),
             warnings: Vec::new(),
             output: Vec::new(),
+            stalled: false,
             divergence: None,
         };
         (execution, Symbols::new(&Modules::with_one("lib.so", code, 0x4000)))

@@ -339,6 +339,7 @@ fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
         discovered: walk.discovered.iter().map(|&place| LearnedRecord { site: 0, place }).collect(),
         warnings: Vec::new(),
         output: Vec::new(),
+        stalled: false,
         divergence: None,
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod io;
 pub mod poll;
+pub mod promises;
 pub mod streams;
 pub mod strings;
 pub mod syscall;

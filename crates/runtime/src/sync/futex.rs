@@ -3,10 +3,10 @@
 use std::ffi::c_int;
 
 use libc::timespec;
-use threadbare_trace::EventKind;
+use threadbare_trace::{EventKind, ThreadId};
 
 use super::queue::{ANY, Queue};
-use super::{Limit, note, step, step_when};
+use super::{Limit, note, step, step_when, words};
 use crate::engine::engine;
 use crate::fiber::{Fiber, Waitable};
 use crate::record::unsupported;
@@ -31,7 +31,16 @@ impl Waitable for Wait {
     }
 
     fn what(&self) -> String {
-        format!("a wake-up of futex <obj {:#x}>", self.address)
+        let what = if words::holder(self.address).is_some() { "lock" } else { "a wake-up of futex" };
+        format!("{what} <obj {:#x}>", self.address)
+    }
+
+    fn holder(&self) -> Option<ThreadId> {
+        words::holder(self.address).map(|taken| taken.by)
+    }
+
+    fn word(&self) -> Option<usize> {
+        Some(self.address)
     }
 }
 

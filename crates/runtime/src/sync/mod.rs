@@ -9,6 +9,8 @@ pub mod once;
 mod queue;
 pub mod rwlock;
 pub mod semaphore;
+pub mod standard;
+pub mod words;
 
 use std::ffi::c_int;
 
@@ -66,6 +68,7 @@ pub fn step_when(
 
 /// Notes a step on a synchronization object.
 pub fn note(kind: EventKind, object: usize, value: u64) {
+    crate::spin::was_harmless(kind);
     engine().note(kind, object, 0, value, 0);
 }
 

@@ -1,0 +1,326 @@
+//! Telling a thread that spins for ever from one that only takes its time.
+//!
+//! When every thread that can go on has been re-reading the same values for a while, each of them is run alone
+//! for a few operations, with every announced access looked at, private ones too. If it comes back to where it
+//! was, with the same registers and the same stack, it is followed for one more round, in which all memory is
+//! compared as well. If nothing has changed on the way, and if the thread has asked for nothing that may be
+//! different next time, then it will do so for ever. If that is true of all of them, nobody will ever get on. All of
+//! this is counted in operations, never in time.
+
+mod instant;
+mod remembered;
+
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use threadbare_sched::Op;
+use threadbare_trace::{EventKind, FailureKind, SwitchReason, ThreadId};
+
+use crate::engine::Engine;
+use crate::fiber::{Fiber, Waitable};
+use crate::{access, deadlock, record, signals};
+pub use instant::explains;
+use remembered::Remembered;
+
+/// Fruitless rounds after which threads are looked at for the first time; each time in vain doubles it.
+const FIRST_LOOK: u64 = 32;
+
+/// How many operations one thread is followed for.
+const MOST_OPERATIONS: u64 = 256;
+
+/// How many of the places that a thread reads are named.
+const MOST_NAMED: usize = 4;
+
+/// Calls of the C library under control that may have an effect, or an answer that differs from time to time.
+static CALLS: AtomicU64 = AtomicU64::new(0);
+
+/// A controlled function of the C library was called.
+#[inline(always)]
+pub fn called() {
+    CALLS.store(CALLS.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+}
+
+/// The call in progress turned out to change nothing, and would again.
+pub fn was_harmless(kind: EventKind) {
+    if matches!(
+        kind,
+        EventKind::Yield
+            | EventKind::Sleep
+            | EventKind::LockFailed
+            | EventKind::SemFailed
+            | EventKind::JoinFailed
+    ) {
+        CALLS.store(CALLS.load(Ordering::Relaxed).saturating_sub(1), Ordering::Relaxed);
+    }
+}
+
+/// When threads are looked at next, and the look in progress.
+pub struct Spinning {
+    next_look: u64,
+    look: Option<Look>,
+}
+
+impl Default for Spinning {
+    fn default() -> Spinning {
+        Spinning { next_look: FIRST_LOOK, look: None }
+    }
+}
+
+impl Spinning {
+    /// Whether a thread is being looked at.
+    #[inline(always)]
+    pub fn is_looking(&self) -> bool {
+        self.look.is_some()
+    }
+}
+
+/// A look at all threads that can go on, one after the other.
+struct Look {
+    /// The thread that is looked at.
+    thread: ThreadId,
+    /// Those still to come, the next one last.
+    others: Vec<ThreadId>,
+    /// Those that will spin for ever.
+    found: Vec<Spinner>,
+    progress: u64,
+    calls: u64,
+    operations: u64,
+    /// Where the thread stood, and after how many operations: it may come back there.
+    mark: Option<(Stand, u64)>,
+    /// What it has done since.
+    since: Vec<Op>,
+    /// It came back there once. The program's memory, and what it held then.
+    memory: Option<(Remembered, u64)>,
+    /// It always comes back; the code address of the place where it is to stop for good.
+    stop: Option<u64>,
+}
+
+/// Where a thread stands: at which operation, with which registers and which stack.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Stand {
+    kind: EventKind,
+    object: u64,
+    site: u64,
+    registers: [usize; crate::interpose::KEPT],
+    stack: u64,
+}
+
+/// A thread that spins for ever, and the places that it reads.
+pub struct Spinner {
+    thread: ThreadId,
+    reads: Vec<(u64, u32)>,
+}
+
+impl Spinner {
+    fn new(fiber: &Fiber, operations: &[Op]) -> Spinner {
+        let own = fiber.stack.0 as u64..fiber.stack.1 as u64;
+        let mut reads: Vec<(u64, u32)> = Vec::new();
+        for op in operations {
+            let place = (op.object, op.size);
+            if op.kind.accesses_memory() && !own.contains(&op.object) && !reads.contains(&place) {
+                reads.push(place);
+            }
+        }
+        Spinner { thread: fiber.id, reads }
+    }
+
+    /// What the thread does, in words; `<obj …>` stands for the name of an address.
+    fn describe(&self) -> String {
+        let mut text = "spins".to_string();
+        for (count, (address, size)) in self.reads.iter().take(MOST_NAMED).enumerate() {
+            let _ = write!(text, "{}<obj {address:#x}>", if count == 0 { ", reading " } else { ", " });
+            if matches!(size, 1 | 2 | 4 | 8) {
+                // SAFETY: the thread has just read there, and nobody has run since who could have unmapped it.
+                let _ = write!(text, " = {}", unsafe { access::load(*address as usize, *size as u8) });
+            }
+        }
+        if self.reads.len() > MOST_NAMED {
+            let _ = write!(text, " and {} more", self.reads.len() - MOST_NAMED);
+        }
+        text
+    }
+}
+
+impl Engine {
+    /// Counts a round in which nobody got on, or several. Says who is to be looked at, if that has gone on for too
+    /// long.
+    pub(crate) fn count_fruitless(&mut self, rounds: u64) -> Option<ThreadId> {
+        self.fruitless_rounds += rounds;
+        // Where a schedule is being followed, patience is longer: it may have to be spun through.
+        let due = if self.policy.is_unfinished_replay() {
+            self.spinning.next_look * 1024
+        } else {
+            self.spinning.next_look
+        };
+        if self.fruitless_rounds < due || self.spinning.is_looking() {
+            return None;
+        }
+        self.spinning.next_look *= 2;
+        self.begin_look()
+    }
+
+    fn begin_look(&mut self) -> Option<ThreadId> {
+        let world = &self.world;
+        if self.os_threads || world.forked || world.process_shared || world.process_signals != 0 {
+            return None;
+        }
+        // The thread with the lowest number comes last: the hang is shown as its own.
+        let mut others = Vec::new();
+        for index in 0..self.live.len() {
+            let fiber = self.fiber(self.live[index]);
+            // SAFETY: what a thread waits for outlives the wait.
+            let outward =
+                |wait: *const dyn Waitable| unsafe { (*wait).outside() || !(*wait).descriptors().is_empty() };
+            if fiber.wait.is_some_and(outward) || fiber.starting.is_some() || signals::is_due(fiber) {
+                return None;
+            }
+            if fiber.ready() {
+                others.push(fiber.id);
+            }
+        }
+        let thread = others.pop()?;
+        if !instant::forbid() {
+            return None;
+        }
+        self.spinning.look = Some(Look {
+            thread,
+            others,
+            found: Vec::new(),
+            progress: self.progress,
+            calls: CALLS.load(Ordering::Relaxed),
+            operations: 0,
+            mark: None,
+            since: Vec::new(),
+            memory: None,
+            stop: None,
+        });
+        Some(thread)
+    }
+
+    fn end_look(&mut self) {
+        if self.spinning.look.take().is_some() {
+            instant::allow();
+        }
+    }
+
+    /// The running thread is about to make an operation. True if it shall make it, without a decision, because
+    /// it is being looked at.
+    #[inline(always)]
+    pub(crate) fn looks_on(&mut self) -> bool {
+        self.spinning.is_looking() && self.look_on()
+    }
+
+    #[cold]
+    fn look_on(&mut self) -> bool {
+        let fiber = self.current();
+        // Whether the call in progress is harmless shows when it is over.
+        let in_call = !fiber.pending.kind.accesses_memory() && fiber.pending.kind != EventKind::Fence;
+        let (progress, calls) = (self.progress, CALLS.load(Ordering::Relaxed) - u64::from(in_call));
+        let Some(look) = &mut self.spinning.look else { return false };
+        let same = look.thread == fiber.id
+            && fiber.ready()
+            && !signals::is_due(fiber)
+            && look.progress == progress
+            && look.calls == calls
+            && !instant::was_asked();
+        let found = if same { look.take_in(fiber) } else { Found::Nothing };
+        match found {
+            Found::Nothing => {
+                self.end_look();
+                return false;
+            }
+            Found::Round => {
+                let memory = Remembered::look(self, fiber.id);
+                let Some((memory, look)) = memory.zip(self.spinning.look.as_mut()) else {
+                    self.end_look();
+                    return false;
+                };
+                let holds = memory.digest();
+                look.memory = Some((memory, holds));
+            }
+            Found::OnTheWay => {}
+            Found::Spinner => match look.others.pop() {
+                Some(next) => {
+                    look.begin(next);
+                    self.go(next, SwitchReason::GaveWay);
+                }
+                None => self.report_livelock(),
+            },
+        }
+        true
+    }
+
+    fn report_livelock(&mut self) -> ! {
+        let found = self.spinning.look.take().map(|look| look.found).unwrap_or_default();
+        for (address, _) in found.iter().flat_map(|spinner| spinner.reads.iter().take(MOST_NAMED)) {
+            self.tell_place(*address as usize);
+        }
+        let spins = |id| found.iter().find(|spinner| spinner.thread == id).map(Spinner::describe);
+        record::fail(
+            FailureKind::Hang,
+            format_args!(
+                "livelock: every thread that can go on only spins, for ever: nobody is left to change what it reads\n{}",
+                deadlock::describe_threads(spins)
+            ),
+        )
+    }
+}
+
+/// What is known of the thread that is looked at.
+enum Found {
+    /// It cannot be said to spin.
+    Nothing,
+    /// It may be spinning.
+    OnTheWay,
+    /// It has come back to where it was, as far as registers and stack go.
+    Round,
+    /// It spins for ever, and stands where it is to stop.
+    Spinner,
+}
+
+impl Look {
+    fn begin(&mut self, next: ThreadId) {
+        self.thread = next;
+        self.operations = 0;
+        self.mark = None;
+        self.memory = None;
+        self.stop = None;
+        self.since.clear();
+    }
+
+    /// Takes in where the thread stands.
+    fn take_in(&mut self, fiber: &Fiber) -> Found {
+        let op = fiber.pending;
+        if self.stop.is_none() {
+            if self.memory.as_ref().is_some_and(|(memory, held)| memory.digest() != *held) {
+                return Found::Nothing;
+            }
+            let registers = crate::interpose::registers();
+            let stack = remembered::stack(fiber, registers[0]);
+            let stand = Stand { kind: op.kind, object: op.object, site: op.site, registers, stack };
+            if self.mark.as_ref().is_some_and(|(mark, _)| *mark == stand) {
+                if self.memory.is_none() {
+                    self.since.clear();
+                    self.since.push(op);
+                    return Found::Round;
+                }
+                // It stops at the same place of its round in every execution.
+                self.stop = self.since.iter().map(|op| op.site).min();
+                self.found.push(Spinner::new(fiber, &self.since));
+            } else {
+                self.operations += 1;
+                // The mark moves on, ever more slowly, so that it comes to lie within the round.
+                let moves = self.mark.as_ref().is_none_or(|(_, at)| self.operations >= 2 * at);
+                if moves && self.memory.is_none() {
+                    self.mark = Some((stand, self.operations));
+                    self.since.clear();
+                }
+                self.since.push(op);
+                if self.operations >= MOST_OPERATIONS {
+                    return Found::Nothing;
+                }
+            }
+        }
+        if self.stop == Some(op.site) { Found::Spinner } else { Found::OnTheWay }
+    }
+}

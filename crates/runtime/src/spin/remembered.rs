@@ -1,0 +1,128 @@
+//! Everything a program can remember: its writable memory, apart from the runtime's own.
+
+use std::ops::Range;
+
+use threadbare_trace::ThreadId;
+
+use crate::engine::Engine;
+use crate::fiber::Fiber;
+use crate::{shadow, sys};
+
+/// Programs with more memory than this are not looked at.
+const MOST_BYTES: usize = 64 << 20;
+
+/// The writable memory of the program, seen from one of its threads.
+pub struct Remembered {
+    /// All but the thread's own stack.
+    outside: Vec<Range<usize>>,
+}
+
+impl Remembered {
+    /// Finds the program's memory. None if there is too much, or if it may change from outside.
+    pub fn look(engine: &mut Engine, thread: ThreadId) -> Option<Remembered> {
+        let mut stacks: Vec<Range<usize>> =
+            engine.world.slots.iter().map(|slot| slot.stack_range()).collect();
+        stacks.push(engine.fiber(ThreadId::MAIN).stack_range());
+        let mut alive = Vec::new();
+        for id in engine.live().to_vec() {
+            let fiber = engine.fiber(id);
+            stacks.push(fiber.stack_range());
+            if id != thread {
+                alive.push(fiber.sp..fiber.stack.1);
+            }
+        }
+        let own = engine.world.libraries.own();
+        let shared = engine.shared.address();
+        let mut outside = Vec::new();
+        for line in maps()?.lines() {
+            let Some((range, manner)) = mapping(line) else { continue };
+            if !manner.starts_with("rw") || shadow::reserved().contains(&range.start) {
+                continue;
+            }
+            if manner.ends_with('s') {
+                if range.contains(&shared) {
+                    continue;
+                }
+                return None;
+            }
+            let unwanted = stacks.iter().cloned().chain([own.clone(), sys::own_memory()]);
+            outside.extend(unwanted.fold(vec![range], without));
+        }
+        outside.extend(alive);
+        let bytes: usize = outside.iter().map(ExactSizeIterator::len).sum();
+        (bytes <= MOST_BYTES).then_some(Remembered { outside })
+    }
+
+    /// One number for what the memory holds.
+    pub fn digest(&self) -> u64 {
+        self.outside.iter().fold(0, |sum, range| digest(sum, range.clone()))
+    }
+}
+
+/// One number for what the stack of a thread holds from `sp` on.
+pub fn stack(fiber: &Fiber, sp: usize) -> u64 {
+    digest(0, sp..fiber.stack.1)
+}
+
+/// What is left of ranges without another one.
+fn without(ranges: Vec<Range<usize>>, out: Range<usize>) -> Vec<Range<usize>> {
+    let parts = ranges.into_iter().flat_map(|range| {
+        let before = range.start..range.end.min(out.start);
+        let after = range.start.max(out.end)..range.end;
+        if out.is_empty() { [range, 0..0] } else { [before, after] }
+    });
+    parts.filter(|part| part.start < part.end).collect()
+}
+
+/// The system's list of mappings.
+fn maps() -> Option<String> {
+    let mut text = Vec::new();
+    // SAFETY: opens, reads into room that is there, and closes.
+    unsafe {
+        let name = c"/proc/self/maps".as_ptr() as usize;
+        let fd = sys::call(libc::SYS_open, [name, (libc::O_RDONLY | libc::O_CLOEXEC) as usize, 0, 0, 0, 0]);
+        if fd < 0 {
+            return None;
+        }
+        loop {
+            let old = text.len();
+            text.resize(old + 16_384, 0);
+            let n =
+                sys::call(libc::SYS_read, [fd as usize, text.as_mut_ptr() as usize + old, 16_384, 0, 0, 0]);
+            text.truncate(old + n.max(0) as usize);
+            if n <= 0 {
+                break;
+            }
+        }
+        sys::call(libc::SYS_close, [fd as usize, 0, 0, 0, 0, 0]);
+    }
+    String::from_utf8(text).ok()
+}
+
+/// The range and the manner (`rw-p`) of a mapping.
+fn mapping(line: &str) -> Option<(Range<usize>, &str)> {
+    let mut words = line.split(' ');
+    let (start, end) = words.next()?.split_once('-')?;
+    let number = |digits| usize::from_str_radix(digits, 16).ok();
+    Some((number(start)?..number(end)?, words.next()?))
+}
+
+/// One number for what a range holds: different contents are as good as never told alike.
+fn digest(sum: u64, range: Range<usize>) -> u64 {
+    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut lanes = [sum, !sum, sum.rotate_left(32), ODD];
+    let (start, end) = (range.start.next_multiple_of(8), range.end & !7);
+    let mix = |lane: u64, word: u64| (lane.rotate_left(23) ^ word).wrapping_mul(ODD);
+    let mut place = start;
+    while place < end {
+        for (index, lane) in lanes.iter_mut().enumerate() {
+            let at = place + index * 8;
+            if at < end {
+                // SAFETY: inside a readable mapping of this process; only this thread runs.
+                *lane = mix(*lane, unsafe { (at as *const u64).read_volatile() });
+            }
+        }
+        place += 32;
+    }
+    lanes.into_iter().fold((end.wrapping_sub(start)) as u64, mix)
+}
