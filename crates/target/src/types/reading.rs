@@ -215,6 +215,14 @@ impl Reading {
             let lock = members.iter_mut().find(|member| member.name.as_deref() == Some("inner"));
             lock.into_iter().for_each(|lock| lock.name = None);
         }
+        // The members of tuples have numbers.
+        for name in members.iter_mut().filter_map(|member| member.name.as_mut()) {
+            if let Some(number) =
+                name.strip_prefix("__").filter(|rest| rest.bytes().all(|b| b.is_ascii_digit()))
+            {
+                *name = number.to_string();
+            }
+        }
         let table = &self.types.table;
         let mut sized = members.iter_mut().filter(|member| table[member.of.0].size > 0);
         if let (Some(only), None) = (sized.next(), sized.next()) {
