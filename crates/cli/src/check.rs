@@ -14,7 +14,7 @@ use crate::findings::{Findings, Told};
 use crate::found::{self, Kept, Shelf};
 use crate::names::ExecutionNames;
 use crate::progress::Bar;
-use crate::rerun::{self, Others, Stage};
+use crate::rerun::{self, Stage};
 use crate::suppressions::Suppressions;
 use crate::{hunt, keep, output, stop};
 
@@ -106,8 +106,8 @@ fn keep_failures(
     let minimise = !args.hunt.no_minimise;
     let shelf = Shelf { folder: &args.hunt.out, name: &name, minimise, head: head.clone() };
     let look = output::look(&args.hunt.output);
-    let (passing, failing) = (result.passing.clone(), Vec::new());
-    stage.compare_with(Others { passing, failing, tried: result.executions });
+    stage.spend_no_more_than(result.elapsed);
+    stage.lab().know(&result.passing, result.executions);
     let keep = |met: &Met| {
         let (execution, count) = (met.execution, met.count);
         let found = Found { execution, policy: "check".into(), run: met.run.clone(), count };

@@ -15,7 +15,7 @@ use crate::error::CliError;
 use crate::explain::explain;
 use crate::keep;
 use crate::names::ExecutionNames;
-use crate::rerun::{self, Others, Stage};
+use crate::rerun::{self, Stage};
 
 /// A failure that was run again and kept.
 pub struct Kept {
@@ -34,9 +34,6 @@ pub struct Kept {
     /// What goes into a SARIF file.
     pub sarif: Option<SarifResult>,
 }
-
-/// The longest trace whose cause is looked for.
-const LONGEST_COMPARED: usize = 20_000;
 
 /// Where failures are kept, and under which name.
 pub struct Shelf<'a> {
@@ -59,34 +56,29 @@ pub fn keep(
     shelf: &Shelf<'_>,
     look: &Look,
 ) -> Result<Kept, CliError> {
-    let nothing = Symbols::new(&Modules::default());
     let mut is_minimal = false;
-    let mut others: Rc<Others> = Rc::default();
-    let (again, symbols) = match stage {
-        Some(stage) => {
-            let again = stage.follow(&found.run.switches).ok();
-            let again = again.filter(|again| rerun::same_failure(&again.outcome, &found.run.outcome));
-            let shortest = again.map(|again| {
-                // Every run of a hang takes as long as a hang does.
-                if hangs(&again) || !shelf.minimise {
-                    return again;
-                }
-                let (shortest, minimal) = stage.shorten(again);
-                is_minimal = minimal;
-                shortest
-            });
-            // Where the trace is long, so are the others, and no pattern is short enough to read.
-            if shortest.as_ref().is_some_and(|run| run.events.len() <= LONGEST_COMPARED) {
-                others = stage.others();
+    let mut again = None;
+    let mut symbols = Rc::new(Symbols::new(&Modules::default()));
+    let mut lab = None;
+    if let Some(stage) = stage {
+        let same = stage.follow(&found.run.switches).ok();
+        let same = same.filter(|again| rerun::same_failure(&again.outcome, &found.run.outcome));
+        again = same.map(|same| {
+            // Every run of a hang takes as long as a hang does.
+            if hangs(&same) || !shelf.minimise {
+                return same;
             }
-            (shortest, stage.symbols())
-        }
-        None => (None, &nothing),
-    };
+            let (shortest, minimal) = stage.shorten(same);
+            is_minimal = minimal;
+            shortest
+        });
+        symbols = Rc::clone(stage.symbols());
+        lab = Some(stage.lab());
+    }
     let reproduced = again.is_some();
     let run = again.as_ref().unwrap_or(&found.run);
-    let names = ExecutionNames::new(symbols, run);
-    let (Some(mut report), Some(failure)) = (describe(run, &names, symbols), run.outcome.failure()) else {
+    let names = ExecutionNames::new(&symbols, run);
+    let (Some(mut report), Some(failure)) = (describe(run, &names, &symbols), run.outcome.failure()) else {
         return Err(CliError::Uncontrolled("the failure has no description".into()));
     };
     let schedule = Schedule {
@@ -95,15 +87,10 @@ pub fn keep(
         switches: rerun::to_schedule(&run.switches, &names),
         ..shelf.head.clone()
     };
-    let explanation = explain(run, &others, &names);
+    let explanation = explain(run, lab.filter(|_| reproduced), &symbols, &names);
     let is_sure = explanation.as_ref().is_some_and(|it| it.sure);
     let (sentence, cause) = explanation.map_or((None, None), |it| (it.sentence, it.finding));
-    report.cause = sentence.or_else(|| {
-        let never_passes = others.passing.is_empty() && others.tried > 0 && cause.is_none();
-        never_passes.then(|| {
-            format!("none of {} other executions passed: any order of the threads fails", others.tried)
-        })
-    });
+    report.cause = sentence;
     let trace = recorded(run, &names, &schedule);
     let path = keep::keep(shelf.folder, shelf.name, &schedule, &trace, &run.output)?;
     report.execution = found.execution;

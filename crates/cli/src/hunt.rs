@@ -142,6 +142,9 @@ fn keep_all(
     let mut stage = Stage::set(program, &conditions)
         .inspect_err(|error| output::say(&format!("warning: the failure was not run again: {error}")))
         .ok();
+    if let Some(stage) = &mut stage {
+        stage.spend_no_more_than(campaign.elapsed);
+    }
     campaign.found.iter().map(|found| found::keep(found, stage.as_mut(), &shelf, &look)).collect()
 }
 

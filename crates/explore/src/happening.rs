@@ -6,7 +6,7 @@ use threadbare_analysis::patterns::{self, Pattern};
 use threadbare_analysis::{Access, Certainty, Finding, FindingKind, Held, LockSets, stuck};
 use threadbare_sched::{Goal, PolicyKind, PolicySpec};
 use threadbare_target::Execution;
-use threadbare_trace::{Event, EventKind, FailureKind, ThreadId};
+use threadbare_trace::{Awaited, Event, EventKind, FailureKind, ThreadId};
 
 use crate::strategy::Plan;
 
@@ -25,7 +25,7 @@ pub(crate) fn fails_of(finding: &Finding, run: &Execution) -> bool {
 }
 
 /// The plan of an attempt to make a finding happen. Its event numbers are those of `events`.
-pub(crate) fn directed(finding: &Finding, events: &[Event], attempt: u64) -> Option<Plan> {
+pub fn directed(finding: &Finding, events: &[Event], attempt: u64) -> Option<Plan> {
     let mut plan = Plan::new(PolicyKind::Directed, 0, "directed");
     let is_locked = !finding.locks.is_empty();
     let (goal, wanted): (Goal, Vec<&Access>) = match (finding.kind, finding.accesses.len()) {
@@ -90,8 +90,10 @@ pub(crate) fn happens(finding: &Finding, run: &Execution) -> bool {
         FindingKind::Deadlock => {
             let Some(failure) = run.outcome.failure() else { return false };
             let about = stuck(&run.events, failure).map(|stuck| stuck.locks);
+            // Threads that are not told of something wait for no lock.
+            let waits = failure.waiting().iter().any(|it| matches!(it.awaits, Awaited::Signal(_)));
             failure.kind == FailureKind::Deadlock
-                && about.is_none_or(|locks| locks.iter().any(|lock| finding.locks.contains(lock)))
+                && about.map_or(!waits, |locks| locks.iter().any(|lock| finding.locks.contains(lock)))
         }
         _ => {
             let failure = run.outcome.failure();
