@@ -20,7 +20,7 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use threadbare_trace::{Event, ThreadId};
+use threadbare_trace::{Event, EventKind, ThreadId};
 
 use crate::chain::Chain;
 use crate::finding::Access;
@@ -183,12 +183,17 @@ impl Comparison {
     }
 
     /// A pattern that says all that another one does and more, and separates as well.
-    fn fuller<'a>(&self, than: &'a Occurrence, ranked: &[&'a Occurrence]) -> Option<&'a Occurrence> {
+    fn fuller<'a>(
+        &self,
+        than: &'a Occurrence,
+        ranked: &[&'a Occurrence],
+        shown: &Compared<'_>,
+    ) -> Option<&'a Occurrence> {
         let at = |it: &Occurrence| it.accesses().iter().map(|access| access.event).collect::<Vec<_>>();
         let (mine, known) = (at(than), self.judge(than).1);
         let mut fuller: Vec<_> = (ranked.iter().copied())
             .filter(|it| it.accesses().len() > mine.len())
-            .filter(|it| mine.iter().all(|event| at(it).contains(event)))
+            .filter(|it| mine.iter().all(|event| at(it).contains(event)) && is_one_go(it, shown))
             .filter(|it| {
                 let count = self.judge(it).1;
                 count.failing >= known.failing && count.passing <= known.passing
@@ -211,6 +216,31 @@ fn clarity(pattern: u8) -> u8 {
         1..=3 | 8 => 1,
         _ => 0,
     }
+}
+
+/// Whether each thread makes its accesses of a pattern in one go: in between it does not do the same to any of the
+/// variables again, as it would in another round of a loop.
+fn is_one_go(occurrence: &Occurrence, shown: &Compared<'_>) -> bool {
+    let event = |at: usize| {
+        shown.events.get(at).or_else(|| shown.pending.iter().flatten().nth(at - shown.events.len()))
+    };
+    let accesses = occurrence.accesses();
+    let variables: Vec<u64> = accesses.iter().filter_map(|it| Some(event(it.event)?.addr)).collect();
+    let writes = |event: &Event| event.kind().is_some_and(EventKind::writes);
+    (1..accesses.len()).all(|later| {
+        let last = &accesses[later];
+        let Some(first) = accesses[..later].iter().rev().find(|it| it.thread == last.thread) else {
+            return true;
+        };
+        let mut between = (first.event + 1..last.event).filter_map(event);
+        let again = |it: &Event| {
+            it.thread == last.thread
+                && it.kind().is_some_and(EventKind::accesses_memory)
+                && variables.contains(&it.addr)
+                && event(last.event).is_some_and(|last| writes(last) == writes(it))
+        };
+        !between.any(again)
+    })
 }
 
 /// How close to the failure an occurrence is, or how close together if it has two variables.
@@ -280,7 +310,8 @@ pub fn causes<'a>(
         return Vec::new();
     }
     let ranked = comparison.ranked(shown, &Chain::of(shown.events, thread));
-    let told = |it: &&Occurrence| comparison.cause(comparison.fuller(it, &ranked).unwrap_or(it), shown);
+    let told =
+        |it: &&Occurrence| comparison.cause(comparison.fuller(it, &ranked, shown).unwrap_or(it), shown);
     ranked.iter().take(most).map(told).collect()
 }
 
@@ -296,8 +327,6 @@ pub fn cause<'a>(
 
 #[cfg(test)]
 mod tests {
-    use threadbare_trace::EventKind;
-
     use super::*;
 
     /// An execution from words such as `1rx` (thread 1 reads x); the site is the thread and the how many-th word of

@@ -13,7 +13,7 @@ use crate::error::CliError;
 use crate::findings::{Findings, Told};
 use crate::found::{self, Kept, Shelf};
 use crate::names::ExecutionNames;
-use crate::progress::Bar;
+use crate::progress::{Bar, Phase};
 use crate::rerun::{self, Stage};
 use crate::suppressions::Suppressions;
 use crate::{hunt, keep, output, stop};
@@ -66,15 +66,18 @@ fn tell_all(
     suppressions: &Suppressions,
 ) -> Result<Findings, CliError> {
     let mut findings = Findings::default();
+    let mut headings = Vec::new();
     for examined in &result.findings {
         let names = ExecutionNames::new(stage.symbols(), &examined.run);
         let text = finding_text(&examined.finding, &names, examined.confirmed.is_some());
         let count = examined.finding.count;
+        headings.push(text.heading.clone());
         if suppressions.silence(&text) {
             findings.silenced += 1;
         } else if !findings.count_again(&text, count) {
             let schedule = keep_schedule(args, examined, stage.symbols(), head)?;
-            findings.add(Told { text, schedule, fails: examined.fails, count });
+            let follows_from = examined.follows_from.and_then(|place| headings.get(place).cloned());
+            findings.add(Told { text, schedule, fails: examined.fails, count, follows_from });
         }
     }
     Ok(findings)
@@ -104,7 +107,8 @@ fn keep_failures(
 ) -> Result<Vec<Kept>, CliError> {
     let name = keep::file_stem(&args.hunt.program);
     let minimise = !args.hunt.no_minimise;
-    let shelf = Shelf { folder: &args.hunt.out, name: &name, minimise, head: head.clone() };
+    let phase = Phase::new(args.hunt.output.quiet);
+    let shelf = Shelf { folder: &args.hunt.out, name: &name, minimise, phase: &phase, head: head.clone() };
     let look = output::look(&args.hunt.output);
     stage.spend_no_more_than(result.elapsed);
     stage.lab().know(&result.passing, result.executions);
@@ -133,6 +137,7 @@ fn words(args: &CheckArgs, result: &Check, findings: &Findings, failures: &[Kept
         if let Some(cause) = &report.cause {
             text.push_str(&format!("   Cause: {cause}.\n"));
         }
+        kept.left_out.iter().for_each(|what| text.push_str(&format!("   {what}\n")));
         text.push_str(&format!("   threadbare replay {}\n\n", kept.schedule.display()));
     }
     let counted = |number: usize, what: &str| match number {

@@ -65,7 +65,7 @@ pub fn explain(
     if run.events.len() > LONGEST_COMPARED {
         return None;
     }
-    let others = lab.others();
+    let others = lab.others(run);
     let all = others.passing.iter().chain(&others.failing);
     let unwoken = unwoken(&run.events, failure, all.map(|run| &run.events[..]));
     let told = unwoken.map(|it| {

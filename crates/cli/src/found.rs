@@ -15,6 +15,7 @@ use crate::error::CliError;
 use crate::explain::explain;
 use crate::keep;
 use crate::names::ExecutionNames;
+use crate::progress::Phase;
 use crate::rerun::{self, Stage};
 
 /// A failure that was run again and kept.
@@ -31,9 +32,15 @@ pub struct Kept {
     pub cause: Option<FindingText>,
     /// No passing execution shows the cause.
     pub is_sure: bool,
+    /// What was left out for lack of time, in whole sentences.
+    pub left_out: Vec<&'static str>,
     /// What goes into a SARIF file.
     pub sarif: Option<SarifResult>,
 }
+
+const NOT_SHORTENED: &str = "There was no time to leave out every preemption that it does not need.";
+const NOT_COMPARED: &str =
+    "There was no time to compare it with more executions: the cause may be another one.";
 
 /// Where failures are kept, and under which name.
 pub struct Shelf<'a> {
@@ -43,6 +50,8 @@ pub struct Shelf<'a> {
     pub name: &'a str,
     /// Leave out the switches that the failure does not need.
     pub minimise: bool,
+    /// Where it is told what goes on.
+    pub phase: &'a Phase,
     /// The schedule file's head; switches and failure are filled in.
     pub head: Schedule,
 }
@@ -60,6 +69,7 @@ pub fn keep(
     let mut again = None;
     let mut symbols = Rc::new(Symbols::new(&Modules::default()));
     let mut lab = None;
+    let mut left_out = Vec::new();
     if let Some(stage) = stage {
         let same = stage.follow(&found.run.switches).ok();
         let same = same.filter(|again| rerun::same_failure(&again.outcome, &found.run.outcome));
@@ -68,8 +78,10 @@ pub fn keep(
             if hangs(&same) || !shelf.minimise {
                 return same;
             }
+            shelf.phase.show("minimising the failing schedule…");
             let (shortest, minimal) = stage.shorten(same);
             is_minimal = minimal;
+            left_out.extend((!minimal).then_some(NOT_SHORTENED));
             shortest
         });
         symbols = Rc::clone(stage.symbols());
@@ -87,7 +99,10 @@ pub fn keep(
         switches: rerun::to_schedule(&run.switches, &names),
         ..shelf.head.clone()
     };
-    let explanation = explain(run, lab.filter(|_| reproduced), &symbols, &names);
+    shelf.phase.show("looking for the cause…");
+    let mut lab = lab.filter(|_| reproduced);
+    let explanation = explain(run, lab.as_deref_mut(), &symbols, &names);
+    left_out.extend(lab.is_some_and(|lab| lab.was_cut()).then_some(NOT_COMPARED));
     let is_sure = explanation.as_ref().is_some_and(|it| it.sure);
     let (sentence, cause) = explanation.map_or((None, None), |it| (it.sentence, it.finding));
     report.cause = sentence;
@@ -119,6 +134,7 @@ pub fn keep(
         kind: failure.kind,
         cause,
         is_sure,
+        left_out,
         sarif,
     })
 }

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use threadbare_explore::{Plan, is_same_failure, neighbours};
-use threadbare_sched::PolicyKind;
+use threadbare_explore::{Plan, is_same_failure, neighbours, replay};
+use threadbare_sched::{PolicyKind, Rng};
 use threadbare_target::{Execution, Program, Server, ServerOptions};
 use threadbare_trace::{Failure, Outcome};
 
@@ -15,8 +15,12 @@ const COMPARED: usize = 40;
 const COMPARED_FAILING: usize = 20;
 /// One in so many of them takes turns instead of a random order.
 const TURNS_EVERY: u64 = 4;
+/// Always the same executions, for the same program.
+const SEED: u64 = 1;
 /// How many executions near a failing one are made.
 const NEIGHBOURS: usize = 80;
+/// How often a schedule is followed to learn from it.
+const PASSES: usize = 4;
 /// How much may be spent on all of them, for all failures together.
 const TIME: Duration = Duration::from_secs(3);
 
@@ -112,10 +116,17 @@ impl Lab {
         run.map(Rc::new)
     }
 
-    /// Executions to compare any failing one with.
-    pub fn others(&mut self) -> Others {
+    /// Executions to compare any failing one with. This one is followed first: it may be the only one so far that shows
+    /// what the threads share.
+    pub fn others(&mut self, failing: &Execution) -> Others {
         if let Some(others) = &self.others {
             return others.clone();
+        }
+        for _ in 0..PASSES {
+            let run = self.run(&replay(&failing.switches));
+            if run.is_none_or(|run| run.discovered.is_empty()) {
+                break;
+            }
         }
         let mut others = self.known.clone();
         self.sample(&mut others);
@@ -131,7 +142,7 @@ impl Lab {
                 break;
             }
             // Some programs pass in no random order, but when threads take turns.
-            let mut plan = Plan::new(PolicyKind::Random, seed, "random");
+            let mut plan = Plan::new(PolicyKind::Random, Rng::derive(SEED, seed), "random");
             if seed % TURNS_EVERY == 0 {
                 plan = Plan::new(PolicyKind::RoundRobin, seed, "in turn");
                 plan.policy.size = (seed / TURNS_EVERY) as u32;
@@ -145,7 +156,7 @@ impl Lab {
 
     /// Executions to compare this one with: in random order, and near its own.
     pub fn others_of(&mut self, failing: &Execution) -> Others {
-        let mut others = self.others();
+        let mut others = self.others(failing);
         for plan in neighbours(failing).iter().take(NEIGHBOURS) {
             let Some(run) = self.run(plan) else { break };
             others.add(run);

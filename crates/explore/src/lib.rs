@@ -14,6 +14,7 @@ mod cut;
 mod dfs;
 mod error;
 mod follow;
+mod follows;
 mod happening;
 mod history;
 mod ledger;
