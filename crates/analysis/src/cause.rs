@@ -312,7 +312,16 @@ pub fn causes<'a>(
     let ranked = comparison.ranked(shown, &Chain::of(shown.events, thread));
     let told =
         |it: &&Occurrence| comparison.cause(comparison.fuller(it, &ranked, shown).unwrap_or(it), shown);
-    ranked.iter().take(most).map(told).collect()
+    let mut told: Vec<Cause> = ranked.iter().take(4 * most).map(told).collect();
+    let mut seen: Vec<Vec<usize>> = Vec::new();
+    told.retain(|cause| {
+        let places: Vec<usize> = cause.accesses.iter().map(|access| access.event).collect();
+        let is_new = !seen.contains(&places);
+        seen.push(places);
+        is_new
+    });
+    told.truncate(most);
+    told
 }
 
 /// The most suspicious pattern of a failing execution; see [`causes`].

@@ -10,25 +10,32 @@ use threadbare_trace::{Event, EventKind};
 use crate::patterns::{Change, Limits, Manner, MemoryAccess, ObjectId, Objects, Occurrence, unserializable};
 
 /// The last access of a thread to a variable, and the first and the last that others made since, of each manner.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 struct Own {
     access: MemoryAccess,
     writes: Option<[MemoryAccess; 2]>,
     reads: Option<[MemoryAccess; 2]>,
 }
 
+/// The last access, and the one before it: an update is a read and a write, and both go with what came before.
+#[derive(Clone, Copy)]
+struct Thread {
+    last: Own,
+    before: Option<Own>,
+}
+
 /// Finds them while a trace grows.
 #[derive(Clone)]
 pub(crate) struct Torn {
     objects: Objects,
-    last: HashMap<ObjectId, Vec<Own>>,
+    threads: HashMap<ObjectId, Vec<Thread>>,
     seen: usize,
 }
 
 impl Torn {
     /// Has seen nothing.
     pub(crate) fn new(limits: &Limits) -> Torn {
-        Torn { objects: Objects::new(Vec::new(), limits), last: HashMap::new(), seen: 0 }
+        Torn { objects: Objects::new(Vec::new(), limits), threads: HashMap::new(), seen: 0 }
     }
 
     /// Takes note of the memory that the next event names, and of no access.
@@ -54,40 +61,46 @@ impl Torn {
             match change {
                 Change::Access(access) => self.access(access, found),
                 Change::Split { whole, part } => {
-                    if let Some(last) = self.last.get(&whole).cloned() {
-                        self.last.insert(part, moved(last, part));
+                    if let Some(threads) = self.threads.get(&whole).cloned() {
+                        self.threads.insert(part, moved(threads, part));
                     }
                 }
-                Change::Forget(object) => drop(self.last.remove(&object)),
+                Change::Forget(object) => drop(self.threads.remove(&object)),
             }
         }
     }
 
     fn access(&mut self, access: MemoryAccess, found: &mut Vec<Occurrence>) {
-        let last = self.last.entry(access.object).or_default();
-        for own in last.iter_mut().filter(|own| own.access.thread != access.thread) {
-            let others = if access.manner == Manner::Writes { &mut own.writes } else { &mut own.reads };
-            others.get_or_insert([access, access])[1] = access;
-        }
-        let new = Own { access, writes: None, reads: None };
-        match last.iter_mut().find(|own| own.access.thread == access.thread) {
-            Some(own) => {
-                end(own, access, found);
-                *own = new;
+        let threads = self.threads.entry(access.object).or_default();
+        for thread in threads.iter_mut().filter(|it| it.last.access.thread != access.thread) {
+            for own in std::iter::once(&mut thread.last).chain(&mut thread.before) {
+                let others = if access.manner == Manner::Writes { &mut own.writes } else { &mut own.reads };
+                others.get_or_insert([access, access])[1] = access;
             }
-            None => last.push(new),
+        }
+        let last = Own { access, writes: None, reads: None };
+        match threads.iter_mut().find(|it| it.last.access.thread == access.thread) {
+            Some(thread) if thread.last.access.event == access.event => {
+                thread.before.iter().for_each(|own| end(own, access, found));
+                thread.last = last;
+            }
+            Some(thread) => {
+                end(&thread.last, access, found);
+                *thread = Thread { last, before: Some(thread.last) };
+            }
+            None => threads.push(Thread { last, before: None }),
         }
     }
 }
 
-fn moved(mut last: Vec<Own>, object: ObjectId) -> Vec<Own> {
-    for own in &mut last {
+fn moved(mut threads: Vec<Thread>, object: ObjectId) -> Vec<Thread> {
+    for own in threads.iter_mut().flat_map(|it| std::iter::once(&mut it.last).chain(&mut it.before)) {
         own.access.object = object;
         for others in [&mut own.writes, &mut own.reads].into_iter().flatten() {
             others.iter_mut().for_each(|access| access.object = object);
         }
     }
-    last
+    threads
 }
 
 fn end(own: &Own, access: MemoryAccess, found: &mut Vec<Occurrence>) {
@@ -105,13 +118,17 @@ mod tests {
 
     use super::*;
 
-    /// The places of the triples' accesses in a trace of words such as `1r` and `2w`, all on one variable.
-    fn torn(text: &str) -> Vec<Vec<usize>> {
+    /// The triples in a trace of words such as `1r`, `2w` and `1u`, all on one variable.
+    fn all(text: &str) -> Vec<Occurrence> {
         let mut torn = Torn::new(&Limits::default());
         let mut found = Vec::new();
         for (place, word) in text.split(' ').enumerate() {
             let bytes = word.as_bytes();
-            let kind = if bytes[1] == b'w' { EventKind::Write } else { EventKind::Read };
+            let kind = match bytes[1] {
+                b'w' => EventKind::Write,
+                b'u' => EventKind::AtomicUpdate,
+                _ => EventKind::Read,
+            };
             let thread = ThreadId(u16::from(bytes[0] - b'0'));
             let pc = place as u64 + 1;
             torn.observe(
@@ -119,16 +136,26 @@ mod tests {
                 &mut found,
             );
         }
+        found.dedup_by_key(|it| it.key);
+        found
+    }
+
+    /// The places of their accesses.
+    fn torn(text: &str) -> Vec<Vec<usize>> {
         let places = |it: &Occurrence| it.accesses().iter().map(|access| access.event).collect::<Vec<_>>();
-        let mut all: Vec<_> = found.iter().map(places).collect();
-        all.dedup();
-        all
+        all(text).iter().map(places).collect()
     }
 
     #[test]
     fn others_may_come_in_between_more_than_once() {
         assert_eq!(torn("1r 2r 2w 3r 3w 1w"), [[0, 2, 5], [0, 4, 5]]);
         assert_eq!(torn("1r 1w 2r 2w"), Vec::<Vec<usize>>::new());
+    }
+
+    #[test]
+    fn an_update_reads_and_writes() {
+        let patterns: Vec<u8> = all("1r 2w 1u").iter().map(|it| it.pattern).collect();
+        assert_eq!(patterns, [4, 7], "what it read had changed, and it overwrote that");
     }
 
     #[test]

@@ -104,9 +104,10 @@ fn compared(
         return None;
     }
     let mut comparison = Comparison { sites: Sites::of(symbols, run), run, failure };
-    for cause in comparison.suspicious(&others, TRIED) {
+    for mut cause in comparison.suspicious(&others, TRIED) {
+        cause.accesses.iter_mut().for_each(|access| *access = comparison.sites.in_code(access));
+        let finding = pattern_finding(&cause)?;
         for attempt in 0..ATTEMPTS {
-            let finding = pattern_finding(&cause)?;
             let tried = directed(&finding, &run.events, attempt).and_then(|mut plan| {
                 plan.policy.seed = attempt + 1;
                 lab.run(&plan)
@@ -114,7 +115,8 @@ fn compared(
             tried.into_iter().for_each(|run| others.add(run));
         }
     }
-    let pattern = comparison.suspicious(&others, 1).pop();
+    let mut pattern = comparison.suspicious(&others, 1).pop();
+    pattern.iter_mut().for_each(|cause| comparison.restore(&mut cause.accesses));
     let is_sure = |cause: &&Cause| cause.in_passing == 0 && 2 * cause.in_failing >= cause.failing;
     if let Some(cause) = pattern.as_ref().filter(is_sure) {
         return Some(Explanation::about(&pattern_finding(cause)?, cause_text(cause, names), true, names));
@@ -149,16 +151,12 @@ impl Comparison<'_> {
         let mut failing = failing.iter().map(|(events, pending)| Compared { events, pending });
         let passing = passing.iter().map(|run| Compared { events: &run.events, pending: &[] });
         let Some(first) = failing.next() else { return Vec::new() };
-        let mut found = causes(&first, self.failure.thread, failing, passing, most);
-        for cause in &mut found {
-            self.restore(&mut cause.accesses);
-        }
-        found
+        causes(&first, self.failure.thread, failing, passing, most)
     }
 
     fn restore(&self, accesses: &mut [Access]) {
         for access in accesses {
-            *access = self.sites.restored(access, &self.run.events);
+            *access = self.sites.in_source(access);
         }
     }
 

@@ -150,6 +150,8 @@ impl Lab {
             let Some(run) = self.run(&plan) else { break };
             if run.outcome.failure().is_none() || others.failing.len() < COMPARED_FAILING {
                 others.add(run);
+            } else {
+                others.tried += 1;
             }
         }
     }

@@ -31,6 +31,8 @@ const TURNS_EVERY: u64 = 4;
 /// many steps.
 const FIRST_RUNS: u64 = 8;
 const FIRST_STEPS: u64 = 200_000;
+/// How many of them are stopped at private memory too.
+const PROBES: u64 = 3;
 
 /// A fresh start of a program on which schedules are followed.
 pub struct Stage {
@@ -162,7 +164,12 @@ pub fn start(program: &Program, options: &ServerOptions) -> Result<Server, Start
         let kind = if seed % TURNS_EVERY == 0 { PolicyKind::RoundRobin } else { PolicyKind::Random };
         let mut policy = PolicySpec::new(kind, seed);
         policy.size = 1;
-        let Ok(run) = server.run(policy, &Script::None, 0) else { return Server::start(program, options) };
+        // A thread that fails where it begins does so before anybody else can be seen to use the same memory, unless
+        // it is stopped at private memory too.
+        let probe = if seed <= PROBES { flags::PROBE } else { 0 };
+        let Ok(run) = server.run(policy, &Script::None, probe) else {
+            return Server::start(program, options);
+        };
         server.learn(&run.discovered);
         steps += run.steps;
         // What hangs takes long each time.

@@ -92,6 +92,8 @@ pub struct Symbols {
     modules: Modules,
     loaded: Vec<OnceCell<ModuleSymbols>>,
     sites: RefCell<HashMap<u64, Rc<Site>>>,
+    /// The places in the program's own source that code of the system was inlined to, if any.
+    own_frames: RefCell<HashMap<u64, Option<Rc<Site>>>>,
     /// The types allocated at places in the source.
     allocations: RefCell<HashMap<(String, u32), Option<String>>>,
 }
@@ -104,6 +106,7 @@ impl Symbols {
             modules: modules.clone(),
             loaded,
             sites: RefCell::default(),
+            own_frames: RefCell::default(),
             allocations: RefCell::default(),
         }
     }
@@ -130,9 +133,22 @@ impl Symbols {
         let callers = std::iter::successors(call(context), |inner| call(inner.parent));
         std::iter::once(pc)
             .chain(callers.map(|caller| caller.pc))
-            .map(|pc| self.site(pc))
-            .find(|site| site.is_own())
+            .find_map(|pc| self.own_frame(pc))
             .unwrap_or_else(|| self.site(pc))
+    }
+
+    /// The place in the program's own source to which the code at `pc` belongs, be it that it was inlined there.
+    pub fn own_frame(&self, pc: u64) -> Option<Rc<Site>> {
+        let innermost = self.site(pc);
+        if innermost.is_own() {
+            return Some(innermost);
+        }
+        if let Some(known) = self.own_frames.borrow().get(&pc) {
+            return known.clone();
+        }
+        let found = self.frames(pc).into_iter().find(Site::is_own).map(Rc::new);
+        self.own_frames.borrow_mut().insert(pc, found.clone());
+        found
     }
 
     /// The place of the call that returns to `pc`, and the places its function was inlined to,

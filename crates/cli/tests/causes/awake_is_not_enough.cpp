@@ -1,5 +1,5 @@
 // A woken worker takes for granted that there is work; another one took it.
-// cause: jobs.c 19 18 (16 17 27) | jobs 19 18 (16 17 27)
+// cause: jobs.c 18 19 (16 27)
 #include <cassert>
 #include <condition_variable>
 #include <mutex>

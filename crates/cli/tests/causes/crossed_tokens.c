@@ -1,5 +1,5 @@
 // Two tokens are taken in opposite orders.
-// cause: left | right 11 12 20 21
+// cause: left|right 11 12 20 21
 #include <pthread.h>
 #include <semaphore.h>
 

@@ -1,5 +1,5 @@
 // One thread takes the message away and deletes it while the other one still looks at it.
-// cause: Message.length | heap@deleted_while_read.cpp:13 20 26 (19 24)
+// cause: Message.length 20 26
 #include <atomic>
 #include <thread>
 

@@ -1,5 +1,5 @@
 // The owner drops the buffer before the helper is done with it.
-// cause: heap@dropped_early.rs:12 9 16 (8)
+// cause: - 9 16
 use std::thread;
 
 struct Shared(*mut u64);

@@ -1,5 +1,5 @@
 // Double-checked locking: the flag is up before the value is there.
-// cause: level | built 15 19 22 (20 24 34)
+// cause: built|level 15 19 20 25
 #include <cassert>
 #include <mutex>
 #include <thread>

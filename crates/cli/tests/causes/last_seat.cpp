@@ -1,5 +1,5 @@
 // Whether a seat is left is asked under the lock, and forgotten before it is sold.
-// cause: seats 15 23 (24)
+// cause: seats 15 23
 #include <cassert>
 #include <mutex>
 #include <thread>

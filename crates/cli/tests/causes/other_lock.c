@@ -1,5 +1,5 @@
 // Money comes in under one lock and goes out under another one.
-// cause: money 13 14 21 22 | money 13 22 (14 21) | money 21 14 (13 22)
+// cause: money 14 21 22 | money 13 14 22
 #include <assert.h>
 #include <pthread.h>
 

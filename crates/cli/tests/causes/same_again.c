@@ -1,5 +1,5 @@
 // The top is the same node again, but what is below it has changed.
-// cause: top 17 20 (18 27) | nodes[].next 18 20 (17 27 29) | nodes[].next 18 29 (17 20 27)
+// cause: nodes[].next 18 29 (21) | top 17 20 (30)
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 // The taker frees a place and tells nobody, so the giver sleeps for ever.
-// cause: room 16 (28)
+// cause: room 16 28
 #include <pthread.h>
 
 enum { PLACES = 1, ROUNDS = 4 };

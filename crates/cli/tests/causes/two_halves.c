@@ -1,5 +1,5 @@
 // Width and height are each under a lock, but not together.
-// cause: width | height 13 16 23 26
+// cause: width|height 13 16 23 26
 #include <assert.h>
 #include <pthread.h>
 
