@@ -9,19 +9,24 @@
 //! A failure often comes before the access that would have completed a pattern, so what a thread would have done
 //! next counts as done in failing executions.
 //!
+//! What the program's structure orders in every execution (creation, join) is no cause, however well it correlates.
 //! Of equally suspicious patterns the one that a person understands best is taken: three accesses to one
 //! variable that no serial order explains (they are preferred even to slightly more suspicious
-//! ones), then two accesses to one variable, and two variables only where no variable by itself
-//! tells the executions apart. Then one that happened to the end, the one that ends closest to the
+//! ones, and here they may step over other accesses), then two accesses to one variable, and two variables only where no
+//! variable by itself tells the executions apart, or where they say more of the same. What is not in the chain of
+//! accesses that leads to the failure weighs less. Then one that happened to the end, the one that ends closest to the
 //! failure, and of two variables the one that lies closest together.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use threadbare_trace::Event;
+use threadbare_trace::{Event, EventKind, ThreadId};
 
+use crate::chain::Chain;
 use crate::finding::Access;
 use crate::patterns::{Limits, Occurrence, PatternKey, SiteId, TraceMatcher};
+use crate::reversible::Moments;
+use crate::torn::Torn;
 
 /// Of longer executions the last events are compared.
 const LONGEST: usize = 100_000;
@@ -138,21 +143,71 @@ impl Comparison {
         if general.0 > exact.0 { general } else { exact }
     }
 
-    /// The most suspicious occurrence in an execution of so many events.
-    fn best(&self, events: usize) -> Option<&Occurrence> {
+    /// A candidate with the events of the shown execution.
+    fn cause(&self, best: &Occurrence, shown: &Compared<'_>) -> Cause {
+        let made = shown.events.len();
+        let access = |place: usize| {
+            let event =
+                shown.events.get(place).or_else(|| shown.pending.iter().flatten().nth(place - made))?;
+            Some(Access::of(place, event, event.kind()?))
+        };
+        let (_, Count { failing: in_failing, passing: in_passing }) = self.judge(best);
+        Cause {
+            pattern: best.pattern,
+            accesses: best.accesses().iter().filter_map(|it| access(it.event)).collect(),
+            last_is_pending: best.accesses().iter().any(|it| it.event >= made),
+            in_failing,
+            failing: self.failing,
+            in_passing,
+            passing: self.passing,
+        }
+    }
+
+    /// The candidates, most suspicious first; `chain` is what leads to the failure of the shown execution.
+    fn ranked(&self, shown: &Compared<'_>, chain: &Chain) -> Vec<&Occurrence> {
+        let events = shown.events.len();
         let rank = |it: &Occurrence| {
             let clarity = clarity(it.pattern);
             let weight = if clarity == 2 { WEIGHT_OF_TRIPLES } else { 1.0 };
+            let in_chain = it
+                .accesses()
+                .iter()
+                .any(|access| shown.events.get(access.event).is_none_or(|event| chain.contains(event)));
+            let distance = if in_chain { 1.0 } else { WEIGHT_OF_THE_UNRELATED };
             let is_made = it.accesses().iter().all(|access| access.event < events);
-            (self.judge(it).0 * weight, (clarity, is_made, nearness(it), it.key))
+            (self.judge(it).0 * weight * distance, (clarity, is_made, nearness(it), it.key))
         };
-        let ranked = self.candidates.iter().map(|it| (rank(it), it));
-        ranked.max_by(|(a, _), (b, _)| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1))).map(|(_, best)| best)
+        let mut ranked: Vec<_> = self.candidates.iter().map(|it| (rank(it), it)).collect();
+        ranked.sort_by(|(a, _), (b, _)| b.0.total_cmp(&a.0).then_with(|| b.1.cmp(&a.1)));
+        ranked.into_iter().map(|(_, it)| it).collect()
+    }
+
+    /// A pattern that says all that another one does and more, and separates as well.
+    fn fuller<'a>(
+        &self,
+        than: &'a Occurrence,
+        ranked: &[&'a Occurrence],
+        shown: &Compared<'_>,
+    ) -> Option<&'a Occurrence> {
+        let at = |it: &Occurrence| it.accesses().iter().map(|access| access.event).collect::<Vec<_>>();
+        let (mine, known) = (at(than), self.judge(than).1);
+        let mut fuller: Vec<_> = (ranked.iter().copied())
+            .filter(|it| it.accesses().len() > mine.len())
+            .filter(|it| mine.iter().all(|event| at(it).contains(event)) && is_one_go(it, shown))
+            .filter(|it| {
+                let count = self.judge(it).1;
+                count.failing >= known.failing && count.passing <= known.passing
+            })
+            .collect();
+        fuller.sort_by_key(|it| (it.accesses().len(), nearness(it).0));
+        fuller.first().copied()
     }
 }
 
 /// How much more three accesses weigh that no serial order explains.
 const WEIGHT_OF_TRIPLES: f64 = 1.1;
+/// How much less what nothing links to the failure weighs.
+const WEIGHT_OF_THE_UNRELATED: f64 = 0.8;
 
 /// How well a person understands a pattern.
 fn clarity(pattern: u8) -> u8 {
@@ -161,6 +216,31 @@ fn clarity(pattern: u8) -> u8 {
         1..=3 | 8 => 1,
         _ => 0,
     }
+}
+
+/// Whether each thread makes its accesses of a pattern in one go: in between it does not do the same to any of the
+/// variables again, as it would in another round of a loop.
+fn is_one_go(occurrence: &Occurrence, shown: &Compared<'_>) -> bool {
+    let event = |at: usize| {
+        shown.events.get(at).or_else(|| shown.pending.iter().flatten().nth(at - shown.events.len()))
+    };
+    let accesses = occurrence.accesses();
+    let variables: Vec<u64> = accesses.iter().filter_map(|it| Some(event(it.event)?.addr)).collect();
+    let writes = |event: &Event| event.kind().is_some_and(EventKind::writes);
+    (1..accesses.len()).all(|later| {
+        let last = &accesses[later];
+        let Some(first) = accesses[..later].iter().rev().find(|it| it.thread == last.thread) else {
+            return true;
+        };
+        let mut between = (first.event + 1..last.event).filter_map(event);
+        let again = |it: &Event| {
+            it.thread == last.thread
+                && it.kind().is_some_and(EventKind::accesses_memory)
+                && variables.contains(&it.addr)
+                && event(last.event).is_some_and(|last| writes(last) == writes(it))
+        };
+        !between.any(again)
+    })
 }
 
 /// How close to the failure an occurrence is, or how close together if it has two variables.
@@ -173,34 +253,50 @@ fn nearness(occurrence: &Occurrence) -> (Reverse<usize>, usize) {
 /// Every pattern of an execution, once.
 fn occurrences(execution: &Compared<'_>) -> Vec<Occurrence> {
     let mut matcher = TraceMatcher::new(Vec::new(), LIMITS);
+    let mut torn = Torn::new(&LIMITS);
     let mut found = Vec::new();
     let events = execution.events;
     let (skipped, compared) = events.split_at(events.len().saturating_sub(LONGEST));
-    skipped.iter().for_each(|event| matcher.pass_over(event));
-    compared.iter().for_each(|event| matcher.observe(event, &mut found));
-    let mut keys: HashSet<PatternKey> = HashSet::new();
+    for event in skipped {
+        matcher.pass_over(event);
+        torn.pass_over(event);
+    }
+    for event in compared {
+        matcher.observe(event, &mut found);
+        torn.observe(event, &mut found);
+    }
     let mut beyond = 0;
     for accesses in execution.pending {
         // Any of the threads could have gone on, so none comes after another one.
-        let mut next = matcher.clone();
+        let (mut next, mut torn) = (matcher.clone(), torn.clone());
         next.leave_out(beyond);
-        let mut ended = Vec::new();
-        accesses.iter().for_each(|event| next.observe(event, &mut ended));
+        torn.leave_out(beyond);
+        for event in accesses {
+            next.observe(event, &mut found);
+            torn.observe(event, &mut found);
+        }
         beyond += accesses.len();
-        found.extend(ended.into_iter().filter(|it| keys.insert(it.key)));
     }
+    let mut keys: HashSet<PatternKey> = HashSet::new();
+    found.retain(|it| keys.insert(it.key));
     found
 }
 
-/// The most suspicious pattern of a failing execution, compared with others that failed in the same
-/// way and with some that passed. Without any that passed nothing is suspicious.
-pub fn cause<'a>(
+/// The most suspicious patterns of a failing execution, best first and at most so many, compared with others that
+/// failed in the same way and with some that passed. Without any that passed nothing is suspicious. `thread` is the one
+/// that failed.
+pub fn causes<'a>(
     shown: &Compared<'_>,
+    thread: ThreadId,
     failing: impl IntoIterator<Item = Compared<'a>>,
     passing: impl IntoIterator<Item = Compared<'a>>,
-) -> Option<Cause> {
+    most: usize,
+) -> Vec<Cause> {
     let mut comparison = Comparison::default();
     comparison.add(shown, true);
+    let first = shown.events.len().saturating_sub(LONGEST);
+    let moments = Moments::of(shown.events, shown.pending.iter().flatten(), first);
+    comparison.candidates.retain(|it| moments.can_be_otherwise(it));
     let (mut failing, mut passing) = (failing.into_iter(), passing.into_iter());
     // By turns, so that both kinds are looked at however little time there is.
     loop {
@@ -211,131 +307,32 @@ pub fn cause<'a>(
         }
     }
     if comparison.passing == 0 {
-        return None;
+        return Vec::new();
     }
-    let made = shown.events.len();
-    let best = comparison.best(made)?;
-    let access = |place: usize| {
-        let event = shown.events.get(place).or_else(|| shown.pending.iter().flatten().nth(place - made))?;
-        Some(Access::of(place, event, event.kind()?))
-    };
-    let (_, Count { failing: in_failing, passing: in_passing }) = comparison.judge(best);
-    Some(Cause {
-        pattern: best.pattern,
-        accesses: best.accesses().iter().filter_map(|it| access(it.event)).collect(),
-        last_is_pending: best.accesses().iter().any(|it| it.event >= made),
-        in_failing,
-        failing: comparison.failing,
-        in_passing,
-        passing: comparison.passing,
-    })
+    let ranked = comparison.ranked(shown, &Chain::of(shown.events, thread));
+    let told =
+        |it: &&Occurrence| comparison.cause(comparison.fuller(it, &ranked, shown).unwrap_or(it), shown);
+    let mut told: Vec<Cause> = ranked.iter().take(4 * most).map(told).collect();
+    let mut seen: Vec<Vec<usize>> = Vec::new();
+    told.retain(|cause| {
+        let places: Vec<usize> = cause.accesses.iter().map(|access| access.event).collect();
+        let is_new = !seen.contains(&places);
+        seen.push(places);
+        is_new
+    });
+    told.truncate(most);
+    told
+}
+
+/// The most suspicious pattern of a failing execution; see [`causes`].
+pub fn cause<'a>(
+    shown: &Compared<'_>,
+    thread: ThreadId,
+    failing: impl IntoIterator<Item = Compared<'a>>,
+    passing: impl IntoIterator<Item = Compared<'a>>,
+) -> Option<Cause> {
+    causes(shown, thread, failing, passing, 1).pop()
 }
 
 #[cfg(test)]
-mod tests {
-    use threadbare_trace::{EventKind, ThreadId};
-
-    use super::*;
-
-    /// An execution from words such as `1rx` (thread 1 reads x); the site is the thread and the how many-th word of
-    /// the thread with this letter and variable it is.
-    fn execution(text: &str) -> Vec<Event> {
-        let step = |(place, word): (usize, &str)| {
-            let &[thread, manner, variable] = word.as_bytes() else { panic!("not a word: {word}") };
-            let kind = if manner == b'w' { EventKind::Write } else { EventKind::Read };
-            let repeats = text.split(' ').take(place).filter(|before| *before == word).count() as u64;
-            Event {
-                pc: u64::from(thread) << 24 | u64::from(manner) << 16 | u64::from(variable) << 8 | repeats,
-                addr: 0x100 * u64::from(variable),
-                thread: ThreadId(u16::from(thread - b'0')),
-                kind: kind as u8,
-                size: 4,
-                ..Event::default()
-            }
-        };
-        text.split(' ').enumerate().map(step).collect()
-    }
-
-    fn cause_of(failing: &[&str], passing: &[&str]) -> Option<Cause> {
-        let all = |texts: &[&str]| texts.iter().map(|text| execution(text)).collect::<Vec<_>>();
-        let (failing, passing) = (all(failing), all(passing));
-        fn whole(events: &Vec<Event>) -> Compared<'_> {
-            Compared { events, pending: &[] }
-        }
-        cause(&whole(&failing[0]), failing[1..].iter().map(whole), passing.iter().map(whole))
-    }
-
-    fn places(cause: &Cause) -> Vec<usize> {
-        cause.accesses.iter().map(|it| it.event).collect()
-    }
-
-    #[test]
-    fn a_lost_update_is_read_then_written_by_another_then_overwritten() {
-        let cause = cause_of(&["1rx 2rx 2wx 1wx"], &["1rx 1wx 2rx 2wx", "2rx 2wx 1rx 1wx"]).unwrap();
-        assert_eq!((cause.pattern, cause.in_passing, places(&cause)), (7, 0, vec![0, 2, 3]));
-        assert_eq!(cause.suspiciousness(), 1.0);
-    }
-
-    #[test]
-    fn two_variables_are_told_where_one_tells_nothing() {
-        let passing = ["1wx 1wy 2rx 2ry", "2rx 2ry 1wx 1wy"];
-        let cause = cause_of(&["1wx 2rx 2ry 1wy"], &passing).unwrap();
-        assert_eq!((cause.pattern, cause.in_passing, places(&cause)), (12, 0, vec![0, 1, 2, 3]));
-    }
-
-    #[test]
-    fn what_a_thread_was_about_to_do_completes_the_picture() {
-        let (events, pending) = (execution("1wx 2rx 2ry"), [execution("2rz"), execution("1rx 1wy")]);
-        let shown = Compared { events: &events, pending: &pending };
-        let passing = ["1wx 1wy 2rx 2ry", "2rx 2ry 1wx 1wy"].map(execution);
-        let cause =
-            cause(&shown, [], passing.iter().map(|events| Compared { events, pending: &[] })).unwrap();
-        assert_eq!((cause.pattern, cause.last_is_pending, places(&cause)), (12, true, vec![0, 1, 2, 5]));
-    }
-
-    #[test]
-    fn the_code_counts_where_the_variables_differ_from_run_to_run() {
-        // The same update is lost, of x in one execution and of y in another one.
-        let failing = [("1rx 2rx 2wx 1wx", 0x5000), ("1rx 2rx 2wx 1wx", 0x6000)].map(|(text, addr)| {
-            let mut events = execution(text);
-            events.iter_mut().for_each(|event| event.addr = addr);
-            events
-        });
-        let passing = execution("1rx 1wx 2rx 2wx");
-        let whole = |events| Compared { events, pending: &[] };
-        let cause = cause(&whole(&failing[0]), [whole(&failing[1])], [whole(&passing)]).unwrap();
-        assert_eq!((cause.pattern, cause.in_failing, cause.in_passing), (7, 2, 0));
-    }
-
-    #[test]
-    fn what_other_failing_executions_do_not_show_is_less_suspicious() {
-        // Only in the shown execution did z matter.
-        let failing = ["1wx 2rx 2ry 1wy 1wz 2rz 1wz", "1wx 2rx 2ry 1wy", "1wx 2rx 2ry 1wy"];
-        let passing = ["1wx 1wy 2rx 2ry", "2rx 2ry 1wx 1wy"];
-        let cause = cause_of(&failing[..1], &passing).unwrap();
-        assert_eq!(cause.pattern, 6);
-        let cause = cause_of(&failing, &passing).unwrap();
-        assert_eq!((cause.pattern, cause.in_failing, cause.failing), (12, 3, 3));
-    }
-
-    #[test]
-    fn what_passing_executions_show_too_is_less_suspicious() {
-        let cause = cause_of(&["1wx 2rx 1wx"], &["1wx 2rx 1wx", "1wx 1wx 2rx"]).unwrap();
-        assert_eq!((cause.in_passing, cause.suspiciousness()), (1, 0.5));
-        assert_eq!(cause_of(&["1rx 1wx"], &["1rx 1wx"]), None);
-        assert_eq!(cause_of(&["1rx 2rx 2wx 1wx"], &[]), None, "nothing to compare with");
-    }
-
-    #[test]
-    fn long_executions_are_compared_by_their_ends() {
-        let mut long = execution("1wx 2rx");
-        long.extend(std::iter::repeat_n(execution("3rz")[0], LONGEST - 4));
-        long.extend(execution("1ry 2ry 2wy 1wy"));
-        let passing = execution("1ry 1wy 2ry 2wy");
-        let whole = |events| Compared { events, pending: &[] };
-        let cause = cause(&whole(&long), [], [whole(&passing)]).unwrap();
-        assert_eq!((cause.pattern, places(&cause)[0]), (7, LONGEST - 2));
-        let all = cause_of(&["1wx 2rx"], &["1wx"]).unwrap();
-        assert_eq!(all.pattern, 2);
-    }
-}
+mod tests;

@@ -1,5 +1,4 @@
-//! What a deadlock that happened is about: who took which lock where, and who waits for it where; or who signalled
-//! too early.
+//! What a deadlock that happened is about: who took which lock where, and who waits for it where.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +6,10 @@ use threadbare_trace::{Awaited, Event, EventKind, Failure, FailureKind, ThreadId
 
 use crate::finding::{Access, Certainty, Finding, FindingKind};
 
-/// What a deadlock is about, if threads wait for locks in it, or for a signal that came too early. In a circle each thread's acquisition of the lock
-/// it holds stands before the one it wants, as for a predicted deadlock. A lock whose
-/// holder waits for no lock (it may have ended) stands with its acquisition and the one that waits for it.
+/// What a deadlock is about, if threads wait for locks in it. In a circle each thread's acquisition of the lock
+/// it holds stands before the one it wants, as for a predicted deadlock; a semaphore that a thread took and has not
+/// raised since counts as one there. A lock whose holder waits for no lock (it may have ended) stands with its
+/// acquisition and the one that waits for it.
 pub fn stuck(events: &[Event], failure: &Failure) -> Option<Finding> {
     if failure.kind != FailureKind::Deadlock {
         return None;
@@ -20,16 +20,15 @@ pub fn stuck(events: &[Event], failure: &Failure) -> Option<Finding> {
     let wants: BTreeMap<ThreadId, Access> = (waiting.iter())
         .filter_map(|it| match it.awaits {
             Awaited::Lock(lock) => Some((it.thread, waits_at(it, last, EventKind::Lock, lock))),
+            Awaited::Semaphore(lock) => Some((it.thread, waits_at(it, last, EventKind::SemWait, lock))),
             _ => None,
         })
         .collect();
     let accesses = circle(&wants, &taken).or_else(|| {
-        let (wanted, held) = wants.values().find_map(|want| Some((*want, *taken.get(&want.object)?)))?;
+        let locks = wants.values().filter(|want| want.kind == EventKind::Lock);
+        let (wanted, held) = locks.filter_map(|want| Some((*want, *taken.get(&want.object)?))).next()?;
         Some(vec![held, wanted])
-    });
-    let Some(accesses) = accesses else {
-        return waiting.iter().find_map(|it| missed_signal(events, it));
-    };
+    })?;
     let mut locks: Vec<u64> = accesses.iter().map(|access| access.object).collect();
     locks.sort_unstable();
     locks.dedup();
@@ -49,30 +48,6 @@ fn waits_at(waiting: &Waiting, event: usize, kind: EventKind, object: u64) -> Ac
     Access { event, thread: waiting.thread, pc: waiting.pc, context: waiting.context, kind, object }
 }
 
-/// The last signal on what a thread waits for, if it came when nobody waited: too early.
-fn missed_signal(events: &[Event], waiting: &Waiting) -> Option<Finding> {
-    use EventKind::*;
-    let Awaited::Signal(condition) = waiting.awaits else { return None };
-    let wait = events.iter().rposition(|event| event.kind() == Some(CondWait) && event.addr == condition)?;
-    let is_signal =
-        |event: &Event| matches!(event.kind(), Some(CondSignal | CondBroadcast)) && event.addr == condition;
-    let signal = events[..wait].iter().rposition(|event| is_signal(event) && event.value == 0)?;
-    let accesses = vec![
-        Access::of(signal, &events[signal], events[signal].kind()?),
-        waits_at(waiting, wait, CondWait, condition),
-    ];
-    Some(Finding {
-        kind: FindingKind::Order,
-        certainty: Certainty::Observed,
-        pattern: None,
-        object: condition,
-        at: wait,
-        accesses,
-        locks: Vec::new(),
-        count: 1,
-    })
-}
-
 /// Each lock that is held when the execution ends, with its acquisition. Threads that have ended still hold
 /// what they did not give back.
 fn locks_at_end(events: &[Event]) -> BTreeMap<u64, Access> {
@@ -87,6 +62,12 @@ fn locks_at_end(events: &[Event]) -> BTreeMap<u64, Access> {
             CondWake | CondTimeout if event.value != 0 => {
                 let access = Access { object: event.value, ..Access::of(index, event, kind) };
                 held.insert(event.value, (1, access));
+            }
+            SemWait => drop(held.insert(event.addr, (1, Access::of(index, event, kind)))),
+            SemPost => {
+                if held.get(&event.addr).is_some_and(|(_, taken)| taken.thread == event.thread) {
+                    held.remove(&event.addr);
+                }
             }
             Unlock => {
                 if let Some((depth, _)) = held.get_mut(&event.addr) {
@@ -119,6 +100,10 @@ fn circle(wants: &BTreeMap<ThreadId, Access>, taken: &BTreeMap<u64, Access>) -> 
             // What the next thread holds stands before what it wants.
             accesses.push(*wanted);
             accesses.push(*held);
+            // Who takes a semaphore again need not have been meant to raise it.
+            if held.thread == thread && held.kind == EventKind::SemWait {
+                return None;
+            }
             thread = held.thread;
             if thread == *start {
                 accesses.rotate_right(1);
@@ -193,13 +178,15 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_that_came_too_early_is_told() {
+    fn semaphores_are_locks_only_in_a_circle() {
         use EventKind::*;
-        let wait = event(2, 22, CondWait, 0xc);
-        let lines = ["T2 waits for a signal on <obj 0xc>, at <pc 0x16 in 0>"];
-        let early = event(1, 11, CondSignal, 0xc);
-        assert_eq!(stuck_at(&[early, wait], &lines), Some(vec![(1, 11, 0xc), (2, 0x16, 0xc)]));
-        let in_time = Event { value: 1, ..early };
-        assert_eq!(stuck_at(&[in_time, wait], &lines), None);
+        let events = [event(1, 11, SemWait, 0xa), event(2, 21, SemWait, 0xb)];
+        let lines = [
+            "T1 waits for semaphore <obj 0xb>, at <pc 0x12 in 0>",
+            "T2 waits for semaphore <obj 0xa>, at <pc 0x22 in 0>",
+        ];
+        let told = [(1, 11, 0xa), (1, 0x12, 0xb), (2, 21, 0xb), (2, 0x22, 0xa)];
+        assert_eq!(stuck_at(&events, &lines), Some(told.to_vec()));
+        assert_eq!(stuck_at(&events, &lines[..1]), None, "somebody else may have been meant to raise it");
     }
 }

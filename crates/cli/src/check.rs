@@ -14,8 +14,8 @@ use crate::error::CliError;
 use crate::findings::{Findings, Told};
 use crate::found::{self, Kept, Shelf};
 use crate::names::ExecutionNames;
-use crate::progress::Bar;
-use crate::rerun::{self, Others, Stage};
+use crate::progress::{Bar, Phase};
+use crate::rerun::{self, Stage};
 use crate::suppressions::Suppressions;
 use crate::{hunt, keep, output, stop};
 
@@ -67,15 +67,18 @@ fn tell_all(
     suppressions: &Suppressions,
 ) -> Result<Findings, CliError> {
     let mut findings = Findings::default();
+    let mut headings = Vec::new();
     for examined in &result.findings {
         let names = ExecutionNames::new(stage.symbols(), &examined.run);
         let text = finding_text(&examined.finding, &names, examined.confirmed.is_some());
         let count = examined.finding.count;
+        headings.push(text.heading.clone());
         if suppressions.silence(&text) {
             findings.silenced += 1;
         } else if !findings.count_again(&text, count) {
             let schedule = keep_schedule(args, examined, &text.sentence, stage.symbols(), head)?;
-            findings.add(Told { text, schedule, fails: examined.fails, count });
+            let follows_from = examined.follows_from.and_then(|place| headings.get(place).cloned());
+            findings.add(Told { text, schedule, fails: examined.fails, count, follows_from });
         }
     }
     Ok(findings)
@@ -109,10 +112,11 @@ fn keep_failures(
 ) -> Result<Vec<Kept>, CliError> {
     let name = keep::file_stem(&args.hunt.program);
     let minimise = !args.hunt.no_minimise;
-    let shelf = Shelf { folder: &args.hunt.out, name: &name, minimise, head: head.clone() };
+    let phase = Phase::new(args.hunt.output.quiet);
+    let shelf = Shelf { folder: &args.hunt.out, name: &name, minimise, phase: &phase, head: head.clone() };
     let look = output::look(&args.hunt.output);
-    let (passing, failing) = (result.passing.clone(), Vec::new());
-    stage.compare_with(Others { passing, failing, tried: result.executions });
+    stage.spend_no_more_than(result.elapsed);
+    stage.lab().know(&result.passing, result.executions);
     let keep = |met: &Met| {
         let (execution, count) = (met.execution, met.count);
         let found = Found { execution, policy: "check".into(), run: met.run.clone(), count };
@@ -138,6 +142,7 @@ fn words(args: &CheckArgs, result: &Check, findings: &Findings, failures: &[Kept
         if let Some(cause) = &report.cause {
             text.push_str(&format!("   Cause: {cause}.\n"));
         }
+        kept.left_out.iter().for_each(|what| text.push_str(&format!("   {what}\n")));
         text.push_str(&format!("   {}\n\n", output::replay_command(&kept.schedule)));
     }
     let counted = |number: usize, what: &str| match number {

@@ -1,18 +1,26 @@
 //! What a failing execution did that passing ones do not.
 
-use std::rc::Rc;
-
 use threadbare_analysis::{
-    Access, Cause, Certainty, Compared, Finding, FindingKind, Inconsistent, Unexpected, cause, inconsistent,
-    pending, stuck, unexpected,
+    Access, Cause, Certainty, Compared, Finding, FindingKind, Inconsistent, Unexpected, causes, freed,
+    inconsistent, pending, stuck, unexpected, unwoken,
 };
-use threadbare_explore::is_same_failure;
-use threadbare_report::{FindingText, cause_text, finding_text, inconsistent_text, unexpected_text};
-use threadbare_target::Execution;
-use threadbare_trace::FailureKind;
+use threadbare_explore::{directed, shown};
+use threadbare_report::{
+    FindingText, cause_text, finding_text, inconsistent_text, unexpected_text, unwoken_text,
+};
+use threadbare_target::{Execution, Symbols};
+use threadbare_trace::{Event, Failure, FailureKind, Shown};
 
+use crate::lab::{Lab, Others};
 use crate::names::ExecutionNames;
-use crate::rerun::Others;
+use crate::sited::{Sited, Sites};
+
+/// The longest trace whose cause is looked for: where it is long, so are the others, and no pattern is short enough to
+/// read.
+const LONGEST_COMPARED: usize = 20_000;
+/// How many of the most suspicious patterns are made to happen, to see whether the program fails of them, and how often.
+const TRIED: usize = 6;
+const ATTEMPTS: u64 = 3;
 
 /// The cause of a failure.
 pub struct Explanation {
@@ -20,58 +28,162 @@ pub struct Explanation {
     pub sentence: Option<String>,
     /// The same as a finding, if it is about accesses or locks.
     pub finding: Option<FindingText>,
+    /// What a schedule is to say of it.
+    pub shown: Option<Shown>,
     /// No passing execution does that.
     pub sure: bool,
 }
 
-/// Compares a failing execution with passing ones.
+impl Explanation {
+    fn about(finding: &Finding, sentence: String, sure: bool, names: &ExecutionNames<'_>) -> Explanation {
+        let mut text = finding_text(finding, names, true);
+        text.sentence.clone_from(&sentence);
+        let shown = Some(shown(finding, names.events(), &sentence));
+        Explanation { sentence: Some(sentence), finding: Some(text), shown, sure }
+    }
+}
+
+/// Says why an execution failed.
+///
+/// Some failures have an end to begin at: the lock or the signal that a stuck thread waits for, the memory that was
+/// released. Otherwise passing executions say what is peculiar to this one; see [`compared`].
+pub fn explain(
+    run: &Execution,
+    lab: Option<&mut Lab>,
+    symbols: &Symbols,
+    names: &ExecutionNames<'_>,
+) -> Option<Explanation> {
+    let failure = run.outcome.failure()?;
+    if let Some(finding) = stuck(&run.events, failure) {
+        // Who holds what is in the failure's message.
+        let text = finding_text(&finding, names, true);
+        let shown = Some(shown(&finding, &run.events, &text.sentence));
+        return Some(Explanation { sentence: None, finding: Some(text), shown, sure: true });
+    }
+    if let Some(ends) = freed(&run.events, failure) {
+        let finding = happened(FindingKind::Order, Some(2), &ends[0], ends.to_vec());
+        let sentence = finding_text(&finding, names, true).sentence;
+        return Some(Explanation::about(&finding, sentence, true, names));
+    }
+    let lab = lab?;
+    if run.events.len() > LONGEST_COMPARED {
+        return None;
+    }
+    let others = lab.others(run);
+    let all = others.passing.iter().chain(&others.failing);
+    let unwoken = unwoken(&run.events, failure, all.map(|run| &run.events[..]));
+    let told = unwoken.map(|it| {
+        (it.is_sure(), Explanation::about(&it.finding, unwoken_text(&it, names), it.is_sure(), names))
+    });
+    match told {
+        Some((true, told)) => Some(told),
+        other => {
+            let compared = compared(run, failure, lab, symbols, names);
+            compared.or(other.map(|(_, told)| told)).or_else(|| never_passes(&others))
+        }
+    }
+}
+
+fn never_passes(others: &Others) -> Option<Explanation> {
+    let sentence = (others.passing.is_empty() && others.tried > 0).then(|| {
+        format!("none of {} other executions passed: any order of the threads fails", others.tried)
+    })?;
+    Some(Explanation { sentence: Some(sentence), finding: None, shown: None, sure: false })
+}
+
+/// Compares a failing execution with passing ones, in random order and near its own, and with those in which the most
+/// suspicious patterns were made to happen.
 ///
 /// A pattern of accesses that no passing execution shows says most; then a value that no passing
 /// execution reads, or two that none reads together; then a pattern that few passing executions show.
-pub fn explain(run: &Execution, others: &Others, names: &ExecutionNames<'_>) -> Option<Explanation> {
-    let failure = run.outcome.failure()?;
-    let about = |finding: &Finding, sentence: String, sure: bool| {
-        let mut text = finding_text(finding, names, true);
-        text.sentence.clone_from(&sentence);
-        Some(Explanation { sentence: Some(sentence), finding: Some(text), sure })
-    };
-    if let Some(finding) = stuck(&run.events, failure) {
-        let text = finding_text(&finding, names, true);
-        // Who holds what is in the failure's message; who signalled too early is not.
-        let sentence = (finding.kind == FindingKind::Order).then(|| text.sentence.clone());
-        return Some(Explanation { sentence, finding: Some(text), sure: true });
+fn compared(
+    run: &Execution,
+    failure: &Failure,
+    lab: &mut Lab,
+    symbols: &Symbols,
+    names: &ExecutionNames<'_>,
+) -> Option<Explanation> {
+    let mut others = lab.others_of(run);
+    if others.passing.is_empty() {
+        return None;
     }
-    let passing = || others.passing.iter().map(|run| &run.events[..]);
-    let pattern = if others.passing.is_empty() { None } else { suspicious(run, others) };
-    if let Some(cause) = pattern.as_ref().filter(|cause| cause.in_passing == 0) {
-        return about(&pattern_finding(cause)?, cause_text(cause, names), true);
+    let mut comparison = Comparison { sites: Sites::of(symbols, run), run, failure };
+    for mut cause in comparison.suspicious(&others, TRIED) {
+        cause.accesses.iter_mut().for_each(|access| *access = comparison.sites.in_code(access));
+        let finding = pattern_finding(&cause)?;
+        for attempt in 0..ATTEMPTS {
+            let tried = directed(&finding, &run.events, attempt).and_then(|mut plan| {
+                plan.policy.seed = attempt + 1;
+                lab.run(&plan)
+            });
+            tried.into_iter().for_each(|run| others.add(run));
+        }
     }
-    if !matches!(failure.kind, FailureKind::Deadlock | FailureKind::Hang) {
-        if let Some(read) = unexpected(&run.events, failure.thread, passing()) {
-            return about(&order_violation(&read), unexpected_text(&read, names), true);
-        }
-        if let Some(found) = inconsistent(&run.events, failure.thread, passing()) {
-            return about(&torn_apart(&found), inconsistent_text(&found, names), true);
-        }
+    let mut pattern = comparison.suspicious(&others, 1).pop();
+    pattern.iter_mut().for_each(|cause| comparison.restore(&mut cause.accesses));
+    let is_sure = |cause: &&Cause| cause.in_passing == 0 && 2 * cause.in_failing >= cause.failing;
+    if let Some(cause) = pattern.as_ref().filter(is_sure) {
+        return Some(Explanation::about(&pattern_finding(cause)?, cause_text(cause, names), true, names));
+    }
+    if let Some((finding, sentence)) = comparison.unusual(&others, names) {
+        return Some(Explanation::about(&finding, sentence, true, names));
     }
     // What most passing executions do as well explains nothing.
     let cause = pattern.filter(|cause| 4 * cause.in_passing <= cause.passing)?;
-    about(&pattern_finding(&cause)?, cause_text(&cause, names), false)
+    Some(Explanation::about(&pattern_finding(&cause)?, cause_text(&cause, names), false, names))
 }
 
-/// The pattern that tells a failing run, and others that failed in the same way, from those that passed.
-fn suspicious(run: &Execution, others: &Others) -> Option<Cause> {
-    let failure = run.outcome.failure()?;
-    let is_same =
-        |other: &&Rc<Execution>| other.outcome.failure().is_some_and(|it| is_same_failure(it, failure));
-    let examples = others.passing.iter().map(|run| &run.events[..]);
-    // The later ones knew more of what is shared.
-    let next = |run: &Execution| pending(&run.events, &run.switches, examples.clone().rev());
-    let same = others.failing.iter().filter(is_same).map(AsRef::as_ref);
-    let failing: Vec<_> = std::iter::once(run).chain(same).map(|run| (&run.events, next(run))).collect();
-    let mut failing = failing.iter().map(|(events, pending)| Compared { events, pending });
-    let passing = examples.clone().map(|events| Compared { events, pending: &[] });
-    cause(&failing.next()?, failing, passing)
+/// A failing execution among others.
+struct Comparison<'a> {
+    sites: Sites<'a>,
+    run: &'a Execution,
+    failure: &'a Failure,
+}
+
+impl Comparison<'_> {
+    /// The patterns that tell the failing run, and others that failed in the same way, from those that passed; best
+    /// first.
+    fn suspicious(&mut self, others: &Others, most: usize) -> Vec<Cause> {
+        let passing: Vec<Sited> = others.passing.iter().map(|run| self.sites.sited(run)).collect();
+        let same: Vec<Sited> = others.failing_like(self.failure).map(|run| self.sites.sited(run)).collect();
+        let shown = self.sites.sited(self.run);
+        // The later ones knew more of what is shared.
+        let examples = passing.iter().rev().map(|run| &run.events[..]);
+        let next = |run: &Sited| pending(&run.events, &run.switches, examples.clone());
+        let failing: Vec<_> =
+            std::iter::once(&shown).chain(&same).map(|run| (&run.events, next(run))).collect();
+        let mut failing = failing.iter().map(|(events, pending)| Compared { events, pending });
+        let passing = passing.iter().map(|run| Compared { events: &run.events, pending: &[] });
+        let Some(first) = failing.next() else { return Vec::new() };
+        causes(&first, self.failure.thread, failing, passing, most)
+    }
+
+    fn restore(&self, accesses: &mut [Access]) {
+        for access in accesses {
+            *access = self.sites.in_source(access);
+        }
+    }
+
+    /// A value, or two, that no passing execution reads.
+    fn unusual(&mut self, others: &Others, names: &ExecutionNames<'_>) -> Option<(Finding, String)> {
+        let Failure { kind, thread, .. } = *self.failure;
+        if matches!(kind, FailureKind::Deadlock | FailureKind::Hang) {
+            return None;
+        }
+        let passing: Vec<Sited> = others.passing.iter().map(|run| self.sites.sited(run)).collect();
+        let passing = || passing.iter().map(|run| &run.events[..]);
+        let shown: Vec<Event> = self.sites.sited(self.run).events;
+        if let Some(mut read) = unexpected(&shown, thread, passing()) {
+            self.restore(&mut read.accesses);
+            return Some((order_violation(&read), unexpected_text(&read, names)));
+        }
+        let mut found = inconsistent(&shown, thread, passing())?;
+        for seen in &mut found.seen {
+            self.restore(std::slice::from_mut(&mut seen.read));
+            self.restore(seen.write.as_mut_slice());
+        }
+        Some((torn_apart(&found), inconsistent_text(&found, names)))
+    }
 }
 
 /// A finding about accesses that happened.

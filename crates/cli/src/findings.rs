@@ -20,12 +20,16 @@ pub struct Told {
     pub fails: bool,
     /// How often it was met.
     pub count: u64,
+    /// The heading of the finding without which this one would not be.
+    pub follows_from: Option<String>,
 }
 
 /// All findings that are told.
 #[derive(Default)]
 pub struct Findings {
     all: Vec<Told>,
+    /// How many of the first ones are sure causes of failures.
+    causes: usize,
     /// How many were silenced.
     pub silenced: usize,
 }
@@ -38,9 +42,25 @@ fn is_same(a: &FindingText, b: &FindingText) -> bool {
 }
 
 fn is_about_the_same(a: &FindingText, b: &FindingText) -> bool {
-    a.object == b.object
+    without_numbers(&a.object) == without_numbers(&b.object)
         && a.sites.len() == b.sites.len()
         && a.sites.iter().all(|site| b.sites.contains(site))
+}
+
+/// An object's name without what tells its instances apart: whose how many-th heap block it is, which element, which
+/// place on which stack.
+fn without_numbers(object: &str) -> String {
+    let mut text = String::new();
+    let mut digits = false;
+    for letter in object.chars() {
+        if !letter.is_ascii_digit() {
+            text.push(letter);
+        } else if !digits {
+            text.push('#');
+        }
+        digits = letter.is_ascii_digit();
+    }
+    text
 }
 
 impl Findings {
@@ -79,16 +99,21 @@ impl Findings {
                 && text.sites.iter().all(|site| told.text.sites.contains(site));
             covers || is_about_the_same(&told.text, text)
         });
+        if known.is_some_and(|place| place < self.causes) {
+            return;
+        }
         let mut told = match known {
             Some(place) => self.all.remove(place),
-            None => Told { text: text.clone(), schedule: None, fails: true, count },
+            None => Told { text: text.clone(), schedule: None, fails: true, count, follows_from: None },
         };
         told.fails = true;
         if told.schedule.is_none() {
             told.text.sentence.clone_from(&text.sentence);
         }
         told.schedule.get_or_insert_with(|| schedule.to_path_buf());
-        let place = if is_sure { 0 } else { self.all.iter().take_while(|told| told.fails).count() };
+        // The first failure that was met comes first.
+        let place = if is_sure { self.causes } else { self.all.iter().take_while(|told| told.fails).count() };
+        self.causes = (self.causes + usize::from(is_sure)).min(place + 1);
         self.all.insert(place, told);
     }
 
@@ -138,6 +163,8 @@ fn words(number: usize, told: &Told) -> String {
         (Some(_), false) => "confirmed: it was made to happen",
         (None, _) => "predicted",
     };
+    let origin = told.follows_from.as_ref().map_or_else(String::new, |it| format!("; follows from the {it}"));
+    let state = format!("{state}{origin}");
     let mut text = format!("{number}. {} ({state})\n   {}\n", told.text.heading, told.text.sentence);
     let widest = told.text.sources.iter().map(|(place, _)| place.len()).max().unwrap_or(0);
     for (place, source) in &told.text.sources {
@@ -205,7 +232,7 @@ mod tests {
     }
 
     fn told(text: FindingText) -> Told {
-        Told { text, schedule: None, fails: false, count: 1 }
+        Told { text, schedule: None, fails: false, count: 1, follows_from: None }
     }
 
     #[test]
@@ -216,6 +243,26 @@ mod tests {
         assert!(!findings.count_again(&text("race", "y", &["a.c:2", "a.c:1"], 3), 4));
         assert!(!findings.count_again(&text("atomicity", "x", &["a.c:2", "a.c:1"], 4), 4));
         assert_eq!(findings.json()[0].count, 5);
+    }
+
+    #[test]
+    fn instances_of_one_object_are_told_once() {
+        let mut findings = Findings::default();
+        let sites = ["a.c:1", "a.c:2"];
+        findings.add(told(text("race", "node (heap, a.c:10 T2#1).next", &sites, 1)));
+        assert!(findings.count_again(&text("race", "node (heap, a.c:10 T1#12).next", &sites, 3), 1));
+        assert!(!findings.count_again(&text("race", "node (heap, a.c:10 T1#1).value", &sites, 3), 1));
+    }
+
+    #[test]
+    fn the_cause_of_the_first_failure_stays_first() {
+        let mut findings = Findings::default();
+        for object in ["x", "y", "x"] {
+            findings.add_cause(&text("order", object, &["a.c:1"], 2), Path::new("x.schedule"), 1, true);
+        }
+        findings.add_cause(&text("order", "z", &["a.c:1"], 2), Path::new("x.schedule"), 1, false);
+        let objects: Vec<_> = findings.json().iter().map(|it| it.object.clone()).collect();
+        assert_eq!(objects, ["x", "y", "z"]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use threadbare_explore::{Found, is_preemption};
+use threadbare_explore::{Found, is_preemption, pointed_out};
 use threadbare_report::{
     FailureReport, Finding, FindingText, Interleaving, Look, SarifResult, failure_result, failure_site,
     interleaving, name_addresses, record,
@@ -15,7 +15,8 @@ use crate::error::CliError;
 use crate::explain::explain;
 use crate::keep;
 use crate::names::ExecutionNames;
-use crate::rerun::{self, Others, Stage};
+use crate::progress::Phase;
+use crate::rerun::{self, Stage};
 
 /// A failure that was run again and kept.
 pub struct Kept {
@@ -31,12 +32,15 @@ pub struct Kept {
     pub cause: Option<FindingText>,
     /// No passing execution shows the cause.
     pub is_sure: bool,
+    /// What was left out for lack of time, in whole sentences.
+    pub left_out: Vec<&'static str>,
     /// What goes into a SARIF file.
     pub sarif: Option<SarifResult>,
 }
 
-/// The longest trace whose cause is looked for.
-const LONGEST_COMPARED: usize = 20_000;
+const NOT_SHORTENED: &str = "There was no time to leave out every preemption that it does not need.";
+const NOT_COMPARED: &str =
+    "There was no time to compare it with more executions: the cause may be another one.";
 
 /// Where failures are kept, and under which name.
 pub struct Shelf<'a> {
@@ -46,6 +50,8 @@ pub struct Shelf<'a> {
     pub name: &'a str,
     /// Leave out the switches that the failure does not need.
     pub minimise: bool,
+    /// Where it is told what goes on.
+    pub phase: &'a Phase,
     /// The schedule file's head; switches and failure are filled in.
     pub head: Schedule,
 }
@@ -59,51 +65,50 @@ pub fn keep(
     shelf: &Shelf<'_>,
     look: &Look,
 ) -> Result<Kept, CliError> {
-    let nothing = Symbols::new(&Modules::default());
     let mut is_minimal = false;
-    let mut others: Rc<Others> = Rc::default();
-    let (again, symbols) = match stage {
-        Some(stage) => {
-            let again = stage.follow(&found.run.switches).ok();
-            let again = again.filter(|again| rerun::same_failure(&again.outcome, &found.run.outcome));
-            let shortest = again.map(|again| {
-                // Every run of a hang takes as long as the hang does, unless it shows early.
-                if hangs_long(&again) || !shelf.minimise {
-                    return again;
-                }
-                let (shortest, minimal) = stage.shorten(again);
-                is_minimal = minimal;
-                shortest
-            });
-            // Where the trace is long, so are the others, and no pattern is short enough to read.
-            if shortest.as_ref().is_some_and(|run| run.events.len() <= LONGEST_COMPARED) {
-                others = stage.others();
+    let mut again = None;
+    let mut symbols = Rc::new(Symbols::new(&Modules::default()));
+    let mut lab = None;
+    let mut left_out = Vec::new();
+    if let Some(stage) = stage {
+        let same = stage.follow(&found.run.switches).ok();
+        let same = same.filter(|again| rerun::same_failure(&again.outcome, &found.run.outcome));
+        again = same.map(|same| {
+            // Every run of a hang takes as long as the hang does, unless it shows early.
+            if hangs_long(&same) || !shelf.minimise {
+                return same;
             }
-            (shortest, stage.symbols())
-        }
-        None => (None, &nothing),
-    };
+            shelf.phase.show("minimising the failing schedule…");
+            let (shortest, minimal) = stage.shorten(same);
+            is_minimal = minimal;
+            left_out.extend((!minimal).then_some(NOT_SHORTENED));
+            shortest
+        });
+        symbols = Rc::clone(stage.symbols());
+        lab = Some(stage.lab());
+    }
     let reproduced = again.is_some();
     let run = again.as_ref().unwrap_or(&found.run);
-    let names = ExecutionNames::new(symbols, run);
-    let (Some(mut report), Some(failure)) = (describe(run, &names, symbols), run.outcome.failure()) else {
+    let names = ExecutionNames::new(&symbols, run);
+    let (Some(mut report), Some(failure)) = (describe(run, &names, &symbols), run.outcome.failure()) else {
         return Err(CliError::Uncontrolled("the failure has no description".into()));
     };
-    let schedule = Schedule {
+    let mut schedule = Schedule {
         execution: found.execution,
         failure: Some((failure.kind, report.message.clone())),
         switches: rerun::to_schedule(&run.switches, &names),
         ..shelf.head.clone()
     };
-    let explanation = explain(run, &others, &names);
+    shelf.phase.show("looking for the cause…");
+    let mut lab = lab.filter(|_| reproduced);
+    let explanation = explain(run, lab.as_deref_mut(), &symbols, &names);
+    left_out.extend(lab.is_some_and(|lab| lab.was_cut()).then_some(NOT_COMPARED));
     let is_sure = explanation.as_ref().is_some_and(|it| it.sure);
-    let (sentence, cause) = explanation.map_or((None, None), |it| (it.sentence, it.finding));
-    report.cause = sentence.or_else(|| {
-        let never_passes = others.passing.is_empty() && others.tried > 0 && cause.is_none();
-        never_passes.then(|| {
-            format!("none of {} other executions passed: any order of the threads fails", others.tried)
-        })
-    });
+    let (sentence, cause, shown) =
+        explanation.map_or((None, None, None), |it| (it.sentence, it.finding, it.shown));
+    report.cause = sentence;
+    schedule.shows = shown.filter(|shown| !shown.steps.is_empty());
+    let marked = schedule.shows.as_ref().map_or_else(Vec::new, |shown| pointed_out(shown, &run.events));
     let trace = recorded(run, &names, &schedule);
     let path = keep::keep(shelf.folder, shelf.name, &schedule, &trace, &run.output)?;
     report.execution = found.execution;
@@ -128,10 +133,11 @@ pub fn keep(
     Ok(Kept {
         report,
         schedule: path,
-        shown: show(run, &[], &names, look),
+        shown: show(run, &marked, &names, look),
         kind: failure.kind,
         cause,
         is_sure,
+        left_out,
         sarif,
     })
 }

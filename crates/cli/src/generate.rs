@@ -15,7 +15,7 @@ use crate::args::GenerateArgs;
 use crate::conditions::Conditions;
 use crate::error::CliError;
 use crate::found::{self, Kept, Shelf};
-use crate::progress::Bar;
+use crate::progress::{Bar, Phase};
 use crate::rerun::Stage;
 use crate::{hunt as hunting, keep, output, stop};
 
@@ -185,7 +185,9 @@ impl Work<'_> {
         let conditions = Conditions::of(&self.options, &program);
         let head = hunting::schedule_head(&program, cflags, &conditions, &self.options);
         let name = keep::file_stem(&hunt.program);
-        let shelf = Shelf { folder: &hunt.out, name: &name, minimise: !hunt.no_minimise, head };
+        let phase = Phase::new(hunt.output.quiet);
+        let minimise = !hunt.no_minimise;
+        let shelf = Shelf { folder: &hunt.out, name: &name, minimise, phase: &phase, head };
         let mut stage = Stage::set(&program, &conditions)
             .inspect_err(|error| output::say(&format!("warning: the failure was not run again: {error}")))
             .ok();

@@ -1,7 +1,7 @@
 //! `threadbare hunt`.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use threadbare_explore::{Campaign, ExploreError, Options, STRATEGIES, Verdict, hunt};
 use threadbare_report::{Coverage, JsonReport, failure_phrase};
@@ -12,7 +12,7 @@ use crate::args::{HuntArgs, Threads};
 use crate::conditions::Conditions;
 use crate::error::CliError;
 use crate::found::{self, Kept, Shelf};
-use crate::progress::Bar;
+use crate::progress::{Bar, Phase};
 use crate::rerun::Stage;
 use crate::{keep, output, stop};
 
@@ -34,9 +34,10 @@ pub fn run(args: &HuntArgs) -> Result<u8, CliError> {
     for warning in &campaign.warnings {
         output::say(&format!("warning: {warning}"));
     }
+    let begin = Instant::now();
     let kept = keep_all(args, &program, cflags, &options, &campaign)?;
     if !args.output.json_on_stdout() {
-        output::print(&words(args, &program, &campaign, &kept))?;
+        output::print(&words(args, &program, &campaign, &kept, begin.elapsed()))?;
     }
     output::write_json(&args.output, &json(args, &campaign, &kept))?;
     let results: Vec<_> = kept.iter().filter_map(|kept| kept.sarif.clone()).collect();
@@ -136,17 +137,28 @@ fn keep_all(
     let conditions = Conditions::of(options, program);
     let head = schedule_head(program, cflags, &conditions, options);
     let name = keep::file_stem(&args.program);
-    let shelf = Shelf { folder: &args.out, name: &name, minimise: !args.no_minimise, head };
+    let phase = Phase::new(args.output.quiet);
+    phase.show("running the failing schedule again…");
+    let shelf = Shelf { folder: &args.out, name: &name, minimise: !args.no_minimise, phase: &phase, head };
     let look = output::look(&args.output);
     // A failure is kept even if the program cannot be started a second time.
     let mut stage = Stage::set(program, &conditions)
         .inspect_err(|error| output::say(&format!("warning: the failure was not run again: {error}")))
         .ok();
+    if let Some(stage) = &mut stage {
+        stage.spend_no_more_than(campaign.elapsed);
+    }
     campaign.found.iter().map(|found| found::keep(found, stage.as_mut(), &shelf, &look)).collect()
 }
 
 /// What a person reads at the end.
-fn words(args: &HuntArgs, program: &Program, campaign: &Campaign, kept: &[Kept]) -> String {
+fn words(
+    args: &HuntArgs,
+    program: &Program,
+    campaign: &Campaign,
+    kept: &[Kept],
+    explaining: Duration,
+) -> String {
     let Some(first) = kept.first() else { return nothing_found(args, program, campaign) };
     let mut text = String::new();
     if !args.output.quiet {
@@ -182,9 +194,15 @@ fn words(args: &HuntArgs, program: &Program, campaign: &Campaign, kept: &[Kept])
         if let Some(cause) = &report.cause {
             text.push_str(&format!("Cause: {cause}.\n"));
         }
+        kept.left_out.iter().for_each(|what| text.push_str(&format!("{what}\n")));
         text.push_str(&format!("Again: {}\n", output::replay_command(&kept.schedule)));
     }
-    text.push_str(&format!("{}\n", figures(campaign)));
+    let figures = figures(campaign);
+    let figures = figures.trim_end_matches('.');
+    text.push_str(&format!(
+        "{figures}, and {:.2} s to run it again and explain it.\n",
+        explaining.as_secs_f64()
+    ));
     text
 }
 

@@ -37,6 +37,11 @@ impl<'a> ExecutionNames<'a> {
         }
     }
 
+    /// The events of the execution.
+    pub fn events(&self) -> &'a [Event] {
+        self.events
+    }
+
     /// Makes `on_the_way` stand just after an event.
     fn bring_up_to(&self, event: usize) {
         let (seen, names) = &mut *self.on_the_way.borrow_mut();

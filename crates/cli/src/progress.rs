@@ -1,6 +1,7 @@
 //! The progress bar.
 
 use std::io::IsTerminal as _;
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use threadbare_explore::{CompareProgress, Progress};
@@ -51,6 +52,36 @@ impl Bar {
     pub fn show_trials(&self, progress: &CompareProgress) {
         self.0.set_position(progress.trials as u64);
         self.0.set_message(format!("{} failed", progress.failed));
+    }
+}
+
+/// A line on standard error that says what goes on, if somebody is there to see it.
+pub struct Phase(ProgressBar);
+
+impl Phase {
+    /// A line that is hidden in a pipe, or when asked to be quiet.
+    pub fn new(quiet: bool) -> Phase {
+        const TICK: Duration = Duration::from_millis(100);
+        let hidden = quiet || !std::io::stderr().is_terminal();
+        let target = if hidden { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}");
+        let style = style.unwrap_or_else(|_| ProgressStyle::default_spinner());
+        let line = ProgressBar::with_draw_target(None, target).with_style(style);
+        if !hidden {
+            line.enable_steady_tick(TICK);
+        }
+        Phase(line)
+    }
+
+    /// Says what goes on now.
+    pub fn show(&self, what: &'static str) {
+        self.0.set_message(what);
+    }
+}
+
+impl Drop for Phase {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
     }
 }
 

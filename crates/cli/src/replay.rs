@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use threadbare_analysis::Finding;
-use threadbare_explore::find_shown;
+use threadbare_explore::{find_shown, pointed_out};
 use threadbare_report::{
     Coverage, FailureReport, JsonReport, ReplayReport, SarifResult, Verdict, about_switch, failure_phrase,
     finding_text, name_addresses,
@@ -159,7 +159,7 @@ fn findings(found: Option<&Finding>, runs: &Runs, names: &ExecutionNames<'_>, pa
     if let Some(found) = found {
         let text = finding_text(found, names, true);
         let schedule = Some(path.to_path_buf());
-        findings.add(Told { text, schedule, fails: runs.failed > 0, count: runs.showed });
+        findings.add(Told { text, schedule, fails: runs.failed > 0, count: runs.showed, follows_from: None });
     }
     findings
 }
@@ -176,8 +176,8 @@ fn tell(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols) 
     } else if !args.output.json_on_stdout() {
         let mut text = String::new();
         if !args.output.quiet {
-            let accesses = found.iter().flat_map(|finding| &finding.accesses);
-            let marked: Vec<usize> = accesses.map(|access| access.event).collect();
+            let shown = schedule.shows.as_ref();
+            let marked = shown.map_or_else(Vec::new, |shown| pointed_out(shown, &runs.first.events));
             text.push_str(&found::show(&runs.first, &marked, &names, &output::look(&args.output)));
             text.push('\n');
         }
@@ -262,7 +262,9 @@ fn conclusion(schedule: &Schedule, runs: &Runs, parting: Option<&Parting>) -> St
             format!("The schedule's failure, {expected}, did not show again{of}: {ended}.\n")
         }
         (Some((kind, message)), _, _) => {
-            format!("The schedule's failure, {}, showed again{of}.\n", failure_phrase(*kind, message))
+            let why = schedule.shows.as_ref().filter(|shown| !shown.sentence.is_empty());
+            let why = why.map_or_else(String::new, |why| format!("Cause (marked ●): {}.\n", why.sentence));
+            format!("The schedule's failure, {}, showed again{of}.\n{why}", failure_phrase(*kind, message))
         }
         (None, Some(shown), 0) => {
             format!("The schedule's finding, that {}, did not show again{of}: {ended}.\n", shown.sentence)

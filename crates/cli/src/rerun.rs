@@ -11,6 +11,7 @@ use threadbare_wire::{SwitchRecord, flags};
 
 use crate::conditions::Conditions;
 use crate::error::CliError;
+use crate::lab::Lab;
 use crate::names::ExecutionNames;
 
 /// Shared memory is learned while a schedule is followed; each pass can only add to it, and the
@@ -20,30 +21,18 @@ const MOST_PASSES: usize = 8;
 /// How much may be spent on making a schedule shorter.
 const SHORTENING_RUNS: usize = 1500;
 const SHORTENING_TIME: Duration = Duration::from_secs(10);
+/// What may be spent on it, and on explaining failures, however quickly the failure was found.
+const LEAST_TIME: Duration = Duration::from_secs(2);
 
-/// How many passing executions a failing one is compared with, and how many other failing ones; how long
-/// looking for them may take.
-const COMPARED: usize = 40;
-const COMPARED_FAILING: usize = 20;
-const COMPARING_TIME: Duration = Duration::from_secs(3);
-/// One in so many of them takes turns instead of a random order.
+/// One in so many of the first runs takes turns instead of a random order.
 const TURNS_EVERY: u64 = 4;
 
 /// How often a program is run to see what its threads share, before a schedule is followed; not again after so
 /// many steps.
 const FIRST_RUNS: u64 = 8;
 const FIRST_STEPS: u64 = 200_000;
-
-/// Executions to compare a failing one with.
-#[derive(Default)]
-pub struct Others {
-    /// Those that passed. For a program that hardly ever passes there may be none.
-    pub passing: Vec<Rc<Execution>>,
-    /// Those that failed, in whichever way.
-    pub failing: Vec<Rc<Execution>>,
-    /// How many were made to find them.
-    pub tried: u64,
-}
+/// How many of them are stopped at private memory too.
+const PROBES: u64 = 3;
 
 /// A fresh start of a program on which schedules are followed.
 pub struct Stage {
@@ -52,10 +41,10 @@ pub struct Stage {
     server: Option<Server>,
     /// What happens where the program does not even get to its first thread.
     early: Option<Execution>,
-    others: Option<Rc<Others>>,
     /// What is left of the time for making schedules shorter, for all failures together.
     time_to_shorten: Duration,
-    symbols: Symbols,
+    lab: Lab,
+    symbols: Rc<Symbols>,
 }
 
 impl Stage {
@@ -71,34 +60,32 @@ impl Stage {
                 | bit(conditions.os_threads, flags::OS_THREADS)
                 | bit(conditions.any_exit, flags::ANY_EXIT),
         };
-        match start(program, &options) {
+        let (server, early, symbols) = match start(program, &options) {
             Ok(server) => {
                 let symbols = Symbols::new(server.modules());
-                Ok(Stage {
-                    program: program.clone(),
-                    options,
-                    server: Some(server),
-                    early: None,
-                    others: None,
-                    time_to_shorten: SHORTENING_TIME,
-                    symbols,
-                })
+                (Some(server), None, symbols)
             }
             Err(StartError::FailedEarly { failure, output, .. }) => {
-                let symbols = Symbols::new(&Modules::default());
-                let early = Some(Execution::before_threads(*failure, output));
-                Ok(Stage {
-                    program: program.clone(),
-                    options,
-                    server: None,
-                    early,
-                    others: None,
-                    time_to_shorten: SHORTENING_TIME,
-                    symbols,
-                })
+                (None, Some(Execution::before_threads(*failure, output)), Symbols::new(&Modules::default()))
             }
-            Err(error) => Err(error.into()),
-        }
+            Err(error) => return Err(error.into()),
+        };
+        Ok(Stage {
+            program: program.clone(),
+            lab: Lab::new(program, &options),
+            options,
+            server,
+            early,
+            time_to_shorten: SHORTENING_TIME,
+            symbols: Rc::new(symbols),
+        })
+    }
+
+    /// Bounds the time for making schedules shorter and for explaining failures by that of the search: nobody wants
+    /// to wait for words much longer than for what they are about.
+    pub fn spend_no_more_than(&mut self, search: Duration) {
+        self.time_to_shorten = search.clamp(LEAST_TIME, SHORTENING_TIME);
+        self.lab.spend_no_more_than(search.max(LEAST_TIME));
     }
 
     /// Follows the switches from the program's snapshot.
@@ -155,52 +142,13 @@ impl Stage {
         }
     }
 
-    /// Executions to compare a failing one with.
-    pub fn others(&mut self) -> Rc<Others> {
-        // They are the same for every failure of the program.
-        if let Some(others) = &self.others {
-            return Rc::clone(others);
-        }
-        let others = Rc::new(self.run_others());
-        self.others = Some(Rc::clone(&others));
-        others
-    }
-
-    /// Compares with these executions, so that none need be made for it.
-    pub fn compare_with(&mut self, others: Others) {
-        self.others = Some(Rc::new(others));
-    }
-
-    fn run_others(&mut self) -> Others {
-        let mut others = Others::default();
-        let Some(server) = &mut self.server else { return others };
-        let begin = Instant::now();
-        for seed in 1..=2 * COMPARED as u64 {
-            if others.passing.len() == COMPARED || begin.elapsed() > COMPARING_TIME {
-                break;
-            }
-            // Some programs pass in no random order, but when threads take turns.
-            let mut policy = PolicySpec::new(PolicyKind::Random, seed);
-            if seed % TURNS_EVERY == 0 {
-                policy = PolicySpec::new(PolicyKind::RoundRobin, seed);
-                policy.size = (seed / TURNS_EVERY) as u32;
-            }
-            let Ok(run) = server.run(policy, &Script::None, 0) else { break };
-            server.learn(&run.discovered);
-            others.tried += 1;
-            match run.outcome {
-                Outcome::Passed => others.passing.push(Rc::new(run)),
-                Outcome::Failed(_) if others.failing.len() < COMPARED_FAILING => {
-                    others.failing.push(Rc::new(run));
-                }
-                _ => {}
-            }
-        }
-        others
+    /// Where executions are made to explain failures.
+    pub fn lab(&mut self) -> &mut Lab {
+        &mut self.lab
     }
 
     /// The program's symbols.
-    pub fn symbols(&self) -> &Symbols {
+    pub fn symbols(&self) -> &Rc<Symbols> {
         &self.symbols
     }
 }
@@ -209,14 +157,19 @@ impl Stage {
 ///
 /// A failing schedule may end before a second thread comes to some memory, and then does not show that it
 /// is shared; these runs do.
-fn start(program: &Program, options: &ServerOptions) -> Result<Server, StartError> {
+pub fn start(program: &Program, options: &ServerOptions) -> Result<Server, StartError> {
     let mut server = Server::start(program, options)?;
     let mut steps = 0;
     for seed in 1..=FIRST_RUNS {
         let kind = if seed % TURNS_EVERY == 0 { PolicyKind::RoundRobin } else { PolicyKind::Random };
         let mut policy = PolicySpec::new(kind, seed);
         policy.size = 1;
-        let Ok(run) = server.run(policy, &Script::None, 0) else { return Server::start(program, options) };
+        // A thread that fails where it begins does so before anybody else can be seen to use the same memory, unless
+        // it is stopped at private memory too.
+        let probe = if seed <= PROBES { flags::PROBE } else { 0 };
+        let Ok(run) = server.run(policy, &Script::None, probe) else {
+            return Server::start(program, options);
+        };
         server.learn(&run.discovered);
         steps += run.steps;
         // What hangs takes long each time.

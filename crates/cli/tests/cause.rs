@@ -24,7 +24,10 @@ fn names_in_order(text: &str, words: &[&str]) {
 #[test]
 fn a_lost_update_is_three_accesses_to_one_variable() {
     let text = cause("examples/lost_update.c");
-    names_in_order(&text, &["read counter", "wrote it", "then", "wrote it", "none of 40 passing"]);
+    names_in_order(
+        &text,
+        &["read counter", "wrote it", "then", "wrote it", "none of", "passing executions does that"],
+    );
 }
 
 #[test]
@@ -38,7 +41,10 @@ fn values_that_belong_together_are_two_variables() {
 #[test]
 fn a_write_that_comes_too_late_is_told_although_it_never_came() {
     let text = cause("subjects/ars/two_stage/two_stage.c");
-    names_in_order(&text, &["T2 read data2", "before T1 wrote it at two_stage.c:22"]);
+    names_in_order(
+        &text,
+        &["T1 wrote data1", "T2 read data1 and data2", "before T1 wrote data2 at two_stage.c:22"],
+    );
 }
 
 #[test]

@@ -15,6 +15,7 @@ use threadbare_trace::Outcome;
 
 use crate::campaign::{Options, Progress};
 use crate::error::ExploreError;
+use crate::follows::rank;
 use crate::happening::{directed, fails_of, happens, settle_in};
 use crate::history::History;
 use crate::minimise::is_same_failure;
@@ -50,6 +51,9 @@ pub struct Examined {
     pub confirmed: Option<Rc<Execution>>,
     /// The program failed when it happened, and hardly ever passes when it does.
     pub fails: bool,
+    /// The place of the finding without which this one would not be, as its memory is reached by what that one is
+    /// about.
+    pub follows_from: Option<usize>,
 }
 
 /// A failure that was met.
@@ -280,7 +284,7 @@ impl Checking<'_> {
             if suspected && !fails || finding.kind == FindingKind::Order {
                 continue;
             }
-            let mut examined = Examined { finding, run, confirmed: confirming, fails };
+            let mut examined = Examined { finding, run, confirmed: confirming, fails, follows_from: None };
             if let Some(run) = &examined.confirmed
                 && settle_in(&mut examined.finding, &run.events)
             {
@@ -288,8 +292,7 @@ impl Checking<'_> {
             }
             self.check.findings.push(examined);
         }
-        // Those that made a run fail first, then those that happened.
-        self.check.findings.sort_by_key(|examined| (!examined.fails, examined.confirmed.is_none()));
+        rank(&mut self.check.findings);
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use threadbare_analysis::patterns::{self, Pattern};
 use threadbare_analysis::{Access, Certainty, Finding, FindingKind, Held, LockSets, stuck};
 use threadbare_sched::{Goal, PolicyKind, PolicySpec};
 use threadbare_target::Execution;
-use threadbare_trace::{Event, EventKind, FailureKind, Shown, ThreadId};
+use threadbare_trace::{Awaited, Event, EventKind, FailureKind, Shown, ThreadId};
 
 use crate::strategy::Plan;
 
@@ -25,7 +25,7 @@ pub(crate) fn fails_of(finding: &Finding, run: &Execution) -> bool {
 }
 
 /// The plan of an attempt to make a finding happen. Its event numbers are those of `events`.
-pub(crate) fn directed(finding: &Finding, events: &[Event], attempt: u64) -> Option<Plan> {
+pub fn directed(finding: &Finding, events: &[Event], attempt: u64) -> Option<Plan> {
     let mut plan = Plan::new(PolicyKind::Directed, 0, "directed");
     let is_locked = !finding.locks.is_empty();
     let (goal, wanted): (Goal, Vec<&Access>) = match (finding.kind, finding.accesses.len()) {
@@ -90,8 +90,10 @@ pub(crate) fn happens(finding: &Finding, run: &Execution) -> bool {
         FindingKind::Deadlock => {
             let Some(failure) = run.outcome.failure() else { return false };
             let about = stuck(&run.events, failure).map(|stuck| stuck.locks);
+            // Threads that are not told of something wait for no lock.
+            let waits = failure.waiting().iter().any(|it| matches!(it.awaits, Awaited::Signal(_)));
             failure.kind == FailureKind::Deadlock
-                && about.is_none_or(|locks| locks.iter().any(|lock| finding.locks.contains(lock)))
+                && about.map_or(!waits, |locks| locks.iter().any(|lock| finding.locks.contains(lock)))
         }
         _ => {
             let failure = run.outcome.failure();
@@ -211,13 +213,24 @@ fn overlap(a: &Event, b: &Event) -> bool {
 }
 
 /// What a schedule is to say of a finding whose event numbers are those of `events`.
+/// Steps that a thread was about to make when the execution ended are left out.
 pub fn shown(finding: &Finding, events: &[Event], sentence: &str) -> Shown {
+    let step = |access: &Access| Some((access.thread, events.get(access.event)?.op));
     Shown {
         kind: finding.kind.word().to_string(),
         pattern: finding.pattern,
-        steps: finding.accesses.iter().map(|access| (access.thread, events[access.event].op)).collect(),
+        steps: finding.accesses.iter().filter_map(step).collect(),
         sentence: sentence.to_string(),
     }
+}
+
+/// The events of an execution that a schedule points to.
+pub fn pointed_out(shown: &Shown, events: &[Event]) -> Vec<usize> {
+    let event = |(thread, op): &(ThreadId, u32)| {
+        let is_step = |event: &Event| event.kind().is_some_and(|kind| !kind.only_names());
+        events.iter().position(|event| (event.thread, event.op) == (*thread, *op) && is_step(event))
+    };
+    shown.steps.iter().filter_map(event).collect()
 }
 
 /// The finding of a schedule in an execution that followed it, if the execution shows it.

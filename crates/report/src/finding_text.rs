@@ -1,6 +1,6 @@
 //! A finding in words.
 
-use threadbare_analysis::{Access, Finding, FindingKind, Inconsistent, Seen, Unexpected};
+use threadbare_analysis::{Access, Finding, FindingKind, Inconsistent, Seen, Unexpected, Unwoken, Why};
 use threadbare_trace::EventKind;
 
 use crate::describe::value_text;
@@ -114,6 +114,52 @@ pub fn inconsistent_text(found: &Inconsistent, names: &dyn Names) -> String {
         part(second),
         found.compared
     )
+}
+
+/// Why a thread waits for ever, in one sentence.
+pub fn unwoken_text(unwoken: &Unwoken, names: &dyn Names) -> String {
+    let finding = &unwoken.finding;
+    let object = name_of(finding.at, finding.object, names);
+    let at = |access: &Access| site(access, names);
+    let [first, rest @ ..] = &finding.accesses[..] else { return String::new() };
+    let verb = match first.kind {
+        EventKind::CondBroadcast => "broadcast on",
+        EventKind::CondSignal => "signalled",
+        EventKind::SemPost => "raised",
+        _ => "woke",
+    };
+    let changed = rest.first().map_or_else(String::new, |write| {
+        let what = name_of(write.event, write.object, names);
+        format!(", not even {}, which wrote {what} at {} meanwhile", write.thread, at(write))
+    });
+    let waiter = unwoken.thread;
+    match (unwoken.why, rest.first()) {
+        (Why::TooEarly, Some(wait)) => format!(
+            "{} {verb} {object} at {} when nobody waited for it, then {waiter} waited for it at {}",
+            first.thread,
+            at(first),
+            at(wait)
+        ),
+        (Why::WokeAnother(other), Some(wait)) => format!(
+            "{} {verb} {object} at {}, which woke {other}, while {waiter} waited for it too, at {}, and nobody \
+             woke {waiter} later",
+            first.thread,
+            at(first),
+            at(wait)
+        ),
+        (Why::NotHere, _) => {
+            format!(
+                "{waiter} waits for {object} at {}, and nobody woke it in this execution{changed}",
+                at(first)
+            )
+        }
+        _ => format!(
+            "{waiter} waits for {object} at {}, and nobody ever wakes it{changed}; nobody does in {} other \
+             executions either",
+            at(first),
+            unwoken.compared
+        ),
+    }
 }
 
 fn locks(finding: &Finding, names: &dyn Names) -> String {

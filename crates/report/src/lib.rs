@@ -26,7 +26,7 @@ pub use compare::{CompareReport, Figures, StrategyReport, TrialReport, VersusRep
 pub use compare_table::compare_table;
 pub use describe::{about_switch, event_text};
 pub use failure::{failure_phrase, failure_site, name_addresses};
-pub use finding_text::{FindingText, finding_text, inconsistent_text, unexpected_text};
+pub use finding_text::{FindingText, finding_text, inconsistent_text, unexpected_text, unwoken_text};
 pub use json::{Coverage, FailureReport, Finding, GeneratedReport, JsonReport, ReplayReport, Verdict};
 pub use look::Look;
 pub use names::{Names, Place};

@@ -95,6 +95,8 @@ pub struct Symbols {
     modules: Modules,
     loaded: Vec<OnceCell<ModuleSymbols>>,
     sites: RefCell<HashMap<u64, Rc<Site>>>,
+    /// The places in the program's own source that code of the system was inlined to, if any.
+    own_frames: RefCell<HashMap<u64, Option<Rc<Site>>>>,
     /// The types allocated at places in the source.
     allocations: RefCell<HashMap<(String, u32), Option<String>>>,
 }
@@ -107,6 +109,7 @@ impl Symbols {
             modules: modules.clone(),
             loaded,
             sites: RefCell::default(),
+            own_frames: RefCell::default(),
             allocations: RefCell::default(),
         }
     }
@@ -129,10 +132,21 @@ impl Symbols {
     /// The place in the program's own source from which `pc` was reached: past the system's
     /// headers, whose lines mean little to the programmer, along the calls in progress.
     pub fn own_site(&self, pc: u64, context: u32, contexts: &[ContextRecord]) -> Rc<Site> {
-        calls(pc, context, contexts)
-            .map(|pc| self.site(pc))
-            .find(|site| site.is_own())
-            .unwrap_or_else(|| self.site(pc))
+        calls(pc, context, contexts).find_map(|pc| self.own_frame(pc)).unwrap_or_else(|| self.site(pc))
+    }
+
+    /// The place in the program's own source to which the code at `pc` belongs, be it that it was inlined there.
+    pub fn own_frame(&self, pc: u64) -> Option<Rc<Site>> {
+        let innermost = self.site(pc);
+        if innermost.is_own() {
+            return Some(innermost);
+        }
+        if let Some(known) = self.own_frames.borrow().get(&pc) {
+            return known.clone();
+        }
+        let found = self.frames(pc).into_iter().find(Site::is_own).map(Rc::new);
+        self.own_frames.borrow_mut().insert(pc, found.clone());
+        found
     }
 
     /// The place of the call that returns to `pc`, and the places its function was inlined to,

@@ -85,6 +85,8 @@ pub enum Awaited {
     Lock(u64),
     /// A signal on a condition variable.
     Signal(u64),
+    /// A semaphore to be raised.
+    Semaphore(u64),
     /// The end of another thread: a consequence, not a cause.
     End,
     /// Something else.
@@ -112,6 +114,7 @@ impl Failure {
             let is = |word: &str| what.split('<').next().is_some_and(|words| words.ends_with(word));
             let awaits = match object {
                 Some(lock) if is("lock ") || is("futex ") => Awaited::Lock(lock),
+                Some(semaphore) if is("semaphore ") => Awaited::Semaphore(semaphore),
                 Some(condition) if is("a signal on ") => Awaited::Signal(condition),
                 None if what.ends_with(" to end, at ") => Awaited::End,
                 _ => Awaited::Other,
@@ -124,6 +127,14 @@ impl Failure {
             })
         };
         self.message.lines().filter_map(waiting).collect()
+    }
+
+    /// Who released the block that was used afterwards and where, if the message says so.
+    pub fn released(&self) -> Option<(ThreadId, u64)> {
+        let (before, after) = self.message.split_once(" freed at <pc 0x")?;
+        let (_, thread) = before.rsplit_once(" T")?;
+        let (pc, _) = after.split_once(" in ")?;
+        Some((ThreadId(thread.parse().ok()?), u64::from_str_radix(pc, 16).ok()?))
     }
 
     /// Where Rust panicked, if the message says so: the file, the line and the column.

@@ -2,7 +2,7 @@
 //!
 //! Thread creation and join, barriers, condition variables, semaphores, once-routines, atomics and
 //! futexes enforce an order. Locks do not: they keep steps apart but let them come in any order
-//! (but see [`sections`]). So there are three readings of a trace, see [`Rules`].
+//! (but see [`sections`]). So there are four readings of a trace, see [`Rules`].
 //!
 //! All atomics are taken as acquiring what they read and releasing what they write, as the program
 //! was run. A store replaces what the location hands on, a read-modify-write adds to it.
@@ -36,6 +36,21 @@ pub enum Rules {
     /// What enforces an order, and values handed over under a lock ([`Order::hand_over`]): what
     /// holds in every run whose threads see each other's values as they did here.
     HandedOver,
+    /// What the program's structure enforces: creation and join, barriers and once-routines. Nobody can make steps that
+    /// are ordered by it come the other way round, whatever the threads see.
+    Structural,
+}
+
+impl Rules {
+    fn count(self, kind: EventKind) -> bool {
+        use EventKind::*;
+        self != Rules::Structural
+            || matches!(
+                kind,
+                Create | Start | Exit | Join | BarrierArrive | BarrierLeave | OnceBegin | OnceEnd | OnceSeen
+            )
+            || matches!(kind, Init | Destroy | Alloc | Free | Frame)
+    }
 }
 
 struct Thread {
@@ -187,6 +202,9 @@ impl Order {
     #[inline]
     pub fn before(&mut self, event: &Event, kind: EventKind) {
         use EventKind::*;
+        if !self.rules.count(kind) {
+            return;
+        }
         if self.any_lost && !kind.only_names() && !matches!(kind, FutexWait | FutexWake) {
             self.go_on(event);
         }
@@ -253,6 +271,7 @@ impl Order {
         let thread = event.thread;
         match kind {
             Read | Write | ReadRange | WriteRange => {}
+            _ if !self.rules.count(kind) => {}
             AtomicWrite | AtomicUpdate => self.write_atomic(event, kind),
             Unlock => self.give(thread, event.addr),
             Create => {

@@ -34,6 +34,13 @@ pub struct Occurrence {
 }
 
 impl Occurrence {
+    /// Three accesses to one variable, the second by another thread.
+    pub(crate) fn of_triple(pattern: u8, steps: [MemoryAccess; 3]) -> Occurrence {
+        let [first, middle, last] = steps;
+        let key = PatternKey::of_triple(pattern, first.object, steps.map(|step| step.site));
+        Occurrence { key, pattern, length: 3, accesses: [first, middle, last, last] }
+    }
+
     /// The accesses, in order.
     pub fn accesses(&self) -> &[MemoryAccess] {
         &self.accesses[..usize::from(self.length)]

@@ -97,9 +97,9 @@ impl Subject {
 
 /// Does something with every subject and returns the results in order. Two at a time: most of a subject's
 /// time goes to its compiler.
-pub fn two_at_a_time<T: Send>(
-    subjects: &[(PathBuf, Subject)],
-    act: impl Fn(&Path, &Subject) -> T + Sync,
+pub fn two_at_a_time<S: Sync, T: Send>(
+    subjects: &[(PathBuf, S)],
+    act: impl Fn(&Path, &S) -> T + Sync,
 ) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::new());

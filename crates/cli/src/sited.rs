@@ -1,0 +1,96 @@
+//! Executions whose steps are known by the programmer's own lines.
+//!
+//! A library's code is reached from many places: what `queue::empty` reads means one thing where a thread decides to
+//! wait and another where it goes on. So, to compare executions, a step's place is its code together with
+//! the line of the program's own from which it was reached.
+
+use std::collections::HashMap;
+
+use threadbare_analysis::Access;
+use threadbare_target::{Execution, Symbols};
+use threadbare_trace::{Event, SwitchRecord};
+use threadbare_wire::ContextRecord;
+
+/// An execution with its places in this sense.
+pub struct Sited {
+    /// What happened.
+    pub events: Vec<Event>,
+    /// Who went on when.
+    pub switches: Vec<SwitchRecord>,
+}
+
+/// Where a place is.
+#[derive(Clone, Copy)]
+struct Known {
+    /// The code.
+    pc: u64,
+    /// The line of the program's own from which it is reached, as a code address.
+    own: u64,
+    /// The calls in progress in the shown execution, if it comes there.
+    context: Option<u32>,
+}
+
+/// Gives steps their places, and takes them back.
+pub struct Sites<'a> {
+    symbols: &'a Symbols,
+    known: HashMap<u64, Known>,
+}
+
+impl<'a> Sites<'a> {
+    /// Knows the places of the execution that is shown.
+    pub fn of(symbols: &'a Symbols, shown: &Execution) -> Sites<'a> {
+        let mut sites = Sites { symbols, known: HashMap::new() };
+        for event in &shown.events {
+            let place = sites.place(event.pc, event.context, &shown.contexts);
+            if let Some(known) = sites.known.get_mut(&place) {
+                known.context.get_or_insert(event.context);
+            }
+        }
+        sites
+    }
+
+    fn place(&mut self, pc: u64, context: u32, contexts: &[ContextRecord]) -> u64 {
+        let own = self.own(pc, context, contexts);
+        let place = if own == pc { pc } else { pc ^ own.rotate_left(32).wrapping_mul(0x9e37_79b9_7f4a_7c15) };
+        self.known.entry(place).or_insert(Known { pc, own, context: None });
+        place
+    }
+
+    fn own(&self, pc: u64, context: u32, contexts: &[ContextRecord]) -> u64 {
+        let call = |number: u32| contexts.get((number as usize).checked_sub(1)?);
+        let callers =
+            std::iter::successors(call(context), |inner| call(inner.parent)).map(|caller| caller.pc);
+        let mut all = std::iter::once(pc).filter(|pc| *pc != 0).chain(callers);
+        all.find(|pc| self.symbols.own_frame(*pc).is_some()).unwrap_or(pc)
+    }
+
+    /// The execution with its places.
+    pub fn sited(&mut self, run: &Execution) -> Sited {
+        let mut cached: HashMap<(u64, u32), u64> = HashMap::new();
+        let mut place = |pc: u64, context: u32| {
+            *cached.entry((pc, context)).or_insert_with(|| self.place(pc, context, &run.contexts))
+        };
+        let event = |event: &Event| Event { pc: place(event.pc, event.context), ..*event };
+        let events = run.events.iter().map(event).collect();
+        let switch = |it: &SwitchRecord| SwitchRecord { pc: place(it.pc, it.context), ..*it };
+        let switches = run.switches.iter().map(switch).collect();
+        Sited { events, switches }
+    }
+
+    /// An access at its place with the code that makes it.
+    pub fn in_code(&self, access: &Access) -> Access {
+        match self.known.get(&access.pc) {
+            Some(Known { pc, context, .. }) => Access { pc: *pc, context: context.unwrap_or(0), ..*access },
+            None => *access,
+        }
+    }
+
+    /// An access at its place with the line that a person is to be shown. The calls that lead to it are known only if the
+    /// shown execution makes them.
+    pub fn in_source(&self, access: &Access) -> Access {
+        match self.known.get(&access.pc) {
+            Some(Known { own, context: None, .. }) => Access { pc: *own, context: 0, ..*access },
+            _ => self.in_code(access),
+        }
+    }
+}

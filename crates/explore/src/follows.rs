@@ -1,0 +1,126 @@
+//! Which findings would not be there without another one, and which come first.
+//!
+//! Where a pointer is handed over without synchronization, all that it leads to is accessed without any: those are
+//! consequences of one fault, and are told after it.
+
+use threadbare_analysis::Finding;
+use threadbare_trace::{Event, EventKind};
+
+use crate::check::Examined;
+
+/// Puts those first that made a run fail, then those that follow from no other one, then those that happened; and says
+/// what the others follow from.
+pub(crate) fn rank(findings: &mut [Examined]) {
+    let origins: Vec<Option<usize>> = (0..findings.len()).map(|at| origin(findings, at)).collect();
+    let key = |at: usize| {
+        let examined: &Examined = &findings[at];
+        (!examined.fails, origins[at].is_some(), examined.confirmed.is_none())
+    };
+    let mut order: Vec<usize> = (0..findings.len()).collect();
+    order.sort_by_key(|at| key(*at));
+    let now = |was: usize| order.iter().position(|at| *at == was);
+    for (examined, origin) in findings.iter_mut().zip(&origins) {
+        examined.follows_from = origin.and_then(now);
+    }
+    let mut places: Vec<usize> = (0..findings.len()).filter_map(now).collect();
+    for at in 0..findings.len() {
+        while places[at] != at {
+            let to = places[at];
+            findings.swap(at, to);
+            places.swap(at, to);
+        }
+    }
+}
+
+/// The finding about the pointer that leads to this one's memory.
+fn origin(findings: &[Examined], at: usize) -> Option<usize> {
+    let Examined { finding, run, .. } = &findings[at];
+    let block = block_of(finding, &run.events)?;
+    (0..findings.len()).find(|other| {
+        let known = &findings[*other].finding;
+        *other != at && known.object != finding.object && hands_over(known, &block, &run.events)
+    })
+}
+
+/// The heap block that a finding is about.
+fn block_of(finding: &Finding, events: &[Event]) -> Option<std::ops::Range<u64>> {
+    let allocations = events.iter().filter(|event| event.kind() == Some(EventKind::Alloc));
+    let mut blocks = allocations.map(|event| event.addr..event.addr.saturating_add(event.value.max(1)));
+    blocks.find(|block| block.contains(&finding.object))
+}
+
+/// Whether the accesses of a finding, which is about other memory, read or write pointers into a block.
+fn hands_over(finding: &Finding, block: &std::ops::Range<u64>, events: &[Event]) -> bool {
+    let points_there = |event: &&Event| {
+        event.size == 8
+            && block.contains(&event.value)
+            && !block.contains(&event.addr)
+            && event.kind().is_some_and(EventKind::accesses_memory)
+    };
+    let sites: Vec<u64> = events.iter().filter(points_there).map(|event| event.pc).collect();
+    finding.accesses.len() > 1 && finding.accesses.iter().all(|access| sites.contains(&access.pc))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use threadbare_analysis::{Access, Certainty, FindingKind};
+    use threadbare_target::Execution;
+    use threadbare_trace::{Failure, FailureKind, ThreadId};
+
+    use super::*;
+
+    fn event(pc: u64, kind: EventKind, addr: u64, value: u64) -> Event {
+        Event { pc, kind: kind as u8, addr, value, size: 8, ..Event::default() }
+    }
+
+    fn examined(object: u64, sites: [u64; 2], run: &Rc<Execution>, happened: bool) -> Examined {
+        let access = |pc| Access::of(0, &event(pc, EventKind::Read, object, 0), EventKind::Read);
+        Examined {
+            finding: Finding {
+                kind: FindingKind::Race,
+                certainty: Certainty::Predicted,
+                pattern: None,
+                object,
+                at: 0,
+                accesses: sites.map(access).to_vec(),
+                locks: Vec::new(),
+                count: 1,
+            },
+            run: Rc::clone(run),
+            confirmed: happened.then(|| Rc::clone(run)),
+            fails: false,
+            follows_from: None,
+        }
+    }
+
+    #[test]
+    fn what_a_racing_pointer_leads_to_follows_from_it() {
+        use EventKind::*;
+        let (pointer, block) = (0x100, 0x9000);
+        let failure = Failure {
+            kind: FailureKind::Abort,
+            message: String::new(),
+            thread: ThreadId(0),
+            stack: Vec::new(),
+        };
+        let mut run = Execution::before_threads(failure, String::new());
+        run.events = vec![
+            event(1, Alloc, block, 64),
+            event(2, Write, block + 8, 5),
+            event(3, Write, pointer, block),
+            event(4, Read, pointer, block),
+            event(5, Read, block + 8, 5),
+        ];
+        let run = Rc::new(run);
+        let mut findings = vec![
+            examined(block + 8, [2, 5], &run, true),
+            examined(0x500, [7, 8], &run, false),
+            examined(pointer, [3, 4], &run, true),
+        ];
+        rank(&mut findings);
+        let told: Vec<_> = findings.iter().map(|it| (it.finding.object, it.follows_from)).collect();
+        assert_eq!(told, [(pointer, None), (0x500, None), (block + 8, Some(0))]);
+    }
+}
