@@ -64,10 +64,8 @@ fn locks_at_end(events: &[Event]) -> BTreeMap<u64, Access> {
                 held.insert(event.value, (1, access));
             }
             SemWait => drop(held.insert(event.addr, (1, Access::of(index, event, kind)))),
-            SemPost => {
-                if held.get(&event.addr).is_some_and(|(_, taken)| taken.thread == event.thread) {
-                    held.remove(&event.addr);
-                }
+            SemPost if held.get(&event.addr).is_some_and(|(_, it)| it.thread == event.thread) => {
+                held.remove(&event.addr);
             }
             Unlock => {
                 if let Some((depth, _)) = held.get_mut(&event.addr) {
