@@ -22,7 +22,7 @@ const NEIGHBOURS: usize = 80;
 /// How often a schedule is followed to learn from it.
 const PASSES: usize = 4;
 /// How much may be spent on all of them, for all failures together.
-const TIME: Duration = Duration::from_secs(3);
+const TIME: Duration = Duration::from_secs(5);
 
 /// Executions to compare a failing one with.
 #[derive(Clone, Default)]
