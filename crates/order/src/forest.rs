@@ -207,6 +207,20 @@ impl Forest {
         0
     }
 
+    /// How often in a row the thread would have made the same observation before, to no avail, if this step read
+    /// that value there.
+    pub fn repeats_with(&self, id: StepId, extent: Extent, value: u64) -> u32 {
+        let mut other = self.step(id).clone();
+        for action in &mut other.actions {
+            if let Action::Read(read, seen) = action
+                && *read == extent
+            {
+                *seen = Some(value);
+            }
+        }
+        self.repeats(&other)
+    }
+
     /// A step by its name.
     pub fn step(&self, id: StepId) -> &Step {
         &self.steps[id.index()]

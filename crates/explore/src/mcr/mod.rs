@@ -79,8 +79,8 @@ pub(crate) struct Mcr {
     queue: BTreeMap<Rank, Option<Target>>,
     solvers: HashMap<usize, Solver>,
     asked: HashSet<Key>,
-    /// The schedules that have been run, as switches.
-    explored: HashSet<Vec<(ThreadId, u32, ThreadId)>>,
+    /// The schedules that have been run.
+    explored: HashSet<follow::Way>,
     /// Where nobody could go on, by the last steps of all threads.
     stuck: Vec<Vec<StepId>>,
     planned: HashMap<u64, Planned>,
@@ -102,7 +102,7 @@ impl Mcr {
             queue: BTreeMap::new(),
             solvers: HashMap::new(),
             asked: HashSet::new(),
-            explored: HashSet::from([Vec::new()]),
+            explored: HashSet::new(),
             stuck: Vec::new(),
             planned: HashMap::new(),
             next_tag: 1,
@@ -120,16 +120,18 @@ impl Mcr {
         }
     }
 
-    fn begin_plan(&self) -> Plan {
+    fn begin_plan(&mut self) -> Plan {
         let nothing = Schedule { steps: Vec::new() };
-        Plan { name: NAME.to_string(), ..follow::plan(&nothing, &self.forest, None, self.seed) }
+        let plan = follow::plan(&nothing, &self.forest, None, self.seed);
+        self.explored.insert(follow::way(&plan));
+        Plan { name: NAME.to_string(), ..plan }
     }
 
     /// A plan that follows a schedule, unless one with the same switches has been made before.
     fn follow(&mut self, schedule: Schedule, target: Option<Target>) -> Option<Plan> {
         let then = target.as_ref().and_then(|target| target.then).map(|then| then.thread);
         let plan = follow::plan(&schedule, &self.forest, then, self.seed);
-        if !self.explored.insert(follow::switches(&plan)) {
+        if !self.explored.insert(follow::way(&plan)) {
             // It has been run and did not lead there.
             if then.is_none() {
                 self.cuts.insert(Cut::Diverged);
