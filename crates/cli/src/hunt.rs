@@ -192,6 +192,9 @@ fn nothing_found(args: &HuntArgs, campaign: &Campaign) -> String {
     let mut text = format!("Nothing found in {} ", args.program.display());
     text.push_str(&format!("(strategy {}, seed {}): {} ", args.strategy, args.seed, figures(campaign)));
     text.push_str(&match (campaign.exhausted, campaign.bound) {
+        (true, None) if args.strategy == "mcr" => {
+            "Whatever the interleaving, no thread comes to see anything else: exhausted.".to_string()
+        }
         (true, None) => "Every interleaving was run: exhausted.".to_string(),
         (true, Some(bound)) => {
             format!(
@@ -199,6 +202,9 @@ fn nothing_found(args: &HuntArgs, campaign: &Campaign) -> String {
             )
         }
         _ if campaign.interrupted => "It was interrupted; other interleavings are left.".to_string(),
+        _ if campaign.executions < args.executions.unwrap_or(EXECUTIONS) && campaign.elapsed < args.time => {
+            "The strategy has nothing more to try; other interleavings may be left.".to_string()
+        }
         _ if campaign.executions < args.executions.unwrap_or(EXECUTIONS) => {
             format!(
                 "The time limit of {} s ended it; other interleavings may be left.",

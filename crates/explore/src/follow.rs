@@ -13,12 +13,15 @@ use crate::strategy::Plan;
 pub(crate) fn plan(schedule: &Schedule, forest: &Forest, then: Option<ThreadId>, seed: u64) -> Plan {
     let mut turns = schedule.turns(forest, ThreadId::MAIN);
     let last = schedule.steps.last().map(|id| forest.step(*id));
-    let (from, op) = last.map_or((ThreadId::MAIN, 1), |step| (step.thread, step.op + 1));
-    // Main, which goes last otherwise, stays only under a policy that lets everybody stay.
-    let main_stays = then == Some(ThreadId::MAIN) && from == ThreadId::MAIN;
-    // Without a last turn, nobody would know how far the last thread has to go.
-    if (last.is_some() || then.is_some()) && !main_stays {
-        turns.push(Turn { from, op, pc: 0, to: then.unwrap_or(from) });
+    let (from, op) = last.map_or((ThreadId::MAIN, 1), |step| (step.thread, step.op));
+    let mut kind = PolicyKind::Follow;
+    match then {
+        Some(to) if to != from => turns.push(Turn { from, op: op + u32::from(last.is_some()), pc: 0, to }),
+        // Main, which goes last otherwise, stays only under a policy that lets everybody stay.
+        Some(_) if from == ThreadId::MAIN => kind = PolicyKind::Replay,
+        // It has to be told how far to go.
+        None if from == ThreadId::MAIN && last.is_some() => turns.push(Turn { from, op, pc: 0, to: from }),
+        _ => {}
     }
     let switch = |turn: &Turn| SwitchRecord {
         pc: turn.pc,
@@ -27,7 +30,7 @@ pub(crate) fn plan(schedule: &Schedule, forest: &Forest, then: Option<ThreadId>,
         to: turn.to,
         ..SwitchRecord::default()
     };
-    let mut plan = Plan::new(if main_stays { PolicyKind::Replay } else { PolicyKind::Follow }, seed, "");
+    let mut plan = Plan::new(kind, seed, "");
     plan.script = Script::Replay(turns.iter().map(switch).collect());
     plan.trace = true;
     plan

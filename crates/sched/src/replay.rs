@@ -6,7 +6,7 @@ use crate::divergence::{Divergence, Reason};
 use crate::{Choice, Policy};
 
 /// One switch: `from` stops before its operation number `op`, and `to` goes on. If both are the same there
-/// is no switch: the thread runs up to there, and what comes then is open.
+/// is no switch: the thread goes on at least that far, and what comes then is open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Turn {
     /// The thread that stops.
@@ -102,8 +102,8 @@ impl Policy for Replay {
         let Some(&turn) = self.turns.get(self.next) else { return self.choose_freely(choice) };
         if (turn.from, turn.op) == (current, index) {
             self.next += 1;
-            if turn.to == turn.from {
-                return self.choose_freely(choice);
+            if turn.to == turn.from && choice.candidate(current).is_some() {
+                return current;
             }
             let mut to = turn.to;
             while choice.candidate(to).is_none() {

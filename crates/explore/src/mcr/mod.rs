@@ -13,6 +13,7 @@
 //! nothing was left out, the search is exhausted. Where nobody can go on is a state of all threads together, and is asked for separately.
 
 mod targets;
+mod together;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -34,15 +35,9 @@ const NAME: &str = "mcr";
 /// Steps beyond which an execution is not looked at.
 const LONGEST: usize = 100_000;
 
-/// Steps of all executions beyond which they are not taken together.
-const MOST_TOGETHER: usize = 50_000;
-
 /// How hard to try for one target: most are settled by a few conflicts, and those that are not are seldom settled
 /// by many.
 const BUDGET: Budget = Budget { conflicts: 2_000, rounds: 500 };
-
-/// Unanswered questions after which all executions together are not asked any more.
-const MOST_UNANSWERED: usize = 8;
 
 /// How many solvers are kept; others are made anew when needed.
 const MOST_SOLVERS: usize = 32;
@@ -88,6 +83,8 @@ pub(crate) struct Mcr {
     /// The next plans, worked out ahead: so it is known at once when there are none.
     ready: VecDeque<Plan>,
     cuts: BTreeSet<Cut>,
+    /// How much may still be asked of all executions together.
+    allowance: u64,
 }
 
 impl Mcr {
@@ -108,6 +105,7 @@ impl Mcr {
             next_tag: 1,
             ready: VecDeque::new(),
             cuts: BTreeSet::new(),
+            allowance: together::ALLOWANCE,
         }
     }
 
@@ -230,53 +228,6 @@ impl Mcr {
                 self.cuts.insert(Cut::Stalled);
             }
         }
-    }
-
-    /// The plans that all executions together suggest, a few at a time.
-    fn plans_of_all(&mut self) -> Vec<Plan> {
-        const AT_ONCE: usize = 4;
-        if self.forest.len() > MOST_TOGETHER {
-            self.cuts.insert(Cut::TooLong);
-            return Vec::new();
-        }
-        let model = match Model::of_all(&self.forest) {
-            Ok(model) => model,
-            Err(doubts) => {
-                self.cuts.extend(doubts.into_iter().map(Cut::Doubt));
-                return Vec::new();
-            }
-        };
-        let mut solver = Solver::with_budget(model, BUDGET);
-        let mut plans = Vec::new();
-        let mut unanswered = 0;
-        let (targets, cut) = targets::of_all(&self.forest);
-        if cut {
-            self.cuts.insert(Cut::Spinning);
-        }
-        for target in targets {
-            if self.asked.contains(&target.key) {
-                continue;
-            }
-            let answer = solver.solve(&target.goal);
-            unanswered += usize::from(answer == Answer::Unknown);
-            if unanswered > MOST_UNANSWERED {
-                break;
-            }
-            if let Some(schedule) = self.take(answer) {
-                self.asked.insert(target.key.clone());
-                plans.extend(self.follow(schedule, Some(target)));
-                if plans.len() == AT_ONCE {
-                    return plans;
-                }
-            }
-        }
-        if plans.is_empty() {
-            let answer = solver.solve(&Goal::stuck(self.stuck.clone()));
-            if let Some(schedule) = self.take(answer) {
-                plans.extend(self.get_stuck(schedule));
-            }
-        }
-        plans
     }
 
     fn learn_one(&mut self, plan: &Plan, run: &Execution) {
