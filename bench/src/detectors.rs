@@ -18,6 +18,7 @@ const LOCKS: u64 = 64;
 const GUARDED: u64 = 64;
 const CONSTANTS: u64 = 4096;
 const PRIVATE: u64 = 1024;
+const COUNTERS: usize = 16;
 
 const LOCK_BASE: u64 = 0x10_0000;
 const GUARDED_BASE: u64 = 0x100_0000;
@@ -34,11 +35,13 @@ struct Workload {
     events: Vec<Event>,
     rounds: u64,
     blocks: u64,
+    counters: [u64; COUNTERS],
 }
 
 impl Workload {
     fn new() -> Workload {
-        let mut workload = Workload { rng: Rng::new(1), events: Vec::new(), rounds: 0, blocks: 0 };
+        let mut workload =
+            Workload { rng: Rng::new(1), events: Vec::new(), rounds: 0, blocks: 0, counters: [0; COUNTERS] };
         for child in 1..THREADS {
             workload.push(0, EventKind::Create, 0, u64::from(child), 1);
         }
@@ -98,8 +101,13 @@ impl Workload {
     }
 
     fn count(&mut self, thread: u16) {
-        let counter = ATOMIC_BASE + 64 * self.rng.below(16);
-        self.push(thread, EventKind::AtomicUpdate, counter, 1, 60);
+        let counter = self.rng.below(COUNTERS as u64) as usize;
+        let old = self.counters[counter];
+        self.counters[counter] += 1;
+        self.push(thread, EventKind::AtomicUpdate, ATOMIC_BASE + 64 * counter as u64, old + 1, 60);
+        if let Some(event) = self.events.last_mut() {
+            event.old = old;
+        }
     }
 
     fn use_a_block(&mut self, thread: u16) {

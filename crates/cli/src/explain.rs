@@ -36,8 +36,10 @@ pub fn explain(run: &Execution, others: &Others, names: &ExecutionNames<'_>) -> 
         Some(Explanation { sentence: Some(sentence), finding: Some(text), sure })
     };
     if let Some(finding) = stuck(&run.events, failure) {
-        let finding = Some(finding_text(&finding, names, true));
-        return Some(Explanation { sentence: None, finding, sure: true });
+        let text = finding_text(&finding, names, true);
+        // Who holds what is in the failure's message; who signalled too early is not.
+        let sentence = (finding.kind == FindingKind::Order).then(|| text.sentence.clone());
+        return Some(Explanation { sentence, finding: Some(text), sure: true });
     }
     let passing = || others.passing.iter().map(|run| &run.events[..]);
     let pattern = if others.passing.is_empty() { None } else { suspicious(run, others) };

@@ -219,6 +219,11 @@ fn conclusion(schedule: &Schedule, runs: &Runs, parting: Option<&(u64, String)>)
     let phrase = |(kind, message): &(FailureKind, String)| failure_phrase(*kind, message);
     let expected = schedule.failure.as_ref().map_or("a failure", phrase);
     let mut text = match (runs.failed, runs.reproduced) {
+        (0, _) if schedule.failure.is_none() => {
+            format!(
+                "The schedule is one of a finding, not of a failure: it was run again{of}, and the program passed.\n"
+            )
+        }
         (0, _) => {
             format!("The schedule's failure, {expected}, did not show again{of}: the program passed.\n")
         }

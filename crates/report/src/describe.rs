@@ -15,10 +15,7 @@ pub fn event_text(index: usize, event: &Event, names: &dyn Names) -> String {
     let named = |addr: u64| names.object_at(index, addr).unwrap_or_else(|| NAMELESS.to_string());
     let object = || named(event.addr);
     let value = event.value;
-    let number = |value: u64| {
-        let pointee = (event.size == 8).then(|| names.pointee_at(index, value)).flatten();
-        pointee.map_or_else(|| number(value, event.size), |object| format!("&({})", shortened(&object)))
-    };
+    let number = |value: u64| value_text(index, value, event.size, names);
     match kind {
         Read | AtomicRead | AtomicFailed => {
             format!("{word} {} = {}", object(), number(value))
@@ -65,8 +62,14 @@ pub fn about_switch(switch: &SwitchRecord, names: &dyn Names) -> String {
     text
 }
 
+/// A value of `size` bytes as of an event: what it points to, if it does, or a number.
+pub(crate) fn value_text(index: usize, value: u64, size: u8, names: &dyn Names) -> String {
+    let pointee = (size == 8).then(|| names.pointee_at(index, value)).flatten();
+    pointee.map_or_else(|| number(value, size), |object| format!("&({})", shortened(&object)))
+}
+
 /// A value of `size` bytes: small negative numbers and pointers are shown as what they are.
-pub(crate) fn number(value: u64, size: u8) -> String {
+fn number(value: u64, size: u8) -> String {
     let bits = u32::from(size) * 8;
     let value = if bits == 0 || bits >= 64 { value } else { value & ((1 << bits) - 1) };
     let negative = match size {

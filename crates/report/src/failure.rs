@@ -130,9 +130,12 @@ pub(crate) fn paragraph(failure: &Failure, names: &dyn Names, look: &Look) -> St
         return text;
     }
     let mut frames: Vec<Place> = failure.stack.iter().filter_map(|&pc| names.place(pc, 0)).collect();
-    // What called `main` is of no interest, unless nothing else is known.
+    // Libraries, and what called `main`, are of no interest unless nothing else is known.
     if frames.iter().any(|frame| frame.line.is_some()) {
         frames.retain(|frame| frame.line.is_some());
+    }
+    if frames.iter().any(|frame| !frame.in_system) {
+        frames.retain(|frame| !frame.in_system);
     }
     if frames.len() > 1 {
         let function = |frame: &Place| frame.function.as_deref().map_or_else(|| "?".to_string(), shortened);

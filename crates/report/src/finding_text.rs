@@ -3,7 +3,7 @@
 use threadbare_analysis::{Access, Finding, FindingKind, Inconsistent, Seen, Unexpected};
 use threadbare_trace::EventKind;
 
-use crate::describe::number;
+use crate::describe::value_text;
 use crate::sequence::{name_of, sequence, site, verb};
 use crate::{Names, Place};
 
@@ -66,7 +66,8 @@ pub fn unexpected_text(unexpected: &Unexpected, names: &dyn Names) -> String {
     let [first, second] = &unexpected.accesses;
     let read = &unexpected.accesses[unexpected.read];
     let object = name_of(read.event, read.object, names);
-    let value = number(unexpected.value, unexpected.size);
+    let shown = |value: u64| value_text(read.event, value, unexpected.size, names);
+    let value = shown(unexpected.value);
     let (mine, theirs) = (site(first, names), site(second, names));
     let mut text = match unexpected.read {
         0 => format!(
@@ -83,8 +84,7 @@ pub fn unexpected_text(unexpected: &Unexpected, names: &dyn Names) -> String {
         ),
     };
     const SHOWN: usize = 4;
-    let mut usual: Vec<String> =
-        unexpected.usual.iter().take(SHOWN).map(|value| number(*value, unexpected.size)).collect();
+    let mut usual: Vec<String> = unexpected.usual.iter().take(SHOWN).map(|value| shown(*value)).collect();
     if unexpected.usual.len() > SHOWN {
         usual.push("others".to_string());
     }
@@ -99,7 +99,7 @@ pub fn unexpected_text(unexpected: &Unexpected, names: &dyn Names) -> String {
 pub fn inconsistent_text(found: &Inconsistent, names: &dyn Names) -> String {
     let part = |seen: &Seen| {
         let object = name_of(seen.read.event, seen.read.object, names);
-        let value = number(seen.value, seen.size);
+        let value = value_text(seen.read.event, seen.value, seen.size, names);
         let source = match &seen.write {
             Some(write) => format!("which {} {} at {}", write.thread, verb(write.kind), site(write, names)),
             None => "as it was in the beginning".to_string(),

@@ -174,8 +174,8 @@ fn matters(row: &Row, failure: Option<&Failure>) -> bool {
     }
 }
 
-/// Leaves out what libraries do to memory on their own account, as when they start a thread; unless there is
-/// nothing else.
+/// Leaves out what libraries do to memory on their own account, as when they start a thread, and to variables of
+/// their own.
 fn leave_out_libraries(rows: &mut Vec<Row>, names: &dyn Names) {
     use EventKind::*;
     let mut known: HashMap<(u64, u32), Option<Place>> = HashMap::new();
@@ -191,11 +191,18 @@ fn leave_out_libraries(rows: &mut Vec<Row>, names: &dyn Names) {
     if !steps.any(|event| place(event).is_some_and(|it| it.line.is_some() && !it.in_system)) {
         return;
     }
-    let mut is_foreign = |event: &Event| place(event).is_some_and(|it| it.in_system);
+    let mut of_library: HashMap<u64, bool> = HashMap::new();
+    let mut is_of_library = |index: usize, event: &Event| {
+        let look_up = || names.object_at(index, event.addr).is_some_and(|name| name.starts_with("std::"));
+        *of_library.entry(event.addr).or_insert_with(look_up)
+    };
+    let mut is_foreign = |index: usize, event: &Event| {
+        place(event).is_some_and(|it| it.in_system) || is_of_library(index, event)
+    };
     let concerns = |kind: EventKind| kind.accesses_memory() || matches!(kind, OnceBegin | OnceEnd | OnceSeen);
     let foreign: Vec<bool> = (rows.iter())
         .map(|row| match row {
-            Row::Step { event, .. } => event.kind().is_some_and(concerns) && is_foreign(event),
+            Row::Step { index, event, .. } => event.kind().is_some_and(concerns) && is_foreign(*index, event),
             _ => false,
         })
         .collect();

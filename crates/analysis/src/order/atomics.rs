@@ -119,10 +119,8 @@ impl Order {
         let place = self.atomics.entry(event.addr);
         let is_new = place.value.replace(found).is_some_and(|last| last != found);
         let takes = kind == EventKind::AtomicUpdate && found == 0 && event.value != 0;
-        if is_new {
-            self.learn_from_users(thread, event.addr, |_| true);
-        } else if takes {
-            self.learn_from_users(thread, event.addr, |words| words.holds(event.addr));
+        if is_new || takes {
+            self.learn_from_users(thread, event.addr, |words| is_new || words.holds(event.addr));
         }
         if takes {
             self.release_unseen(thread, event.addr);
@@ -147,17 +145,29 @@ impl Order {
 
     /// Another thread has taken a word, so those who held it have released it.
     fn release_unseen(&mut self, taker: ThreadId, word: u64) {
-        for user in self.atomics.entry(word).users.clone() {
-            if user != taker && self.thread(user).words.holds(word) {
-                self.thread(user).words.lose(word);
-                self.any_lost = true;
+        let Order { atomics, threads, any_lost, .. } = self;
+        for user in atomics.entry(word).users.iter().filter(|user| **user != taker) {
+            if let Some(Some(user)) = threads.get_mut(user.index())
+                && user.words.holds(word)
+            {
+                user.words.lose(word);
+                *any_lost = true;
             }
         }
     }
 
     /// A thread goes on, with the words that it released unseen in its hands again. It looks for itself at the one
     /// that the event is about.
-    pub(super) fn take_again(&mut self, event: &Event) {
+    #[inline]
+    pub(super) fn go_on(&mut self, event: &Event) {
+        let thread = self.threads.get(event.thread.index()).and_then(Option::as_ref);
+        if thread.is_some_and(|thread| !thread.words.lost.is_empty()) {
+            self.take_again(event);
+        }
+    }
+
+    #[cold]
+    fn take_again(&mut self, event: &Event) {
         let words = &mut self.thread(event.thread).words;
         let lost = std::mem::take(&mut words.lost);
         let again: Vec<u64> = lost.into_iter().filter(|word| *word != event.addr).collect();

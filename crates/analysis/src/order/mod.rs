@@ -10,6 +10,7 @@
 mod atomics;
 mod barrier;
 mod condition;
+mod descriptors;
 mod sections;
 
 use std::sync::Arc;
@@ -19,25 +20,11 @@ use threadbare_trace::{Event, EventKind, ThreadId};
 use self::atomics::{Atomic, Futex, Words};
 use self::barrier::Barrier;
 use self::condition::Condition;
+use self::descriptors::{is_input, is_output};
 use self::sections::Sections;
 use crate::access::reborn;
 use crate::address_table::{AddressTable, NumberMap};
 use crate::clocks::{Epoch, Stamp, VectorClock};
-
-/// What is awaited of a descriptor, as the system numbers it.
-const INPUT: u64 = 1;
-const OUTPUT: u64 = 4;
-
-/// Whether the step takes what was written to a descriptor, or was told of it. Which descriptors belong together
-/// is not known, so whoever reads comes after all who wrote.
-fn is_input(event: &Event) -> bool {
-    event.value & INPUT != 0 || event.value == 0 && event.addr == 0
-}
-
-/// Whether the step writes to a descriptor, or closes it.
-fn is_output(event: &Event) -> bool {
-    event.value & OUTPUT != 0 || event.value == 0 && event.addr != 0
-}
 
 /// Which synchronization counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -200,12 +187,19 @@ impl Order {
     #[inline]
     pub fn before(&mut self, event: &Event, kind: EventKind) {
         use EventKind::*;
-        let thread = event.thread;
         if self.any_lost && !kind.only_names() && !matches!(kind, FutexWait | FutexWake) {
-            self.take_again(event);
+            self.go_on(event);
         }
+        // Most steps are plain accesses, and are not to pay for the others.
+        if !matches!(kind, Read | Write | ReadRange | WriteRange) {
+            self.synchronize(event, kind);
+        }
+    }
+
+    fn synchronize(&mut self, event: &Event, kind: EventKind) {
+        use EventKind::*;
+        let thread = event.thread;
         match kind {
-            Read | Write | ReadRange | WriteRange => {}
             AtomicRead | AtomicFailed | AtomicUpdate => self.read_atomic(event, kind),
             Lock | ReadLock => self.take(thread, event.addr, kind == Lock),
             Join => {
@@ -268,7 +262,10 @@ impl Order {
                 self.threads[child.index()] = Some(new_thread(child, clock));
                 self.tick(thread);
             }
-            Exit => self.thread(thread).alive = false,
+            Exit => {
+                self.thread(thread).alive = false;
+                self.thread(thread).words = Words::default();
+            }
             BarrierArrive => {
                 let clock = Arc::clone(self.clock(thread));
                 self.barriers.entry(event.addr).arrive(&clock);

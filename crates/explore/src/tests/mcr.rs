@@ -13,6 +13,9 @@ use crate::ledger::{Campaign, Verdict};
 /// Programs with more interleavings are not compared: running them all takes too long.
 const MOST: u64 = 20_000;
 
+/// Where threads stand: each with what it has read, place and value.
+type Stand = Vec<(usize, Vec<(u64, u64)>)>;
+
 /// Everything that a thread can get to see or that all can end in.
 #[derive(PartialEq, Eq, Debug, Default)]
 struct Reached {
@@ -20,7 +23,7 @@ struct Reached {
     states: BTreeSet<(usize, Vec<(u64, u64)>)>,
     failures: BTreeSet<u16>,
     /// Where those stand who wait for ever, when nobody can go on.
-    deadlocks: BTreeSet<Vec<(usize, Vec<(u64, u64)>)>>,
+    deadlocks: BTreeSet<Stand>,
 }
 
 fn reached(seen: &[Seen]) -> Reached {
