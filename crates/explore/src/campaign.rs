@@ -237,7 +237,7 @@ impl<'a> Conduct<'a> {
             (run, profile.as_ref(), !probing)
         }));
         let pairs: Vec<_> = runs.iter().map(|(place, run, _)| (&batch.plans[*place], run)).collect();
-        let learned = strategy.learn(&pairs, news);
+        let learned = strategy.learn(&pairs, news, &|| self.limits.reached());
         let mut failed = false;
         for (place, run, _) in runs {
             failed |= self.ledger.enter(&batch.plans[place].name, run);

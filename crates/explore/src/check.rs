@@ -186,7 +186,7 @@ impl Checking<'_> {
                 Err(_) if self.stop.load(Ordering::Relaxed) => break,
                 Err(error) => return Err(error),
             };
-            strategy.learn(&[(plan, &run)], !run.discovered.is_empty())?;
+            strategy.learn(&[(plan, &run)], !run.discovered.is_empty(), &|| self.is_over())?;
             // What was done to memory before it was found to be shared is not in the trace, and a lock that
             // nobody was seen to take protects nothing. Later executions show all of it.
             if !run.discovered.is_empty() && skipped < self.options.executions / 2 {

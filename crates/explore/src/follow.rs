@@ -16,7 +16,10 @@ pub(crate) fn plan(schedule: &Schedule, forest: &Forest, then: Option<ThreadId>,
     let (from, op) = last.map_or((ThreadId::MAIN, 1), |step| (step.thread, step.op));
     let mut kind = PolicyKind::Follow;
     match then {
-        Some(to) if to != from => turns.push(Turn { from, op: op + u32::from(last.is_some()), pc: 0, to }),
+        Some(to) if to != from => {
+            let (op, pc) = forest.next_operation(from, schedule.steps.last().copied());
+            turns.push(Turn { from, op, pc, to });
+        }
         // Main, which goes last otherwise, stays only under a policy that lets everybody stay.
         Some(_) if from == ThreadId::MAIN => kind = PolicyKind::Replay,
         // It has to be told how far to go.

@@ -77,8 +77,14 @@ pub trait Strategy {
     fn plan(&mut self, first: u64, count: usize, history: &History) -> Vec<Plan>;
 
     /// Takes note of the executions of a batch, in order. `news` says that the batch found memory
-    /// to be shared that was not known before: from now on there are more scheduling points.
-    fn learn(&mut self, _runs: &[(&Plan, &Execution)], _news: bool) -> Result<(), ExploreError> {
+    /// to be shared that was not known before: from now on there are more scheduling points. Whoever thinks for long
+    /// asks `is_over` now and then, and gives up what the campaign will not run any more.
+    fn learn(
+        &mut self,
+        _runs: &[(&Plan, &Execution)],
+        _news: bool,
+        _is_over: &dyn Fn() -> bool,
+    ) -> Result<(), ExploreError> {
         Ok(())
     }
 

@@ -35,27 +35,13 @@ impl Schedule {
         for &id in &self.steps {
             let to = forest.step(id).thread;
             if to != running {
-                let (op, pc) = next_operation(forest, running, stands.get(&running).copied());
+                let (op, pc) = forest.next_operation(running, stands.get(&running).copied());
                 turns.push(Turn { from: running, op, pc, to });
                 running = to;
             }
             stands.insert(to, id);
         }
         turns
-    }
-}
-
-/// The operation that a thread makes after a step, or first of all. Accesses to private memory are operations too, so
-/// it need not be the next number; where nothing is known of it, that is the best guess.
-fn next_operation(forest: &Forest, thread: ThreadId, after: Option<StepId>) -> (u32, u64) {
-    let next = match after {
-        Some(after) => forest.step(after).children.first(),
-        None => forest.roots(thread).first(),
-    };
-    match (next, after) {
-        (Some(next), _) => (forest.step(*next).op, forest.step(*next).pc),
-        (None, Some(after)) => (forest.step(after).op + 1, 0),
-        (None, None) => (1, 0),
     }
 }
 

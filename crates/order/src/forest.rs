@@ -254,6 +254,23 @@ impl Forest {
         }
     }
 
+    /// The operation before which a thread stands after a step, or before its first one: its number and the code that
+    /// announces it. Accesses to private memory are operations too, so it need not be the next number; and they are
+    /// announced before what was announced earlier has happened, so only the next one that counts will do.
+    pub fn next_operation(&self, thread: ThreadId, after: Option<StepId>) -> (u32, u64) {
+        let next = match after {
+            Some(after) => self.step(after).children.first(),
+            None => self.roots(thread).first(),
+        };
+        match (next.map(|next| self.step(*next)), after) {
+            // The end of a thread is no operation, and has the number of the one before.
+            (Some(end), Some(_)) if end.actions.first() == Some(&Action::Exit) => (end.op + 1, 0),
+            (Some(next), _) => (next.op, next.pc),
+            (None, Some(after)) => (self.step(after).op + 1, 0),
+            (None, None) => (1, 0),
+        }
+    }
+
     /// What was in memory before, if the first access to just that memory showed it in some execution.
     pub fn initial(&self, extent: Extent) -> Option<u64> {
         self.initial.get(&extent).copied()

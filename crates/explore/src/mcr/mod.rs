@@ -80,6 +80,8 @@ pub(crate) struct Mcr {
     stuck: Vec<Vec<StepId>>,
     planned: HashMap<u64, Planned>,
     next_tag: u64,
+    /// How many executions were made.
+    made: u64,
     /// The next plans, worked out ahead: so it is known at once when there are none.
     ready: VecDeque<Plan>,
     cuts: BTreeSet<Cut>,
@@ -103,15 +105,16 @@ impl Mcr {
             stuck: Vec::new(),
             planned: HashMap::new(),
             next_tag: 1,
+            made: 0,
             ready: VecDeque::new(),
             cuts: BTreeSet::new(),
             allowance: together::ALLOWANCE,
         }
     }
 
-    /// How many executions to plan at once: few at first, when each may teach a lot.
-    fn batch(first: u64) -> usize {
-        match first {
+    /// How many executions to plan at once, after this many: few at first, when each may teach a lot.
+    fn batch(made: u64) -> usize {
+        match made {
             0..=64 => 1,
             65..=256 => 4,
             _ => 16,
@@ -143,8 +146,12 @@ impl Mcr {
     }
 
     /// The next plan that one execution suggests.
-    fn next_plan(&mut self) -> Option<Plan> {
+    fn next_plan(&mut self, is_over: &dyn Fn() -> bool) -> Option<Plan> {
         while let Some(((_, number, _), target)) = self.queue.pop_first() {
+            if is_over() {
+                self.cuts.insert(Cut::TimeUp);
+                return None;
+            }
             let Some(target) = target else {
                 if let Some(plan) = self.look_for_stuck(number) {
                     return Some(plan);
@@ -212,14 +219,14 @@ impl Mcr {
         self.follow(schedule, None)
     }
 
-    /// Works out the next plan, or finds that there is nothing left to try.
-    fn look_ahead(&mut self) {
-        if self.ready.is_empty() {
-            let plan = self.next_plan();
-            self.ready.extend(plan);
+    /// Works out the next plans, or finds that there is nothing left to try.
+    fn look_ahead(&mut self, is_over: &dyn Fn() -> bool) {
+        while self.ready.len() < Mcr::batch(self.made) {
+            let Some(plan) = self.next_plan(is_over) else { break };
+            self.ready.push_back(plan);
         }
         if self.ready.is_empty() {
-            let plans = self.plans_of_all();
+            let plans = self.plans_of_all(is_over);
             self.ready.extend(plans);
         }
         if self.ready.is_empty() {
@@ -296,7 +303,7 @@ fn may_get_stuck(forest: &Forest, path: &Path) -> bool {
 }
 
 impl Strategy for Mcr {
-    fn plan(&mut self, first: u64, count: usize, _history: &History) -> Vec<Plan> {
+    fn plan(&mut self, _first: u64, count: usize, _history: &History) -> Vec<Plan> {
         match self.phase {
             Phase::Probe => {
                 self.phase = Phase::First;
@@ -309,25 +316,30 @@ impl Strategy for Mcr {
                 vec![self.begin_plan()]
             }
             Phase::Search => {
-                let count = count.min(Mcr::batch(first));
-                let next = |_| self.ready.pop_front().or_else(|| self.next_plan());
-                (0..count).map_while(next).collect()
+                let count = count.min(Mcr::batch(self.made)).min(self.ready.len());
+                self.ready.drain(..count).collect()
             }
             Phase::Done => Vec::new(),
         }
     }
 
-    fn learn(&mut self, runs: &[(&Plan, &Execution)], news: bool) -> Result<(), ExploreError> {
+    fn learn(
+        &mut self,
+        runs: &[(&Plan, &Execution)],
+        news: bool,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<(), ExploreError> {
+        self.made += runs.len() as u64;
         if news {
             // There are more steps than the traces so far have shown.
-            *self = Mcr { next_tag: self.next_tag, ..Mcr::new(self.seed, true) };
+            *self = Mcr { next_tag: self.next_tag, made: self.made, ..Mcr::new(self.seed, true) };
             return Ok(());
         }
         for (plan, run) in runs.iter().filter(|(plan, _)| plan.trace) {
             self.learn_one(plan, run);
         }
         if self.phase == Phase::Search {
-            self.look_ahead();
+            self.look_ahead(is_over);
         }
         Ok(())
     }

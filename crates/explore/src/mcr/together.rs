@@ -6,8 +6,12 @@ use super::{BUDGET, Mcr, targets};
 use crate::cut::Cut;
 use crate::strategy::Plan;
 
-/// How much may be asked in a search: a question costs as much as there are steps.
+/// How much may be asked in a search. An order that is tried out costs as much as there are steps, a conflict as
+/// much as a hundred; it takes some seconds to use up all of it.
 pub(super) const ALLOWANCE: u64 = 4_000_000;
+
+/// What a conflict costs.
+const CONFLICT: u64 = 100;
 
 /// How many plans are made before they are run: to begin anew takes much longer than to go on.
 const AT_ONCE: usize = 64;
@@ -18,7 +22,7 @@ const MOST_UNANSWERED: usize = 8;
 impl Mcr {
     /// The plans that all executions together suggest, some at a time. If there are none, and nothing was left out,
     /// then there is nothing more.
-    pub(super) fn plans_of_all(&mut self) -> Vec<Plan> {
+    pub(super) fn plans_of_all(&mut self, is_over: &dyn Fn() -> bool) -> Vec<Plan> {
         let model = match Model::of_all(&self.forest) {
             Ok(model) => model,
             Err(doubts) => {
@@ -38,14 +42,20 @@ impl Mcr {
             if self.asked.contains(&target.key) {
                 continue;
             }
-            match self.allowance.checked_sub(price) {
-                Some(left) => self.allowance = left,
-                None => {
-                    self.cuts.insert(Cut::TooMany);
-                    return plans;
-                }
+            if is_over() {
+                self.cuts.insert(Cut::TimeUp);
+                return plans;
             }
+            if self.allowance == 0 {
+                self.cuts.insert(Cut::TooMany);
+                return plans;
+            }
+            let before = solver.effort();
             let answer = solver.solve(&target.goal);
+            let after = solver.effort();
+            let cost =
+                (after.rounds - before.rounds).max(1) * price + (after.conflicts - before.conflicts) * CONFLICT;
+            self.allowance = self.allowance.saturating_sub(cost);
             unanswered += usize::from(answer == Answer::Unknown);
             if let Some(schedule) = self.take(answer) {
                 self.asked.insert(target.key.clone());
