@@ -303,6 +303,7 @@ impl<'a> Conduct<'a> {
             uncontrolled,
             exhausted,
             snapshots: strategy.snapshots(),
+            effort: strategy.effort(),
             bound: if exhausted { strategy.bound() } else { None },
             warnings: self.ledger.warnings,
             shared_locations: self.history.shared().len(),

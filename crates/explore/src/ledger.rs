@@ -6,6 +6,8 @@ use std::time::Duration;
 use threadbare_target::Execution;
 use threadbare_trace::{Failure, FailureKind, Outcome};
 
+use crate::effort::Effort;
+
 /// How many different failures are kept with their traces.
 const MOST_FOUND: usize = 100;
 
@@ -54,6 +56,8 @@ pub struct Campaign {
     pub uncontrolled: u64,
     /// Partial runs from snapshots; they are no executions.
     pub snapshots: u64,
+    /// How much the strategy thought.
+    pub effort: Effort,
     /// Whether every interleaving was run (within `bound`).
     pub exhausted: bool,
     /// The number of preemptions beyond which interleavings were left out, if any were.

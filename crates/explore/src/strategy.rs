@@ -7,9 +7,11 @@ use crate::ars::{Ars, Style};
 use crate::auto::Auto;
 use crate::campaign::Options;
 use crate::dfs::Dfs;
+use crate::effort::Effort;
 use crate::error::ExploreError;
 use crate::history::History;
 use crate::mcr::Mcr;
+use crate::pcr::Pcr;
 use crate::sampled::{RoundRobin, Sampled, Sampler};
 use crate::search::SharedSearch;
 
@@ -24,6 +26,7 @@ pub const STRATEGIES: &[&str] = &[
     "ars-paper",
     "dfs",
     "mcr",
+    "pcr",
     "delay-yield",
     "delay-10ms",
     "delay-100ms",
@@ -103,6 +106,11 @@ pub trait Strategy {
         0
     }
 
+    /// How much it thought.
+    fn effort(&self) -> Effort {
+        Effort::default()
+    }
+
     /// What the user should know about the search.
     fn warnings(&self) -> Vec<String> {
         Vec::new()
@@ -130,6 +138,7 @@ pub(crate) fn by_name(options: &Options) -> Result<Box<dyn Strategy>, ExploreErr
         "pos" => sampled(Sampler::Pos),
         "surw" => sampled(Sampler::Surw),
         "mcr" => Ok(Box::new(Mcr::new(seed, options.known.is_some()))),
+        "pcr" => Ok(Box::new(Pcr::new(seed, options.known.is_some()))),
         "ars" => ars(Style::improved(options.ars_width)),
         "ars-paper" => ars(Style::paper(options.ars_width)),
         "dfs" => Ok(Box::new(Dfs::new(seed, options.preemption_bound, options.known.is_some()))),

@@ -25,6 +25,7 @@ use threadbare_wire::flags;
 
 use self::targets::{Key, Seen, Target, is_reached};
 use crate::cut::{Cut, warning};
+use crate::effort::Effort;
 use crate::error::ExploreError;
 use crate::follow;
 use crate::history::History;
@@ -87,6 +88,7 @@ pub(crate) struct Mcr {
     cuts: BTreeSet<Cut>,
     /// How much may still be asked of all executions together.
     allowance: u64,
+    effort: Effort,
 }
 
 impl Mcr {
@@ -109,6 +111,7 @@ impl Mcr {
             ready: VecDeque::new(),
             cuts: BTreeSet::new(),
             allowance: together::ALLOWANCE,
+            effort: Effort::default(),
         }
     }
 
@@ -166,7 +169,10 @@ impl Mcr {
                 steps if is_recorded || steps.is_empty() => {
                     Answer::Schedule(Schedule { steps: steps.to_vec() })
                 }
-                _ => self.solver(number).solve(&target.goal),
+                _ => {
+                    self.effort.questions += 1;
+                    self.solver(number).solve(&target.goal)
+                }
             };
             if let Some(schedule) = self.take(answer) {
                 self.asked.insert(target.key.clone());
@@ -205,6 +211,7 @@ impl Mcr {
 
     fn look_for_stuck(&mut self, number: usize) -> Option<Plan> {
         let goal = Goal::stuck(self.stuck.clone());
+        self.effort.questions += 1;
         let answer = self.solver(number).solve(&goal);
         let schedule = self.take(answer)?;
         self.get_stuck(schedule)
@@ -332,7 +339,8 @@ impl Strategy for Mcr {
         self.made += runs.len() as u64;
         if news {
             // There are more steps than the traces so far have shown.
-            *self = Mcr { next_tag: self.next_tag, made: self.made, ..Mcr::new(self.seed, true) };
+            let Mcr { next_tag, made, effort, .. } = *self;
+            *self = Mcr { next_tag, made, effort, ..Mcr::new(self.seed, true) };
             return Ok(());
         }
         for (plan, run) in runs.iter().filter(|(plan, _)| plan.trace) {
@@ -346,6 +354,10 @@ impl Strategy for Mcr {
 
     fn exhausted(&self) -> bool {
         self.phase == Phase::Done && self.cuts.is_empty()
+    }
+
+    fn effort(&self) -> Effort {
+        self.effort
     }
 
     fn warnings(&self) -> Vec<String> {

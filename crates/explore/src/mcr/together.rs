@@ -50,6 +50,7 @@ impl Mcr {
                 self.cuts.insert(Cut::TooMany);
                 return plans;
             }
+            self.effort.questions += 1;
             let before = solver.effort();
             let answer = solver.solve(&target.goal);
             let after = solver.effort();
@@ -66,6 +67,7 @@ impl Mcr {
             }
         }
         if plans.is_empty() {
+            self.effort.questions += 1;
             let answer = solver.solve(&Goal::stuck(self.stuck.clone()));
             if let Some(schedule) = self.take(answer) {
                 plans.extend(self.get_stuck(schedule));
