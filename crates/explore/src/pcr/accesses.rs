@@ -39,6 +39,11 @@ impl Access {
         self.manner == Manner::Writes
     }
 
+    /// The value it saw or left.
+    pub(super) fn value(&self) -> Option<u64> {
+        self.content.map(|content| content.value)
+    }
+
     /// Whether a read that follows this write would see just what it saw.
     pub(super) fn leaves_what_was_seen_by(&self, read: &Access) -> bool {
         self.content.is_some() && self.content == read.content
@@ -111,6 +116,10 @@ impl Accesses {
                 self.is_cut = true;
             }
         }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Access> {
+        self.all.iter()
     }
 
     pub(super) fn get(&self, place: usize) -> &Access {

@@ -13,11 +13,11 @@
 mod accesses;
 mod candidates;
 mod cores;
+mod rank;
 mod rules;
 #[cfg(test)]
 mod tests;
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use threadbare_analysis::patterns::{PatternKey, PatternSet, TraceMatcher};
@@ -30,6 +30,7 @@ use threadbare_wire::flags;
 use self::accesses::{Access, Accesses};
 use self::candidates::Candidate;
 use self::cores::Cores;
+use self::rank::{Rank, Sights};
 use crate::effort::Effort;
 use crate::error::ExploreError;
 use crate::follow;
@@ -69,14 +70,11 @@ enum Phase {
 /// A candidate that is worth solving.
 #[derive(Clone, Copy, Debug)]
 struct Wanted {
+    trace: usize,
     candidate: Candidate,
     pattern: u8,
     key: PatternKey,
 }
-
-/// In which order candidates are tried: uncovered patterns before others, longer before shorter, and then those of
-/// older executions first.
-type Rank = (bool, Reverse<usize>, usize, usize);
 
 /// A plan under way.
 struct Planned {
@@ -108,6 +106,7 @@ pub(crate) struct Pcr {
     forest: Forest,
     traces: Vec<Trace>,
     covered: PatternSet,
+    sights: Sights,
     queue: BTreeMap<Rank, Wanted>,
     /// By pattern: how often it was aimed at and did not occur.
     misses: HashMap<PatternKey, u32>,
@@ -137,6 +136,7 @@ impl Pcr {
             forest: Forest::new(),
             traces: Vec::new(),
             covered: PatternSet::default(),
+            sights: Sights::default(),
             queue: BTreeMap::new(),
             misses: HashMap::new(),
             asked: HashSet::new(),
@@ -164,14 +164,15 @@ impl Pcr {
     fn suggest(&mut self, path: Path, events: &[Event]) {
         let accesses = Accesses::of(events, &path);
         let trace = self.traces.len();
-        let (queue, covered) = (&mut self.queue, &self.covered);
+        self.sights.add(&accesses);
+        let (queue, covered, sights) = (&mut self.queue, &self.covered, &self.sights);
         let mut place = 0;
         candidates::each(&accesses, &mut |candidate| {
             let members = candidate.of(&accesses);
             let Some((pattern, key)) = worth_solving(&members, &accesses) else { return };
             let is_covered = rules::is_covered(key, covered);
-            let rank = (is_covered, Reverse(members.len()), trace, place);
-            queue.insert(rank, Wanted { candidate, pattern, key });
+            let rank = sights.rank(is_covered, &members, (trace, place));
+            queue.insert(rank, Wanted { trace, candidate, pattern, key });
             place += 1;
         });
         self.traces.push(Trace { path, accesses });
@@ -183,19 +184,22 @@ impl Pcr {
             if is_over() {
                 return None;
             }
-            let (was_covered, length, trace, place) = rank;
-            // It may have been covered, or aimed at often enough, since it was put into the queue.
-            if !was_covered && (rules::is_covered(wanted.key, &self.covered) || self.is_missed(&wanted)) {
-                self.queue.insert((true, length, trace, place), wanted);
+            let members = wanted.candidate.of(&self.traces[wanted.trace].accesses);
+            let steps: Vec<StepId> = members.iter().map(|access| access.step).collect();
+            if self.asked.contains(&steps) {
                 continue;
             }
-            let steps: Vec<StepId> =
-                wanted.candidate.of(&self.traces[trace].accesses).iter().map(|access| access.step).collect();
-            if !self.asked.insert(steps.clone()) {
+            // Since it was put into the queue it may have been covered, or aimed at often enough, or what it shows
+            // may have been seen.
+            let is_covered = rules::is_covered(wanted.key, &self.covered) || self.is_missed(&wanted);
+            let now = self.sights.rank(is_covered, &members, (wanted.trace, rank.place));
+            if now > rank {
+                self.queue.insert(now, wanted);
                 continue;
             }
             let goal = Goal::pattern(&steps);
-            if let Some(schedule) = self.solve(trace, &goal)
+            self.asked.insert(steps);
+            if let Some(schedule) = self.solve(wanted.trace, &goal)
                 && let Some(plan) = self.follow(schedule, &wanted)
             {
                 return Some(plan);
