@@ -9,6 +9,7 @@ mod address_table;
 mod atomicity;
 mod cause;
 mod clocks;
+pub mod coverage;
 mod deadlock;
 mod detector;
 mod either_order;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use threadbare_explore::{Check, Examined, Found, Met, check};
-use threadbare_report::{Coverage, JsonReport, SarifResult, Verdict, finding_text};
+use threadbare_report::{JsonReport, SarifResult, Verdict, finding_text};
 use threadbare_target::{Program, Symbols};
 use threadbare_trace::Schedule;
 
@@ -16,7 +16,7 @@ use crate::names::ExecutionNames;
 use crate::progress::Bar;
 use crate::rerun::{self, Others, Stage};
 use crate::suppressions::Suppressions;
-use crate::{hunt, keep, output, stop};
+use crate::{coverage, hunt, keep, output, stop};
 
 /// Executions that are examined where nobody says how many.
 pub const EXECUTIONS: u64 = 100;
@@ -158,6 +158,7 @@ fn words(args: &CheckArgs, result: &Check, findings: &Findings, failures: &[Kept
         result.threads,
         result.elapsed.as_secs_f64()
     ));
+    text.push_str(&coverage::words(&result.coverage));
     text
 }
 
@@ -189,7 +190,7 @@ fn json(
         snapshots: 0,
         failure: failures.first().cloned(),
         findings: findings.json(),
-        coverage: Coverage::default(),
+        coverage: coverage::json(&result.coverage),
         exhausted: false,
         interrupted: result.interrupted,
         failed_executions: failures.iter().map(|failure| (failure.kind, failure.count)).collect(),

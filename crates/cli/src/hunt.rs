@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
+use threadbare_analysis::coverage::CRITERIA;
 use threadbare_explore::{Campaign, ExploreError, Options, STRATEGIES, Verdict, hunt};
-use threadbare_report::{Coverage, JsonReport, failure_phrase};
+use threadbare_report::{JsonReport, failure_phrase};
 use threadbare_target::{Program, SourceLanguage, fingerprint, resolve};
 use threadbare_trace::Schedule;
 
@@ -14,7 +15,7 @@ use crate::error::CliError;
 use crate::found::{self, Kept, Shelf};
 use crate::progress::Bar;
 use crate::rerun::Stage;
-use crate::{keep, output, stop};
+use crate::{coverage, keep, output, stop};
 
 /// Executions that are made where nobody says how many.
 const EXECUTIONS: u64 = 10_000;
@@ -83,6 +84,9 @@ pub fn options(args: &HuntArgs, executions: u64) -> Result<Options, CliError> {
     if !STRATEGIES.contains(&args.strategy.as_str()) {
         return Err(ExploreError::UnknownStrategy(args.strategy.clone()).into());
     }
+    if let Some(name) = args.coverage.iter().find(|name| !CRITERIA.contains(&name.as_str())) {
+        return Err(ExploreError::UnknownCriterion(name.clone()).into());
+    }
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     Ok(Options {
         strategy: args.strategy.clone(),
@@ -101,6 +105,7 @@ pub fn options(args: &HuntArgs, executions: u64) -> Result<Options, CliError> {
         os_threads: args.threads == Threads::Os,
         any_exit: args.any_exit,
         stall: args.stall,
+        coverage: args.coverage.clone(),
         known: None,
     })
 }
@@ -185,6 +190,7 @@ fn words(args: &HuntArgs, campaign: &Campaign, kept: &[Kept]) -> String {
         text.push_str(&format!("Again: threadbare replay {}\n", kept.schedule.display()));
     }
     text.push_str(&format!("{}\n", figures(campaign)));
+    text.push_str(&coverage::words(&campaign.coverage));
     text
 }
 
@@ -214,6 +220,7 @@ fn nothing_found(args: &HuntArgs, campaign: &Campaign) -> String {
         _ => "Other interleavings may be left.".to_string(),
     });
     text.push('\n');
+    text.push_str(&coverage::words(&campaign.coverage));
     text
 }
 
@@ -252,7 +259,7 @@ fn json(args: &HuntArgs, campaign: &Campaign, kept: &[Kept]) -> JsonReport {
         snapshots: campaign.snapshots,
         failure: failures.first().cloned(),
         findings: Vec::new(),
-        coverage: Coverage::default(),
+        coverage: coverage::json(&campaign.coverage),
         exhausted: campaign.exhausted,
         interrupted: campaign.interrupted,
         failed_executions: campaign.failures.iter().map(|(kind, count)| (kind.word(), *count)).collect(),

@@ -14,6 +14,7 @@ use threadbare_target::{Execution, Program, Server, ServerOptions};
 use threadbare_trace::Outcome;
 
 use crate::campaign::{Options, Progress};
+use crate::coverage::{Covered, Measuring};
 use crate::error::ExploreError;
 use crate::happening::{directed, fails_of, happens, settle_in};
 use crate::history::History;
@@ -81,6 +82,8 @@ pub struct Check {
     pub warnings: Vec<String>,
     /// A signal ended it early.
     pub interrupted: bool,
+    /// What was covered, by the criteria asked for.
+    pub coverage: Vec<Covered>,
 }
 
 /// Examines executions of a program and tries to confirm what is found.
@@ -106,6 +109,7 @@ pub fn check(
         set: FindingSet::default(),
         failing: Vec::new(),
         shown: Vec::new(),
+        measuring: Measuring::by(&options.coverage)?,
         check: Check::default(),
     };
     checking.examine(progress)?;
@@ -115,6 +119,7 @@ pub fn check(
     checking.confirm_all(progress)?;
     checking.check.elapsed = checking.begin.elapsed();
     checking.check.interrupted = stop.load(Ordering::Relaxed);
+    checking.check.coverage = checking.measuring.close();
     Ok(checking.check)
 }
 
@@ -129,6 +134,7 @@ struct Checking<'a> {
     failing: Vec<Rc<Execution>>,
     /// The execution in which each finding was first seen.
     shown: Vec<(Key, Rc<Execution>)>,
+    measuring: Measuring,
     check: Check,
 }
 
@@ -143,6 +149,7 @@ impl Checking<'_> {
         self.server.learn(&run.discovered);
         self.server.set_pool(run.peak_threads.max(self.history.peak_threads()).saturating_sub(1));
         self.history.absorb(std::iter::once((&run, None, true)));
+        self.measuring.observe(&run, self.begin.elapsed());
         let check = &mut self.check;
         check.executions += 1;
         check.steps += run.steps;

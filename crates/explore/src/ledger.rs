@@ -6,6 +6,7 @@ use std::time::Duration;
 use threadbare_target::Execution;
 use threadbare_trace::{Failure, FailureKind, Outcome};
 
+use crate::coverage::Covered;
 use crate::effort::Effort;
 
 /// How many different failures are kept with their traces.
@@ -56,6 +57,8 @@ pub struct Campaign {
     pub uncontrolled: u64,
     /// Partial runs from snapshots; they are no executions.
     pub snapshots: u64,
+    /// What was covered, by the criteria asked for.
+    pub coverage: Vec<Covered>,
     /// How much the strategy thought.
     pub effort: Effort,
     /// Whether every interleaving was run (within `bound`).

@@ -10,6 +10,7 @@ use crate::dfs::Dfs;
 use crate::effort::Effort;
 use crate::error::ExploreError;
 use crate::history::History;
+use crate::map_random::MapRandom;
 use crate::mcr::Mcr;
 use crate::pcr::Pcr;
 use crate::sampled::{RoundRobin, Sampled, Sampler};
@@ -27,6 +28,7 @@ pub const STRATEGIES: &[&str] = &[
     "dfs",
     "mcr",
     "pcr",
+    "map-random",
     "delay-yield",
     "delay-10ms",
     "delay-100ms",
@@ -48,6 +50,8 @@ pub struct Plan {
     pub profile: bool,
     /// Whether the strategy looks at the events of the execution.
     pub trace: bool,
+    /// Whether the campaign looks at them.
+    pub watched: bool,
     /// A number by which the strategy knows its plan again.
     pub tag: u64,
     /// The execution is the next one that this search comes to, and all but `name` is of no account.
@@ -64,6 +68,7 @@ impl Plan {
             name: name.into(),
             profile: false,
             trace: false,
+            watched: false,
             tag: 0,
             search: None,
         }
@@ -138,6 +143,7 @@ pub(crate) fn by_name(options: &Options) -> Result<Box<dyn Strategy>, ExploreErr
         "pos" => sampled(Sampler::Pos),
         "surw" => sampled(Sampler::Surw),
         "mcr" => Ok(Box::new(Mcr::new(seed, options.known.is_some()))),
+        "map-random" => Ok(Box::new(MapRandom::new(seed))),
         "pcr" => Ok(Box::new(Pcr::new(seed, options.known.is_some()))),
         "ars" => ars(Style::improved(options.ars_width)),
         "ars-paper" => ars(Style::paper(options.ars_width)),
