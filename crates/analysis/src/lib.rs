@@ -10,6 +10,7 @@ mod atomicity;
 mod cause;
 mod chain;
 mod clocks;
+pub mod coverage;
 mod deadlock;
 mod detector;
 mod either_order;

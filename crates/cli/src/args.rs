@@ -133,6 +133,8 @@ STRATEGIES
   ars-paper      the same as it was published (--ars-width)
   dfs            all interleavings in order (--preemption-bound), until exhausted
   mcr            every value that a read can see, by solving for it, until exhausted
+  pcr            memory-access patterns that no execution has shown, by solving for them
+  map-random     the same by holding threads back, without solving
   delay-yield, delay-10ms, delay-100ms
                  threads in virtual parallel, some operations delayed (--probability)
   round-robin    one step each, in turn
@@ -344,6 +346,10 @@ pub struct HuntArgs {
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     #[arg(allow_negative_numbers = true, help_heading = "Program options")]
     pub stall: std::time::Duration,
+
+    /// Measure what the executions cover: map (memory-access patterns); several with commas
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Output")]
+    pub coverage: Vec<String>,
 
     /// Keep the schedule as it was found, with switches that the failure does not need
     #[arg(long, help_heading = "Output")]

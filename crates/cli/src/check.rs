@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use threadbare_explore::{Check, Examined, Found, Met, check, shown};
-use threadbare_report::{Coverage, JsonReport, SarifResult, Verdict, finding_text};
+use threadbare_report::{JsonReport, SarifResult, Verdict, finding_text};
 use threadbare_target::{Program, Symbols};
 use threadbare_trace::Schedule;
 
@@ -17,7 +17,7 @@ use crate::names::ExecutionNames;
 use crate::progress::{Bar, Phase};
 use crate::rerun::{self, Stage};
 use crate::suppressions::Suppressions;
-use crate::{hunt, keep, output, stop};
+use crate::{coverage, hunt, keep, output, stop};
 
 /// Executions that are examined where nobody says how many.
 pub const EXECUTIONS: u64 = 100;
@@ -174,6 +174,7 @@ fn words(args: &CheckArgs, result: &Check, findings: &Findings, failures: &[Kept
         result.threads,
         result.elapsed.as_secs_f64()
     ));
+    text.push_str(&coverage::words(&result.coverage));
     text
 }
 
@@ -205,7 +206,7 @@ fn json(
         snapshots: 0,
         failure: failures.first().cloned(),
         findings: findings.json(),
-        coverage: Coverage::default(),
+        coverage: coverage::json(&result.coverage),
         exhausted: false,
         interrupted: result.interrupted,
         failed_executions: failures.iter().map(|failure| (failure.kind, failure.count)).collect(),

@@ -1,5 +1,6 @@
 //! `threadbare compare`.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use threadbare_explore::{
@@ -13,7 +14,7 @@ use threadbare_report::{
 use crate::compare_args::CompareArgs;
 use crate::error::CliError;
 use crate::progress::Bar;
-use crate::{hunt, output, stop};
+use crate::{coverage, hunt, output, stop};
 
 /// Executions of a trial where nobody says how many.
 const EXECUTIONS: u64 = 10_000;
@@ -108,6 +109,7 @@ fn strategy(it: &Contestant, versus: Option<&Versus>) -> StrategyReport {
         executions: figures(&it.executions()),
         executions_are_lower_bounds: failed < trials,
         time_s: figures(&it.seconds()),
+        covered: covered(it),
         first_versus_this: versus.map(|it| VersusReport {
             p: it.test.p,
             p_corrected: it.corrected_p,
@@ -119,6 +121,12 @@ fn strategy(it: &Contestant, versus: Option<&Versus>) -> StrategyReport {
             magnitude: it.magnitude.word(),
         }),
     }
+}
+
+/// What trials covered, by criterion.
+fn covered(it: &Contestant) -> BTreeMap<&'static str, Figures> {
+    let criteria = it.trials.first().map_or(&[][..], |trial| &trial.coverage).iter().enumerate();
+    criteria.map(|(place, criterion)| (criterion.name, figures(&it.covered(place)))).collect()
 }
 
 fn figures(it: &Summary) -> Figures {
@@ -149,5 +157,7 @@ fn told(it: &Contestant, trial: &Trial) -> TrialReport {
             TrialEnd::Time => "time",
             TrialEnd::Exhausted => "exhausted",
         },
+        coverage: trial.coverage.iter().map(|it| (it.name, coverage::one(it))).collect(),
+        questions: trial.effort.questions,
     }
 }

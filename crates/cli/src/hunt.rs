@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use threadbare_analysis::coverage::CRITERIA;
 use threadbare_explore::{Campaign, ExploreError, Options, STRATEGIES, Verdict, hunt};
-use threadbare_report::{Coverage, JsonReport, failure_phrase};
+use threadbare_report::{JsonReport, failure_phrase};
 use threadbare_target::{Program, SourceLanguage, fingerprint, resolve};
 use threadbare_trace::Schedule;
 
@@ -14,7 +15,7 @@ use crate::error::CliError;
 use crate::found::{self, Kept, Shelf};
 use crate::progress::{Bar, Phase};
 use crate::rerun::Stage;
-use crate::{keep, output, stop};
+use crate::{coverage, keep, output, stop};
 
 /// Executions that are made where nobody says how many.
 const EXECUTIONS: u64 = 10_000;
@@ -84,6 +85,9 @@ pub fn options(args: &HuntArgs, executions: u64) -> Result<Options, CliError> {
     if !STRATEGIES.contains(&args.strategy.as_str()) {
         return Err(ExploreError::UnknownStrategy(args.strategy.clone()).into());
     }
+    if let Some(name) = args.coverage.iter().find(|name| !CRITERIA.contains(&name.as_str())) {
+        return Err(ExploreError::UnknownCriterion(name.clone()).into());
+    }
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     Ok(Options {
         strategy: args.strategy.clone(),
@@ -102,6 +106,7 @@ pub fn options(args: &HuntArgs, executions: u64) -> Result<Options, CliError> {
         os_threads: args.threads == Threads::Os,
         any_exit: args.any_exit,
         stall: args.stall,
+        coverage: args.coverage.clone(),
         known: None,
     })
 }
@@ -203,6 +208,7 @@ fn words(
         "{figures}, and {:.2} s to run it again and explain it.\n",
         explaining.as_secs_f64()
     ));
+    text.push_str(&coverage::words(&campaign.coverage));
     text
 }
 
@@ -210,6 +216,9 @@ fn nothing_found(args: &HuntArgs, program: &Program, campaign: &Campaign) -> Str
     let mut text = format!("Nothing found in {} ", args.program.display());
     text.push_str(&format!("(strategy {}, seed {}): {} ", args.strategy, args.seed, figures(campaign)));
     text.push_str(&match (campaign.exhausted, campaign.bound) {
+        (true, None) if args.strategy == "mcr" => {
+            "Whatever the interleaving, no thread comes to see anything else: exhausted.".to_string()
+        }
         (true, None) => "Every interleaving was run: exhausted.".to_string(),
         (true, Some(bound)) => {
             format!(
@@ -217,6 +226,9 @@ fn nothing_found(args: &HuntArgs, program: &Program, campaign: &Campaign) -> Str
             )
         }
         _ if campaign.interrupted => "It was interrupted; other interleavings are left.".to_string(),
+        _ if campaign.executions < args.executions.unwrap_or(EXECUTIONS) && campaign.elapsed < args.time => {
+            "The strategy has nothing more to try; other interleavings may be left.".to_string()
+        }
         _ if campaign.executions < args.executions.unwrap_or(EXECUTIONS) => {
             format!(
                 "The time limit of {} s ended it; other interleavings may be left.",
@@ -232,6 +244,7 @@ fn nothing_found(args: &HuntArgs, program: &Program, campaign: &Campaign) -> Str
         );
     }
     text.push_str("\n`threadbare check` also tells races and the like that made none of them fail.\n");
+    text.push_str(&coverage::words(&campaign.coverage));
     text
 }
 
@@ -270,7 +283,7 @@ fn json(args: &HuntArgs, campaign: &Campaign, kept: &[Kept]) -> JsonReport {
         snapshots: campaign.snapshots,
         failure: failures.first().cloned(),
         findings: Vec::new(),
-        coverage: Coverage::default(),
+        coverage: coverage::json(&campaign.coverage),
         exhausted: campaign.exhausted,
         interrupted: campaign.interrupted,
         failed_executions: campaign.failures.iter().map(|(kind, count)| (kind.word(), *count)).collect(),

@@ -6,6 +6,7 @@ mod compare;
 mod compare_args;
 mod completions;
 mod conditions;
+mod coverage;
 mod error;
 mod explain;
 mod findings;

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use threadbare_target::{Program, ServerOptions};
 use threadbare_wire::{LearnedRecord, flags};
 
+use crate::coverage::Measuring;
 use crate::crew::{Batch, Crew, Limits, Ran, Tally};
 use crate::error::ExploreError;
 use crate::history::History;
@@ -60,6 +61,8 @@ pub struct Options {
     pub any_exit: bool,
     /// How long one execution may make no progress in real time.
     pub stall: Duration,
+    /// The coverage criteria to measure by; see `threadbare_analysis::coverage`.
+    pub coverage: Vec<String>,
     /// What is known to be shared beforehand. Then no execution makes additional scheduling points to find
     /// out.
     pub known: Option<Arc<Vec<LearnedRecord>>>,
@@ -84,6 +87,7 @@ impl Default for Options {
             os_threads: false,
             any_exit: false,
             stall: Duration::from_secs(10),
+            coverage: Vec::new(),
             known: None,
         }
     }
@@ -155,7 +159,7 @@ pub(crate) fn run<L: Launch>(
             elapsed: begin.elapsed(),
         });
     };
-    let mut conduct = Conduct::new(options, limits);
+    let mut conduct = Conduct::new(options, limits, begin)?;
     thread::scope(|scope| {
         let crew = Crew::hire(scope, launch, options.jobs, limits, &tally);
         conduct.go(strategy.as_mut(), &crew, &tell)
@@ -170,14 +174,17 @@ struct Conduct<'a> {
     limits: Limits<'a>,
     ledger: Ledger,
     history: History,
+    measuring: Measuring,
+    begin: Instant,
     /// Every plan was run: the strategy may claim to be through.
     complete: bool,
 }
 
 impl<'a> Conduct<'a> {
-    fn new(options: &'a Options, limits: Limits<'a>) -> Conduct<'a> {
+    fn new(options: &'a Options, limits: Limits<'a>, begin: Instant) -> Result<Conduct<'a>, ExploreError> {
         let history = History::knowing(options.known.clone().unwrap_or_default());
-        Conduct { options, limits, ledger: Ledger::default(), history, complete: true }
+        let measuring = Measuring::by(&options.coverage)?;
+        Ok(Conduct { options, limits, ledger: Ledger::default(), history, measuring, begin, complete: true })
     }
 
     fn go(&mut self, strategy: &mut dyn Strategy, crew: &Crew, tell: &dyn Fn()) -> Result<(), ExploreError> {
@@ -188,6 +195,7 @@ impl<'a> Conduct<'a> {
             if self.options.known.is_some() {
                 plans.iter_mut().for_each(|plan| plan.flags &= !flags::PROBE);
             }
+            plans.iter_mut().for_each(|plan| plan.watched = self.measuring.is_on());
             if plans.is_empty() {
                 return Ok(());
             }
@@ -237,9 +245,12 @@ impl<'a> Conduct<'a> {
             (run, profile.as_ref(), !probing)
         }));
         let pairs: Vec<_> = runs.iter().map(|(place, run, _)| (&batch.plans[*place], run)).collect();
-        let learned = strategy.learn(&pairs, news);
+        let learned = strategy.learn(&pairs, news, &|| self.limits.reached());
         let mut failed = false;
         for (place, run, _) in runs {
+            if self.measuring.is_on() {
+                self.measuring.observe(&run, self.begin.elapsed());
+            }
             failed |= self.ledger.enter(&batch.plans[place].name, run);
         }
         if failed && !self.limits.keep_going {
@@ -303,6 +314,8 @@ impl<'a> Conduct<'a> {
             uncontrolled,
             exhausted,
             snapshots: strategy.snapshots(),
+            coverage: self.measuring.close(),
+            effort: strategy.effort(),
             bound: if exhausted { strategy.bound() } else { None },
             warnings: self.ledger.warnings,
             shared_locations: self.history.shared().len(),

@@ -14,6 +14,7 @@ use threadbare_target::{Execution, Program, Server, ServerOptions};
 use threadbare_trace::Outcome;
 
 use crate::campaign::{Options, Progress};
+use crate::coverage::{Covered, Measuring};
 use crate::error::ExploreError;
 use crate::follows::rank;
 use crate::happening::{directed, fails_of, happens, settle_in};
@@ -89,6 +90,8 @@ pub struct Check {
     pub interrupted: bool,
     /// The same hang was met so often that nothing more was tried.
     pub given_up: bool,
+    /// What was covered, by the criteria asked for.
+    pub coverage: Vec<Covered>,
 }
 
 /// Examines executions of a program and tries to confirm what is found.
@@ -114,6 +117,7 @@ pub fn check(
         set: FindingSet::default(),
         failing: Vec::new(),
         shown: Vec::new(),
+        measuring: Measuring::by(&options.coverage)?,
         check: Check::default(),
     };
     checking.examine(progress)?;
@@ -123,6 +127,7 @@ pub fn check(
     checking.confirm_all(progress)?;
     checking.check.elapsed = checking.begin.elapsed();
     checking.check.interrupted = stop.load(Ordering::Relaxed);
+    checking.check.coverage = checking.measuring.close();
     Ok(checking.check)
 }
 
@@ -137,6 +142,7 @@ struct Checking<'a> {
     failing: Vec<Rc<Execution>>,
     /// The execution in which each finding was first seen.
     shown: Vec<(Key, Rc<Execution>)>,
+    measuring: Measuring,
     check: Check,
 }
 
@@ -152,6 +158,7 @@ impl Checking<'_> {
         self.server.learn(&run.discovered);
         self.server.set_pool(run.peak_threads.max(self.history.peak_threads()).saturating_sub(1));
         self.history.absorb(std::iter::once((&run, None, true)));
+        self.measuring.observe(&run, self.begin.elapsed());
         let check = &mut self.check;
         check.executions += 1;
         check.steps += run.steps;
@@ -199,7 +206,7 @@ impl Checking<'_> {
                 Err(_) if self.stop.load(Ordering::Relaxed) => break,
                 Err(error) => return Err(error),
             };
-            strategy.learn(&[(plan, &run)], !run.discovered.is_empty())?;
+            strategy.learn(&[(plan, &run)], !run.discovered.is_empty(), &|| self.is_over())?;
             // What was done to memory before it was found to be shared is not in the trace, and a lock that
             // nobody was seen to take protects nothing. Later executions show all of it.
             if !run.discovered.is_empty() && skipped < self.options.executions / 2 {

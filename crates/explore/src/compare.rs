@@ -15,6 +15,8 @@ use threadbare_trace::FailureKind;
 use threadbare_wire::{LearnedRecord, flags};
 
 use crate::campaign::{Options, run};
+use crate::coverage::Covered;
+use crate::effort::Effort;
 use crate::error::ExploreError;
 use crate::ledger::Campaign;
 use crate::runner::{Launch, Runner as _, Servers, Trouble};
@@ -39,7 +41,7 @@ pub enum TrialEnd {
 }
 
 /// One campaign of one strategy.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Trial {
     /// Its number, counted from 1.
     pub number: u64,
@@ -53,6 +55,10 @@ pub struct Trial {
     pub steps: u64,
     /// How long it took, the start of the program included.
     pub elapsed: Duration,
+    /// What it covered, by the criteria asked for.
+    pub coverage: Vec<Covered>,
+    /// How much the strategy thought.
+    pub effort: Effort,
 }
 
 /// All trials of one strategy.
@@ -77,6 +83,12 @@ impl Contestant {
     /// Executions to the first failure.
     pub fn executions(&self) -> Summary {
         Summary::of_measures(&self.measures())
+    }
+
+    /// What a trial covered by the criterion at this place.
+    pub fn covered(&self, place: usize) -> Summary {
+        let covered = |trial: &Trial| trial.coverage.get(place).map(|it| it.covered as f64);
+        Summary::of(self.trials.iter().filter_map(covered))
     }
 
     /// The time of a trial in seconds.
@@ -204,7 +216,7 @@ pub(crate) fn run_all<L: Launch>(
             let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
             match result {
                 Ok(trial) => {
-                    made.failed += usize::from(trial.is_some_and(|trial| trial.measure.failed()));
+                    made.failed += usize::from(trial.as_ref().is_some_and(|trial| trial.measure.failed()));
                     made.trials.extend(trial.map(|trial| (place, trial)));
                 }
                 Err(error) => made.error = made.error.take().or(Some(error)),
@@ -226,7 +238,7 @@ pub(crate) fn run_all<L: Launch>(
     made.sort_by_key(|(_, trial)| trial.number);
     let contestant = |(place, strategy): (usize, &String)| Contestant {
         strategy: strategy.clone(),
-        trials: made.iter().filter(|(of, _)| *of == place).map(|(_, trial)| *trial).collect(),
+        trials: made.iter().filter(|(of, _)| *of == place).map(|(_, trial)| trial.clone()).collect(),
     };
     Ok(Comparison {
         contestants: strategies.iter().enumerate().map(contestant).collect(),
@@ -274,5 +286,6 @@ fn trial(number: u64, options: &Options, campaign: &Campaign) -> Option<Trial> {
         }
     };
     let (steps, elapsed) = (campaign.steps, campaign.elapsed);
-    Some(Trial { number, seed: options.seed, measure, end, steps, elapsed })
+    let (coverage, effort) = (campaign.coverage.clone(), campaign.effort);
+    Some(Trial { number, seed: options.seed, measure, end, steps, elapsed, coverage, effort })
 }

@@ -232,7 +232,8 @@ impl<L: Launch> Worker<'_, L> {
             }
             None => false,
         };
-        if !keep && !batch.plans[place].trace {
+        let plan = &batch.plans[place];
+        if !keep && !plan.trace && !plan.watched {
             run.events = Vec::new();
             run.switches = Vec::new();
             run.output = Vec::new();

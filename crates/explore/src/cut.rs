@@ -14,6 +14,10 @@ pub(crate) enum Cut {
     Unanswered,
     /// An execution was longer than the search looks at.
     TooLong,
+    /// All executions together were too much to be asked.
+    TooMany,
+    /// The time was up before everything had been asked.
+    TimeUp,
     /// An execution did not follow its schedule.
     Diverged,
     /// A thread was never seen to go on from where it stood.
@@ -30,6 +34,8 @@ impl fmt::Display for Cut {
             Cut::Spinning => write!(f, "loops that wait for a value were followed a few times round only"),
             Cut::Unanswered => write!(f, "some questions were not answered within their budget"),
             Cut::TooLong => write!(f, "some executions were too long to be looked at"),
+            Cut::TooMany => write!(f, "what all executions together allow was too much to work out"),
+            Cut::TimeUp => write!(f, "the time was up"),
             Cut::Diverged => write!(f, "some executions did not follow the schedule they were given"),
             Cut::Stalled => write!(f, "some threads were never seen to go on from where they stood"),
             Cut::Uncontrolled => write!(f, "some executions could not be kept under control"),

@@ -147,7 +147,12 @@ impl Strategy for Dfs {
         paths.into_iter().map(|path| self.follow(path)).collect()
     }
 
-    fn learn(&mut self, runs: &[(&Plan, &Execution)], news: bool) -> Result<(), ExploreError> {
+    fn learn(
+        &mut self,
+        runs: &[(&Plan, &Execution)],
+        news: bool,
+        _is_over: &dyn Fn() -> bool,
+    ) -> Result<(), ExploreError> {
         if let Some((_, run)) = runs.iter().find(|(_, run)| run.threads > MOST_THREADS) {
             return Err(ExploreError::TooManyThreads(run.threads));
         }

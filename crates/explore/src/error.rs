@@ -1,5 +1,6 @@
 //! Why a campaign could not be run.
 
+use threadbare_analysis::coverage::CRITERIA;
 use threadbare_target::{RunError, StartError};
 
 use crate::strategy::STRATEGIES;
@@ -10,6 +11,9 @@ pub enum ExploreError {
     /// There is no strategy of this name.
     #[error("there is no strategy `{0}`; use one of {list}", list = STRATEGIES.join(", "))]
     UnknownStrategy(String),
+    /// There is no coverage criterion of this name.
+    #[error("there is no coverage criterion `{0}`; use {list}", list = CRITERIA.join(", "))]
+    UnknownCriterion(String),
     /// A campaign of no executions.
     #[error("a campaign needs at least one execution; give --executions a number from 1")]
     NoExecutions,

@@ -8,14 +8,23 @@ use threadbare_wire::SwitchRecord;
 
 use crate::strategy::Plan;
 
-/// A plan that follows a schedule, lets a thread go on if that is asked for, and then preempts nobody. The events
-/// come back with the execution.
+/// A plan that follows a schedule, lets a thread go on if that is asked for, and then lets everybody come to an end
+/// without preempting anybody. The events come back with the execution.
 pub(crate) fn plan(schedule: &Schedule, forest: &Forest, then: Option<ThreadId>, seed: u64) -> Plan {
     let mut turns = schedule.turns(forest, ThreadId::MAIN);
     let last = schedule.steps.last().map(|id| forest.step(*id));
-    let (from, op) = last.map_or((ThreadId::MAIN, 1), |step| (step.thread, step.op + 1));
-    if let Some(to) = then.filter(|to| *to != from) {
-        turns.push(Turn { from, op, pc: 0, to });
+    let (from, op) = last.map_or((ThreadId::MAIN, 1), |step| (step.thread, step.op));
+    let mut kind = PolicyKind::Follow;
+    match then {
+        Some(to) if to != from => {
+            let (op, pc) = forest.next_operation(from, schedule.steps.last().copied());
+            turns.push(Turn { from, op, pc, to });
+        }
+        // Main, which goes last otherwise, stays only under a policy that lets everybody stay.
+        Some(_) if from == ThreadId::MAIN => kind = PolicyKind::Replay,
+        // It has to be told how far to go.
+        None if from == ThreadId::MAIN && last.is_some() => turns.push(Turn { from, op, pc: 0, to: from }),
+        _ => {}
     }
     let switch = |turn: &Turn| SwitchRecord {
         pc: turn.pc,
@@ -24,18 +33,22 @@ pub(crate) fn plan(schedule: &Schedule, forest: &Forest, then: Option<ThreadId>,
         to: turn.to,
         ..SwitchRecord::default()
     };
-    let mut plan = Plan::new(PolicyKind::Replay, seed, "");
+    let mut plan = Plan::new(kind, seed, "");
     plan.script = Script::Replay(turns.iter().map(switch).collect());
     plan.trace = true;
     plan
 }
 
-/// The switches of a plan, by which it is known.
-pub(crate) fn switches(plan: &Plan) -> Vec<(ThreadId, u32, ThreadId)> {
-    match &plan.script {
+/// What a plan is known by: its policy and its switches.
+pub(crate) type Way = (u32, Vec<(ThreadId, u32, ThreadId)>);
+
+/// What this plan is known by.
+pub(crate) fn way(plan: &Plan) -> Way {
+    let switches = match &plan.script {
         Script::Replay(switches) => switches.iter().map(|turn| (turn.from, turn.op, turn.to)).collect(),
         _ => Vec::new(),
-    }
+    };
+    (plan.policy.kind, switches)
 }
 
 /// The thread that ended the process or brought it down, if it was one thread's doing: a failure that shows in what

@@ -6,6 +6,9 @@ use std::time::Duration;
 use threadbare_target::Execution;
 use threadbare_trace::{Failure, FailureKind, Outcome};
 
+use crate::coverage::Covered;
+use crate::effort::Effort;
+
 /// How many different failures are kept with their traces.
 const MOST_FOUND: usize = 100;
 
@@ -54,6 +57,10 @@ pub struct Campaign {
     pub uncontrolled: u64,
     /// Partial runs from snapshots; they are no executions.
     pub snapshots: u64,
+    /// What was covered, by the criteria asked for.
+    pub coverage: Vec<Covered>,
+    /// How much the strategy thought.
+    pub effort: Effort,
     /// Whether every interleaving was run (within `bound`).
     pub exhausted: bool,
     /// The number of preemptions beyond which interleavings were left out, if any were.

@@ -127,7 +127,7 @@ impl Search<'_, '_> {
             if self.is_the_failure(&run) {
                 return Some(run);
             }
-            walk.learn(&[(&plan, &run)], false).ok()?;
+            walk.learn(&[(&plan, &run)], false, &|| false).ok()?;
         }
         None
     }

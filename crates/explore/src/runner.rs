@@ -65,7 +65,7 @@ impl Launch for Servers<'_> {
 impl Steer for ServerRunner {
     fn run(&mut self, plan: &Plan) -> Result<Execution, ExploreError> {
         // Copying a long trace that nobody looks at would cost more than the run.
-        let events = if plan.profile || plan.trace { 0 } else { flags::EVENTS_OF_FAILURES };
+        let events = if plan.profile || plan.trace || plan.watched { 0 } else { flags::EVENTS_OF_FAILURES };
         Ok(self.server.run(plan.policy, &plan.script, self.flags | plan.flags | events)?)
     }
 

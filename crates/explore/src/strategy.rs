@@ -7,9 +7,12 @@ use crate::ars::{Ars, Style};
 use crate::auto::Auto;
 use crate::campaign::Options;
 use crate::dfs::Dfs;
+use crate::effort::Effort;
 use crate::error::ExploreError;
 use crate::history::History;
+use crate::map_random::MapRandom;
 use crate::mcr::Mcr;
+use crate::pcr::Pcr;
 use crate::sampled::{RoundRobin, Sampled, Sampler};
 use crate::search::SharedSearch;
 
@@ -24,6 +27,8 @@ pub const STRATEGIES: &[&str] = &[
     "ars-paper",
     "dfs",
     "mcr",
+    "pcr",
+    "map-random",
     "delay-yield",
     "delay-10ms",
     "delay-100ms",
@@ -45,6 +50,8 @@ pub struct Plan {
     pub profile: bool,
     /// Whether the strategy looks at the events of the execution.
     pub trace: bool,
+    /// Whether the campaign looks at them.
+    pub watched: bool,
     /// A number by which the strategy knows its plan again.
     pub tag: u64,
     /// The execution is the next one that this search comes to, and all but `name` is of no account.
@@ -61,6 +68,7 @@ impl Plan {
             name: name.into(),
             profile: false,
             trace: false,
+            watched: false,
             tag: 0,
             search: None,
         }
@@ -77,8 +85,14 @@ pub trait Strategy {
     fn plan(&mut self, first: u64, count: usize, history: &History) -> Vec<Plan>;
 
     /// Takes note of the executions of a batch, in order. `news` says that the batch found memory
-    /// to be shared that was not known before: from now on there are more scheduling points.
-    fn learn(&mut self, _runs: &[(&Plan, &Execution)], _news: bool) -> Result<(), ExploreError> {
+    /// to be shared that was not known before: from now on there are more scheduling points. Whoever thinks for long
+    /// asks `is_over` now and then, and gives up what the campaign will not run any more.
+    fn learn(
+        &mut self,
+        _runs: &[(&Plan, &Execution)],
+        _news: bool,
+        _is_over: &dyn Fn() -> bool,
+    ) -> Result<(), ExploreError> {
         Ok(())
     }
 
@@ -95,6 +109,11 @@ pub trait Strategy {
     /// How many partial runs were made from snapshots.
     fn snapshots(&self) -> u64 {
         0
+    }
+
+    /// How much it thought.
+    fn effort(&self) -> Effort {
+        Effort::default()
     }
 
     /// What the user should know about the search.
@@ -124,6 +143,8 @@ pub(crate) fn by_name(options: &Options) -> Result<Box<dyn Strategy>, ExploreErr
         "pos" => sampled(Sampler::Pos),
         "surw" => sampled(Sampler::Surw),
         "mcr" => Ok(Box::new(Mcr::new(seed, options.known.is_some()))),
+        "map-random" => Ok(Box::new(MapRandom::new(seed))),
+        "pcr" => Ok(Box::new(Pcr::new(seed, options.known.is_some()))),
         "ars" => ars(Style::improved(options.ars_width)),
         "ars-paper" => ars(Style::paper(options.ars_width)),
         "dfs" => Ok(Box::new(Dfs::new(seed, options.preemption_bound, options.known.is_some()))),

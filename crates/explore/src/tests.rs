@@ -4,7 +4,7 @@ mod ars;
 mod campaign;
 mod compare;
 mod dfs;
-mod lab;
+pub(crate) mod lab;
 mod mcr;
 mod oracle;
 

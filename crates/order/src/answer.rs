@@ -1,5 +1,7 @@
 //! What comes of a question.
 
+use std::collections::HashMap;
+
 use threadbare_trace::ThreadId;
 
 use crate::forest::{Forest, StepId};
@@ -29,18 +31,15 @@ impl Schedule {
     pub fn turns(&self, forest: &Forest, first: ThreadId) -> Vec<Turn> {
         let mut turns = Vec::new();
         let mut running = first;
-        let mut stands: std::collections::HashMap<ThreadId, StepId> = std::collections::HashMap::new();
+        let mut stands: HashMap<ThreadId, StepId> = HashMap::new();
         for &id in &self.steps {
-            let step = forest.step(id);
-            if step.thread != running {
-                // Private operations are counted too, so the next operation is simply the next number.
-                let op = stands.get(&running).map_or(1, |last| forest.step(*last).op + 1);
-                let next = stands.get(&running).and_then(|last| forest.step(*last).children.first());
-                let pc = next.map_or(0, |next| forest.step(*next).pc);
-                turns.push(Turn { from: running, op, pc, to: step.thread });
-                running = step.thread;
+            let to = forest.step(id).thread;
+            if to != running {
+                let (op, pc) = forest.next_operation(running, stands.get(&running).copied());
+                turns.push(Turn { from: running, op, pc, to });
+                running = to;
             }
-            stands.insert(step.thread, id);
+            stands.insert(to, id);
         }
         turns
     }

@@ -207,6 +207,20 @@ impl Forest {
         0
     }
 
+    /// How often in a row the thread would have made the same observation before, to no avail, if this step read
+    /// that value there.
+    pub fn repeats_with(&self, id: StepId, extent: Extent, value: u64) -> u32 {
+        let mut other = self.step(id).clone();
+        for action in &mut other.actions {
+            if let Action::Read(read, seen) = action
+                && *read == extent
+            {
+                *seen = Some(value);
+            }
+        }
+        self.repeats(&other)
+    }
+
     /// A step by its name.
     pub fn step(&self, id: StepId) -> &Step {
         &self.steps[id.index()]
@@ -237,6 +251,23 @@ impl Forest {
         match self.step(id).parent {
             Some(parent) => &self.step(parent).children,
             None => self.roots(self.step(id).thread),
+        }
+    }
+
+    /// The operation before which a thread stands after a step, or before its first one: its number and the code that
+    /// announces it. Accesses to private memory are operations too, so it need not be the next number; and they are
+    /// announced before what was announced earlier has happened, so only the next one that counts will do.
+    pub fn next_operation(&self, thread: ThreadId, after: Option<StepId>) -> (u32, u64) {
+        let next = match after {
+            Some(after) => self.step(after).children.first(),
+            None => self.roots(thread).first(),
+        };
+        match (next.map(|next| self.step(*next)), after) {
+            // The end of a thread is no operation, and has the number of the one before.
+            (Some(end), Some(_)) if end.actions.first() == Some(&Action::Exit) => (end.op + 1, 0),
+            (Some(next), _) => (next.op, next.pc),
+            (None, Some(after)) => (self.step(after).op + 1, 0),
+            (None, None) => (1, 0),
         }
     }
 

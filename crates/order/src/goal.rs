@@ -1,6 +1,7 @@
 //! What an order is wanted for.
 
 use crate::action::Extent;
+use crate::constraint::{Constraint, Demand};
 use crate::forest::StepId;
 use crate::model::{Ix, Model, Value};
 
@@ -38,6 +39,21 @@ impl Goal {
     /// The steps in order.
     pub fn steps(&self) -> &[StepId] {
         &self.steps
+    }
+
+    /// What the goal demands of the steps of a model, by name; none if the model does not have the steps, or the goal
+    /// is not only about the order of steps.
+    pub(crate) fn constraints(&self, model: &Model) -> Option<Vec<Constraint>> {
+        if self.sees.is_some() || self.stuck.is_some() {
+            return None;
+        }
+        let target = self.in_model(model)?;
+        let happens = self.steps.iter().map(|id| Constraint::new(Demand::Happens, [*id]));
+        let before = self.steps.windows(2).map(|two| Constraint::new(Demand::Before, [two[0], two[1]]));
+        let id = |at: Ix| model.step(at).id;
+        let pairs = target.pairs.iter();
+        let unbroken = pairs.map(|pair| Constraint::new(Demand::Unbroken, [id(pair.first), id(pair.second)]));
+        Some(happens.chain(before).chain(unbroken).collect())
     }
 
     /// The goal in a model; none if the model does not have the steps or the memory.

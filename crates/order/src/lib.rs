@@ -11,6 +11,7 @@
 
 mod action;
 mod answer;
+mod carry;
 mod constraint;
 mod doubt;
 mod forest;
@@ -23,6 +24,7 @@ mod theory;
 
 pub use action::{Action, Extent, Kept};
 pub use answer::{Answer, Schedule, Turn};
+pub use carry::can_be_carried;
 pub use constraint::{Constraint, Core, Demand};
 pub use doubt::Doubt;
 pub use forest::{Forest, Path, Step, StepId};

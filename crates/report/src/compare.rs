@@ -1,10 +1,12 @@
 //! Strategies side by side: the JSON object and the CSV file.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
 
 use crate::Verdict;
+use crate::coverage::CoverageReport;
 
 /// The object written by `compare --json`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -55,6 +57,9 @@ pub struct StrategyReport {
     pub executions_are_lower_bounds: bool,
     /// Seconds of a trial.
     pub time_s: Figures,
+    /// What a trial covered, by criterion; only where it was asked for.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub covered: BTreeMap<&'static str, Figures>,
     /// The first strategy against this one; null for the first.
     pub first_versus_this: Option<VersusReport>,
 }
@@ -118,6 +123,11 @@ pub struct TrialReport {
     pub elapsed_s: f64,
     /// What ended it: the kind of the failure, `executions`, `time` or `exhausted`.
     pub end: &'static str,
+    /// What it covered, by criterion; only where it was asked for.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub coverage: BTreeMap<&'static str, CoverageReport>,
+    /// Questions to the constraint solver.
+    pub questions: u64,
 }
 
 impl CompareReport {
@@ -132,7 +142,7 @@ impl CompareReport {
     pub fn to_csv(&self) -> String {
         let mut text = String::from("strategy,run,seed,failed,executions,steps,elapsed_s,end\n");
         for trial in &self.trials {
-            let TrialReport { strategy, run, seed, failed, executions, steps, elapsed_s, end } = trial;
+            let TrialReport { strategy, run, seed, failed, executions, steps, elapsed_s, end, .. } = trial;
             let _ = writeln!(text, "{strategy},{run},{seed},{failed},{executions},{steps},{elapsed_s},{end}");
         }
         text

@@ -25,8 +25,25 @@ pub fn compare_table(report: &CompareReport) -> String {
     );
     text.push_str(&aligned(&rows, columns));
     text.push('\n');
+    coverage(report, &mut text);
     notes(report, first, &mut text);
     text
+}
+
+/// What trials covered on average, where that was asked for.
+fn coverage(report: &CompareReport, text: &mut String) {
+    let criteria = report.strategies.first().map_or_else(Vec::new, |it| it.covered.keys().collect());
+    for criterion in &criteria {
+        let mean = |it: &StrategyReport| {
+            let covered = it.covered.get(**criterion).filter(|_| it.trials > 0);
+            format!("{} {}", it.strategy, covered.map_or("–".to_string(), |it| format!("{:.1}", it.mean)))
+        };
+        let means: Vec<String> = report.strategies.iter().map(mean).collect();
+        text.push_str(&format!("Covered by a trial on average ({criterion}): {}.\n", means.join(", ")));
+    }
+    if !criteria.is_empty() {
+        text.push('\n');
+    }
 }
 
 fn row(it: &StrategyReport, first: &str) -> [String; 10] {

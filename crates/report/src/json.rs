@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::coverage::CoverageReport;
+
 /// What a command concluded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -130,9 +132,9 @@ pub struct Finding {
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Coverage {
     /// Synchronization pairs.
-    pub sp: Option<Value>,
+    pub sp: Option<CoverageReport>,
     /// Memory-access patterns.
-    pub map: Option<Value>,
+    pub map: Option<CoverageReport>,
     /// Concurrent function pairs.
     pub cfp: Option<Value>,
     /// Race-equivalent groups.

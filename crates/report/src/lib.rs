@@ -6,6 +6,7 @@
 
 mod compare;
 mod compare_table;
+mod coverage;
 mod describe;
 mod failure;
 mod finding_text;
@@ -24,6 +25,7 @@ mod trace_json;
 
 pub use compare::{CompareReport, Figures, StrategyReport, TrialReport, VersusReport};
 pub use compare_table::compare_table;
+pub use coverage::{CoverageReport, CoverageStep};
 pub use describe::{about_switch, event_text};
 pub use failure::{failure_phrase, failure_site, name_addresses};
 pub use finding_text::{FindingText, finding_text, inconsistent_text, unexpected_text, unwoken_text};

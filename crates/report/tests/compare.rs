@@ -17,6 +17,7 @@ fn strategy(name: &str, failed: usize, versus: Option<VersusReport>) -> Strategy
         executions: figures(3.0 + name.len() as f64),
         executions_are_lower_bounds: failed < 10,
         time_s: figures(0.0123),
+        covered: Default::default(),
         first_versus_this: versus,
     }
 }
@@ -44,6 +45,8 @@ fn trial(strategy: &str, failed: bool, end: &'static str) -> TrialReport {
         steps: 120,
         elapsed_s: 0.25,
         end,
+        coverage: Default::default(),
+        questions: 0,
     }
 }
 

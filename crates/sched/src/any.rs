@@ -56,8 +56,10 @@ pub fn build(
         Some(PolicyKind::RoundRobin) => AnyPolicy::RoundRobin(RoundRobin::new(spec)),
         Some(PolicyKind::Directed) => AnyPolicy::Directed(Directed::new(spec)),
         Some(PolicyKind::Prefix) => AnyPolicy::Prefix(Prefix::new(choices.collect())),
-        Some(PolicyKind::Replay) => {
-            AnyPolicy::Replay(Replay::new(switches.map(|(from, op, to)| Turn { from, op, to }).collect()))
+        Some(kind @ (PolicyKind::Replay | PolicyKind::Follow)) => {
+            let turns = switches.map(|(from, op, to)| Turn { from, op, to }).collect();
+            let follows = kind == PolicyKind::Follow;
+            AnyPolicy::Replay(if follows { Replay::with_main_last(turns) } else { Replay::new(turns) })
         }
     }
 }

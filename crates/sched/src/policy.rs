@@ -111,13 +111,15 @@ pub enum PolicyKind {
     Replay = 8,
     /// A random walk that brings chosen operations together.
     Directed = 9,
+    /// A list of switches named by events, then everybody comes to an end, main last.
+    Follow = 10,
 }
 
 impl PolicyKind {
     /// The kind with this number, if there is one.
     pub fn from_number(number: u32) -> Option<PolicyKind> {
         use PolicyKind::*;
-        [Random, Pct, Pos, Surw, Delay, RoundRobin, Prefix, Replay, Directed]
+        [Random, Pct, Pos, Surw, Delay, RoundRobin, Prefix, Replay, Directed, Follow]
             .into_iter()
             .find(|kind| *kind as u32 == number)
     }

@@ -5,7 +5,8 @@ use threadbare_trace::ThreadId;
 use crate::divergence::{Divergence, Reason};
 use crate::{Choice, Policy};
 
-/// One switch: `from` stops before its operation number `op`, and `to` goes on.
+/// One switch: `from` stops before its operation number `op`, and `to` goes on. If both are the same there
+/// is no switch: the thread goes on at least that far, and what comes then is open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Turn {
     /// The thread that stops.
@@ -30,12 +31,30 @@ pub struct Replay {
     /// The running thread and the operation before which it stands.
     place: (ThreadId, u32),
     divergence: Option<Divergence>,
+    /// After the list, main goes on only where nobody else can.
+    main_last: bool,
 }
 
 impl Replay {
     /// Follows these switches.
     pub fn new(turns: Vec<Turn>) -> Replay {
-        Replay { turns, next: 0, place: (ThreadId::MAIN, 0), divergence: None }
+        Replay { turns, next: 0, place: (ThreadId::MAIN, 0), divergence: None, main_last: false }
+    }
+
+    /// Follows these switches, and then lets everybody else come to an end before main: when main ends the
+    /// process ends, and what others would have done is not seen.
+    pub fn with_main_last(turns: Vec<Turn>) -> Replay {
+        Replay { main_last: true, ..Replay::new(turns) }
+    }
+
+    fn choose_freely(&self, choice: &Choice<'_>) -> ThreadId {
+        if !self.main_last {
+            return choice.stay_or_first();
+        }
+        let runs_on = Some(choice.current).filter(|thread| choice.candidate(*thread).is_some());
+        let others = choice.candidates.iter().map(|candidate| candidate.thread);
+        let mut ready = runs_on.into_iter().chain(others);
+        ready.find(|thread| *thread != ThreadId::MAIN).unwrap_or(ThreadId::MAIN)
     }
 
     /// The operation before which `thread` has to stop next; `u32::MAX` if the next switch is not
@@ -80,9 +99,12 @@ impl Replay {
 impl Policy for Replay {
     fn choose(&mut self, choice: &Choice<'_>) -> ThreadId {
         let (current, index) = self.place;
-        let Some(&turn) = self.turns.get(self.next) else { return choice.stay_or_first() };
+        let Some(&turn) = self.turns.get(self.next) else { return self.choose_freely(choice) };
         if (turn.from, turn.op) == (current, index) {
             self.next += 1;
+            if turn.to == turn.from && choice.candidate(current).is_some() {
+                return current;
+            }
             let mut to = turn.to;
             while choice.candidate(to).is_none() {
                 // A thread that cannot go on hands over at once to the one it would have gone to.

@@ -108,7 +108,12 @@ impl Strategy for Ars {
         vec![plan]
     }
 
-    fn learn(&mut self, _runs: &[(&Plan, &Execution)], news: bool) -> Result<(), ExploreError> {
+    fn learn(
+        &mut self,
+        _runs: &[(&Plan, &Execution)],
+        news: bool,
+        _is_over: &dyn Fn() -> bool,
+    ) -> Result<(), ExploreError> {
         if news {
             self.beam().decisions_changed();
         }

@@ -13,6 +13,7 @@
 //! nothing was left out, the search is exhausted. Where nobody can go on is a state of all threads together, and is asked for separately.
 
 mod targets;
+mod together;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -24,6 +25,7 @@ use threadbare_wire::flags;
 
 use self::targets::{Key, Seen, Target, is_reached};
 use crate::cut::{Cut, warning};
+use crate::effort::Effort;
 use crate::error::ExploreError;
 use crate::follow;
 use crate::history::History;
@@ -34,15 +36,9 @@ const NAME: &str = "mcr";
 /// Steps beyond which an execution is not looked at.
 const LONGEST: usize = 100_000;
 
-/// Steps of all executions beyond which they are not taken together.
-const MOST_TOGETHER: usize = 50_000;
-
 /// How hard to try for one target: most are settled by a few conflicts, and those that are not are seldom settled
 /// by many.
 const BUDGET: Budget = Budget { conflicts: 2_000, rounds: 500 };
-
-/// Unanswered questions after which all executions together are not asked any more.
-const MOST_UNANSWERED: usize = 8;
 
 /// How many solvers are kept; others are made anew when needed.
 const MOST_SOLVERS: usize = 32;
@@ -79,15 +75,20 @@ pub(crate) struct Mcr {
     queue: BTreeMap<Rank, Option<Target>>,
     solvers: HashMap<usize, Solver>,
     asked: HashSet<Key>,
-    /// The schedules that have been run, as switches.
-    explored: HashSet<Vec<(ThreadId, u32, ThreadId)>>,
+    /// The schedules that have been run.
+    explored: HashSet<follow::Way>,
     /// Where nobody could go on, by the last steps of all threads.
     stuck: Vec<Vec<StepId>>,
     planned: HashMap<u64, Planned>,
     next_tag: u64,
+    /// How many executions were made.
+    made: u64,
     /// The next plans, worked out ahead: so it is known at once when there are none.
     ready: VecDeque<Plan>,
     cuts: BTreeSet<Cut>,
+    /// How much may still be asked of all executions together.
+    allowance: u64,
+    effort: Effort,
 }
 
 impl Mcr {
@@ -102,34 +103,39 @@ impl Mcr {
             queue: BTreeMap::new(),
             solvers: HashMap::new(),
             asked: HashSet::new(),
-            explored: HashSet::from([Vec::new()]),
+            explored: HashSet::new(),
             stuck: Vec::new(),
             planned: HashMap::new(),
             next_tag: 1,
+            made: 0,
             ready: VecDeque::new(),
             cuts: BTreeSet::new(),
+            allowance: together::ALLOWANCE,
+            effort: Effort::default(),
         }
     }
 
-    /// How many executions to plan at once: few at first, when each may teach a lot.
-    fn batch(first: u64) -> usize {
-        match first {
+    /// How many executions to plan at once, after this many: few at first, when each may teach a lot.
+    fn batch(made: u64) -> usize {
+        match made {
             0..=64 => 1,
             65..=256 => 4,
             _ => 16,
         }
     }
 
-    fn begin_plan(&self) -> Plan {
+    fn begin_plan(&mut self) -> Plan {
         let nothing = Schedule { steps: Vec::new() };
-        Plan { name: NAME.to_string(), ..follow::plan(&nothing, &self.forest, None, self.seed) }
+        let plan = follow::plan(&nothing, &self.forest, None, self.seed);
+        self.explored.insert(follow::way(&plan));
+        Plan { name: NAME.to_string(), ..plan }
     }
 
     /// A plan that follows a schedule, unless one with the same switches has been made before.
     fn follow(&mut self, schedule: Schedule, target: Option<Target>) -> Option<Plan> {
         let then = target.as_ref().and_then(|target| target.then).map(|then| then.thread);
         let plan = follow::plan(&schedule, &self.forest, then, self.seed);
-        if !self.explored.insert(follow::switches(&plan)) {
+        if !self.explored.insert(follow::way(&plan)) {
             // It has been run and did not lead there.
             if then.is_none() {
                 self.cuts.insert(Cut::Diverged);
@@ -143,8 +149,12 @@ impl Mcr {
     }
 
     /// The next plan that one execution suggests.
-    fn next_plan(&mut self) -> Option<Plan> {
+    fn next_plan(&mut self, is_over: &dyn Fn() -> bool) -> Option<Plan> {
         while let Some(((_, number, _), target)) = self.queue.pop_first() {
+            if is_over() {
+                self.cuts.insert(Cut::TimeUp);
+                return None;
+            }
             let Some(target) = target else {
                 if let Some(plan) = self.look_for_stuck(number) {
                     return Some(plan);
@@ -159,7 +169,10 @@ impl Mcr {
                 steps if is_recorded || steps.is_empty() => {
                     Answer::Schedule(Schedule { steps: steps.to_vec() })
                 }
-                _ => self.solver(number).solve(&target.goal),
+                _ => {
+                    self.effort.questions += 1;
+                    self.solver(number).solve(&target.goal)
+                }
             };
             if let Some(schedule) = self.take(answer) {
                 self.asked.insert(target.key.clone());
@@ -198,6 +211,7 @@ impl Mcr {
 
     fn look_for_stuck(&mut self, number: usize) -> Option<Plan> {
         let goal = Goal::stuck(self.stuck.clone());
+        self.effort.questions += 1;
         let answer = self.solver(number).solve(&goal);
         let schedule = self.take(answer)?;
         self.get_stuck(schedule)
@@ -212,14 +226,14 @@ impl Mcr {
         self.follow(schedule, None)
     }
 
-    /// Works out the next plan, or finds that there is nothing left to try.
-    fn look_ahead(&mut self) {
-        if self.ready.is_empty() {
-            let plan = self.next_plan();
-            self.ready.extend(plan);
+    /// Works out the next plans, or finds that there is nothing left to try.
+    fn look_ahead(&mut self, is_over: &dyn Fn() -> bool) {
+        while self.ready.len() < Mcr::batch(self.made) {
+            let Some(plan) = self.next_plan(is_over) else { break };
+            self.ready.push_back(plan);
         }
         if self.ready.is_empty() {
-            let plans = self.plans_of_all();
+            let plans = self.plans_of_all(is_over);
             self.ready.extend(plans);
         }
         if self.ready.is_empty() {
@@ -228,53 +242,6 @@ impl Mcr {
                 self.cuts.insert(Cut::Stalled);
             }
         }
-    }
-
-    /// The plans that all executions together suggest, a few at a time.
-    fn plans_of_all(&mut self) -> Vec<Plan> {
-        const AT_ONCE: usize = 4;
-        if self.forest.len() > MOST_TOGETHER {
-            self.cuts.insert(Cut::TooLong);
-            return Vec::new();
-        }
-        let model = match Model::of_all(&self.forest) {
-            Ok(model) => model,
-            Err(doubts) => {
-                self.cuts.extend(doubts.into_iter().map(Cut::Doubt));
-                return Vec::new();
-            }
-        };
-        let mut solver = Solver::with_budget(model, BUDGET);
-        let mut plans = Vec::new();
-        let mut unanswered = 0;
-        let (targets, cut) = targets::of_all(&self.forest);
-        if cut {
-            self.cuts.insert(Cut::Spinning);
-        }
-        for target in targets {
-            if self.asked.contains(&target.key) {
-                continue;
-            }
-            let answer = solver.solve(&target.goal);
-            unanswered += usize::from(answer == Answer::Unknown);
-            if unanswered > MOST_UNANSWERED {
-                break;
-            }
-            if let Some(schedule) = self.take(answer) {
-                self.asked.insert(target.key.clone());
-                plans.extend(self.follow(schedule, Some(target)));
-                if plans.len() == AT_ONCE {
-                    return plans;
-                }
-            }
-        }
-        if plans.is_empty() {
-            let answer = solver.solve(&Goal::stuck(self.stuck.clone()));
-            if let Some(schedule) = self.take(answer) {
-                plans.extend(self.get_stuck(schedule));
-            }
-        }
-        plans
     }
 
     fn learn_one(&mut self, plan: &Plan, run: &Execution) {
@@ -343,7 +310,7 @@ fn may_get_stuck(forest: &Forest, path: &Path) -> bool {
 }
 
 impl Strategy for Mcr {
-    fn plan(&mut self, first: u64, count: usize, _history: &History) -> Vec<Plan> {
+    fn plan(&mut self, _first: u64, count: usize, _history: &History) -> Vec<Plan> {
         match self.phase {
             Phase::Probe => {
                 self.phase = Phase::First;
@@ -356,31 +323,41 @@ impl Strategy for Mcr {
                 vec![self.begin_plan()]
             }
             Phase::Search => {
-                let count = count.min(Mcr::batch(first));
-                let next = |_| self.ready.pop_front().or_else(|| self.next_plan());
-                (0..count).map_while(next).collect()
+                let count = count.min(Mcr::batch(self.made)).min(self.ready.len());
+                self.ready.drain(..count).collect()
             }
             Phase::Done => Vec::new(),
         }
     }
 
-    fn learn(&mut self, runs: &[(&Plan, &Execution)], news: bool) -> Result<(), ExploreError> {
+    fn learn(
+        &mut self,
+        runs: &[(&Plan, &Execution)],
+        news: bool,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<(), ExploreError> {
+        self.made += runs.len() as u64;
         if news {
             // There are more steps than the traces so far have shown.
-            *self = Mcr { next_tag: self.next_tag, ..Mcr::new(self.seed, true) };
+            let Mcr { next_tag, made, effort, .. } = *self;
+            *self = Mcr { next_tag, made, effort, ..Mcr::new(self.seed, true) };
             return Ok(());
         }
         for (plan, run) in runs.iter().filter(|(plan, _)| plan.trace) {
             self.learn_one(plan, run);
         }
         if self.phase == Phase::Search {
-            self.look_ahead();
+            self.look_ahead(is_over);
         }
         Ok(())
     }
 
     fn exhausted(&self) -> bool {
         self.phase == Phase::Done && self.cuts.is_empty()
+    }
+
+    fn effort(&self) -> Effort {
+        self.effort
     }
 
     fn warnings(&self) -> Vec<String> {

@@ -88,7 +88,7 @@ pub(super) fn of(forest: &Forest, path: &Path, threads: u32, seen: &mut Seen) ->
                 if known.contains(&value) {
                     continue;
                 }
-                if step.repeats > MOST_REPEATS {
+                if step.repeats.max(forest.repeats_with(id, extent, value)) > MOST_REPEATS {
                     cut = true;
                     continue;
                 }
@@ -119,7 +119,7 @@ pub(super) fn of_all(forest: &Forest) -> (Vec<Target>, bool) {
         for (extent, _) in step.actions.iter().filter_map(Action::read) {
             let known = values_seen(forest, id, extent);
             for &value in values.get(&extent).into_iter().flatten().filter(|value| !known.contains(value)) {
-                if step.repeats > MOST_REPEATS {
+                if step.repeats.max(forest.repeats_with(id, extent, value)) > MOST_REPEATS {
                     cut = true;
                     continue;
                 }

@@ -120,6 +120,29 @@ impl Lab {
     }
 }
 
+/// One execution for each interleaving of a toy program, if there are not more than this many.
+pub fn all_executions(toy: &Toy, most: usize) -> Option<Vec<Execution>> {
+    let lab = Lab::new(toy.clone(), None, Manners { all_shared: true, ..Manners::default() });
+    let mut runner = lab.launch().ok()?;
+    let mut all = Vec::new();
+    let mut open: Vec<Vec<ThreadId>> = vec![Vec::new()];
+    while let Some(prefix) = open.pop() {
+        let mut plan = Plan::new(PolicyKind::Prefix, 1, "all");
+        plan.script = Script::Prefix(prefix.clone());
+        let run = runner.run(&plan).ok()?;
+        let chosen: Vec<ThreadId> = run.decisions.iter().map(|decision| decision.chosen).collect();
+        for (at, decision) in run.decisions.iter().enumerate().skip(prefix.len()) {
+            let others = (0..64).filter(|t| decision.enabled >> t & 1 == 1).map(ThreadId);
+            open.extend(others.filter(|it| *it != decision.chosen).map(|it| [&chosen[..at], &[it]].concat()));
+        }
+        all.push(run);
+        if all.len() > most {
+            return None;
+        }
+    }
+    Some(all)
+}
+
 /// Runs the toy program with what it was told to be shared.
 pub struct ToyRunner {
     bench: Arc<Bench>,

@@ -20,7 +20,8 @@ use batsat::{Lit, SolverInterface as _, lbool};
 
 use self::bindings::{Bindings, keep_out};
 use self::literals::{Habit, Literals, Term};
-use self::seeing::{Seeing, sources};
+use self::seeing::Seeing;
+pub(crate) use self::seeing::sources;
 use crate::answer::{Answer, Schedule};
 use crate::constraint::{Constraint, Core, Demand};
 use crate::goal::{Goal, Target};

@@ -119,3 +119,15 @@ fn a_replay_notices_a_place_it_went_past() {
     assert_eq!(word, "00100");
     assert_eq!(divergence, Some((3, Reason::WentPast { thread: ThreadId(0), op: 1 })));
 }
+
+#[test]
+fn who_follows_a_list_lets_main_go_last_afterwards() {
+    let toy = writers(&[3, 2, 2], true);
+    let follow = |turns: &[(u16, u32, u16)]| {
+        let turns = turns.iter().map(|(from, op, to)| (ThreadId(*from), *op, ThreadId(*to)));
+        let mut policy = build(&PolicySpec::new(PolicyKind::Follow, 1), turns, std::iter::empty());
+        toy.run(&mut policy, &toy.locations()).word()
+    };
+    assert_eq!(follow(&[]), "1122000");
+    assert_eq!(follow(&[(0, 2, 2), (2, 2, 0), (0, 3, 1)]), "0201120");
+}

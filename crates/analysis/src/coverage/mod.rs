@@ -1,0 +1,64 @@
+//! How much of what threads can do to each other a number of executions has shown.
+//!
+//! A criterion is one file here and its name in [`CRITERIA`] and [`by_name`]. It is shown every execution of a campaign,
+//! in order; nobody else needs to know what it counts.
+
+mod map;
+
+use threadbare_trace::Event;
+
+pub use map::MapCoverage;
+
+/// The names of all criteria.
+pub const CRITERIA: &[&str] = &["map"];
+
+/// How much there is to be covered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Total {
+    /// This much, more or less.
+    Estimated(u64),
+    /// Exactly this much.
+    Required(u64),
+}
+
+impl Total {
+    /// The number.
+    pub fn number(self) -> u64 {
+        let (Total::Estimated(number) | Total::Required(number)) = self;
+        number
+    }
+
+    /// What the number is called in the JSON object.
+    pub fn word(self) -> &'static str {
+        match self {
+            Total::Estimated(_) => "estimated",
+            Total::Required(_) => "required",
+        }
+    }
+}
+
+/// A coverage criterion, with what it has seen so far.
+pub trait Criterion: Send {
+    /// What it is called on the command line and in the JSON object.
+    fn name(&self) -> &'static str;
+
+    /// What it counts, such as `memory-access patterns`.
+    fn unit(&self) -> &'static str;
+
+    /// Takes in the events of an execution.
+    fn observe(&mut self, events: &[Event]);
+
+    /// How much has been covered.
+    fn covered(&self) -> u64;
+
+    /// How much there is to be covered, as far as the executions so far tell.
+    fn total(&self) -> Total;
+}
+
+/// The criterion of this name.
+pub fn by_name(name: &str) -> Option<Box<dyn Criterion>> {
+    match name {
+        "map" => Some(Box::<MapCoverage>::default()),
+        _ => None,
+    }
+}

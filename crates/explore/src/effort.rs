@@ -1,0 +1,14 @@
+//! How much a strategy thought, and how often it got what it aimed at.
+
+/// What a strategy did besides executing.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Effort {
+    /// Questions to the constraint solver.
+    pub questions: u64,
+    /// Questions that did not have to be asked because the reason against them was known.
+    pub spared: u64,
+    /// Executions that aimed at something.
+    pub aimed: u64,
+    /// Those of them that showed it.
+    pub met: u64,
+}
