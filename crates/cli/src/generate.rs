@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use threadbare_explore::generate::{Operations, Shape, Test, TestMaker, plain_source, reduce};
-use threadbare_explore::{Campaign, Options, hunt};
-use threadbare_report::{Coverage, GeneratedReport, JsonReport, Verdict, failure_phrase};
+use threadbare_explore::{Campaign, Measuring, Options, hunt_measured};
+use threadbare_report::{GeneratedReport, JsonReport, Verdict, failure_phrase};
 use threadbare_target::Program;
 
 use crate::args::GenerateArgs;
@@ -17,7 +17,7 @@ use crate::error::CliError;
 use crate::found::{self, Kept, Shelf};
 use crate::progress::{Bar, Phase};
 use crate::rerun::Stage;
-use crate::{hunt as hunting, keep, output, stop};
+use crate::{coverage, hunt as hunting, keep, output, stop};
 
 /// Executions of each test where nobody says how many.
 const EXECUTIONS: u64 = 50;
@@ -35,8 +35,20 @@ pub fn run(args: &GenerateArgs) -> Result<u8, CliError> {
     let (program, cflags) = hunting::prepare(&args.hunt)?;
     let operations = operations(&program)?;
     let stop = stop::flag()?;
-    let mut work =
-        Work { args, program, operations, options, stop, begin: Instant::now(), account: Account::default() };
+    let criteria = match options.coverage.is_empty() {
+        true => vec!["map".to_string()],
+        false => options.coverage.clone(),
+    };
+    let mut work = Work {
+        args,
+        program,
+        operations,
+        measuring: Measuring::by(&criteria)?,
+        options,
+        stop,
+        begin: Instant::now(),
+        account: Account::default(),
+    };
     let failing = work.look()?;
     let failing = failing.map(|failing| work.keep(failing, cflags)).transpose()?;
     if !args.hunt.output.json_on_stdout() {
@@ -78,6 +90,8 @@ fn ask(program: &Program, arguments: &[&str]) -> Option<String> {
 #[derive(Default)]
 struct Account {
     made: u64,
+    /// Tests that covered what none before had covered.
+    kept: Vec<String>,
     /// Tests that fail before any thread begins.
     skipped: u64,
     executions: u64,
@@ -108,9 +122,15 @@ struct Work<'a> {
     stop: Arc<AtomicBool>,
     begin: Instant,
     account: Account,
+    /// What all tests together have covered.
+    measuring: Measuring,
 }
 
 impl Work<'_> {
+    fn covered(&self) -> u64 {
+        self.measuring.account().iter().map(|covered| covered.covered).sum()
+    }
+
     fn is_over(&self) -> bool {
         let limit = self.options.time.unwrap_or(Duration::MAX);
         self.stop.load(Ordering::Relaxed) || self.begin.elapsed() >= limit
@@ -127,7 +147,11 @@ impl Work<'_> {
             }
             let test = maker.next_test();
             self.account.made += 1;
+            let before = self.covered();
             let failing = self.fails(&test)?;
+            if self.covered() > before {
+                self.account.kept.push(test.to_string());
+            }
             bar.show_tests(number, self.account.executions);
             if let Some(failing) = failing {
                 let mut shortest = failing;
@@ -155,11 +179,12 @@ impl Work<'_> {
     fn fails(&mut self, test: &Test) -> Result<Option<Failing>, CliError> {
         let left = self.options.time.map(|time| time.saturating_sub(self.begin.elapsed()));
         let options = Options { time: left, keep_going: false, ..self.options.clone() };
-        let campaign = match hunt(&self.with(test), &options, &|_| {}, &self.stop) {
-            Ok(campaign) => campaign,
-            Err(_) if self.stop.load(Ordering::Relaxed) => return Ok(None),
-            Err(error) => return Err(error.into()),
-        };
+        let campaign =
+            match hunt_measured(&self.with(test), &options, &mut self.measuring, &|_| {}, &self.stop) {
+                Ok(campaign) => campaign,
+                Err(_) if self.stop.load(Ordering::Relaxed) => return Ok(None),
+                Err(error) => return Err(error.into()),
+            };
         let account = &mut self.account;
         account.executions += campaign.executions;
         account.steps += campaign.steps;
@@ -237,14 +262,16 @@ impl Work<'_> {
         if account.skipped > 0 {
             text.push_str(&format!("{} tests fail without any thread and were left out.\n", account.skipped));
         }
+        let kept = account.kept.len();
         text.push_str(&format!(
-            "{} tests, {} executions, {} steps, up to {} threads, {:.2} s.\n",
+            "{} tests ({kept} added coverage), {} executions, {} steps, up to {} threads, {:.2} s.\n",
             account.made,
             account.executions,
             account.steps,
             account.threads,
             self.begin.elapsed().as_secs_f64()
         ));
+        text.push_str(&coverage::words(&self.measuring.account()));
         text
     }
 
@@ -270,12 +297,13 @@ impl Work<'_> {
             failures: failure.iter().cloned().collect(),
             failure,
             findings: Vec::new(),
-            coverage: Coverage::default(),
+            coverage: coverage::json(&self.measuring.account()),
             exhausted: false,
             interrupted: self.stop.load(Ordering::Relaxed),
             replay: None,
             generated: Some(GeneratedReport {
                 made: account.made,
+                kept: account.kept.clone(),
                 skipped: account.skipped,
                 failing: failing.map(|failing| failing.test.to_string()),
                 source: failing.map(|failing| failing.file.display().to_string()),

@@ -126,19 +126,40 @@ pub fn hunt(
     progress: &(dyn Fn(&Progress) + Sync),
     stop: &Arc<AtomicBool>,
 ) -> Result<Campaign, ExploreError> {
+    hunt_measured(program, options, &mut Measuring::by(&options.coverage)?, progress, stop)
+}
+
+/// The same for one of several campaigns whose coverage counts together: `measuring` goes from one to the next.
+pub fn hunt_measured(
+    program: &Program,
+    options: &Options,
+    measuring: &mut Measuring,
+    progress: &(dyn Fn(&Progress) + Sync),
+    stop: &Arc<AtomicBool>,
+) -> Result<Campaign, ExploreError> {
     let server = ServerOptions {
         max_steps: options.max_steps,
         flags: options.flags(),
         stall: options.stall,
         stop: stop.clone(),
     };
-    run(&Servers { program, options: server }, options, progress, stop)
+    run_measured(&Servers { program, options: server }, options, measuring, progress, stop)
 }
 
 /// Runs a campaign on whatever the launcher starts.
 pub(crate) fn run<L: Launch>(
     launch: &L,
     options: &Options,
+    progress: &(dyn Fn(&Progress) + Sync),
+    stop: &AtomicBool,
+) -> Result<Campaign, ExploreError> {
+    run_measured(launch, options, &mut Measuring::by(&options.coverage)?, progress, stop)
+}
+
+fn run_measured<L: Launch>(
+    launch: &L,
+    options: &Options,
+    measuring: &mut Measuring,
     progress: &(dyn Fn(&Progress) + Sync),
     stop: &AtomicBool,
 ) -> Result<Campaign, ExploreError> {
@@ -159,7 +180,7 @@ pub(crate) fn run<L: Launch>(
             elapsed: begin.elapsed(),
         });
     };
-    let mut conduct = Conduct::new(options, limits, begin)?;
+    let mut conduct = Conduct::new(options, limits, measuring, begin);
     thread::scope(|scope| {
         let crew = Crew::hire(scope, launch, options.jobs, limits, &tally);
         conduct.go(strategy.as_mut(), &crew, &tell)
@@ -174,17 +195,21 @@ struct Conduct<'a> {
     limits: Limits<'a>,
     ledger: Ledger,
     history: History,
-    measuring: Measuring,
+    measuring: &'a mut Measuring,
     begin: Instant,
     /// Every plan was run: the strategy may claim to be through.
     complete: bool,
 }
 
 impl<'a> Conduct<'a> {
-    fn new(options: &'a Options, limits: Limits<'a>, begin: Instant) -> Result<Conduct<'a>, ExploreError> {
+    fn new(
+        options: &'a Options,
+        limits: Limits<'a>,
+        measuring: &'a mut Measuring,
+        begin: Instant,
+    ) -> Conduct<'a> {
         let history = History::knowing(options.known.clone().unwrap_or_default());
-        let measuring = Measuring::by(&options.coverage)?;
-        Ok(Conduct { options, limits, ledger: Ledger::default(), history, measuring, begin, complete: true })
+        Conduct { options, limits, ledger: Ledger::default(), history, measuring, begin, complete: true }
     }
 
     fn go(&mut self, strategy: &mut dyn Strategy, crew: &Crew, tell: &dyn Fn()) -> Result<(), ExploreError> {
@@ -314,7 +339,7 @@ impl<'a> Conduct<'a> {
             uncontrolled,
             exhausted,
             snapshots: strategy.snapshots(),
-            coverage: self.measuring.close(),
+            coverage: self.measuring.account(),
             effort: strategy.effort(),
             bound: if exhausted { strategy.bound() } else { None },
             warnings: self.ledger.warnings,

@@ -127,7 +127,7 @@ pub fn check(
     checking.confirm_all(progress)?;
     checking.check.elapsed = checking.begin.elapsed();
     checking.check.interrupted = stop.load(Ordering::Relaxed);
-    checking.check.coverage = checking.measuring.close();
+    checking.check.coverage = checking.measuring.account();
     Ok(checking.check)
 }
 

@@ -37,14 +37,14 @@ pub struct Covered {
 
 /// The criteria of a campaign under way.
 #[derive(Default)]
-pub(crate) struct Measuring {
+pub struct Measuring {
     criteria: Vec<(Box<dyn Criterion>, Vec<CoveragePoint>)>,
     executions: u64,
 }
 
 impl Measuring {
     /// Measures by these criteria.
-    pub(crate) fn by(names: &[String]) -> Result<Measuring, ExploreError> {
+    pub fn by(names: &[String]) -> Result<Measuring, ExploreError> {
         let criterion = |name: &String| {
             let unknown = || ExploreError::UnknownCriterion(name.clone());
             Ok((by_name(name).ok_or_else(unknown)?, Vec::new()))
@@ -72,15 +72,15 @@ impl Measuring {
         }
     }
 
-    /// What came out.
-    pub(crate) fn close(self) -> Vec<Covered> {
-        let covered = |(criterion, history): (Box<dyn Criterion>, _)| Covered {
+    /// What came out so far.
+    pub fn account(&self) -> Vec<Covered> {
+        let covered = |(criterion, history): &(Box<dyn Criterion>, Vec<CoveragePoint>)| Covered {
             name: criterion.name(),
             unit: criterion.unit(),
             covered: criterion.covered(),
             total: criterion.total(),
-            history,
+            history: history.clone(),
         };
-        self.criteria.into_iter().map(covered).collect()
+        self.criteria.iter().map(covered).collect()
     }
 }

@@ -36,10 +36,10 @@ mod strategy;
 #[cfg(test)]
 mod tests;
 
-pub use campaign::{Options, Progress, hunt};
+pub use campaign::{Options, Progress, hunt, hunt_measured};
 pub use check::{Check, Examined, Met, check};
 pub use compare::{CompareProgress, Comparison, Contestant, Trial, TrialEnd, Versus, WARM_UP, compare};
-pub use coverage::{CoveragePoint, Covered};
+pub use coverage::{CoveragePoint, Covered, Measuring};
 pub use effort::Effort;
 pub use error::ExploreError;
 pub use happening::{directed, find_shown, pointed_out, shown};

@@ -146,6 +146,8 @@ pub struct Coverage {
 pub struct GeneratedReport {
     /// How many there were.
     pub made: u64,
+    /// Those that covered what none before had covered.
+    pub kept: Vec<String>,
     /// How many failed without any thread, and were left out.
     pub skipped: u64,
     /// The one that failed, as short as it was made.

@@ -278,6 +278,24 @@ static int TB_UNSEEN tb_try_orders(signed char *chosen, int depth)
     return 1;
 }
 
+static void TB_UNSEEN tb_do_orders(void)
+{
+    signed char chosen[tb_most_calls] = {0};
+    long began[tb_most_calls], ended[tb_most_calls], results[tb_most_calls + tb_most_operations];
+    void *self = tb_self;
+    memcpy(began, tb_began, sizeof began);
+    memcpy(ended, tb_ended, sizeof ended);
+    memcpy(results, tb_results, sizeof results);
+    if (!tb_try_orders(chosen, 0)) {
+        fprintf(stderr, "the test has more than %d sequential orders\n", (int)tb_most_orders);
+        exit(2);
+    }
+    memcpy(tb_began, began, sizeof began);
+    memcpy(tb_ended, ended, sizeof ended);
+    memcpy(tb_results, results, sizeof results);
+    tb_self = self;
+}
+
 static int TB_UNSEEN tb_explains(const struct tb_order *order)
 {
     if (memcmp(order->results, tb_results, sizeof tb_results) != 0)
@@ -343,18 +361,15 @@ static int TB_UNSEEN tb_main(int argc, char **argv)
     tb_parse(argv[1]);
     int list = argc > 2 && strcmp(argv[2], "--results") == 0;
     int compare = argc > 2 && strcmp(argv[2], "--linearizable") == 0;
-    signed char chosen[tb_most_calls] = {0};
-    if ((list || compare) && !tb_try_orders(chosen, 0)) {
-        fprintf(stderr, "the test has more than %d sequential orders\n", (int)tb_most_orders);
-        exit(2);
-    }
+    /* The object of the test comes first, so that its memory has the same names in every test. */
+    tb_self = tb_construct();
+    tb_run_part(0);
+    if (list || compare)
+        tb_do_orders();
     if (list) {
         tb_print_results();
         return 0;
     }
-    memset(tb_results, 0, sizeof tb_results);
-    tb_self = tb_construct();
-    tb_run_part(0);
     pthread_t threads[tb_most_parts];
     for (int part = 1; part < tb_part_count; part++)
         pthread_create(&threads[part], NULL, tb_thread, (void *)(long)part);
