@@ -22,7 +22,7 @@ const MOST_PASSES: usize = 8;
 const SHORTENING_RUNS: usize = 1500;
 const SHORTENING_TIME: Duration = Duration::from_secs(10);
 /// What may be spent on it, and on explaining failures, however quickly the failure was found.
-const LEAST_TIME: Duration = Duration::from_secs(2);
+const LEAST_TIME: Duration = Duration::from_secs(3);
 
 /// One in so many of the first runs takes turns instead of a random order.
 const TURNS_EVERY: u64 = 4;
@@ -128,7 +128,6 @@ impl Stage {
             server.learn(&run.discovered);
             Some(run)
         });
-        let in_time = begin.elapsed() <= limit;
         self.time_to_shorten = limit.saturating_sub(begin.elapsed());
         // Once more on a program that has learned no more than any other, so that what is shown is what
         // a replay shows.
@@ -137,7 +136,7 @@ impl Stage {
             Err(_) => return (failing, false),
         }
         match self.follow(&shortest.switches) {
-            Ok(run) if same_failure(&run.outcome, &failing.outcome) => (run, is_minimal && in_time),
+            Ok(run) if same_failure(&run.outcome, &failing.outcome) => (run, is_minimal),
             _ => (failing, false),
         }
     }
