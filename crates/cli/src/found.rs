@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use threadbare_explore::{Found, is_preemption, pointed_out};
 use threadbare_report::{
@@ -38,6 +39,9 @@ pub struct Kept {
     pub sarif: Option<SarifResult>,
 }
 
+/// Other executions are made only if they do not take long, as those of a program that hangs do.
+const LONGEST_COMPARED: Duration = Duration::from_secs(1);
+
 const NOT_SHORTENED: &str = "There was no time to leave out every preemption that it does not need.";
 const NOT_COMPARED: &str =
     "There was no time to compare it with more executions: the cause may be another one.";
@@ -71,7 +75,9 @@ pub fn keep(
     let mut lab = None;
     let mut left_out = Vec::new();
     if let Some(stage) = stage {
+        let begin = Instant::now();
         let same = stage.follow(&found.run.switches).ok();
+        let takes_long = begin.elapsed() > LONGEST_COMPARED;
         let same = same.filter(|again| rerun::same_failure(&again.outcome, &found.run.outcome));
         again = same.map(|same| {
             // Every run of a hang takes as long as the hang does, unless it shows early.
@@ -85,7 +91,8 @@ pub fn keep(
             shortest
         });
         symbols = Rc::clone(stage.symbols());
-        lab = Some(stage.lab());
+        lab = (!takes_long).then(|| stage.lab());
+        left_out.extend(takes_long.then_some(NOT_COMPARED));
     }
     let reproduced = again.is_some();
     let run = again.as_ref().unwrap_or(&found.run);

@@ -109,7 +109,8 @@ impl Search<'_, '_> {
             if self.remove_chunks(chunk) {
                 chunk = chunk.min(self.preemptions().len().max(1));
             } else if chunk == 1 {
-                return true;
+                // With no run left the last ones may not have been tried.
+                return self.runs_left > 0;
             } else {
                 chunk = chunk.div_ceil(2);
             }
