@@ -20,6 +20,8 @@ const MOST_PASSES: usize = 8;
 /// How much may be spent on making a schedule shorter.
 const SHORTENING_RUNS: usize = 1500;
 const SHORTENING_TIME: Duration = Duration::from_secs(10);
+/// The same for a hang: each of its runs takes longer, and every order may well hang.
+const SHORTENING_A_HANG: Duration = Duration::from_secs(2);
 
 /// How many passing executions a failing one is compared with, and how many other failing ones; how long
 /// looking for them may take.
@@ -128,7 +130,8 @@ impl Stage {
     /// Looks for the fewest switches that fail in the same way; the execution, and whether none of
     /// its switches can be left out.
     pub fn shorten(&mut self, failing: Execution) -> (Execution, bool) {
-        let limit = self.time_to_shorten;
+        let hangs = failing.outcome.failure().is_some_and(|failure| failure.kind == FailureKind::Hang);
+        let limit = self.time_to_shorten.min(if hangs { SHORTENING_A_HANG } else { SHORTENING_TIME });
         let Some(server) = self.server.as_mut().filter(|_| !limit.is_zero()) else {
             return (failing, false);
         };
@@ -142,7 +145,7 @@ impl Stage {
             Some(run)
         });
         let in_time = begin.elapsed() <= limit;
-        self.time_to_shorten = limit.saturating_sub(begin.elapsed());
+        self.time_to_shorten = self.time_to_shorten.saturating_sub(begin.elapsed());
         // Once more on a program that has learned no more than any other, so that what is shown is what
         // a replay shows.
         match start(&self.program, &self.options) {
