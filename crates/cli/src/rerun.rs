@@ -115,7 +115,8 @@ impl Stage {
     /// Looks for the fewest switches that fail in the same way; the execution, and whether none of
     /// its switches can be left out.
     pub fn shorten(&mut self, failing: Execution) -> (Execution, bool) {
-        let limit = self.time_to_shorten;
+        let hangs = failing.outcome.failure().is_some_and(|failure| failure.kind == FailureKind::Hang);
+        let limit = self.time_to_shorten.min(if hangs { SHORTENING_A_HANG } else { SHORTENING_TIME });
         let Some(server) = self.server.as_mut().filter(|_| !limit.is_zero()) else {
             return (failing, false);
         };

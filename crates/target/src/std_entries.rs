@@ -16,37 +16,37 @@ use sha2::{Digest as _, Sha256};
 
 use crate::fingerprint::short_hex;
 
-/// What the runtime calls the functions that stubs call: before the function, and after one that has taken a lock.
+/// What the runtime calls the functions that stubs call, before the library's function and after it.
 const ENTRY: &str = "__threadbare_std_entry";
-const LOCKED: &str = "__threadbare_std_locked";
+const LEAVE: &str = "__threadbare_std_leave";
 
 /// What a function does, as far as the runtime has to know. The numbers are those that it is told.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Deed {
-    /// Looks at the word that its first argument points to.
+    /// Looks at the word that its first argument points to, and may change it.
     Looks = 0,
-    /// Changes it.
+    /// Changes it, which orders nothing.
     Changes = 1,
     /// Takes it as a lock.
     Locks = 2,
     /// Looks at it, gives back the lock that its second argument points to, sleeps, and takes the lock again.
     Waits = 3,
+    /// Takes it as a lock that others may take as well.
+    Shares = 4,
 }
 
-/// The ends of the names of such functions, as the compiler writes them.
-const ENTRIES: [(&str, Deed); 12] = [
-    ("5mutex5futexNtB2_5Mutex14lock_contended", Deed::Locks),
-    ("6rwlock5futexNtB2_6RwLock14read_contended", Deed::Looks),
-    ("6rwlock5futexNtB2_6RwLock15write_contended", Deed::Looks),
-    ("6rwlock5futexNtB2_6RwLock22wake_writer_or_readers", Deed::Looks),
-    ("7condvar5futexNtB2_7Condvar4wait", Deed::Waits),
-    ("7condvar5futexNtB2_7Condvar12wait_timeout", Deed::Waits),
-    ("7condvarNtB2_7Condvar10notify_one", Deed::Changes),
-    ("7condvarNtB2_7Condvar10notify_all", Deed::Changes),
-    ("14thread_parking5futexNtB2_6Parker4park", Deed::Looks),
-    ("14thread_parking5futexNtB2_6Parker6unpark", Deed::Changes),
-    ("7barrierNtB2_7Barrier4wait", Deed::Looks),
-    ("4once5futexNtB5_4Once4call", Deed::Looks),
+/// Parts of the names of such functions, as the compiler writes them: of the module, and at the end.
+const ENTRIES: [(&str, &str, Deed); 10] = [
+    ("5mutex5futex", "5Mutex14lock_contended", Deed::Locks),
+    ("6rwlock5futex", "6RwLock14read_contended", Deed::Shares),
+    ("6rwlock5futex", "6RwLock15write_contended", Deed::Locks),
+    ("6rwlock5futex", "6RwLock22wake_writer_or_readers", Deed::Looks),
+    ("7condvar5futex", "7Condvar4wait", Deed::Waits),
+    ("7condvar5futex", "7Condvar12wait_timeout", Deed::Waits),
+    ("7condvar", "7Condvar10notify_one", Deed::Changes),
+    ("7condvar", "7Condvar10notify_all", Deed::Changes),
+    ("7barrier", "7Barrier4wait", Deed::Looks),
+    ("4once5futex", "4Once4call", Deed::Looks),
 ];
 
 /// The flags that make the linker put the stubs in; none if there is no such library, or no assembler for them.
@@ -88,15 +88,18 @@ fn functions(archive: &[u8]) -> Vec<(String, Deed)> {
         let Ok(object) = object::File::parse(data) else { continue };
         for symbol in object.symbols().filter(|symbol| symbol.is_definition() && symbol.is_global()) {
             let Ok(name) = symbol.name() else { continue };
-            let known = ENTRIES.iter().find(|(end, _)| name.ends_with(end) && name.contains("3std"));
-            entries.extend(known.map(|(_, deed)| (name.to_string(), *deed)));
+            let is = |module: &str, end: &str| {
+                name.contains("3std") && name.contains(module) && name.ends_with(end)
+            };
+            let known = ENTRIES.iter().find(|(module, end, _)| is(module, end));
+            entries.extend(known.map(|(.., deed)| (name.to_string(), *deed)));
         }
     }
     entries
 }
 
-/// A stub keeps the arguments, tells the runtime who called with what, and goes on in the function. Where the
-/// function takes a lock, the stub comes back to say so.
+/// A stub keeps the arguments, tells the runtime who called with what, and goes on in the function. Nearly all come
+/// back to say what has become of the word.
 fn assembly(entries: &[(String, Deed)]) -> String {
     const ARGUMENTS: [&str; 6] = ["rdi", "rsi", "rdx", "rcx", "r8", "r9"];
     let push = |register: &str| format!("push {register}\n.cfi_adjust_cfa_offset 8\n");
@@ -112,22 +115,26 @@ fn assembly(entries: &[(String, Deed)]) -> String {
             *deed as u8,
             ARGUMENTS.iter().rev().copied().map(pop).collect::<String>(),
         );
-        let lock = match deed {
-            Deed::Locks => Some("rdi"),
-            Deed::Waits => Some("rsi"),
-            Deed::Looks | Deed::Changes => None,
-        };
-        let _ = match lock {
-            None => writeln!(text, "jmp __real_{name}"),
-            Some(lock) => writeln!(
+        let word = if *deed == Deed::Waits { "rsi" } else { "rdi" };
+        let _ = match deed {
+            Deed::Changes => writeln!(text, "jmp __real_{name}"),
+            // What the runtime gave and the word are kept for it, in registers that the function keeps.
+            _ => writeln!(
                 text,
-                "{}mov rbx, {lock}\ncall __real_{name}\n{}{}mov rdi, rbx\nmov rsi, [rsp + 24]\n\
-                 call {LOCKED}@PLT\n{}{}{}ret",
+                "{}.cfi_rel_offset rbx, 0\n{}.cfi_rel_offset r12, 0\n{}mov rbx, {word}\nmov r12, rax\n\
+                 call __real_{name}\n\
+                 {}{}mov rdi, rbx\nmov rsi, r12\nmov rdx, [rsp + 40]\nmov ecx, {}\ncall {LEAVE}@PLT\n\
+                 {}{}{}{}.cfi_restore r12\n{}.cfi_restore rbx\nret",
                 push("rbx"),
+                push("r12"),
+                push("r13"),
                 push("rax"),
                 push("rdx"),
+                *deed as u8,
                 pop("rdx"),
                 pop("rax"),
+                pop("r13"),
+                pop("r12"),
                 pop("rbx"),
             ),
         };

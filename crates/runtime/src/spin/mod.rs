@@ -83,7 +83,9 @@ struct Look {
     /// Those that will spin for ever.
     found: Vec<Spinner>,
     progress: u64,
-    calls: u64,
+    /// How many calls had been made when the thread came to its first operation in the look; it may have had to
+    /// finish one.
+    calls: Option<u64>,
     operations: u64,
     /// Where the thread stood, and after how many operations: it may come back there.
     mark: Option<(Stand, u64)>,
@@ -146,13 +148,7 @@ impl Engine {
     /// long.
     pub(crate) fn count_fruitless(&mut self, rounds: u64) -> Option<ThreadId> {
         self.fruitless_rounds += rounds;
-        // Where a schedule is being followed, patience is longer: it may have to be spun through.
-        let due = if self.policy.is_unfinished_replay() {
-            self.spinning.next_look * 1024
-        } else {
-            self.spinning.next_look
-        };
-        if self.fruitless_rounds < due || self.spinning.is_looking() {
+        if self.fruitless_rounds < self.spinning.next_look || self.spinning.is_looking() {
             return None;
         }
         self.spinning.next_look *= 2;
@@ -187,7 +183,7 @@ impl Engine {
             others,
             found: Vec::new(),
             progress: self.progress,
-            calls: CALLS.load(Ordering::Relaxed),
+            calls: None,
             operations: 0,
             mark: None,
             since: Vec::new(),
@@ -221,7 +217,7 @@ impl Engine {
             && fiber.ready()
             && !signals::is_due(fiber)
             && look.progress == progress
-            && look.calls == calls
+            && *look.calls.get_or_insert(calls) == calls
             && !instant::was_asked();
         let found = if same { look.take_in(fiber) } else { Found::Nothing };
         match found {
@@ -281,6 +277,7 @@ enum Found {
 impl Look {
     fn begin(&mut self, next: ThreadId) {
         self.thread = next;
+        self.calls = None;
         self.operations = 0;
         self.mark = None;
         self.memory = None;

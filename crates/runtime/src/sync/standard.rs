@@ -1,6 +1,5 @@
 //! What Rust's standard library does in code that is not instrumented, as far as its stubs tell: where a function
-//! begins that blocks or wakes, which is where another thread may come first, and which locks it takes and gives
-//! back.
+//! begins that blocks or wakes, which is where another thread may come first, and what becomes of its word.
 
 use std::sync::atomic::Ordering;
 
@@ -11,69 +10,88 @@ use crate::access;
 use crate::engine::{WATCHED, engine};
 use crate::interpose::{controlled, note_caller_and_jump};
 
-/// The number that stands for a function which changes the word that it is called with.
+// The numbers that the stubs know. All others look at their word, and may change it.
+/// The function changes its word, which orders nothing.
 const CHANGES: u32 = 1;
-/// The one for a function which gives back a lock before it sleeps.
+/// It takes its word as a lock.
+const LOCKS: u32 = 2;
+/// It gives back a lock, sleeps, and takes it again.
 const WAITS: u32 = 3;
+/// It takes its word as a lock that others may take as well.
+const SHARES: u32 = 4;
 
-const WORD: usize = size_of::<u32>();
+const WORD: u8 = size_of::<u32>() as u8;
 
 /// Called before such a function: with what its first argument points to, what it does, who called it, and its
-/// second argument. What it does to its own word is no event: it orders nothing by itself.
+/// second argument. Gives what the word holds.
 ///
 /// # Safety
 /// The addresses must be those of the library's words.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn __threadbare_std_entry(_word: usize, _deed: u32, _pc: u64, _lock: usize) {
-    unsafe extern "C-unwind" fn serve(word: usize, deed: u32, pc: u64, lock: usize) {
+pub unsafe extern "C-unwind" fn __threadbare_std_entry(
+    _word: usize,
+    _deed: u32,
+    _pc: u64,
+    _lock: usize,
+) -> u64 {
+    unsafe extern "C-unwind" fn serve(word: usize, deed: u32, pc: u64, lock: usize) -> u64 {
         let fiber = WATCHED.load(Ordering::Relaxed);
         if fiber.is_null() || !controlled() {
-            return;
+            return 0;
         }
         let kind = if deed == CHANGES { EventKind::AtomicUpdate } else { EventKind::AtomicRead };
         // SAFETY: a watched fiber is the running one; the addresses are the library's words.
         unsafe {
             (*fiber).ops += 1;
             (*fiber).pending.site = pc;
-            access::touch_range(&*fiber, word, WORD, kind.writes());
-            let op = Op { kind, object: word as u64, size: WORD as u32, site: pc, index: (*fiber).ops };
+            access::touch_range(&*fiber, word, usize::from(WORD), kind.writes());
+            let op = Op { kind, object: word as u64, size: u32::from(WORD), site: pc, index: (*fiber).ops };
             engine().point(op, None, false);
+            let value = access::load(word, WORD);
             match deed {
                 CHANGES => engine().changed(),
-                WAITS => note_lock(lock, access::load(lock, WORD as u8), 0),
-                _ => (*fiber).saw(pc, word as u64, access::load(word, WORD as u8)),
+                WAITS => note_update(lock, access::load(lock, WORD), 0),
+                _ => (*fiber).saw(pc, word as u64, value),
             }
+            value
         }
     }
     note_caller_and_jump!(serve)
 }
 
-/// Called after a function has taken a lock.
+/// Called after such a function: with its word (or the lock that it took again), what the word held before, who
+/// called, and what the function does.
 ///
 /// # Safety
-/// The address must be that of the lock's word.
+/// The address must be that of the word.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn __threadbare_std_locked(_lock: usize, _pc: u64) {
-    unsafe extern "C-unwind" fn serve(lock: usize, pc: u64) {
+pub unsafe extern "C-unwind" fn __threadbare_std_leave(_word: usize, _before: u64, _pc: u64, _deed: u32) {
+    unsafe extern "C-unwind" fn serve(word: usize, before: u64, pc: u64, deed: u32) {
         let fiber = WATCHED.load(Ordering::Relaxed);
         if fiber.is_null() || !controlled() {
             return;
         }
         engine().complete_write();
-        // SAFETY: a watched fiber is the running one; the address is the lock's.
-        unsafe {
+        // SAFETY: a watched fiber is the running one; the address is the word's.
+        let value = unsafe {
             (*fiber).ops += 1;
             (*fiber).pending.site = pc;
-            note_lock(lock, 0, access::load(lock, WORD as u8));
+            access::load(word, WORD)
+        };
+        match deed {
+            LOCKS | WAITS => note_update(word, 0, value),
+            SHARES => note_update(word, value.saturating_sub(1), value),
+            _ if value != before => note_update(word, before, value),
+            _ => drop(engine().note(EventKind::AtomicRead, word, WORD, value, value)),
         }
     }
     note_caller_and_jump!(serve)
 }
 
-/// Notes how the running thread changes a lock, unseen by anybody else until its next operation.
-fn note_lock(lock: usize, old: u64, value: u64) {
-    engine().note(EventKind::AtomicUpdate, lock, WORD as u8, value, old);
+/// Notes how the running thread changes a word, unseen by anybody else until its next operation.
+fn note_update(word: usize, old: u64, value: u64) {
+    engine().note(EventKind::AtomicUpdate, word, WORD, value, old);
     engine().changed();
 }
