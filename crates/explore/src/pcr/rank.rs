@@ -34,7 +34,12 @@ impl Sights {
     }
 
     /// The rank of a candidate of an execution.
-    pub(super) fn rank(&self, is_covered: bool, candidate: &[&Access], (trace, place): (usize, usize)) -> Rank {
+    pub(super) fn rank(
+        &self,
+        is_covered: bool,
+        candidate: &[&Access],
+        (trace, place): (usize, usize),
+    ) -> Rank {
         let class = match self.novelty(candidate) {
             Novelty::Value => 0,
             Novelty::Sight if is_covered => 1,
@@ -43,6 +48,12 @@ impl Sights {
         let age = trace as i64;
         let age = if is_covered { age } else { -age };
         Rank { is_covered, class, length: Reverse(candidate.len()), age, place }
+    }
+
+    /// The rank of a read that shall see this: it is like a covered pattern.
+    pub(super) fn rank_of_sight(&self, read: &Access, value: u64, (trace, place): (usize, usize)) -> Rank {
+        let class = if self.has_seen(read.site, value) { 1 } else { 0 };
+        Rank { is_covered: true, class, length: Reverse(1), age: trace as i64, place }
     }
 
     /// The newest that a read of the candidate sees.
