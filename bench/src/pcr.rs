@@ -108,8 +108,20 @@ fn table_4(rows: &[Row]) {
     println!("Table 4: pcr against map-random, to the first failure");
     println!(
         "{:26} {:>11} {:>9} {:>12} {:>4} {:>5} {:>8} {:>16} {:>5} {:>8} {:>9} {:>7} {:>7} {:>7}",
-        "", "aim met m-r", "aim pcr", "pcr", "max", "ok %", "ms", "map-random", "ok %", "ms", "less %", "p",
-        "faster", "p"
+        "",
+        "aim met m-r",
+        "aim pcr",
+        "pcr",
+        "max",
+        "ok %",
+        "ms",
+        "map-random",
+        "ok %",
+        "ms",
+        "less %",
+        "p",
+        "faster",
+        "p"
     );
     let (mut fewer, mut within) = (0, 0);
     for Row { class, first, .. } in rows {
@@ -136,7 +148,10 @@ fn table_4(rows: &[Row]) {
             p(first.time_versus(MAP_RANDOM).map(|test| test.p)),
         );
     }
-    println!("pcr needs at most 12 executions in every trial on {within} of {} classes (wanted: all)", rows.len());
+    println!(
+        "pcr needs at most 12 executions in every trial on {within} of {} classes (wanted: all)",
+        rows.len()
+    );
     println!("pcr needs fewer than map-random on {fewer} of {} (wanted: 18)\n", rows.len());
 }
 

@@ -31,7 +31,9 @@ pub fn words(coverage: &[Covered]) -> String {
         let last = it.history.last().map_or(0, |point| point.executions);
         let (total, word) = (it.total.number(), it.total.word());
         let Covered { name, unit, covered, .. } = it;
-        format!("Coverage ({name}): {covered} {unit} of {total} {word}; the last new one in execution {last}.\n")
+        format!(
+            "Coverage ({name}): {covered} {unit} of {total} {word}; the last new one in execution {last}.\n"
+        )
     };
     coverage.iter().map(sentence).collect()
 }

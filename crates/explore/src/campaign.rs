@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use threadbare_target::{Program, ServerOptions};
 use threadbare_wire::{LearnedRecord, flags};
 
-use crate::crew::{Batch, Crew, Limits, Ran, Tally};
 use crate::coverage::Measuring;
+use crate::crew::{Batch, Crew, Limits, Ran, Tally};
 use crate::error::ExploreError;
 use crate::history::History;
 use crate::ledger::{Campaign, Ledger, Verdict};

@@ -49,7 +49,10 @@ impl Measuring {
             let unknown = || ExploreError::UnknownCriterion(name.clone());
             Ok((by_name(name).ok_or_else(unknown)?, Vec::new()))
         };
-        Ok(Measuring { criteria: names.iter().map(criterion).collect::<Result<_, ExploreError>>()?, executions: 0 })
+        Ok(Measuring {
+            criteria: names.iter().map(criterion).collect::<Result<_, ExploreError>>()?,
+            executions: 0,
+        })
     }
 
     /// Whether anybody looks at events.

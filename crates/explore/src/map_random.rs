@@ -98,7 +98,8 @@ impl MapRandom {
             };
             let able = self.accessors.get(&(object, *manner))?.iter().filter(|it| fits(&it.thread));
             let able: Vec<&Accessor> = able.collect();
-            let &&Accessor { thread, site, pc, gate } = able.get(rng.below(able.len().max(1) as u64) as usize)?;
+            let &&Accessor { thread, site, pc, gate } =
+                able.get(rng.below(able.len().max(1) as u64) as usize)?;
             threads.insert(*role, thread);
             steps.push((site, object));
             // Who is in the critical section already does not take the lock again.

@@ -52,8 +52,7 @@ impl Goal {
         let before = self.steps.windows(2).map(|two| Constraint::new(Demand::Before, [two[0], two[1]]));
         let id = |at: Ix| model.step(at).id;
         let pairs = target.pairs.iter();
-        let unbroken =
-            pairs.map(|pair| Constraint::new(Demand::Unbroken, [id(pair.first), id(pair.second)]));
+        let unbroken = pairs.map(|pair| Constraint::new(Demand::Unbroken, [id(pair.first), id(pair.second)]));
         Some(happens.chain(before).chain(unbroken).collect())
     }
 

@@ -170,8 +170,10 @@ mod tests {
         coverage.observe(&events);
         assert_eq!(coverage.covered(), first);
         coverage.observe(&turned);
-        let both: PatternSet =
-            TraceMatcher::patterns_of(&events).iter().chain(TraceMatcher::patterns_of(&turned).iter()).collect();
+        let both: PatternSet = TraceMatcher::patterns_of(&events)
+            .iter()
+            .chain(TraceMatcher::patterns_of(&turned).iter())
+            .collect();
         assert_eq!(coverage.covered(), both.len() as u64);
         assert!(coverage.covered() > first);
     }

@@ -54,8 +54,8 @@ impl Mcr {
             let before = solver.effort();
             let answer = solver.solve(&target.goal);
             let after = solver.effort();
-            let cost =
-                (after.rounds - before.rounds).max(1) * price + (after.conflicts - before.conflicts) * CONFLICT;
+            let cost = (after.rounds - before.rounds).max(1) * price
+                + (after.conflicts - before.conflicts) * CONFLICT;
             self.allowance = self.allowance.saturating_sub(cost);
             unanswered += usize::from(answer == Answer::Unknown);
             if let Some(schedule) = self.take(answer) {

@@ -1,9 +1,7 @@
 //! The rules that remove pattern candidates before anything is solved (Table 2 of the paper), one function each. Each
 //! says whether a candidate is to be removed.
 
-use threadbare_analysis::patterns::{
-    self, Manner, Pattern, PatternKey, PatternSet, Role, Step, Variable,
-};
+use threadbare_analysis::patterns::{self, Manner, Pattern, PatternKey, PatternSet, Role, Step, Variable};
 
 use super::accesses::{Access, Accesses};
 
@@ -80,9 +78,10 @@ pub(super) fn is_interrupted(candidate: &[&Access], accesses: &Accesses) -> bool
                 let span = (earlier.place, later.place);
                 [earlier, later].into_iter().any(|end| {
                     accesses.between(end.object, end.thread, span).any(|other| {
-                        let replaces = other.writes() || [earlier, later].iter().any(|it| {
-                            it.object == other.object && it.manner == other.manner
-                        });
+                        let replaces = other.writes()
+                            || [earlier, later]
+                                .iter()
+                                .any(|it| it.object == other.object && it.manner == other.manner);
                         !is_member(other) && replaces
                     })
                 })

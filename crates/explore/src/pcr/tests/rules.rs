@@ -80,7 +80,8 @@ impl World {
         let unbroken = own.iter().enumerate().all(|(at, first)| {
             let next = own[at + 1..].iter().find(|next| next.object == first.object);
             next.is_none_or(|next| {
-                let mut between = shown.accesses.iter().filter(|it| first.place < it.place && it.place < next.place);
+                let mut between =
+                    shown.accesses.iter().filter(|it| first.place < it.place && it.place < next.place);
                 !between.any(|it| it.writes() && it.object == first.object)
             })
         });
@@ -131,7 +132,8 @@ fn everywhere(mut judge: impl FnMut(&World, &Shown, &[Vec<&Access>])) {
 fn what_is_lost(removes: impl Fn(&[&Access], &Accesses) -> bool) -> (usize, usize, usize) {
     let (mut removed, mut feasible, mut new) = (0, 0, 0);
     everywhere(|world, shown, all| {
-        let (gone, kept): (Vec<&Vec<&Access>>, Vec<&Vec<&Access>>) = all.iter().partition(|it| removes(it, &shown.accesses));
+        let (gone, kept): (Vec<&Vec<&Access>>, Vec<&Vec<&Access>>) =
+            all.iter().partition(|it| removes(it, &shown.accesses));
         removed += gone.len();
         for other in &world.all {
             let shown_there = gone.iter().filter(|candidate| world.shows(other, candidate)).count();
@@ -168,7 +170,9 @@ fn rule_2_removes_just_what_an_execution_has_shown() {
     everywhere(|world, shown, all| {
         let covered = TraceMatcher::patterns_of(&shown.run.events);
         for candidate in all {
-            let Some(key) = rules::defined(candidate).and_then(|it| rules::key(&it, candidate)) else { continue };
+            let Some(key) = rules::defined(candidate).and_then(|it| rules::key(&it, candidate)) else {
+                continue;
+            };
             let is_covered = rules::is_covered(key, &covered);
             // Whoever is shown is covered; others may be by accesses at the same sites.
             assert!(is_covered || !world.shows(shown, candidate), "{candidate:?}");
@@ -200,8 +204,7 @@ fn rule_5_removes_what_is_interrupted() {
     everywhere(|world, shown, all| {
         for candidate in all.iter().filter(|candidate| candidate.len() == 3) {
             let [first, _, last] = candidate[..] else { continue };
-            let mut between =
-                shown.accesses.between(first.object, first.thread, (first.place, last.place));
+            let mut between = shown.accesses.between(first.object, first.thread, (first.place, last.place));
             if between.any(Access::writes) {
                 assert!(rules::is_interrupted(candidate, &shown.accesses));
                 assert!(!world.all.iter().any(|other| world.shows(other, candidate)));

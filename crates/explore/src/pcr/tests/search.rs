@@ -50,7 +50,11 @@ fn where_a_schedule_is_followed_the_pattern_aimed_at_occurs_for_every_pattern() 
         for seed in 0..20 {
             for attempt in attempts(&program_of(&pattern), seed) {
                 assert!(attempt.met || !attempt.followed, "pattern {}, seed {seed}: {attempt:?}", pattern.id);
-                assert!(attempt.followed, "pattern {}, seed {seed}: nothing forces it off its way", pattern.id);
+                assert!(
+                    attempt.followed,
+                    "pattern {}, seed {seed}: nothing forces it off its way",
+                    pattern.id
+                );
                 *met.entry(attempt.pattern).or_default() += usize::from(pattern.id == attempt.pattern);
             }
         }
