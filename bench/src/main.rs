@@ -8,11 +8,15 @@ mod ars_snapshots;
 mod ars_table;
 mod ars_width;
 mod census;
+mod classes;
+mod curves;
 mod detectors;
 mod engine;
 mod figure;
 mod order;
 mod patterns;
+mod pcr;
+mod pcr_budget;
 mod plot;
 mod subjects;
 
@@ -48,6 +52,8 @@ enum Part {
     Ars(ars_table::TableArgs),
     /// Figures 3 and 4 of the ARS paper again: how many sub-traces to go on with
     ArsWidth(ars_width::WidthArgs),
+    /// Tables 4 to 6 and Figure 6 of the PCR paper again, on the classes
+    Pcr(pcr::PcrArgs),
     /// What snapshots save ars, and how fast it goes through a long program
     ArsSnapshots,
 }
@@ -64,6 +70,7 @@ fn run(part: Option<Part>) -> Result<()> {
         Some(Part::Order) => show(&order::measure()),
         Some(Part::Ars(args)) => ars_table::print(&args)?,
         Some(Part::ArsWidth(args)) => ars_width::print(&args)?,
+        Some(Part::Pcr(args)) => pcr::print(&args)?,
         Some(Part::ArsSnapshots) => ars_snapshots::measure(&|figure| println!("{figure}"))?,
         None => {
             show(&detectors::measure());

@@ -67,7 +67,8 @@ fn colour(index: usize, of: usize) -> String {
     format!("hsl({},70%,{}%)", 360 * index / of.max(1), [35, 50, 65][index % 3])
 }
 
-fn line(svg: &mut String, points: &[(f64, f64)], colour: &str, width: f64, title: &str) {
+/// A line through points.
+pub fn line(svg: &mut String, points: &[(f64, f64)], colour: &str, width: f64, title: &str) {
     let points: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
     let _ = writeln!(
         svg,
@@ -78,7 +79,8 @@ fn line(svg: &mut String, points: &[(f64, f64)], colour: &str, width: f64, title
     );
 }
 
-fn text(svg: &mut String, x: f64, y: f64, anchor: &str, content: &str) {
+/// Words at a place.
+pub fn text(svg: &mut String, x: f64, y: f64, anchor: &str, content: &str) {
     let content = escape(content);
     let _ = writeln!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{content}</text>");
 }

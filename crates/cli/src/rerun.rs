@@ -23,6 +23,8 @@ const SHORTENING_RUNS: usize = 1500;
 const SHORTENING_TIME: Duration = Duration::from_secs(10);
 /// What may be spent on it, and on explaining failures, however quickly the failure was found.
 const LEAST_TIME: Duration = Duration::from_secs(5);
+/// What may be spent on a hang: each of its runs takes longer, and every order may well hang.
+const SHORTENING_A_HANG: Duration = Duration::from_secs(2);
 
 /// One in so many of the first runs takes turns instead of a random order.
 const TURNS_EVERY: u64 = 4;

@@ -144,6 +144,20 @@ impl Comparison {
     }
 }
 
+impl Comparison {
+    /// The test on how long trials took, the first strategy less the one at this place.
+    pub fn time_versus(&self, place: usize) -> Option<Wilcoxon> {
+        let (first, other) = (self.contestants.first()?, self.contestants.get(place)?);
+        let micros = |trial: &Trial| trial.elapsed.as_micros() as i64;
+        let pair = |trial: &Trial| {
+            let own = first.trials.iter().find(|own| own.number == trial.number)?;
+            Some(micros(own) - micros(trial))
+        };
+        let differences: Vec<i64> = other.trials.iter().filter_map(pair).collect();
+        (place > 0 && !differences.is_empty()).then(|| wilcoxon(&differences))
+    }
+}
+
 /// How far a comparison is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CompareProgress {

@@ -49,5 +49,5 @@ pub use minimise::{is_preemption, is_same_failure, minimise, replay};
 pub use near::neighbours;
 pub use profile::Profile;
 pub use search::{Search, SharedSearch, Steer};
-pub use statistics::{Magnitude, Measure, Method, Summary, Wilcoxon};
+pub use statistics::{Magnitude, Measure, Method, Summary, Wilcoxon, wilcoxon as signed_ranks};
 pub use strategy::{Plan, STRATEGIES, Strategy};

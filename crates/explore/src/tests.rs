@@ -3,6 +3,7 @@
 mod ars;
 mod campaign;
 mod compare;
+mod coverage;
 mod dfs;
 pub(crate) mod lab;
 mod mcr;

@@ -20,7 +20,7 @@ fn campaign(subject: &str, strategy: &str, seed: u64, executions: u64) -> Campai
 /// Uniformly random executions fail once in half a million.
 #[test]
 fn what_takes_the_right_value_at_every_step_is_found_in_less_than_100_executions() {
-    for strategy in ["mcr"] {
+    for strategy in ["mcr", "pcr"] {
         for seed in 1..=5 {
             let result = campaign("extra/rvexample/rvexample.c", strategy, seed, 99);
             println!("{strategy}, seed {seed}: {} executions", result.executions);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use threadbare_analysis::patterns::{Change, Limits, Manner, MemoryAccess, ObjectId, Objects, SiteId};
-use threadbare_order::{Path, StepId};
+use threadbare_order::{Extent, Path, StepId};
 use threadbare_trace::{Event, EventKind, ThreadId};
 
 /// How many accesses from one site to one variable by one thread patterns are made of. Those of long loops are alike.
@@ -129,6 +129,23 @@ impl Accesses {
     /// The variables that threads share, with the accesses that patterns are made of.
     pub(super) fn shared(&self) -> impl Iterator<Item = &[usize]> {
         self.shared.values().map(Vec::as_slice)
+    }
+
+    /// The reads that saw what another thread wrote, each with what they would have seen if nobody else had written:
+    /// what their own thread wrote, or what was there at the beginning.
+    pub(super) fn disturbed<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = (&'a Access, Extent, u64)> {
+        let chosen = self.shared.values().flatten().map(|place| &self.all[*place]);
+        chosen.filter(|access| !access.writes()).filter_map(|read| {
+            let Content { addr, size, value } = read.content?;
+            let extent = Extent { addr, len: u64::from(size) };
+            let own = self.of_thread.get(&(read.object, read.thread))?.iter().map(|place| &self.all[*place]);
+            let own = own.take_while(|it| it.place < read.place).filter(|it| it.writes()).last();
+            let undisturbed = match own {
+                Some(write) => write.content.filter(|it| (it.addr, it.size) == (addr, size))?.value,
+                None => path.initial(extent)?,
+            };
+            (undisturbed != value).then_some((read, extent, undisturbed))
+        })
     }
 
     /// All accesses of a thread to a variable between two places.

@@ -6,6 +6,9 @@
 //! patterns first; what cannot be is kept as a core, so that goals with the same core are not solved again. An execution
 //! that leaves its schedule is as good as any other: it suggests candidates of its own.
 //!
+//! No pattern says that a read shall see what was there before anybody else wrote: the thread may well write itself before
+//! the other one does, and then it is none. Such reads are asked for as such, after the patterns.
+//!
 //! A pattern is known by its sites and variables, and that it has been covered there does not mean that a thread in
 //! another state would not show something new with it. So when no uncovered pattern is left, covered ones are tried
 //! that show something new where they were not tried yet.
@@ -21,7 +24,7 @@ mod tests;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use threadbare_analysis::patterns::{PatternKey, PatternSet, TraceMatcher};
-use threadbare_order::{Answer, Budget, Forest, Goal, Model, Path, Schedule, Solver, StepId};
+use threadbare_order::{Answer, Budget, Extent, Forest, Goal, Model, Path, Schedule, Solver, StepId};
 use threadbare_sched::{PolicyKind, Rng};
 use threadbare_target::Execution;
 use threadbare_trace::Event;
@@ -67,13 +70,19 @@ enum Phase {
     Done,
 }
 
-/// A candidate that is worth solving.
+/// Something that is worth solving.
 #[derive(Clone, Copy, Debug)]
 struct Wanted {
     trace: usize,
-    candidate: Candidate,
-    pattern: u8,
-    key: PatternKey,
+    aim: Aim,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Aim {
+    /// A pattern with its number and what it is known by.
+    Pattern(Candidate, u8, PatternKey),
+    /// A read, by its step, that sees this.
+    Sight(StepId, Extent, u64),
 }
 
 /// A plan under way.
@@ -110,8 +119,8 @@ pub(crate) struct Pcr {
     queue: BTreeMap<Rank, Wanted>,
     /// By pattern: how often it was aimed at and did not occur.
     misses: HashMap<PatternKey, u32>,
-    /// The accesses that were aimed at.
-    asked: HashSet<Vec<StepId>>,
+    /// What was aimed at.
+    asked: HashSet<Goal>,
     cores: Cores,
     solvers: HashMap<usize, Solver>,
     /// The pool of schedules that have been run.
@@ -172,9 +181,14 @@ impl Pcr {
             let Some((pattern, key)) = worth_solving(&members, &accesses) else { return };
             let is_covered = rules::is_covered(key, covered);
             let rank = sights.rank(is_covered, &members, (trace, place));
-            queue.insert(rank, Wanted { trace, candidate, pattern, key });
+            queue.insert(rank, Wanted { trace, aim: Aim::Pattern(candidate, pattern, key) });
             place += 1;
         });
+        for (read, extent, value) in accesses.disturbed(&path) {
+            let rank = sights.rank_of_sight(read, value, (trace, place));
+            queue.insert(rank, Wanted { trace, aim: Aim::Sight(read.step, extent, value) });
+            place += 1;
+        }
         self.traces.push(Trace { path, accesses });
     }
 
@@ -184,21 +198,24 @@ impl Pcr {
             if is_over() {
                 return None;
             }
-            let members = wanted.candidate.of(&self.traces[wanted.trace].accesses);
-            let steps: Vec<StepId> = members.iter().map(|access| access.step).collect();
-            if self.asked.contains(&steps) {
+            let goal = match wanted.aim {
+                Aim::Sight(read, extent, value) => Goal::sees(read, extent, value),
+                Aim::Pattern(candidate, _, key) => {
+                    let members = candidate.of(&self.traces[wanted.trace].accesses);
+                    // Since it was put into the queue it may have been covered, or aimed at often enough, or what
+                    // it shows may have been seen.
+                    let is_covered = rules::is_covered(key, &self.covered) || self.is_missed(key);
+                    let now = self.sights.rank(is_covered, &members, (wanted.trace, rank.place));
+                    if now > rank {
+                        self.queue.insert(now, wanted);
+                        continue;
+                    }
+                    Goal::pattern(&members.iter().map(|access| access.step).collect::<Vec<StepId>>())
+                }
+            };
+            if !self.asked.insert(goal.clone()) {
                 continue;
             }
-            // Since it was put into the queue it may have been covered, or aimed at often enough, or what it shows
-            // may have been seen.
-            let is_covered = rules::is_covered(wanted.key, &self.covered) || self.is_missed(&wanted);
-            let now = self.sights.rank(is_covered, &members, (wanted.trace, rank.place));
-            if now > rank {
-                self.queue.insert(now, wanted);
-                continue;
-            }
-            let goal = Goal::pattern(&steps);
-            self.asked.insert(steps);
             if let Some(schedule) = self.solve(wanted.trace, &goal)
                 && let Some(plan) = self.follow(schedule, &wanted)
             {
@@ -208,8 +225,8 @@ impl Pcr {
         None
     }
 
-    fn is_missed(&self, wanted: &Wanted) -> bool {
-        self.misses.get(&wanted.key).is_some_and(|misses| *misses >= MOST_MISSES)
+    fn is_missed(&self, key: PatternKey) -> bool {
+        self.misses.get(&key).is_some_and(|misses| *misses >= MOST_MISSES)
     }
 
     /// An order of steps that reaches the goal, unless it is known or found that there is none (Algorithm 4).
@@ -245,8 +262,10 @@ impl Pcr {
         }
         let tag = self.next_tag;
         self.next_tag += 1;
-        self.effort.aimed += 1;
-        self.planned.insert(tag, Planned { schedule, pattern: wanted.pattern, key: wanted.key });
+        if let Aim::Pattern(_, pattern, key) = wanted.aim {
+            self.effort.aimed += 1;
+            self.planned.insert(tag, Planned { schedule, pattern, key });
+        }
         Some(Plan { name: NAME.to_string(), tag, ..plan })
     }
 

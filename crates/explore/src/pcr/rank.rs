@@ -7,17 +7,31 @@ use threadbare_analysis::patterns::SiteId;
 
 use super::accesses::{Access, Accesses};
 
-/// A candidate's place in the queue, the smallest first: uncovered patterns before covered ones, then those in which a
-/// read sees what nobody has seen there, then longer ones. Of equal ones those of the latest execution come
-/// first, which is the order of the recursion in Algorithm 2; of covered patterns, those of the earliest.
+/// A candidate's place in the queue, the smallest first. Within a stage longer ones come first. Of equal ones those of
+/// the latest execution come first if they are uncovered, which is the order of the recursion in Algorithm 2, and those
+/// of the earliest otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Rank {
-    is_covered: bool,
-    class: u8,
+    stage: Stage,
     length: Reverse<usize>,
     age: i64,
     /// Where it comes among the candidates of its execution.
     pub(super) place: usize,
+}
+
+/// What is tried before what.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Stage {
+    /// Uncovered patterns in which a read sees what nobody has seen at that place in the code.
+    UncoveredValue,
+    /// Whatever else shows such a value.
+    Value,
+    /// Other uncovered patterns.
+    Uncovered,
+    /// Reads that see something else than they saw.
+    Sight,
+    /// The rest.
+    Other,
 }
 
 /// What reads have seen in all executions.
@@ -40,14 +54,22 @@ impl Sights {
         candidate: &[&Access],
         (trace, place): (usize, usize),
     ) -> Rank {
-        let class = match self.novelty(candidate) {
-            Novelty::Value => 0,
-            Novelty::Sight if is_covered => 1,
-            _ => 2,
+        let stage = match (self.novelty(candidate), is_covered) {
+            (Novelty::Value, false) => Stage::UncoveredValue,
+            (Novelty::Value, true) => Stage::Value,
+            (_, false) => Stage::Uncovered,
+            (Novelty::Sight, true) => Stage::Sight,
+            (Novelty::Nothing, true) => Stage::Other,
         };
         let age = trace as i64;
         let age = if is_covered { age } else { -age };
-        Rank { is_covered, class, length: Reverse(candidate.len()), age, place }
+        Rank { stage, length: Reverse(candidate.len()), age, place }
+    }
+
+    /// The rank of a read that shall see this.
+    pub(super) fn rank_of_sight(&self, read: &Access, value: u64, (trace, place): (usize, usize)) -> Rank {
+        let stage = if self.has_seen(read.site, value) { Stage::Sight } else { Stage::Value };
+        Rank { stage, length: Reverse(1), age: trace as i64, place }
     }
 
     /// The newest that a read of the candidate sees.

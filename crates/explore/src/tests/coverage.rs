@@ -1,0 +1,47 @@
+//! What campaigns cover, over executions, and who gets there how.
+
+use super::lab::{Lab, Manners};
+use super::{campaign, options};
+use crate::campaign::Options;
+use crate::coverage::Covered;
+use crate::error::ExploreError;
+
+fn covered(strategy: &str, executions: u64) -> (Covered, crate::Effort) {
+    let lab = Lab::ill_mannered(2, 2, Manners { all_shared: true, ..Manners::default() });
+    let coverage = vec!["map".to_string()];
+    let options = Options { keep_going: true, coverage, ..options(strategy, executions) };
+    let result = campaign(&lab, &options).unwrap();
+    (result.coverage.into_iter().next().unwrap(), result.effort)
+}
+
+#[test]
+fn every_strategy_is_measured_and_coverage_never_shrinks() {
+    for strategy in ["random", "pos", "auto", "dfs", "mcr", "pcr", "map-random"] {
+        let (map, _) = covered(strategy, 60);
+        assert!(map.covered > 0 && map.covered <= map.total.number(), "{strategy}: {map:?}");
+        assert_eq!(map.history.last().map(|point| point.covered), Some(map.covered), "{strategy}");
+        for two in map.history.windows(2) {
+            let grows = two[0].executions < two[1].executions && two[0].covered < two[1].covered;
+            assert!(grows && two[0].elapsed <= two[1].elapsed, "{strategy}: {two:?}");
+        }
+    }
+}
+
+/// There are 6 ways to lose an update and more to order writes; all interleavings together show all there is.
+#[test]
+fn solving_covers_what_all_interleavings_cover_and_holding_back_meets_its_aim_now_and_then() {
+    let (all, _) = covered("dfs", 10_000);
+    let (solved, effort) = covered("pcr", 40);
+    assert_eq!(solved.covered, all.covered);
+    assert_eq!(effort.met, effort.aimed, "{effort:?}");
+    let (held, effort) = covered("map-random", 40);
+    assert!(held.covered > 0 && effort.met > 0 && effort.questions == 0, "{effort:?}");
+}
+
+#[test]
+fn an_unknown_criterion_is_named() {
+    let options = Options { coverage: vec!["mop".to_string()], ..options("random", 1) };
+    let error = campaign(&Lab::lost_update(2, 1), &options).unwrap_err();
+    assert!(matches!(&error, ExploreError::UnknownCriterion(name) if name == "mop"));
+    assert!(error.to_string().contains("use map"), "{error}");
+}
