@@ -113,6 +113,7 @@ impl MapRandom {
     fn learn_one(&mut self, plan: &Plan, run: &Execution) {
         let patterns = TraceMatcher::patterns_of(&run.events);
         if let Some(key) = self.aims.remove(&plan.tag) {
+            self.effort.aimed += 1;
             self.effort.met += u64::from(patterns.contains(key));
         }
         for key in patterns.iter() {
@@ -160,7 +161,6 @@ impl Strategy for MapRandom {
             if let (Some(aim), Some(policy)) = (aim, policy) {
                 plan.policy = PolicySpec { seed, ..policy };
                 plan.tag = number;
-                self.effort.aimed += 1;
                 self.aims.insert(number, aim.key);
             }
             plans.push(Plan { trace: true, flags: probe(number), ..plan });

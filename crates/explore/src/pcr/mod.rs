@@ -263,7 +263,6 @@ impl Pcr {
         let tag = self.next_tag;
         self.next_tag += 1;
         if let Aim::Pattern(_, pattern, key) = wanted.aim {
-            self.effort.aimed += 1;
             self.planned.insert(tag, Planned { schedule, pattern, key });
         }
         Some(Plan { name: NAME.to_string(), tag, ..plan })
@@ -282,6 +281,7 @@ impl Pcr {
         if let Some(Planned { schedule, pattern, key }) = planned {
             let followed = follow::followed(&schedule.steps, &path, &self.forest);
             let met = patterns.contains(key);
+            self.effort.aimed += 1;
             self.effort.met += u64::from(met);
             if !met {
                 *self.misses.entry(key).or_default() += 1;
