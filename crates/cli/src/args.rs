@@ -7,9 +7,9 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 use crate::compare_args::{self, COMPARE_AFTER, CompareArgs};
+use crate::generate_args::{GENERATE_AFTER, GenerateArgs};
 use crate::numbers::{
-    at_least_one, calls, depth, preemptions, prefix, probability, seconds, step_limit, suffixes, whole,
-    worker_count,
+    at_least_one, depth, preemptions, probability, seconds, step_limit, whole, worker_count,
 };
 use crate::trace::TraceArgs;
 
@@ -44,7 +44,7 @@ EXAMPLES
 
 EXIT STATUS
   0  nothing was found
-  1  a failure was found, or a replay failed again
+  1  a failure or a finding, or one that a replay shows again
   2  the tool could not do its job: bad usage, a program that does not build, nothing to control
 
 ENVIRONMENT
@@ -194,69 +194,6 @@ pub struct CheckArgs {
     pub suppressions: Option<PathBuf>,
 }
 
-const GENERATE_AFTER: &str = "\
-THE PROGRAM
-  A C or C++ file that includes <threadbare.h>, makes the object and names its operations:
-
-      #include <threadbare.h>
-      THREADBARE_OBJECT(struct stack, stack_new(), stack_free(self))
-      THREADBARE_OPERATION(push, 1) { return stack_push(self, (int)arg[0]); }
-      THREADBARE_OPERATION(pop, 0) { return stack_pop(self); }
-      THREADBARE_OBSERVER(size, 0) { return stack_size(self); }
-
-  The number is that of the arguments, which are small numbers. An observer changes nothing, and is
-  also called when all threads have ended. The compiler finds the header by itself.
-
-THE TESTS
-  A test is a prefix that the main thread does on a new object, and two or more suffixes, each done
-  by a thread of its own: `push 1; push 2 | pop | pop; push 3`. Every pair of operations meets before
-  any pair meets again, and short tests come first. Each is hunted in as by `threadbare hunt`. A test
-  that fails is made shorter, shown as plain source, and kept with its schedule.
-
-  A test fails as programs do: a crash, an assertion, a deadlock. With --linearizable it also fails if
-  no order of whole operations, one after the other on a new object, gives the same results.
-
-EXIT STATUS
-  0  no test failed
-  1  a test failed
-  2  the tool could not do its job
-
-EXAMPLES
-  threadbare generate stack_operations.c --linearizable
-  threadbare generate cache.cpp --suffixes 3 --calls 2 --executions 200 --time 300";
-
-/// Options of `generate`: those of `hunt`, for each test, and what tests look like.
-#[derive(Args, Debug)]
-pub struct GenerateArgs {
-    /// What `hunt` takes as well.
-    #[command(flatten)]
-    pub hunt: HuntArgs,
-
-    /// How many tests to make
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = at_least_one)]
-    #[arg(allow_negative_numbers = true, help_heading = "Tests")]
-    pub tests: u64,
-
-    /// Compare the results with those of whole operations, one after the other
-    #[arg(long, help_heading = "Tests")]
-    pub linearizable: bool,
-
-    /// How many threads a test has beside the main one (2 to 8)
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = suffixes)]
-    #[arg(allow_negative_numbers = true, help_heading = "Tests")]
-    pub suffixes: usize,
-
-    /// The most calls of each thread (1 to 8)
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = calls)]
-    #[arg(allow_negative_numbers = true, help_heading = "Tests")]
-    pub calls: usize,
-
-    /// The most calls before the threads begin (0 to 8)
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = prefix)]
-    #[arg(allow_negative_numbers = true, help_heading = "Tests")]
-    pub prefix: usize,
-}
-
 /// Options of `hunt`.
 #[derive(Args, Debug)]
 pub struct HuntArgs {
@@ -375,8 +312,8 @@ pub enum Threads {
 
 const REPLAY_AFTER: &str = "\
 EXIT STATUS
-  0  the program passed: the failure did not show again
-  1  the failure showed again
+  0  the program passed: the failure, or the finding, did not show again
+  1  the failure or the finding showed again
   2  the tool could not do its job: no schedule, no program, a program that does not build
 
 EXAMPLES

@@ -11,10 +11,10 @@ use threadbare_explore::{Campaign, Measuring, Options, hunt_measured};
 use threadbare_report::{GeneratedReport, JsonReport, Verdict, failure_phrase};
 use threadbare_target::Program;
 
-use crate::args::GenerateArgs;
 use crate::conditions::Conditions;
 use crate::error::CliError;
 use crate::found::{self, Kept, Shelf};
+use crate::generate_args::GenerateArgs;
 use crate::progress::{Bar, Phase};
 use crate::rerun::Stage;
 use crate::{coverage, hunt as hunting, keep, output, stop};

@@ -12,6 +12,7 @@ mod explain;
 mod findings;
 mod found;
 mod generate;
+mod generate_args;
 mod hunt;
 mod keep;
 mod lab;
