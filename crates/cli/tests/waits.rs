@@ -144,7 +144,7 @@ fn an_exhausted_rust_program_is_told_with_what_was_not_seen() {
     let locked = "let _guard = setter.1.lock().unwrap();\n        setter.0.store(true, SeqCst);\n        \
                   setter.2.notify_one();";
     write(&desk, "kept.rs", &LOST_WAKE_UP.replace("SET", locked));
-    let answer = desk.run(&["hunt", "kept.rs", "--strategy", "dfs", "--executions", "100000"]);
+    let answer = desk.run(&["hunt", "kept.rs", "--strategy", "dfs", "--preemption-bound", "1"]);
     assert_eq!(answer.code, Some(0), "{}", answer.stdout);
     for text in ["exhausted", "Rust's standard library, which is not instrumented"] {
         assert!(answer.stdout.contains(text), "`{text}` is missing:\n{}", answer.stdout);
