@@ -27,8 +27,8 @@ pub fn run(args: &CheckArgs) -> Result<u8, CliError> {
     let hunt = &args.hunt;
     let options = hunt::options(hunt, EXECUTIONS)?;
     let suppressions = Suppressions::read(args.suppressions.as_deref())?;
-    let (program, cflags) = hunt::prepare(hunt)?;
     let stop = stop::flag()?;
+    let (program, cflags) = hunt::prepare(hunt, &stop)?;
     let result = {
         let bar = Bar::new(options.executions, hunt.output.quiet);
         check(&program, &options, &|progress| bar.show(progress), &stop)?
@@ -78,7 +78,14 @@ fn tell_all(
         } else if !findings.count_again(&text, count) {
             let schedule = keep_schedule(args, examined, &text.sentence, stage.symbols(), head)?;
             let follows_from = examined.follows_from.and_then(|place| headings.get(place).cloned());
-            findings.add(Told { text, schedule, fails: examined.fails, count, follows_from });
+            findings.add(Told {
+                text,
+                schedule,
+                fails: examined.fails,
+                is_cause: false,
+                count,
+                follows_from,
+            });
         }
     }
     Ok(findings)

@@ -23,8 +23,8 @@ const EXECUTIONS: u64 = 10_000;
 pub fn run(args: &CompareArgs) -> Result<u8, CliError> {
     check(args)?;
     let options = hunt::options(&args.hunt, EXECUTIONS)?;
-    let (program, _) = hunt::prepare(&args.hunt)?;
     let stop = stop::flag()?;
+    let (program, _) = hunt::prepare(&args.hunt, &stop)?;
     let comparison = {
         let trials = args.runs * args.strategies.len() as u64;
         let bar = Bar::of_trials(trials, args.hunt.output.quiet);

@@ -78,6 +78,9 @@ pub enum CliError {
          `threadbare generate --help` shows"
     )]
     NoOperations(String),
+    /// A signal came while the program was being built.
+    #[error("interrupted while the program was being built; nothing was run")]
+    InterruptedEarly,
     /// Control was lost.
     #[error("the run could not be controlled: {0}")]
     Uncontrolled(String),

@@ -79,7 +79,8 @@ pub fn explain(
         Some((true, told)) => Some(told),
         other => {
             let compared = compared(run, failure, lab, symbols, names);
-            compared.or(other.map(|(_, told)| told)).or_else(|| never_passes(&others))
+            let unsure = other.map(|(_, told)| told).filter(|_| !others.passing.is_empty());
+            compared.or(unsure).or_else(|| never_passes(&others))
         }
     }
 }

@@ -16,8 +16,10 @@ pub struct Told {
     pub text: FindingText,
     /// The schedule of a run that shows it.
     pub schedule: Option<PathBuf>,
-    /// The program fails of it.
+    /// The program failed when it happened.
     pub fails: bool,
+    /// It is what tells failing executions from passing ones.
+    pub is_cause: bool,
     /// How often it was met.
     pub count: u64,
     /// The heading of the finding without which this one would not be.
@@ -104,9 +106,17 @@ impl Findings {
         }
         let mut told = match known {
             Some(place) => self.all.remove(place),
-            None => Told { text: text.clone(), schedule: None, fails: true, count, follows_from: None },
+            None => Told {
+                text: text.clone(),
+                schedule: None,
+                fails: true,
+                is_cause: true,
+                count,
+                follows_from: None,
+            },
         };
         told.fails = true;
+        told.is_cause = true;
         if told.schedule.is_none() {
             told.text.sentence.clone_from(&text.sentence);
         }
@@ -159,7 +169,8 @@ impl Findings {
 
 fn words(number: usize, told: &Told) -> String {
     let state = match (&told.schedule, told.fails) {
-        (Some(_), true) => "confirmed: the program fails of it",
+        (Some(_), true) if told.is_cause => "confirmed: the program fails of it",
+        (Some(_), true) => "confirmed: the program failed when it happened",
         (Some(_), false) => "confirmed: it was made to happen",
         (None, _) => "predicted",
     };
@@ -232,7 +243,7 @@ mod tests {
     }
 
     fn told(text: FindingText) -> Told {
-        Told { text, schedule: None, fails: false, count: 1, follows_from: None }
+        Told { text, schedule: None, fails: false, is_cause: false, count: 1, follows_from: None }
     }
 
     #[test]

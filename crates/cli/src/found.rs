@@ -10,7 +10,7 @@ use threadbare_report::{
     interleaving, name_addresses, record,
 };
 use threadbare_target::{Execution, Modules, Symbols, stable_hash};
-use threadbare_trace::{FailureKind, Schedule, TraceFile};
+use threadbare_trace::{FailureKind, Schedule, Shown, TraceFile};
 
 use crate::error::CliError;
 use crate::explain::explain;
@@ -43,6 +43,7 @@ pub struct Kept {
 const LONGEST_COMPARED: Duration = Duration::from_secs(1);
 
 const NOT_SHORTENED: &str = "There was no time to leave out every preemption that it does not need.";
+const NOT_EXPLAINED: &str = "Every run takes so long that no cause was looked for.";
 const NOT_COMPARED: &str =
     "There was no time to compare it with more executions: the cause may be another one.";
 
@@ -92,7 +93,7 @@ pub fn keep(
         });
         symbols = Rc::clone(stage.symbols());
         lab = (!takes_long).then(|| stage.lab());
-        left_out.extend(takes_long.then_some(NOT_COMPARED));
+        left_out.extend(takes_long.then_some(NOT_EXPLAINED));
     }
     let reproduced = again.is_some();
     let run = again.as_ref().unwrap_or(&found.run);
@@ -109,12 +110,14 @@ pub fn keep(
     shelf.phase.show("looking for the cause…");
     let mut lab = lab.filter(|_| reproduced);
     let explanation = explain(run, lab.as_deref_mut(), &symbols, &names);
-    left_out.extend(lab.is_some_and(|lab| lab.was_cut()).then_some(NOT_COMPARED));
+    let is_told = explanation.as_ref().is_some_and(|it| it.sentence.is_some());
+    left_out.extend(lab.is_some_and(|lab| lab.was_cut() && is_told).then_some(NOT_COMPARED));
     let is_sure = explanation.as_ref().is_some_and(|it| it.sure);
     let (sentence, cause, shown) =
         explanation.map_or((None, None, None), |it| (it.sentence, it.finding, it.shown));
     report.cause = sentence;
-    schedule.shows = shown.filter(|shown| !shown.steps.is_empty());
+    let cause_of = |shown: Shown| Shown { is_cause: true, ..shown };
+    schedule.shows = shown.filter(|shown| !shown.steps.is_empty()).map(cause_of);
     let marked = schedule.shows.as_ref().map_or_else(Vec::new, |shown| pointed_out(shown, &run.events));
     let trace = recorded(run, &names, &schedule);
     let path = keep::keep(shelf.folder, shelf.name, &schedule, &trace, &run.output)?;
@@ -184,9 +187,14 @@ pub fn show(run: &Execution, marked: &[usize], names: &ExecutionNames<'_>, look:
 /// A failed run in the words of the JSON object; none for one that passed.
 pub fn describe(run: &Execution, names: &ExecutionNames<'_>, symbols: &Symbols) -> Option<FailureReport> {
     let failure = run.outcome.failure()?;
+    let mut message = name_addresses(&failure.message, names);
+    // Who calls `abort` says why beforehand.
+    if failure.kind == FailureKind::Abort && !message.contains('\n') {
+        last_lines(&run.output).iter().for_each(|line| message.push_str(&format!("\n{line}")));
+    }
     Some(FailureReport {
         kind: failure.kind.word(),
-        message: name_addresses(&failure.message, names),
+        message,
         site: failure_site(failure, names).map(|site| site.to_string()),
         execution: 1,
         schedule: None,
@@ -200,6 +208,14 @@ pub fn describe(run: &Execution, names: &ExecutionNames<'_>, symbols: &Symbols) 
         cause: None,
         cause_finding: None,
     })
+}
+
+/// The end of what a program printed.
+fn last_lines(output: &[u8]) -> Vec<String> {
+    const MOST_LINES: usize = 10;
+    let text = String::from_utf8_lossy(output);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(MOST_LINES)..].iter().map(|line| line.to_string()).collect()
 }
 
 /// The hash of a run's trace, as it is written everywhere.

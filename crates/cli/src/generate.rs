@@ -32,9 +32,9 @@ pub fn run(args: &GenerateArgs) -> Result<u8, CliError> {
             "the program's arguments are the tests; leave out what follows `--`".into(),
         ));
     }
-    let (program, cflags) = hunting::prepare(&args.hunt)?;
-    let operations = operations(&program)?;
     let stop = stop::flag()?;
+    let (program, cflags) = hunting::prepare(&args.hunt, &stop)?;
+    let operations = operations(&program)?;
     let criteria = match options.coverage.is_empty() {
         true => vec!["map".to_string()],
         false => options.coverage.clone(),
@@ -250,6 +250,7 @@ impl Work<'_> {
             let site = report.site.as_ref().map_or_else(String::new, |site| format!(" at {site}"));
             let what = failure_phrase(failing.kept.kind, &report.message);
             text.push_str(&format!("Found {what}{site} with the test\n    {}\n", failing.test));
+            report.message.lines().skip(1).for_each(|line| text.push_str(&format!("  {line}\n")));
             if let Some(cause) = &report.cause {
                 text.push_str(&format!("Cause: {cause}.\n"));
             }

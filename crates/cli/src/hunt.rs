@@ -1,6 +1,7 @@
 //! `threadbare hunt`.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use threadbare_analysis::coverage::CRITERIA;
@@ -23,8 +24,8 @@ const EXECUTIONS: u64 = 10_000;
 /// Looks for a failing interleaving; returns the exit status.
 pub fn run(args: &HuntArgs) -> Result<u8, CliError> {
     let options = options(args, EXECUTIONS)?;
-    let (program, cflags) = prepare(args)?;
     let stop = stop::flag()?;
+    let (program, cflags) = prepare(args, &stop)?;
     let campaign = {
         let bar = Bar::new(options.executions, args.output.quiet);
         hunt(&program, &options, &|progress| bar.show(progress), &stop)?
@@ -47,11 +48,17 @@ pub fn run(args: &HuntArgs) -> Result<u8, CliError> {
 }
 
 /// Finds or builds the program, with its arguments and input; also gives the compiler's flags.
-pub fn prepare(args: &HuntArgs) -> Result<(Program, Vec<String>), CliError> {
+///
+/// The compiler ends with the tool when a signal ends both; nothing is left of what it was writing.
+pub fn prepare(args: &HuntArgs, stop: &AtomicBool) -> Result<(Program, Vec<String>), CliError> {
     let cflags = split_cflags(&args.cflags)?;
     output::check_json(&args.output)?;
     let stdin = args.stdin.as_deref().map(checked_input).transpose()?;
-    let mut program = resolve(&args.program, &cflags, &args.out)?;
+    let resolved = resolve(&args.program, &cflags, &args.out);
+    if stop.load(Ordering::Relaxed) {
+        return Err(CliError::InterruptedEarly);
+    }
+    let mut program = resolved?;
     if !cflags.is_empty() && SourceLanguage::of(&args.program).is_none() {
         output::say("warning: --cflags is for source files, and was not used");
     }

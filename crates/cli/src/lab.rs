@@ -7,6 +7,7 @@ use threadbare_explore::{Plan, is_same_failure, neighbours, replay};
 use threadbare_sched::{PolicyKind, Rng};
 use threadbare_target::{Execution, Program, Server, ServerOptions};
 use threadbare_trace::{Failure, Outcome};
+use threadbare_wire::flags;
 
 use crate::rerun::start;
 
@@ -23,6 +24,8 @@ const NEIGHBOURS: usize = 80;
 const PASSES: usize = 4;
 /// How much may be spent on all of them, for all failures together.
 const TIME: Duration = Duration::from_secs(5);
+/// One in so many executions also stops at memory that only one thread has used.
+const PROBE_EVERY: u64 = 8;
 
 /// Executions to compare a failing one with.
 #[derive(Clone, Default)]
@@ -146,6 +149,10 @@ impl Lab {
             if seed % TURNS_EVERY == 0 {
                 plan = Plan::new(PolicyKind::RoundRobin, seed, "in turn");
                 plan.policy.size = (seed / TURNS_EVERY) as u32;
+            }
+            // Where a thread fails before another one comes to the same memory, only this shows the other order.
+            if seed % PROBE_EVERY == 1 {
+                plan.flags |= flags::PROBE;
             }
             let Some(run) = self.run(&plan) else { break };
             if run.outcome.failure().is_none() || others.failing.len() < COMPARED_FAILING {

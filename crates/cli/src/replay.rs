@@ -159,7 +159,14 @@ fn findings(found: Option<&Finding>, runs: &Runs, names: &ExecutionNames<'_>, pa
     if let Some(found) = found {
         let text = finding_text(found, names, true);
         let schedule = Some(path.to_path_buf());
-        findings.add(Told { text, schedule, fails: runs.failed > 0, count: runs.showed, follows_from: None });
+        findings.add(Told {
+            text,
+            schedule,
+            fails: runs.failed > 0,
+            is_cause: false,
+            count: runs.showed,
+            follows_from: None,
+        });
     }
     findings
 }
@@ -262,8 +269,12 @@ fn conclusion(schedule: &Schedule, runs: &Runs, parting: Option<&Parting>) -> St
             format!("The schedule's failure, {expected}, did not show again{of}: {ended}.\n")
         }
         (Some((kind, message)), _, _) => {
-            let why = schedule.shows.as_ref().filter(|shown| !shown.sentence.is_empty());
-            let why = why.map_or_else(String::new, |why| format!("Cause (marked ●): {}.\n", why.sentence));
+            // Of a deadlock the failure itself says it all.
+            let why = schedule.shows.as_ref().filter(|shown| shown.kind != "deadlock");
+            let why = why.map_or_else(String::new, |why| {
+                let head = if why.is_cause { "Cause" } else { "It shows" };
+                format!("{head} (marked ●): {}.\n", why.sentence)
+            });
             format!("The schedule's failure, {}, showed again{of}.\n{why}", failure_phrase(*kind, message))
         }
         (None, Some(shown), 0) => {

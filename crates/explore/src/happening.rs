@@ -215,12 +215,17 @@ fn overlap(a: &Event, b: &Event) -> bool {
 /// What a schedule is to say of a finding whose event numbers are those of `events`.
 /// Steps that a thread was about to make when the execution ended are left out.
 pub fn shown(finding: &Finding, events: &[Event], sentence: &str) -> Shown {
-    let step = |access: &Access| Some((access.thread, events.get(access.event)?.op));
+    let step = |access: &Access| {
+        let made =
+            events.get(access.event).filter(|event| (event.pc, event.thread) == (access.pc, access.thread));
+        Some((access.thread, made?.op))
+    };
     Shown {
         kind: finding.kind.word().to_string(),
         pattern: finding.pattern,
         steps: finding.accesses.iter().filter_map(step).collect(),
         sentence: sentence.to_string(),
+        is_cause: false,
     }
 }
 

@@ -148,10 +148,7 @@ pub fn unwoken_text(unwoken: &Unwoken, names: &dyn Names) -> String {
             at(wait)
         ),
         (Why::NotHere, _) => {
-            format!(
-                "{waiter} waits for {object} at {}, and nobody woke it in this execution{changed}",
-                at(first)
-            )
+            format!("{waiter} waits for {object} at {}, and nobody wakes it any more{changed}", at(first))
         }
         _ => format!(
             "{waiter} waits for {object} at {}, and nobody ever wakes it{changed}; nobody does in {} other \

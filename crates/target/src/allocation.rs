@@ -2,8 +2,18 @@
 
 /// The name of the type that an allocation on this line is for, as far as the text tells:
 /// `sizeof(struct node)`, `new Node(…)`, `struct node *n = malloc(sizeof *n)`.
-pub(crate) fn allocated_type(line: &str) -> Option<&str> {
-    after_new(line).or_else(|| in_sizeof(line)).or_else(|| declared(line)).or_else(|| made(line))
+pub(crate) fn allocated_type(line: &str) -> Option<Allocated<'_>> {
+    let plain = after_new(line).or_else(|| in_sizeof(line)).or_else(|| declared(line));
+    plain.map(|name| Allocated { name, header: 0 }).or_else(|| made(line))
+}
+
+/// What a line allocates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Allocated<'a> {
+    /// The name of the type.
+    pub name: &'a str,
+    /// How many bytes of the library's own lie before it.
+    pub header: u64,
 }
 
 fn is_word(c: char) -> bool {
@@ -56,9 +66,12 @@ fn declared(line: &str) -> Option<&str> {
 }
 
 /// `std::make_shared<Node>(…)` and `std::make_unique<Node>(…)`.
-fn made(line: &str) -> Option<&str> {
-    let (_, after) = line.split_once("make_shared<").or_else(|| line.split_once("make_unique<"))?;
-    type_name(after)
+fn made(line: &str) -> Option<Allocated<'_>> {
+    /// A table of functions and two counts.
+    const COUNTS: u64 = 16;
+    let shared = line.split_once("make_shared<").map(|(_, after)| (after, COUNTS));
+    let (after, header) = shared.or_else(|| line.split_once("make_unique<").map(|(_, after)| (after, 0)))?;
+    Some(Allocated { name: type_name(after)?, header })
 }
 
 #[cfg(test)]
@@ -82,7 +95,7 @@ mod tests {
             ("char *text = strdup(s);", None),
             ("auto p = std::make_shared<Account>(3);", Some("Account")),
         ] {
-            assert_eq!(allocated_type(line), expected, "{line}");
+            assert_eq!(allocated_type(line).map(|it| it.name), expected, "{line}");
         }
     }
 }

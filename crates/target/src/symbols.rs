@@ -98,7 +98,7 @@ pub struct Symbols {
     /// The places in the program's own source that code of the system was inlined to, if any.
     own_frames: RefCell<HashMap<u64, Option<Rc<Site>>>>,
     /// The types allocated at places in the source.
-    allocations: RefCell<HashMap<(String, u32), Option<String>>>,
+    allocations: RefCell<HashMap<(String, u32), Option<(String, u64)>>>,
 }
 
 impl Symbols {
@@ -194,7 +194,8 @@ impl Symbols {
 
     /// The type that is allocated at a place in the source, and the way to the part at an offset.
     pub(crate) fn allocated(&self, site: &Site, offset: u64, part: Part) -> Option<(String, String)> {
-        let name = self.allocated_type(site)?;
+        let (name, header) = self.allocated_type(site)?;
+        let offset = offset.checked_sub(header)?;
         let bare = name.rsplit("::").next().unwrap_or(&name);
         // Any module may hold the type; the program's own comes first.
         let path = self.modules.all().iter().enumerate().find_map(|(index, module)| {
@@ -205,13 +206,14 @@ impl Symbols {
         Some((bare.to_string(), path))
     }
 
-    fn allocated_type(&self, site: &Site) -> Option<String> {
+    /// The type, and how much of the library's own lies before it.
+    fn allocated_type(&self, site: &Site) -> Option<(String, u64)> {
         let (file, line) = (site.file.clone()?, site.line?);
         let mut types = self.allocations.borrow_mut();
         let known = types.entry((file.clone(), line)).or_insert_with(|| {
             let text = std::fs::read(&file).ok()?;
             let text = String::from_utf8_lossy(&text);
-            allocated_type(text.lines().nth(line as usize - 1)?).map(str::to_string)
+            allocated_type(text.lines().nth(line as usize - 1)?).map(|it| (it.name.to_string(), it.header))
         });
         known.clone()
     }

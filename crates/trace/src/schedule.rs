@@ -98,7 +98,7 @@ impl Schedule {
             line("fails", &format!("{} {message}", kind.word()));
         }
         if let Some(shown) = &self.shows {
-            line("shows", &shown.to_string());
+            line(if shown.is_cause { "cause" } else { "shows" }, &shown.to_string());
         }
         for switch in &self.switches {
             let _ = writeln!(
@@ -152,7 +152,9 @@ impl Schedule {
                 let (word, message) = value.split_once(' ').unwrap_or((value, ""));
                 self.failure = Some((FailureKind::from_word(word)?, message.to_string()));
             }
-            "shows" => self.shows = Some(Shown::parse(value)?),
+            "shows" | "cause" => {
+                self.shows = Some(Shown { is_cause: key == "cause", ..Shown::parse(value)? });
+            }
             "switch" => self.switches.push(parse_switch(value)?),
             _ => return None,
         }
@@ -209,6 +211,7 @@ mod tests {
                 pattern: Some(3),
                 steps: vec![(ThreadId(1), 14), (ThreadId(2), 9)],
                 sentence: "T1 wrote x at a.c:9, at the same time".into(),
+                is_cause: true,
             }),
             switches: vec![Switch { from: ThreadId(1), op: 14, to: ThreadId(2), site: "a.c:9 at x".into() }],
         }

@@ -15,6 +15,8 @@ pub struct Shown {
     pub steps: Vec<(ThreadId, u32)>,
     /// What happens, in one sentence.
     pub sentence: String,
+    /// It is what the failure is put down to.
+    pub is_cause: bool,
 }
 
 impl fmt::Display for Shown {
@@ -45,7 +47,8 @@ impl Shown {
             Some((ThreadId(thread.strip_prefix('T')?.parse().ok()?), op.parse().ok()?))
         };
         let steps = steps.split(", ").map(step).collect::<Option<_>>()?;
-        Some(Shown { kind: kind.to_string(), pattern, steps, sentence: sentence.to_string() })
+        let (kind, sentence) = (kind.to_string(), sentence.to_string());
+        Some(Shown { kind, pattern, steps, sentence, is_cause: false })
     }
 }
 
@@ -61,6 +64,7 @@ mod tests {
                 pattern,
                 steps: vec![(ThreadId(1), 14), (ThreadId(2), 9)],
                 sentence: "T1 wrote a, b: by T2".into(),
+                is_cause: false,
             };
             assert_eq!(Shown::parse(&shown.to_string()), Some(shown));
         }

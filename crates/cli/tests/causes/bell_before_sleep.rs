@@ -1,5 +1,5 @@
 // The flag is looked at before the lock is taken, so the bell may ring in between.
-// cause: heap@bell_before_sleep.rs:8 13 20
+// cause: (Mutex<()>,@Condvar,@AtomicBool)@(heap,@bell_before_sleep.rs:8@T0#1).1 13 20
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;

@@ -1,5 +1,5 @@
 // Votes are read and written back in two steps.
-// cause: lost_vote::VOTES.v.value 9 10
+// cause: lost_vote::VOTES 9 10
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 

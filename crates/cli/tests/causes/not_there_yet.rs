@@ -1,5 +1,5 @@
 // The address is looked up before it is published.
-// cause: not_there_yet::ADDRESS.v.value 9 17
+// cause: not_there_yet::ADDRESS 9 17
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 

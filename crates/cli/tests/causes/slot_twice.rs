@@ -1,5 +1,5 @@
 // Which slot is free is read and written back in two steps.
-// cause: heap@slot_twice.rs:19 13 15
+// cause: Slots.next 13 15
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 use std::thread;
