@@ -3,7 +3,7 @@
 use threadbare_sched::{PolicyKind, PolicySpec};
 use threadbare_target::{Execution, Script};
 
-use crate::ars::{Ars, Style};
+use crate::ars::{self, Style};
 use crate::auto::Auto;
 use crate::campaign::Options;
 use crate::dfs::Dfs;
@@ -130,10 +130,10 @@ pub(crate) fn by_name(options: &Options) -> Result<Box<dyn Strategy>, ExploreErr
         return Err(ExploreError::Probability(probability));
     }
     let sampled = |sampler| Ok(Box::new(Sampled::new(sampler, seed)) as Box<dyn Strategy>);
-    let ars = |style: Style| {
-        let (always_from_start, probes) = (!options.snapshots, options.known.is_none());
-        let style = Style { always_from_start, probes, ..style };
-        Ok(Box::new(Ars::new(seed, style)) as Box<dyn Strategy>)
+    let style = Style {
+        width: options.ars_width.max(1),
+        probes: options.known.is_none(),
+        always_from_start: !options.snapshots,
     };
     let delay = |micros| sampled(Sampler::Delay { micros, probability });
     match options.strategy.as_str() {
@@ -145,8 +145,8 @@ pub(crate) fn by_name(options: &Options) -> Result<Box<dyn Strategy>, ExploreErr
         "mcr" => Ok(Box::new(Mcr::new(seed, options.known.is_some()))),
         "map-random" => Ok(Box::new(MapRandom::new(seed))),
         "pcr" => Ok(Box::new(Pcr::new(seed, options.known.is_some()))),
-        "ars" => ars(Style::improved(options.ars_width)),
-        "ars-paper" => ars(Style::paper(options.ars_width)),
+        "ars" => Ok(ars::ars(seed, style)),
+        "ars-paper" => Ok(ars::ars_paper(seed, style)),
         "dfs" => Ok(Box::new(Dfs::new(seed, options.preemption_bound, options.known.is_some()))),
         "delay-yield" => delay(0),
         "delay-10ms" => delay(10_000),

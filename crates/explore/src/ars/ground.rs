@@ -1,18 +1,13 @@
 //! Brings copies of the program to where the search wants them, the cheapest way there is.
 
-use threadbare_target::{Execution, Snapshot, Stop};
+use threadbare_sched::PolicyKind;
+use threadbare_target::{Execution, Script, Snapshot, Stop};
 use threadbare_trace::ThreadId;
 
 use super::subtrace::Paths;
 use crate::error::ExploreError;
 use crate::search::Steer;
 use crate::strategy::Plan;
-
-/// Looks ahead that are never grudged.
-const FREE_LOOKS: u64 = 200;
-
-/// Steps that have to be made before another look is taken.
-const STEPS_PER_LOOK: u64 = 8;
 
 /// A copy of the program that stands at a decision.
 #[derive(Clone, Copy)]
@@ -57,11 +52,11 @@ pub(super) struct State {
     /// The copy that made the last step.
     last: Option<Standing>,
     /// Why no copies can be made.
-    pub no_copies: Option<String>,
+    no_copies: Option<String>,
+    /// Failures were met that did not show again.
+    lost_failures: bool,
     /// Partial runs made.
     pub partial_runs: u64,
-    /// How many of them were looks ahead.
-    looks: u64,
 }
 
 impl State {
@@ -73,14 +68,23 @@ impl State {
             first: None,
             last: None,
             no_copies: None,
+            lost_failures: false,
             partial_runs: 0,
-            looks: 0,
         }
     }
 
-    /// Whether a look ahead is worth its price: a copy of the process costs as much as dozens of steps.
-    pub fn can_afford_a_look(&self) -> bool {
-        self.looks < FREE_LOOKS + (self.partial_runs - self.looks) / STEPS_PER_LOOK
+    /// What the user should know.
+    pub fn warnings(&self) -> Vec<String> {
+        let slow = self.no_copies.iter().map(|reason| {
+            format!("ars ran prefixes again where it would have gone on from snapshots: {reason}")
+        });
+        let lost = "a failure met on a snapshot did not show when its path was run from the start";
+        slow.chain(self.lost_failures.then(|| lost.to_string())).collect()
+    }
+
+    /// The copy at the first decision, dead or alive.
+    pub fn first(&self) -> Option<Standing> {
+        self.first
     }
 
     fn makes_copies(&self) -> bool {
@@ -144,7 +148,6 @@ impl Ground<'_> {
     ) -> Result<Arrival, ExploreError> {
         let (_, thread) = paths.last(path);
         self.state.partial_runs += 1;
-        self.state.looks += 1;
         if self.state.makes_copies()
             && let Some(from) = self.state.alive(Some(from))
             && let Some(stop) = self.split(from, &[thread])?
@@ -175,6 +178,25 @@ impl Ground<'_> {
     pub fn run(&mut self, plan: &Plan) -> Result<Execution, ExploreError> {
         self.state.epoch += 1;
         self.steer.run(plan)
+    }
+
+    /// The whole of an execution that failed and told only of its last step: runs it again from the start.
+    pub fn in_full(
+        &mut self,
+        name: &str,
+        choices: Vec<ThreadId>,
+        run: Execution,
+    ) -> Result<Execution, ExploreError> {
+        let Some(failure) = run.outcome.failure() else { return Ok(run) };
+        let mut plan = Plan::new(PolicyKind::Prefix, self.state.seed, name);
+        plan.script = Script::Prefix(choices);
+        plan.profile = true;
+        let again = self.run(&plan)?;
+        if again.outcome.failure().is_some_and(|it| it.kind == failure.kind) {
+            return Ok(again);
+        }
+        self.state.lost_failures = true;
+        Ok(run)
     }
 
     fn start_over(&mut self, choices: &[ThreadId]) -> Result<Arrival, ExploreError> {

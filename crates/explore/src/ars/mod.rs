@@ -1,21 +1,25 @@
 //! Adaptive randomized scheduling (ARS): go on with the sub-traces that are farthest, in memory-access
 //! patterns, from the traces that passed.
 //!
-//! This is Algorithm 1 of the paper. The first execution is a random one. Then each iteration grows
-//! sub-traces from the first decision on: of those at hand it takes the farthest, makes one step with
+//! `ars-paper` is Algorithm 1 of the paper ([`beam`]). The first execution is a random one. Then each iteration
+//! grows sub-traces from the first decision on: of those at hand it takes the farthest, makes one step with
 //! every thread that can go on, and keeps the `width` farthest of what it then has. When none is left,
 //! the traces that ended and passed join those that passed before.
 //!
 //! On real threads that loses to a random walk: once a trace is complete, the queue holds little but its
-//! siblings, which differ from it in their last steps, and each of them costs an execution. So `ars` departs
-//! from the paper (`ars-paper`) in what [`Style`] names.
+//! siblings, which differ from it in their last steps, and each of them costs an execution. And the distance
+//! of a sub-trace says little about what it may still become. So `ars` ([`walk`]) compares whole traces, as
+//! adaptive random testing does with inputs: it draws candidates, and runs the one that is farthest from what
+//! passed. Candidates cost nothing, since most of what threads will do has been seen ([`foresight`]).
+//! Beside patterns it counts what threads find in memory: a thread that finds what it has found before in its
+//! place does what it has done before.
 
 mod beam;
-mod footprint;
-mod graph;
+mod foresight;
 mod ground;
 mod passed;
 mod subtrace;
+mod walk;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -24,87 +28,62 @@ use threadbare_target::Execution;
 
 use crate::error::ExploreError;
 use crate::history::History;
-use crate::search::SharedSearch;
+use crate::search::{Search, SharedSearch};
 use crate::strategy::{Plan, Strategy};
 use beam::Beam;
+use walk::Walk;
 
-/// Which sub-traces go on first.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Order {
-    /// Those whose nearest passed trace is farthest.
-    Nearest,
-    /// The longest, and of those in turn the ones whose patterns are rarest among passed traces and the
-    /// ones whose last step is new.
-    RarestAndNewest,
-}
-
-/// How the search goes about it.
+/// How a search goes about it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Style {
-    /// How many sub-traces to go on with.
+    /// How many sub-traces to go on with, or to compare.
     pub width: usize,
-    /// Which of them go on first.
-    pub order: Order,
-    /// Makes every step at once, as the paper does; otherwise only those whose thread has never been in
-    /// the same situation.
-    pub always_looks_ahead: bool,
-    /// Does not go on from a state twice in an iteration, nor ever where all has been seen.
-    pub remembers: bool,
-    /// Ends an iteration with its first complete trace: those that come after it differ from it in their
-    /// last steps only.
-    pub restarts: bool,
-    /// Looks for memory that is shared in the first, random execution.
+    /// Looks for memory that is shared in the first execution, which is a random one then.
     pub probes: bool,
     /// Runs every prefix again rather than going on from snapshots.
     pub always_from_start: bool,
 }
 
-impl Style {
-    /// Exactly what the paper says.
-    pub(crate) fn paper(width: usize) -> Style {
-        Style {
-            width: width.max(1),
-            order: Order::Nearest,
-            always_looks_ahead: true,
-            remembers: false,
-            restarts: false,
-            probes: true,
-            always_from_start: false,
-        }
+/// A search that learns from how executions end.
+trait Adaptive: Search + 'static {
+    /// There are more scheduling points than before: paths mean something else from now on.
+    fn decisions_changed(&mut self);
+
+    /// What is known of the ground it goes over.
+    fn ground_state(&self) -> &ground::State;
+}
+
+/// A strategy that stands for a search.
+struct Ars<S> {
+    name: &'static str,
+    search: Arc<Mutex<S>>,
+}
+
+/// The strategy `ars`.
+pub(crate) fn ars(seed: u64, style: Style) -> Box<dyn Strategy> {
+    Box::new(Ars::new("ars", Walk::new(seed, style)))
+}
+
+/// The strategy `ars-paper`.
+pub(crate) fn ars_paper(seed: u64, style: Style) -> Box<dyn Strategy> {
+    Box::new(Ars::new("ars-paper", Beam::new(seed, style)))
+}
+
+impl<S: Adaptive> Ars<S> {
+    fn new(name: &'static str, search: S) -> Ars<S> {
+        Ars { name, search: Arc::new(Mutex::new(search)) }
     }
 
-    /// What has turned out to be better.
-    pub(crate) fn improved(width: usize) -> Style {
-        Style {
-            order: Order::RarestAndNewest,
-            always_looks_ahead: false,
-            remembers: true,
-            restarts: true,
-            ..Style::paper(width)
-        }
+    fn search(&self) -> MutexGuard<'_, S> {
+        self.search.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The strategy of this name.
-pub(crate) struct Ars {
-    beam: Arc<Mutex<Beam>>,
-}
-
-impl Ars {
-    pub(crate) fn new(seed: u64, style: Style) -> Ars {
-        Ars { beam: Arc::new(Mutex::new(Beam::new(seed, style))) }
-    }
-
-    fn beam(&self) -> MutexGuard<'_, Beam> {
-        self.beam.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Strategy for Ars {
+impl<S: Adaptive> Strategy for Ars<S> {
     /// One at a time: where to go next depends on how the last one ended.
     fn plan(&mut self, _first: u64, _count: usize, _history: &History) -> Vec<Plan> {
-        let mut plan = Plan::new(PolicyKind::Prefix, 0, "ars");
-        plan.search = Some(SharedSearch::new(self.beam.clone()));
+        let mut plan = Plan::new(PolicyKind::Prefix, 0, self.name);
+        plan.search = Some(SharedSearch::new(self.search.clone()));
         vec![plan]
     }
 
@@ -115,16 +94,16 @@ impl Strategy for Ars {
         _is_over: &dyn Fn() -> bool,
     ) -> Result<(), ExploreError> {
         if news {
-            self.beam().decisions_changed();
+            self.search().decisions_changed();
         }
         Ok(())
     }
 
     fn snapshots(&self) -> u64 {
-        self.beam().partial_runs()
+        self.search().ground_state().partial_runs
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.beam().warnings()
+        self.search().ground_state().warnings()
     }
 }

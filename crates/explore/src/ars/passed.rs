@@ -4,22 +4,12 @@ use std::collections::HashMap;
 
 use threadbare_analysis::patterns::PatternKey;
 
-/// What a pattern weighs that no passed trace has.
-const NEW: u64 = 1 << 20;
-
 /// The traces that passed, by their patterns.
 #[derive(Default)]
 pub(super) struct Passed {
     traces: usize,
-    having: HashMap<PatternKey, Having>,
-}
-
-/// The passed traces that have a pattern.
-#[derive(Default)]
-struct Having {
-    count: u64,
-    /// A bit each.
-    which: Vec<u64>,
+    /// The traces that have a pattern, a bit each.
+    having: HashMap<PatternKey, Vec<u64>>,
 }
 
 /// How far a growing trace is from those that passed.
@@ -28,7 +18,6 @@ pub(super) struct Distance {
     patterns: u32,
     /// For each passed trace, how many of the patterns it lacks.
     lacking: Vec<u32>,
-    rarity: u64,
 }
 
 impl Passed {
@@ -37,9 +26,8 @@ impl Passed {
         let (word, bit) = (self.traces / 64, 1 << (self.traces % 64));
         for key in patterns {
             let having = self.having.entry(key).or_default();
-            having.count += 1;
-            having.which.resize(having.which.len().max(word + 1), 0);
-            having.which[word] |= bit;
+            having.resize(having.len().max(word + 1), 0);
+            having[word] |= bit;
         }
         self.traces += 1;
     }
@@ -51,13 +39,10 @@ impl Passed {
 
     /// The trace has one more pattern.
     pub fn grow(&self, distance: &mut Distance, key: PatternKey) {
-        let having = self.having.get(&key);
-        let count = having.map_or(0, |having| having.count);
-        let which = having.map_or(&[][..], |having| &having.which);
+        let having = self.having.get(&key).map_or(&[][..], |having| having);
         distance.patterns += 1;
-        distance.rarity += NEW / (1 + count).pow(2);
         for (trace, lacking) in distance.lacking.iter_mut().enumerate() {
-            let has = which.get(trace / 64).is_some_and(|word| word >> (trace % 64) & 1 == 1);
+            let has = having.get(trace / 64).is_some_and(|word| word >> (trace % 64) & 1 == 1);
             *lacking += u32::from(!has);
         }
     }
@@ -68,12 +53,6 @@ impl Distance {
     /// of patterns that it lacks; all, if none has passed.
     pub fn nearest(&self) -> u64 {
         u64::from(self.lacking.iter().copied().min().unwrap_or(self.patterns))
-    }
-
-    /// The sum over all patterns, each of which weighs the less the more passed traces have it. This
-    /// tells traces apart that show nothing new, too.
-    pub fn rarity(&self) -> u64 {
-        self.rarity
     }
 }
 
@@ -104,15 +83,5 @@ mod tests {
         let distance = distance(&passed, 1..6);
         assert_eq!(distance.lacking[..3], [3, 1, 5]);
         assert_eq!(distance.nearest(), 1);
-    }
-
-    #[test]
-    fn what_few_have_weighs_more_than_what_many_have() {
-        let mut passed = Passed::default();
-        passed.add(keys(0..10));
-        (0..5).for_each(|_| passed.add(keys(5..10)));
-        let (rare, common, new) =
-            (distance(&passed, 0..2), distance(&passed, 5..7), distance(&passed, 20..22));
-        assert!(common.rarity() < rare.rarity() && rare.rarity() < new.rarity());
     }
 }

@@ -1,10 +1,9 @@
 //! Traces that have not ended.
 
 use threadbare_analysis::patterns::{Occurrence, PatternSet, TraceMatcher};
-use threadbare_trace::{Event, EventKind, ThreadId};
+use threadbare_trace::{Event, ThreadId};
 use threadbare_wire::OfferRecord;
 
-use super::footprint::Footprint;
 use super::ground::Standing;
 use super::passed::{Distance, Passed};
 
@@ -13,13 +12,12 @@ use super::passed::{Distance, Passed};
 pub(super) struct Growth {
     matcher: TraceMatcher,
     distance: Distance,
-    pub footprint: Footprint,
 }
 
 impl Growth {
     /// A trace without events.
     pub fn start(passed: &Passed) -> Growth {
-        Growth { matcher: TraceMatcher::default(), distance: passed.start(), footprint: Footprint::default() }
+        Growth { matcher: TraceMatcher::default(), distance: passed.start() }
     }
 
     /// The same trace with more events.
@@ -29,7 +27,6 @@ impl Growth {
         for event in events {
             grown.matcher.observe(event, &mut found);
             found.drain(..).for_each(|occurrence| passed.grow(&mut grown.distance, occurrence.key));
-            grown.footprint.observe(event);
         }
         grown
     }
@@ -42,29 +39,8 @@ impl Growth {
     }
 
     /// How far it is from the passed traces.
-    pub fn distance(&self) -> &Distance {
-        &self.distance
-    }
-
-    /// How far it will be once the offered step is made, as far as its operation tells.
-    pub fn distance_with(&self, offer: &OfferRecord, passed: &Passed) -> Distance {
-        let mut distance = self.distance.clone();
-        let Some(kind) = EventKind::from_number(offer.kind).filter(|kind| kind.accesses_memory()) else {
-            return distance;
-        };
-        let event = Event {
-            pc: offer.site,
-            addr: offer.object,
-            value: u64::from(offer.size),
-            thread: offer.thread,
-            kind: kind as u8,
-            size: u8::try_from(offer.size).unwrap_or(u8::MAX),
-            ..Event::default()
-        };
-        let mut found = Vec::new();
-        self.matcher.clone().observe(&event, &mut found);
-        found.iter().for_each(|occurrence| passed.grow(&mut distance, occurrence.key));
-        distance
+    pub fn distance(&self) -> u64 {
+        self.distance.nearest()
     }
 
     /// How many events it has.
@@ -88,23 +64,15 @@ pub(super) struct Decision {
 
 /// A trace in the queue.
 pub(super) struct SubTrace {
-    /// The decision it has come to, if its last step has been made. Otherwise only the
-    /// operation is known that the step begins with.
-    pub decision: Result<Decision, Ahead>,
+    /// The decision it has come to.
+    pub decision: Decision,
     pub rank: Rank,
 }
 
-/// A step that has not been made.
-pub(super) struct Ahead {
-    pub path: usize,
-    /// What the trace shows without the step.
-    pub growth: Growth,
-}
-
-/// The greater, the sooner a trace goes on: three criteria, one after the other, and then chance.
+/// The greater, the sooner a trace goes on: the distance decides, and then chance.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
-    pub criteria: [u64; 3],
+    pub distance: u64,
     pub tie: u64,
 }
 

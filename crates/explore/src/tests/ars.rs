@@ -128,3 +128,17 @@ fn a_lost_update_is_found_and_a_correct_program_is_not_blamed() {
         assert_eq!((clean.verdict, clean.executions), (Verdict::Clean, 50), "{style}");
     }
 }
+
+#[test]
+fn a_deadlock_is_foreseen_and_then_made() {
+    let (one, other) = (1000, 2000);
+    let both = |a, b| vec![Step::Lock(a), Step::Lock(b), Step::Unlock(b), Step::Unlock(a)];
+    for seed in 1..=30 {
+        let lab =
+            Lab::new(Toy { threads: vec![both(one, other), both(other, one)] }, None, Manners::default());
+        let found = campaign(&lab, &Options { seed, ..options("ars", 50) }).unwrap();
+        assert_eq!(found.verdict, Verdict::Failure);
+        // The first execution is a random one, and the second is the first to know what the threads do.
+        assert!(found.executions <= 3, "{} executions with seed {seed}", found.executions);
+    }
+}

@@ -1,0 +1,47 @@
+//! A trace that grows, in fact or in thought.
+
+use threadbare_analysis::patterns::{Occurrence, TraceMatcher};
+use threadbare_trace::{Event, EventKind};
+
+use super::novelty::{Gains, Seen, Taste};
+use super::world::World;
+
+/// What a trace has led to, and what it has shown. Cheap to copy.
+#[derive(Clone, Default)]
+pub(in crate::ars) struct Trail {
+    pub(super) world: World,
+    matcher: TraceMatcher,
+    gains: Gains,
+    last: Option<Event>,
+}
+
+impl Trail {
+    /// The next event.
+    pub(super) fn observe(&mut self, event: &Event, seen: &Seen, taste: &Taste) {
+        self.gains.step(&self.world, event, seen, taste);
+        let mut found: Vec<Occurrence> = Vec::new();
+        self.matcher.observe(event, &mut found);
+        found.iter().for_each(|it| self.gains.pattern(event, it.key.0, seen, taste));
+        self.world.observe(event);
+        let is_step =
+            |kind: EventKind| !kind.only_names() && !matches!(kind, EventKind::Start | EventKind::Exit);
+        if event.kind().is_some_and(is_step) {
+            self.last = Some(*event);
+        }
+    }
+
+    /// What it has shown.
+    pub(super) fn gains(&self) -> &Gains {
+        &self.gains
+    }
+
+    /// How many events it has.
+    pub fn events(&self) -> usize {
+        self.matcher.events()
+    }
+
+    /// Its last step; that a thread begins or ends is none.
+    pub(super) fn last(&self) -> Option<&Event> {
+        self.last.as_ref()
+    }
+}

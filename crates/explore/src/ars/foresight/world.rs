@@ -1,0 +1,257 @@
+//! The state of a program along a trace, as far as the events tell: what threads have found, what memory
+//! holds, who holds which lock and who waits. A world goes on by events, real or foreseen.
+
+use threadbare_trace::{Event, EventKind, ThreadId};
+
+use super::hash::{SharedTable, mix, shared_table};
+
+/// A thread along a trace.
+#[derive(Clone, Copy, Default)]
+struct Actor {
+    history: u64,
+    is_alive: bool,
+    waits: Option<Wait>,
+}
+
+/// A thread waits until others do something.
+#[derive(Clone, Copy)]
+struct Wait {
+    /// The condition, the futex or the barrier.
+    place: u64,
+    is_over: bool,
+}
+
+/// Who holds a lock.
+#[derive(Clone, Copy)]
+enum Hold {
+    Exclusive(ThreadId),
+    Shared(u32),
+}
+
+/// The state that a trace has led to.
+#[derive(Clone)]
+pub(super) struct World {
+    actors: Vec<Actor>,
+    memory: SharedTable<u64>,
+    locks: SharedTable<Hold>,
+}
+
+impl Default for World {
+    fn default() -> World {
+        World { actors: Vec::new(), memory: shared_table(), locks: shared_table() }
+    }
+}
+
+impl World {
+    /// All that a thread has done and found, as one number. Threads of one routine that have done and found the same
+    /// have the same number.
+    pub fn history(&self, thread: ThreadId) -> u64 {
+        self.actors.get(thread.index()).map_or(0, |actor| actor.history)
+    }
+
+    /// How many threads there have been.
+    pub fn threads(&self) -> usize {
+        self.actors.len()
+    }
+
+    /// The threads that have begun and not ended.
+    pub fn alive(&self) -> impl Iterator<Item = ThreadId> + '_ {
+        let number = |(place, actor): (usize, &Actor)| actor.is_alive.then_some(ThreadId(place as u16));
+        self.actors.iter().enumerate().filter_map(number)
+    }
+
+    /// What a location holds, if an event has told.
+    pub fn holds(&self, location: u64) -> Option<u64> {
+        self.memory.get(&location).copied()
+    }
+
+    /// A thread is there.
+    pub fn meet(&mut self, thread: ThreadId) {
+        self.actor(thread).is_alive = true;
+    }
+
+    /// Whether a thread can make this step now.
+    pub fn lets(&self, step: &Event) -> bool {
+        let is_free = |lock: u64| match self.locks.get(&lock) {
+            None => true,
+            Some(Hold::Exclusive(holder)) => *holder == step.thread,
+            Some(Hold::Shared(_)) => false,
+        };
+        let waits = self.actors.get(step.thread.index()).and_then(|actor| actor.waits);
+        let may_go = waits.is_none_or(|wait| wait.is_over);
+        match step.kind() {
+            Some(EventKind::Lock) => is_free(step.addr),
+            Some(EventKind::ReadLock) => !matches!(self.locks.get(&step.addr), Some(Hold::Exclusive(_))),
+            Some(EventKind::Join) => self.alive().all(|thread| u64::from(thread.0) != step.value),
+            Some(EventKind::CondWake) => may_go && is_free(step.value),
+            Some(EventKind::FutexWoken) => may_go,
+            // How many a barrier waits for is not told; with a second one there, it may be all of them.
+            Some(EventKind::BarrierLeave) => may_go || self.waiting_at(step.addr) > 1,
+            Some(EventKind::SemWait) => self.holds(step.addr) != Some(0),
+            Some(_) => true,
+            None => false,
+        }
+    }
+
+    /// Takes note of a step.
+    pub fn observe(&mut self, event: &Event) {
+        let Some(kind) = event.kind().filter(|kind| !kind.only_names()) else { return };
+        let actor = self.actor(event.thread);
+        actor.is_alive = kind != EventKind::Exit;
+        actor.history = match kind {
+            // Threads of one routine are alike until they do something else.
+            EventKind::Start => mix(1, event.old),
+            _ => [event.pc, u64::from(event.kind), known_to_thread(kind, event)]
+                .into_iter()
+                .fold(actor.history, mix),
+        };
+        match kind {
+            EventKind::Read | EventKind::AtomicRead | EventKind::AtomicFailed => {
+                if self.holds(event.addr) != Some(event.value) {
+                    self.memory.insert_mut(event.addr, event.value);
+                }
+            }
+            EventKind::Write | EventKind::AtomicWrite | EventKind::AtomicUpdate => {
+                self.memory.insert_mut(event.addr, event.value);
+            }
+            EventKind::SemWait | EventKind::SemPost => self.memory.insert_mut(event.addr, event.value),
+            _ => self.synchronize(kind, event),
+        }
+    }
+
+    fn synchronize(&mut self, kind: EventKind, event: &Event) {
+        let thread = event.thread;
+        match kind {
+            EventKind::Lock => self.locks.insert_mut(event.addr, Hold::Exclusive(thread)),
+            EventKind::ReadLock => {
+                let others = self.readers(event.addr);
+                self.locks.insert_mut(event.addr, Hold::Shared(others + 1));
+            }
+            EventKind::Unlock => match self.readers(event.addr) {
+                0 | 1 => {
+                    self.locks.remove_mut(&event.addr);
+                }
+                readers => self.locks.insert_mut(event.addr, Hold::Shared(readers - 1)),
+            },
+            EventKind::CondWait => {
+                self.locks.remove_mut(&event.value);
+                self.wait(thread, event.addr);
+            }
+            EventKind::CondWake | EventKind::CondTimeout => {
+                self.locks.insert_mut(event.value, Hold::Exclusive(thread));
+                self.actor(thread).waits = None;
+            }
+            EventKind::BarrierArrive => self.wait(thread, event.addr),
+            // A refused wait has the value 1.
+            EventKind::FutexWait if event.value != 1 => self.wait(thread, event.addr),
+            EventKind::FutexWoken | EventKind::FutexTimeout => self.actor(thread).waits = None,
+            EventKind::BarrierLeave => {
+                // Whoever leaves shows that all have arrived.
+                self.wake(event.addr, usize::MAX);
+                self.actor(thread).waits = None;
+            }
+            EventKind::CondSignal => self.wake(event.addr, 1),
+            EventKind::CondBroadcast | EventKind::FutexWake => self.wake(event.addr, usize::MAX),
+            _ => {}
+        }
+    }
+
+    fn actor(&mut self, thread: ThreadId) -> &mut Actor {
+        if self.actors.len() <= thread.index() {
+            self.actors.resize(thread.index() + 1, Actor::default());
+        }
+        &mut self.actors[thread.index()]
+    }
+
+    fn readers(&self, lock: u64) -> u32 {
+        match self.locks.get(&lock) {
+            Some(Hold::Shared(readers)) => *readers,
+            _ => 0,
+        }
+    }
+
+    fn wait(&mut self, thread: ThreadId, place: u64) {
+        self.actor(thread).waits = Some(Wait { place, is_over: false });
+    }
+
+    fn waiting_at(&self, place: u64) -> usize {
+        let waits = self.actors.iter().filter_map(|actor| actor.waits);
+        waits.filter(|wait| wait.place == place && !wait.is_over).count()
+    }
+
+    /// Ends the waits of at most this many threads.
+    fn wake(&mut self, place: u64, most: usize) {
+        let waits = self.actors.iter_mut().filter_map(|actor| actor.waits.as_mut());
+        let here = waits.filter(|wait| wait.place == place && !wait.is_over);
+        here.take(most).for_each(|wait| wait.is_over = true);
+    }
+}
+
+/// What a step tells its thread.
+fn known_to_thread(kind: EventKind, event: &Event) -> u64 {
+    use EventKind::*;
+    match kind {
+        Read | AtomicRead | AtomicUpdate | AtomicFailed => event.old,
+        FutexWait | Io | Process | Signal => event.value,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(thread: u16, kind: EventKind, addr: u64, value: u64) -> Event {
+        Event {
+            pc: 7,
+            addr,
+            value,
+            old: value,
+            thread: ThreadId(thread),
+            kind: kind as u8,
+            ..Event::default()
+        }
+    }
+
+    fn world(events: &[Event]) -> World {
+        let mut world = World::default();
+        events.iter().for_each(|event| world.observe(event));
+        world
+    }
+
+    #[test]
+    fn a_held_lock_lets_nobody_else_in() {
+        let (lock, unlock) = (event(1, EventKind::Lock, 8, 1), event(1, EventKind::Unlock, 8, 0));
+        let other = event(2, EventKind::Lock, 8, 1);
+        assert!(!world(&[lock]).lets(&other));
+        assert!(world(&[lock, unlock]).lets(&other));
+    }
+
+    #[test]
+    fn a_wait_gives_its_lock_back_and_ends_with_a_signal_once_the_lock_is_free() {
+        let wait = [event(1, EventKind::Lock, 8, 1), event(1, EventKind::CondWait, 16, 8)];
+        let wake = event(1, EventKind::CondWake, 16, 8);
+        let signal = [event(2, EventKind::Lock, 8, 1), event(2, EventKind::CondSignal, 16, 1)];
+        let unlock = [event(2, EventKind::Unlock, 8, 0)];
+        assert!(world(&wait).lets(&signal[0]) && !world(&wait).lets(&wake));
+        assert!(!world(&[&wait[..], &signal].concat()).lets(&wake));
+        assert!(world(&[&wait[..], &signal, &unlock].concat()).lets(&wake));
+    }
+
+    #[test]
+    fn a_join_waits_for_the_end() {
+        let start = event(1, EventKind::Start, 0, 0);
+        let join = event(0, EventKind::Join, 0, 1);
+        assert!(!world(&[start]).lets(&join));
+        assert!(world(&[start, event(1, EventKind::Exit, 0, 0)]).lets(&join));
+    }
+
+    #[test]
+    fn threads_that_found_the_same_have_the_same_history() {
+        let found =
+            |thread, value| [event(thread, EventKind::Start, 0, 0), event(thread, EventKind::Read, 8, value)];
+        let history = |thread, value| world(&found(thread, value)).history(ThreadId(thread));
+        assert_eq!(history(1, 5), history(2, 5));
+        assert_ne!(history(1, 5), history(1, 6));
+    }
+}
