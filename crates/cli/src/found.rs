@@ -164,6 +164,7 @@ pub fn recorded(run: &Execution, names: &ExecutionNames<'_>, schedule: &Schedule
     file.program.clone_from(&schedule.program);
     file.args.clone_from(&schedule.args);
     file.binary.clone_from(&schedule.binary);
+    file.shows.clone_from(&schedule.shows);
     file
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
+use threadbare_explore::pointed_out;
 use threadbare_report::{Interleaving, RecordedNames, interleaving, write_perfetto, write_trace_json};
 use threadbare_trace::{StdExport, TraceError, TraceErrorKind, TraceFile};
 
@@ -133,7 +134,8 @@ fn show(args: &ShowArgs, file: &TraceFile) -> Result<(), CliError> {
     let Some(outcome) = &file.outcome else {
         return output::print("The trace does not say how the run ended.\n");
     };
-    let story = Interleaving { events: file.events(), switches: file.switches(), outcome, marked: &[] };
+    let marked = file.shows.as_ref().map_or_else(Vec::new, |shown| pointed_out(shown, file.events()));
+    let story = Interleaving { events: file.events(), switches: file.switches(), outcome, marked: &marked };
     let look = output::look_for(args.verbose, args.full);
     output::print(&interleaving(&story, &RecordedNames::new(file), &look))
 }

@@ -18,7 +18,7 @@ pub use tables::SiteName;
 
 use std::collections::BTreeMap;
 
-use crate::{ContextRecord, Event, EventKind, Outcome, SwitchRecord};
+use crate::{ContextRecord, Event, EventKind, Outcome, Shown, SwitchRecord};
 use tables::{Objects, Sites};
 
 /// What every trace file begins with; the version and a line end follow.
@@ -39,6 +39,7 @@ mod tag {
     pub const EVENT: u8 = 9;
     pub const SWITCH: u8 = 10;
     pub const END: u8 = 11;
+    pub const SHOWN: u8 = 12;
 }
 
 /// One execution with the names of all that its events are about.
@@ -53,6 +54,8 @@ pub struct TraceFile {
     /// How it ended; none where the file was cut before it says so. Objects and places in the
     /// failure's message have their names already.
     pub outcome: Option<Outcome>,
+    /// The finding that it shows, or what its failure is put down to.
+    pub shows: Option<Shown>,
     contexts: Vec<ContextRecord>,
     events: Vec<Event>,
     switches: Vec<SwitchRecord>,

@@ -98,7 +98,7 @@ impl Schedule {
             line("fails", &format!("{} {message}", kind.word()));
         }
         if let Some(shown) = &self.shows {
-            line(if shown.is_cause { "cause" } else { "shows" }, &shown.to_string());
+            line(shown.word(), &shown.to_string());
         }
         for switch in &self.switches {
             let _ = writeln!(
@@ -152,9 +152,7 @@ impl Schedule {
                 let (word, message) = value.split_once(' ').unwrap_or((value, ""));
                 self.failure = Some((FailureKind::from_word(word)?, message.to_string()));
             }
-            "shows" | "cause" => {
-                self.shows = Some(Shown { is_cause: key == "cause", ..Shown::parse(value)? });
-            }
+            "shows" | "cause" => self.shows = Some(Shown::read(key, value)?),
             "switch" => self.switches.push(parse_switch(value)?),
             _ => return None,
         }

@@ -34,8 +34,23 @@ impl fmt::Display for Shown {
 }
 
 impl Shown {
+    /// The word that stands before it in files.
+    pub(crate) fn word(&self) -> &'static str {
+        if self.is_cause { "cause" } else { "shows" }
+    }
+
+    /// Reads what follows such a word.
+    pub(crate) fn read(word: &str, text: &str) -> Option<Shown> {
+        let is_cause = match word {
+            "cause" => true,
+            "shows" => false,
+            _ => return None,
+        };
+        Some(Shown { is_cause, ..Shown::parse(text)? })
+    }
+
     /// Reads what `Display` wrote.
-    pub(crate) fn parse(text: &str) -> Option<Shown> {
+    fn parse(text: &str) -> Option<Shown> {
         let (head, sentence) = text.split_once(": ")?;
         let (what, steps) = head.split_once(" by ")?;
         let (kind, pattern) = match what.split_once(" of pattern ") {

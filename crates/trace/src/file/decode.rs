@@ -1,6 +1,6 @@
 //! Reading a trace file.
 
-use crate::{ContextRecord, Event, Failure, FailureKind, Outcome, SwitchRecord, ThreadId};
+use crate::{ContextRecord, Event, Failure, FailureKind, Outcome, Shown, SwitchRecord, ThreadId};
 
 use super::bytes::{Source, checksum};
 use super::encode::{OLD_IS_OBJECT, Operations, VALUE_IS_OBJECT, site};
@@ -73,6 +73,11 @@ fn record(
         tag::ARGUMENT => file.args.push(content.rest().ok_or("an argument is not text")?),
         tag::BINARY => file.binary = content.rest().ok_or("the fingerprint is not text")?,
         tag::OUTCOME => file.outcome = Some(whole(content, outcome).ok_or("the outcome makes no sense")?),
+        tag::SHOWN => {
+            let text = content.rest().ok_or("what it shows is not text")?;
+            let read = |text: String| text.split_once(' ').and_then(|(word, rest)| Shown::read(word, rest));
+            file.shows = Some(read(text).ok_or("what it shows makes no sense")?);
+        }
         tag::CONTEXT => file.contexts.push(whole(content, context).ok_or("a context makes no sense")?),
         tag::SITE => {
             file.sites.push(whole(content, site).ok_or("a site makes no sense")?);

@@ -70,6 +70,10 @@ impl Writer {
         if let Some(outcome) = &file.outcome {
             self.record(tag::OUTCOME, |out| put_outcome(out, outcome));
         }
+        if let Some(shown) = &file.shows {
+            let text = format!("{} {shown}", shown.word());
+            self.record(tag::SHOWN, |out| out.extend(bytes(&text)));
+        }
         for (address, name) in &file.routines {
             self.record(tag::ROUTINE, |out| {
                 put_number(out, *address);
