@@ -2,8 +2,8 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use threadbare_trace::{
-    ContextRecord, Event, EventKind, EventNames, Failure, FailureKind, Outcome, SiteName, SwitchRecord,
-    ThreadId, TraceFile,
+    ContextRecord, Event, EventKind, EventNames, Failure, FailureKind, Outcome, Shown, SiteName,
+    SwitchRecord, ThreadId, TraceFile,
 };
 
 /// A small generator of numbers (xorshift).
@@ -55,6 +55,13 @@ pub fn made_up(seed: u64) -> TraceFile {
     let numbers = &mut Numbers::new(seed);
     let mut file = TraceFile::default();
     (file.program, file.binary) = (numbers.text(), numbers.text());
+    file.shows = numbers.maybe(|numbers| Shown {
+        kind: "race".into(),
+        pattern: Some(numbers.below(17) as u8),
+        steps: vec![(ThreadId(1), numbers.below(99) as u32), (ThreadId(2), 7)],
+        sentence: numbers.text(),
+        is_cause: numbers.coin(),
+    });
     file.args = (0..numbers.below(4)).map(|_| numbers.text()).collect();
     file.outcome = match numbers.below(4) {
         0 => None,
