@@ -16,17 +16,19 @@ THE PROGRAM
       THREADBARE_OPERATION(pop, 0) { return stack_pop(self); }
       THREADBARE_OBSERVER(size, 0) { return stack_size(self); }
 
-  The number is that of the arguments, which are small numbers. An observer changes nothing, and is
-  also called when all threads have ended. The compiler finds the header by itself.
+  The number is that of the arguments, which are small numbers. An observer changes nothing,
+  and is also called when all threads have ended. The compiler finds the header by itself.
 
 THE TESTS
-  A test is a prefix that the main thread does on a new object, and two or more suffixes, each done
-  by a thread of its own: `push 1; push 2 | pop | pop; push 3`. Every pair of operations meets before
-  any pair meets again, and short tests come first. Each is hunted in as by `threadbare hunt`. A test
+  A test is a prefix that the main thread does on a new object, and two or more suffixes,
+  each done by a thread of its own: `push 1; push 2 | pop | pop; push 3`. Every pair of
+  operations meets before any pair meets again, and short tests come first. Each is hunted in
+  as by `threadbare hunt`; those that add coverage (--coverage, else `map`) are counted. A test
   that fails is made shorter, shown as plain source, and kept with its schedule.
 
-  A test fails as programs do: a crash, an assertion, a deadlock. With --linearizable it also fails if
-  no order of whole operations, one after the other on a new object, gives the same results.
+  A test fails as programs do: a crash, an assertion, a deadlock. With --linearizable it also
+  fails if no order of whole operations, one after the other on a new object, gives the same
+  results.
 
 EXIT STATUS
   0  no test failed
