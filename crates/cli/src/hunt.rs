@@ -76,6 +76,7 @@ pub fn schedule_head(
 ) -> Schedule {
     Schedule {
         program: program.name.clone(),
+        folder: std::env::current_dir().map_or_else(|_| String::new(), |folder| folder.display().to_string()),
         args: program.args.clone(),
         cflags,
         options: conditions.to_options(),

@@ -50,12 +50,14 @@ fn read(path: &Path) -> Result<Schedule, CliError> {
         .map_err(|problem| CliError::Schedule { path: path.to_path_buf(), problem })
 }
 
-/// The program named in a schedule: from here, or else from where the schedule was made.
-fn beside(schedule: &Path, program: PathBuf) -> PathBuf {
+/// The program named in a schedule: from here, or else from where the schedule lies or was made.
+fn beside(path: &Path, schedule: &Schedule) -> PathBuf {
+    let program = PathBuf::from(&schedule.program);
     if program.exists() {
         return program;
     }
-    let folders = schedule.ancestors().skip(1).take(2);
+    let made = Some(Path::new(&schedule.folder)).filter(|folder| folder.is_absolute());
+    let folders = path.ancestors().skip(1).take(2).chain(made);
     folders.map(|folder| folder.join(&program)).find(|path| path.exists()).unwrap_or(program)
 }
 
@@ -65,7 +67,7 @@ fn program(args: &ReplayArgs, schedule: &Schedule, conditions: &Conditions) -> R
         None if schedule.program.is_empty() => {
             return Err(CliError::NoProgram { path: args.schedule.clone() });
         }
-        None => beside(&args.schedule, PathBuf::from(&schedule.program)),
+        None => beside(&args.schedule, schedule),
     };
     // What is built lies beside the schedule, as it did when the schedule was made.
     let folder = match args.schedule.parent() {

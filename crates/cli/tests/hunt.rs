@@ -115,6 +115,18 @@ fn a_correct_program_passes_and_exhaustion_is_said() {
 }
 
 #[test]
+fn a_schedule_is_replayed_from_anywhere() {
+    let (desk, elsewhere) = (Desk::new(), Desk::new());
+    let racy = FINE.replace("pthread_mutex_lock(&m);", "").replace("pthread_mutex_unlock(&m);", "");
+    desk.file("counter.c", &racy);
+    let kept = elsewhere.path("kept").display().to_string();
+    assert_eq!(hunt(&desk, "counter.c", &["--out", &kept]).code, Some(1));
+    let replay = elsewhere.run(&["replay", "kept/counter-1.schedule"]);
+    assert_eq!(replay.code, Some(1), "{}\n{}", replay.stdout, replay.stderr);
+    assert!(replay.stdout.contains("showed again"), "{}", replay.stdout);
+}
+
+#[test]
 fn a_changed_program_is_noticed_on_replay() {
     let desk = Desk::new();
     let racy =

@@ -84,7 +84,10 @@ pub(crate) struct Signature {
 impl Signature {
     pub(crate) fn of(failure: &Failure) -> Signature {
         let site = failure.stack.first().copied();
-        Signature { kind: failure.kind, site, message: failure.message.clone() }
+        // Where the other threads stood when the limit was reached is chance.
+        let lines = if failure.kind == FailureKind::Hang { 1 } else { usize::MAX };
+        let message = failure.message.lines().take(lines).collect::<Vec<_>>().join("\n");
+        Signature { kind: failure.kind, site, message }
     }
 }
 

@@ -198,7 +198,8 @@ impl Engine {
         record::fail(
             FailureKind::Hang,
             format_args!(
-                "the step limit of {limit} was reached without an end; if the program is just long, raise --max-steps"
+                "the step limit of {limit} was reached without an end; if the program is just long, raise --max-steps\n{}",
+                deadlock::describe_threads(|_| None)
             ),
         );
     }

@@ -84,6 +84,9 @@ impl fmt::Display for DataName {
     }
 }
 
+/// The name of a type that is allocated, and how many bytes of the library's own lie before it.
+type TypeAndHeader = (String, u64);
+
 struct ModuleSymbols {
     code: Option<Loader>,
     data: DataSymbols,
@@ -98,7 +101,7 @@ pub struct Symbols {
     /// The places in the program's own source that code of the system was inlined to, if any.
     own_frames: RefCell<HashMap<u64, Option<Rc<Site>>>>,
     /// The types allocated at places in the source.
-    allocations: RefCell<HashMap<(String, u32), Option<(String, u64)>>>,
+    allocations: RefCell<HashMap<(String, u32), Option<TypeAndHeader>>>,
 }
 
 impl Symbols {
@@ -206,8 +209,7 @@ impl Symbols {
         Some((bare.to_string(), path))
     }
 
-    /// The type, and how much of the library's own lies before it.
-    fn allocated_type(&self, site: &Site) -> Option<(String, u64)> {
+    fn allocated_type(&self, site: &Site) -> Option<TypeAndHeader> {
         let (file, line) = (site.file.clone()?, site.line?);
         let mut types = self.allocations.borrow_mut();
         let known = types.entry((file.clone(), line)).or_insert_with(|| {

@@ -25,6 +25,8 @@ pub struct Switch {
 pub struct Schedule {
     /// The program as the user named it.
     pub program: String,
+    /// The folder in which it was made, where that name counts from; empty if it is not known.
+    pub folder: String,
     /// The arguments of the program.
     pub args: Vec<String>,
     /// Extra compiler flags, for a program given as source.
@@ -87,6 +89,9 @@ impl Schedule {
             let _ = writeln!(text, "{key} {}", escape(value));
         };
         line("program", &self.program);
+        if !self.folder.is_empty() {
+            line("folder", &self.folder);
+        }
         self.args.iter().for_each(|arg| line("arg", arg));
         self.cflags.iter().for_each(|flag| line("cflag", flag));
         self.options.iter().for_each(|option| line("option", option));
@@ -141,6 +146,7 @@ impl Schedule {
     fn take_line(&mut self, key: &str, value: &str) -> Option<()> {
         match key {
             "program" => self.program = value.to_string(),
+            "folder" => self.folder = value.to_string(),
             "arg" => self.args.push(value.to_string()),
             "cflag" => self.cflags.push(value.to_string()),
             "option" => self.options.push(value.to_string()),
@@ -196,6 +202,7 @@ mod tests {
     fn sample() -> Schedule {
         Schedule {
             program: "a b.c".into(),
+            folder: "/home/a b".into(),
             args: vec!["--x=\n1".into(), String::new(), "back\\slash".into()],
             cflags: vec!["-O2".into()],
             options: vec!["spurious".into()],
