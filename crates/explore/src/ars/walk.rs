@@ -22,12 +22,18 @@ use crate::strategy::Plan;
 /// Futures that are drawn at once, for each sub-trace of the width.
 const FUTURES: usize = 4;
 
-/// Steps that may be thought of in an execution, whatever it does.
-const FREE_THOUGHTS: usize = 20_000;
+/// Steps that may be thought of in a short execution, whatever it does. Thinking of a step takes one or two
+/// microseconds, making one about ten.
+const MOST_FREE_THOUGHTS: usize = 30_000;
 
-/// Steps that may be thought of for each one that is made. Thinking of a step takes about a microsecond,
-/// making one about ten.
-const THOUGHTS_PER_STEP: usize = 16;
+/// Steps that may be thought of in a long one. There the futures are long, so it is few of them either way.
+const LEAST_FREE_THOUGHTS: usize = 4_000;
+
+/// What the thoughts that are free and the events of an execution multiply to in between.
+const THOUGHTS_BY_EVENTS: usize = 2_500_000;
+
+/// Steps that may be thought of for each one that is made.
+const THOUGHTS_PER_STEP: usize = 8;
 
 /// A trace that has come to a decision.
 struct Here {
@@ -56,6 +62,8 @@ pub(super) struct Walk {
     is_alarmed: bool,
     /// Steps that may still be thought of.
     thoughts: usize,
+    /// How many events the longest execution had.
+    longest: usize,
     begun: bool,
     ended: VecDeque<Execution>,
     discovered: Vec<LearnedRecord>,
@@ -77,6 +85,7 @@ impl Walk {
             is_outdated: false,
             is_alarmed: false,
             thoughts: 0,
+            longest: 0,
             begun: false,
             ended: VecDeque::new(),
             discovered: Vec::new(),
@@ -95,6 +104,7 @@ impl Walk {
         let run = self.ground(steer).run(&plan)?;
         let mut trail = Trail::default();
         self.take_in(&mut trail, &run.events);
+        self.longest = trail.events();
         self.foresight.end(&trail, &run, false);
         self.ended.push_back(run);
         Ok(())
@@ -104,7 +114,8 @@ impl Walk {
         self.paths = Paths::new();
         self.plan.clear();
         self.is_alarmed = false;
-        self.thoughts = FREE_THOUGHTS;
+        self.thoughts =
+            (THOUGHTS_BY_EVENTS / self.longest.max(1)).clamp(LEAST_FREE_THOUGHTS, MOST_FREE_THOUGHTS);
         // No taste is the best for every program, so every execution has its own.
         let again = if self.rng.below(2) == 0 { 0.0 } else { 1.0 };
         let pattern = if self.rng.below(7) == 0 { 0.0 } else { 1.0 };
@@ -205,6 +216,7 @@ impl Walk {
             }
             Stop::Ended(run) => {
                 self.take_in(&mut trail, run.events.get(told..).unwrap_or_default());
+                self.longest = self.longest.max(trail.events());
                 self.foresight.end(&trail, &run, self.is_alarmed);
                 let choices = self.paths.choices(path);
                 let mut run = self.ground(steer).in_full("ars", choices, *run)?;
