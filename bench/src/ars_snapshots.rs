@@ -16,8 +16,7 @@ use crate::figure::{Demand, Figure};
 const LONG: f64 = 200.0;
 /// How often each thing is timed; noise only ever makes things slower.
 const TRIES: usize = 2;
-/// The strategies, and how many executions are timed. The first few of `ars` look ahead more than those
-/// that follow, and every look is a copy with snapshots or without: so there is less to save.
+/// The strategies, and how many executions are timed.
 const TIMED: [(&str, u64); 3] = [("ars", 5), ("ars", 20), ("ars-paper", 2)];
 /// Executions that tell how long a program is.
 const SAMPLE: u64 = 20;

@@ -9,7 +9,7 @@ use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, V
 use crate::compare_args::{self, COMPARE_AFTER, CompareArgs};
 use crate::generate_args::{GENERATE_AFTER, GenerateArgs};
 use crate::numbers::{
-    at_least_one, depth, preemptions, probability, seconds, step_limit, whole, worker_count,
+    at_least_one, depth, preemptions, probability, seconds, step_limit, whole, width, worker_count,
 };
 use crate::trace::TraceArgs;
 
@@ -128,9 +128,10 @@ STRATEGIES
   pct            random priorities with a few changes (--pct-depth)
   pos            partial order sampling: random priorities, drawn again at conflicts
   surw           selectively uniform random walk
-  ars            adaptive: goes on with what is farthest, in memory-access patterns, from what
-                 passed; takes snapshots on the way
-  ars-paper      the same as it was published (--ars-width)
+  ars            adaptive: of the ways it foresees, goes the one that is farthest from what passed,
+                 in memory-access patterns and in what threads find in memory (--ars-width)
+  ars-paper      adaptive as it was published: goes on with the sub-traces whose patterns are
+                 farthest from what passed (--ars-width)
   dfs            all interleavings in order (--preemption-bound), until exhausted
   mcr            every value that a read can see, by solving for it, until exhausted
   pcr            memory-access patterns that no execution has shown, by solving for them
@@ -245,9 +246,9 @@ pub struct HuntArgs {
     #[arg(allow_negative_numbers = true, help_heading = "Strategy options")]
     pub probability: f64,
 
-    /// ars: how many sub-traces to go on with
+    /// ars-paper: how many sub-traces to go on with; ars: four times as many futures are compared
     #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Strategy options")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=100), allow_negative_numbers = true)]
+    #[arg(value_parser = width, allow_negative_numbers = true)]
     pub ars_width: u32,
 
     /// ars: run every prefix again instead of going on from snapshots (slower, same result)

@@ -8,6 +8,7 @@ const MOST_WORKERS: usize = 256;
 /// Every two trials of two strategies are compared with each other.
 const MOST_TRIALS: u64 = 10_000;
 const MOST_DEPTH: u32 = 100;
+const MOST_WIDTH: u32 = 100;
 /// A year; beyond it a number is a slip of the finger.
 const MOST_SECONDS: f64 = 31_536_000.0;
 
@@ -60,6 +61,14 @@ pub fn calls(text: &str) -> Result<usize, String> {
 /// A number of calls before the threads.
 pub fn prefix(text: &str) -> Result<usize, String> {
     between(text, 0, MOST_CALLS)
+}
+
+/// How wide a search is.
+pub fn width(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(number @ 1..=MOST_WIDTH) => Ok(number),
+        _ => Err(format!("give a whole number from 1 to {MOST_WIDTH}")),
+    }
 }
 
 /// A number of steps.
