@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use threadbare_explore::generate::{Operations, Shape, Test, TestMaker, plain_source, reduce};
@@ -73,16 +73,14 @@ fn ask(program: &Program, arguments: &[&str]) -> Option<String> {
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
     let mut printed = child.stdout.take()?;
-    let reader = std::thread::spawn(move || std::io::read_to_string(&mut printed));
-    let begin = Instant::now();
-    while !reader.is_finished() && begin.elapsed() < PATIENCE {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    if !reader.is_finished() {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || sender.send(std::io::read_to_string(&mut printed)));
+    let text = receiver.recv_timeout(PATIENCE);
+    if text.is_err() {
         let _ = child.kill();
     }
     let succeeded = child.wait().is_ok_and(|status| status.success());
-    let text = reader.join().ok()?.ok()?;
+    let text = text.ok()?.ok()?;
     succeeded.then_some(text)
 }
 
@@ -127,10 +125,6 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn covered(&self) -> u64 {
-        self.measuring.account().iter().map(|covered| covered.covered).sum()
-    }
-
     fn is_over(&self) -> bool {
         let limit = self.options.time.unwrap_or(Duration::MAX);
         self.stop.load(Ordering::Relaxed) || self.begin.elapsed() >= limit
@@ -147,9 +141,9 @@ impl Work<'_> {
             }
             let test = maker.next_test();
             self.account.made += 1;
-            let before = self.covered();
+            let before = self.measuring.covered();
             let failing = self.fails(&test)?;
-            if self.covered() > before {
+            if self.measuring.covered() > before {
                 self.account.kept.push(test.to_string());
             }
             bar.show_tests(number, self.account.executions);

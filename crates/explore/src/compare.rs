@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use threadbare_sched::{PolicyKind, Rng};
+use threadbare_sched::Rng;
 use threadbare_target::{Program, ServerOptions};
 use threadbare_trace::FailureKind;
-use threadbare_wire::{LearnedRecord, flags};
+use threadbare_wire::LearnedRecord;
 
 use crate::campaign::{Options, run};
 use crate::coverage::Covered;
@@ -271,8 +271,7 @@ fn warm_up<L: Launch>(launch: &L, seed: u64) -> Result<Vec<LearnedRecord>, Explo
     };
     let mut shared = Vec::new();
     for index in 0..WARM_UP {
-        let mut plan = Plan::new(PolicyKind::Random, Rng::derive(seed, index), "warm-up");
-        plan.flags = flags::PROBE;
+        let plan = Plan::probe(Rng::derive(seed, index), "warm-up");
         let found = runner.run(&plan)?.discovered;
         let news: Vec<LearnedRecord> = found.into_iter().filter(|record| !shared.contains(record)).collect();
         runner.learn(&news);

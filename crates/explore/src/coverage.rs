@@ -72,6 +72,11 @@ impl Measuring {
         }
     }
 
+    /// How much has been covered, by all criteria together.
+    pub fn covered(&self) -> u64 {
+        self.criteria.iter().map(|(criterion, _)| criterion.covered()).sum()
+    }
+
     /// What came out so far.
     pub fn account(&self) -> Vec<Covered> {
         let covered = |(criterion, history): &(Box<dyn Criterion>, Vec<CoveragePoint>)| Covered {

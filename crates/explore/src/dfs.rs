@@ -135,9 +135,7 @@ impl Strategy for Dfs {
     fn plan(&mut self, _first: u64, count: usize, _history: &History) -> Vec<Plan> {
         if !self.probed {
             self.probed = true;
-            let mut plan = Plan::new(PolicyKind::Random, self.seed, "dfs (probe)");
-            plan.flags = flags::PROBE;
-            return vec![plan];
+            return vec![Plan::probe(self.seed, "dfs (probe)")];
         }
         if !self.begun {
             self.begun = true;

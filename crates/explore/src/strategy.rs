@@ -2,6 +2,7 @@
 
 use threadbare_sched::{PolicyKind, PolicySpec};
 use threadbare_target::{Execution, Script};
+use threadbare_wire::flags;
 
 use crate::ars::{self, Style};
 use crate::auto::Auto;
@@ -72,6 +73,11 @@ impl Plan {
             tag: 0,
             search: None,
         }
+    }
+
+    /// An execution in random order that also stops at private memory, to find out what is shared.
+    pub fn probe(seed: u64, name: impl Into<String>) -> Plan {
+        Plan { flags: flags::PROBE, ..Plan::new(PolicyKind::Random, seed, name) }
     }
 }
 

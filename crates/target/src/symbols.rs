@@ -13,7 +13,7 @@ use threadbare_wire::{ContextRecord, RUNTIME_LIBRARY};
 use crate::allocation::allocated_type;
 use crate::data_symbols::DataSymbols;
 use crate::modules::Modules;
-use crate::rust_heap::held;
+use crate::rust_heap::{Held, held};
 use crate::types::{Part, Types};
 
 /// A place in the code.
@@ -102,6 +102,8 @@ pub struct Symbols {
     own_frames: RefCell<HashMap<u64, Option<Rc<Site>>>>,
     /// The types allocated at places in the source.
     allocations: RefCell<HashMap<(String, u32), Option<TypeAndHeader>>>,
+    /// What the functions around code addresses allocate, if they are Rust's.
+    rust_allocations: RefCell<HashMap<u64, Option<Rc<Held>>>>,
 }
 
 impl Symbols {
@@ -114,6 +116,7 @@ impl Symbols {
             sites: RefCell::default(),
             own_frames: RefCell::default(),
             allocations: RefCell::default(),
+            rust_allocations: RefCell::default(),
         }
     }
 
@@ -186,13 +189,25 @@ impl Symbols {
         part: Part,
     ) -> Option<(String, String)> {
         calls(pc, context, contexts).find_map(|pc| {
-            let (index, place) = self.modules.find(pc.wrapping_sub(1))?;
-            let types = &self.module(index).types;
-            let held = held(self.site(pc).function.as_deref()?, types.function(place)?)?;
+            let held = self.rust_held(pc)?;
+            let types = &self.module(self.modules.find(pc.wrapping_sub(1))?.0).types;
             let path = types.path(types.named(&held.structure)?, offset, part);
             let path = path.strip_prefix(held.member).unwrap_or(&path);
-            Some((held.shown, path.to_string()))
+            Some((held.shown.clone(), path.to_string()))
         })
+    }
+
+    fn rust_held(&self, pc: u64) -> Option<Rc<Held>> {
+        if let Some(known) = self.rust_allocations.borrow().get(&pc) {
+            return known.clone();
+        }
+        let look_up = || {
+            let (index, place) = self.modules.find(pc.wrapping_sub(1))?;
+            held(self.site(pc).function.as_deref()?, self.module(index).types.function(place)?)
+        };
+        let found = look_up().map(Rc::new);
+        self.rust_allocations.borrow_mut().insert(pc, found.clone());
+        found
     }
 
     /// The type that is allocated at a place in the source, and the way to the part at an offset.

@@ -6,10 +6,10 @@
 
 use std::collections::VecDeque;
 
-use threadbare_sched::{PolicyKind, Rng};
+use threadbare_sched::Rng;
 use threadbare_target::{Execution, Stop};
 use threadbare_trace::{Event, EventKind, ThreadId};
-use threadbare_wire::{LearnedRecord, OfferRecord, flags};
+use threadbare_wire::{LearnedRecord, OfferRecord};
 
 use super::foresight::{Foreseen, Foresight, Future, Taste, Trail};
 use super::ground::{Arrival, Ground, Since, Standing, State};
@@ -98,8 +98,7 @@ impl Walk {
 
     /// Finds out what is shared.
     fn run_randomly(&mut self, steer: &mut dyn Steer) -> Result<(), ExploreError> {
-        let mut plan = Plan::new(PolicyKind::Random, Rng::derive(self.seed, 1), "ars (random start)");
-        plan.flags = flags::PROBE;
+        let mut plan = Plan::probe(Rng::derive(self.seed, 1), "ars (random start)");
         plan.profile = true;
         let run = self.ground(steer).run(&plan)?;
         let mut trail = Trail::default();

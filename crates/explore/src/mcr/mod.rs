@@ -18,10 +18,8 @@ mod together;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use threadbare_order::{Action, Answer, Budget, Forest, Goal, Model, Path, Schedule, Solver, StepId};
-use threadbare_sched::PolicyKind;
 use threadbare_target::Execution;
 use threadbare_trace::{Outcome, ThreadId};
-use threadbare_wire::flags;
 
 use self::targets::{Key, Seen, Target, is_reached};
 use crate::cut::{Cut, warning};
@@ -314,9 +312,7 @@ impl Strategy for Mcr {
         match self.phase {
             Phase::Probe => {
                 self.phase = Phase::First;
-                let mut plan = Plan::new(PolicyKind::Random, self.seed, "mcr (probe)");
-                plan.flags = flags::PROBE;
-                vec![plan]
+                vec![Plan::probe(self.seed, "mcr (probe)")]
             }
             Phase::First => {
                 self.phase = Phase::Search;

@@ -28,7 +28,6 @@ use threadbare_order::{Answer, Budget, Extent, Forest, Goal, Model, Path, Schedu
 use threadbare_sched::{PolicyKind, Rng};
 use threadbare_target::Execution;
 use threadbare_trace::Event;
-use threadbare_wire::flags;
 
 use self::accesses::{Access, Accesses};
 use self::candidates::Candidate;
@@ -326,9 +325,7 @@ impl Strategy for Pcr {
             _ if count == 0 => Vec::new(),
             Phase::Probe => {
                 self.phase = Phase::Fresh;
-                let mut plan = Plan::new(PolicyKind::Random, self.seed, "pcr (probe)");
-                plan.flags = flags::PROBE;
-                vec![plan]
+                vec![Plan::probe(self.seed, "pcr (probe)")]
             }
             Phase::Fresh => {
                 self.phase = Phase::Search;
