@@ -4,9 +4,10 @@ static struct queue *fifo;
 static int all_done;    // main has queued all there is
 static int blocks_read; // by main
 static int written;     // by the writer
+static unsigned written_check;
 
 static struct {
-    struct block *source; // kept for `-t`
+    struct block *source;
     struct block *block;
 } outputs[MAX_BLOCKS];
 static pthread_mutex_t outputs_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -93,24 +94,18 @@ static int help(void)
     return 1;
 }
 
-static void write_hexadecimal(const struct block *block)
+/// Adds a block to the check of all that is written, and writes it down if that is asked for.
+static void write_block(const struct block *block)
 {
-    for (int i = 0; i < block->length; i++)
-        printf("%02x%s", block->bytes[i], i % 32 == 31 || i + 1 == block->length ? "\n" : "");
-}
-
-static void tell_of_block(const struct block *source, const struct block *block)
-{
-    fprintf(stderr, "block %d: %d bytes from %d; %ld of %ld so far\n", block->number, block->length, source->length,
-            statistics.bytes_out, statistics.bytes_in);
-}
-
-static void write_block(struct block *source, struct block *block)
-{
+    int number = block->number, length = block->length;
     if (options.verbose)
-        tell_of_block(source, block);
-    if (options.to_stdout)
-        write_hexadecimal(block);
+        fprintf(stderr, "block %d: %d bytes\n", number, length);
+    for (int i = 0; i < length; i++) {
+        unsigned char byte = block->bytes[i];
+        written_check = written_check * 31 + byte;
+        if (options.to_stdout)
+            printf("%02x%s", byte, i % 32 == 31 || i + 1 == length ? "\n" : "");
+    }
 }
 
 /// Looks for the next block in the table, and sleeps or helps while it is not there.
@@ -122,7 +117,7 @@ static void *write_in_order(void *unused)
                 usleep(500);
             continue;
         }
-        write_block(outputs[written].source, outputs[written].block);
+        write_block(outputs[written].block);
         written++;
     }
     return unused;

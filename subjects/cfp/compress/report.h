@@ -5,8 +5,8 @@ static void print_summary(const struct text *source)
     long length = 0;
     for (int i = 0; i < written; i++)
         length += outputs[i].block->length;
-    fprintf(stderr, "%d blocks, %d bytes became %ld; the longest %d, %d by the writer\n", written, source->length, length,
-            statistics.longest, statistics.helped);
+    fprintf(stderr, "%d blocks (%x), %d bytes became %ld; the longest %d, %d by the writer\n", written, written_check,
+            source->length, length, statistics.longest, statistics.helped);
 }
 
 /// Whether the blocks, one after the other, are the text.

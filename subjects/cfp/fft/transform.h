@@ -162,7 +162,8 @@ static void copy_row(struct complex *from, struct complex *to, int length, doubl
 /// what others wrote.
 static void transform(int first, int end)
 {
-    double factor = options.inverse ? 1.0 / points_in_all() : 1.0;
+    int all = points_in_all();
+    double factor = options.inverse ? 1.0 / all : 1.0;
     transpose(&points, &turned, first, end);
     transform_rows(&turned, first, end);
     for (int i = first; i < end; i++)
