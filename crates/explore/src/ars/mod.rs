@@ -12,11 +12,13 @@
 //! adaptive random testing does with inputs: it draws candidates, and runs the one that is farthest from what
 //! passed. Candidates cost nothing, since most of what threads will do has been seen ([`foresight`]).
 //! Beside patterns it counts what threads find in memory: a thread that finds what it has found before in its
-//! place does what it has done before.
+//! place does what it has done before. Its first execution, where nothing can be foreseen yet, lets threads read
+//! what others have just written ([`news`]).
 
 mod beam;
 mod foresight;
 mod ground;
+mod news;
 mod passed;
 mod subtrace;
 mod walk;

@@ -2,7 +2,8 @@
 //!
 //! At a decision where it does not know how to go on, it draws some futures from what it has learned of the
 //! program's threads, and takes the one that is worth most. It follows that one until something comes that
-//! nobody has seen, and then thinks again.
+//! nobody has seen, and then thinks again. In the first execution, of which little can be foreseen, whoever is
+//! about to read what another thread has just written goes first.
 
 use std::collections::VecDeque;
 
@@ -13,6 +14,7 @@ use threadbare_wire::{LearnedRecord, OfferRecord};
 
 use super::foresight::{Foreseen, Foresight, Future, Taste, Trail};
 use super::ground::{Arrival, Ground, Since, Standing, State};
+use super::news::News;
 use super::subtrace::Paths;
 use super::{Adaptive, Style};
 use crate::error::ExploreError;
@@ -49,6 +51,8 @@ pub(super) struct Walk {
     rng: Rng,
     foresight: Foresight,
     taste: Taste,
+    /// What threads could tell each other, as long as no execution has ended.
+    news: Option<News>,
     paths: Paths,
     here: Option<Here>,
     /// The first decision of the program, where every execution begins.
@@ -77,6 +81,7 @@ impl Walk {
             rng: Rng::new(Rng::derive(seed, 0)),
             foresight: Foresight::default(),
             taste: Taste { again: 0.0, pattern: 1.0 },
+            news: Some(News::default()),
             paths: Paths::new(),
             here: None,
             first: None,
@@ -103,8 +108,7 @@ impl Walk {
         let run = self.ground(steer).run(&plan)?;
         let mut trail = Trail::default();
         self.take_in(&mut trail, &run.events);
-        self.longest = trail.events();
-        self.foresight.end(&trail, &run, false);
+        self.end(&trail, &run);
         self.ended.push_back(run);
         Ok(())
     }
@@ -140,6 +144,9 @@ impl Walk {
 
     fn choose(&mut self, here: &mut Here) -> ThreadId {
         self.foresight.expect(&mut here.trail, &here.offers);
+        if let Some(thread) = self.news.as_ref().and_then(|news| news.reader(&here.offers, &mut self.rng)) {
+            return thread;
+        }
         let offered = |plan: &VecDeque<Foreseen>| {
             let thread = plan.front()?.event.thread;
             here.offers.iter().map(|offer| offer.thread).find(|it| *it == thread)
@@ -177,6 +184,7 @@ impl Walk {
     fn take_in(&mut self, trail: &mut Trail, events: &[Event]) {
         for event in events {
             self.foresight.learn(trail, event, &self.taste);
+            self.news.iter_mut().for_each(|news| news.observe(event));
             let comes_by_itself =
                 |kind: EventKind| kind.only_names() || matches!(kind, EventKind::Start | EventKind::Exit);
             if event.kind().is_none_or(comes_by_itself) {
@@ -187,6 +195,13 @@ impl Walk {
                 _ => self.plan.clear(),
             }
         }
+    }
+
+    /// Takes in how a trace has ended.
+    fn end(&mut self, trail: &Trail, run: &Execution) {
+        self.news = None;
+        self.longest = self.longest.max(trail.events());
+        self.foresight.end(trail, run, self.is_alarmed);
     }
 
     /// Takes in where a step has led to: a decision, or the end of the trace.
@@ -215,8 +230,7 @@ impl Walk {
             }
             Stop::Ended(run) => {
                 self.take_in(&mut trail, run.events.get(told..).unwrap_or_default());
-                self.longest = self.longest.max(trail.events());
-                self.foresight.end(&trail, &run, self.is_alarmed);
+                self.end(&trail, &run);
                 let choices = self.paths.choices(path);
                 let mut run = self.ground(steer).in_full("ars", choices, *run)?;
                 run.discovered.append(&mut self.discovered);

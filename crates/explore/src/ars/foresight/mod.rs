@@ -10,5 +10,6 @@ mod world;
 
 pub(super) use future::{Foresight, Future};
 pub(super) use habits::Foreseen;
+pub(super) use hash::Table;
 pub(super) use novelty::Taste;
 pub(super) use trail::Trail;

@@ -1,0 +1,100 @@
+//! What threads have written and others have not read yet.
+//!
+//! As long as no execution has passed, nothing is known to be far from what passed. But threads are written as if
+//! what they leave in memory were seen only when they are done with it. So whoever can read it at once is the
+//! likeliest to find something unfinished. If its writer is about to come back to it, it has not left it yet.
+
+use threadbare_sched::Rng;
+use threadbare_trace::{Event, EventKind, ThreadId};
+use threadbare_wire::OfferRecord;
+
+use super::foresight::Table;
+
+/// The news of a trace that grows.
+#[derive(Default)]
+pub(super) struct News {
+    /// Who knows what a location holds: first the thread that wrote it last, then those that have read it since.
+    informed: Table<u64, Vec<ThreadId>>,
+}
+
+impl News {
+    /// The next event.
+    pub fn observe(&mut self, event: &Event) {
+        let Some(kind) = event.kind().filter(|kind| kind.accesses_memory()) else { return };
+        if kind.writes() {
+            self.informed.insert(event.addr, vec![event.thread]);
+        } else if let Some(informed) = self.informed.get_mut(&event.addr)
+            && !informed.contains(&event.thread)
+        {
+            informed.push(event.thread);
+        }
+    }
+
+    /// One of the threads that are about to read news, by lot.
+    pub fn reader(&self, offers: &[OfferRecord], rng: &mut Rng) -> Option<ThreadId> {
+        let is_next = |offer: &&OfferRecord| self.is_news_to(offer, offers);
+        let readers: Vec<ThreadId> = offers.iter().filter(is_next).map(|offer| offer.thread).collect();
+        match readers.len() {
+            0 => None,
+            count => Some(readers[rng.below(count as u64) as usize]),
+        }
+    }
+
+    fn is_news_to(&self, reader: &OfferRecord, offers: &[OfferRecord]) -> bool {
+        let reads = |kind: EventKind| kind.accesses_memory() && !kind.writes();
+        let informed = self.informed.get(&reader.object).map_or(&[][..], |informed| informed);
+        let comes_back =
+            |writer: &ThreadId| offers.iter().any(|it| it.thread == *writer && it.object == reader.object);
+        EventKind::from_number(reader.kind).is_some_and(reads)
+            && !informed.contains(&reader.thread)
+            && informed.first().is_some_and(|writer| !comes_back(writer))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLACE: u64 = 8;
+
+    fn step(thread: u16, kind: EventKind) -> Event {
+        Event { addr: PLACE, thread: ThreadId(thread), kind: kind as u8, ..Event::default() }
+    }
+
+    fn reader(steps: &[Event], offers: &[(u16, EventKind)]) -> Option<ThreadId> {
+        let mut news = News::default();
+        steps.iter().for_each(|step| news.observe(step));
+        let offer = |(thread, kind): &(u16, EventKind)| OfferRecord {
+            object: PLACE,
+            thread: ThreadId(*thread),
+            kind: *kind as u8,
+            ..OfferRecord::default()
+        };
+        news.reader(&offers.iter().map(offer).collect::<Vec<_>>(), &mut Rng::new(1))
+    }
+
+    #[test]
+    fn what_another_thread_has_written_is_read_first() {
+        let offers = [(2, EventKind::Write), (3, EventKind::Read)];
+        assert_eq!(reader(&[step(1, EventKind::Write)], &offers), Some(ThreadId(3)));
+    }
+
+    #[test]
+    fn it_is_no_news_while_its_writer_is_about_to_come_back_to_it() {
+        let offers = [(1, EventKind::Read), (2, EventKind::Read)];
+        assert_eq!(reader(&[step(1, EventKind::Write)], &offers), None);
+    }
+
+    #[test]
+    fn it_is_no_news_to_whoever_has_read_it_until_it_is_written_again() {
+        let (write, read) = (step(1, EventKind::Write), step(2, EventKind::Read));
+        let offers = [(2, EventKind::Read)];
+        assert_eq!(reader(&[write, read], &offers), None);
+        assert_eq!(reader(&[write, read, write], &offers), Some(ThreadId(2)));
+    }
+
+    #[test]
+    fn what_nobody_has_written_is_no_news() {
+        assert_eq!(reader(&[step(1, EventKind::Read)], &[(2, EventKind::Read)]), None);
+    }
+}
