@@ -1,7 +1,11 @@
 //! What came back from one run of the program.
 
+use std::sync::Arc;
+
 use threadbare_trace::{Event, Failure, Outcome, ThreadId};
 use threadbare_wire::{ContextRecord, DecisionRecord, LearnedRecord, SwitchRecord};
+
+use crate::own_code::OwnCode;
 
 /// One run that ended.
 #[derive(Clone, Debug)]
@@ -32,6 +36,8 @@ pub struct Execution {
     pub stalled: bool,
     /// For a replay: the number of the first switch that could not be followed, and why.
     pub divergence: Option<(u64, String)>,
+    /// Which code is the programmer's own.
+    pub own_code: Arc<OwnCode>,
 }
 
 impl Execution {
@@ -51,7 +57,13 @@ impl Execution {
             output: output.into_bytes(),
             stalled: false,
             divergence: None,
+            own_code: Arc::default(),
         }
+    }
+
+    /// The place in the program's own code from which a step of this execution was made.
+    pub fn place(&self, event: &Event) -> u64 {
+        self.own_code.place(event.pc, event.context, &self.contexts)
     }
 }
 

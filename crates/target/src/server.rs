@@ -18,6 +18,7 @@ use crate::launch::{Launched, Output, Process, launch};
 use crate::memory::Memory;
 use crate::modules::Modules;
 use crate::outcome;
+use crate::own_code::OwnCode;
 use crate::program::Program;
 use crate::replies::{Answer, Replies};
 use crate::runtime_library::RuntimeLibrary;
@@ -75,6 +76,7 @@ pub struct Server {
     pub(crate) memory: Memory,
     baseline: Baseline,
     modules: Modules,
+    own_code: Arc<OwnCode>,
     pub(crate) options: ServerOptions,
     pool: u32,
     learned: u64,
@@ -125,6 +127,7 @@ impl Server {
         let stdin = stdin.map(position).transpose().map_err(StartError::Resources)?;
         let written = output.read(0).map_err(StartError::Resources)?;
         let modules = Modules::of_process(process.id()).map_err(StartError::Resources)?;
+        let own_code = Arc::new(OwnCode::of(&modules));
         let baseline = Baseline::take(memory.control(), written);
         Ok(Server {
             process,
@@ -135,6 +138,7 @@ impl Server {
             memory,
             baseline,
             modules,
+            own_code,
             options: options.clone(),
             pool: 0,
             learned: 0,
@@ -177,6 +181,11 @@ impl Server {
     /// What is loaded where in the program, as of the snapshot.
     pub fn modules(&self) -> &Modules {
         &self.modules
+    }
+
+    /// Which code of the program is the programmer's own.
+    pub fn own_code(&self) -> &Arc<OwnCode> {
+        &self.own_code
     }
 
     /// Whether every server of this program loads it at the same addresses. Where a sandbox forbids
@@ -328,6 +337,7 @@ impl Server {
             output,
             stalled: told.stalled,
             divergence,
+            own_code: Arc::clone(&self.own_code),
         })
     }
 

@@ -219,6 +219,8 @@ pub struct Control {
     pub plan: Plan,
     /// Records in the learned area that the server has to apply before the next copy.
     pub learned_in: u64,
+    /// Records in the own-code area; only policies that look at where locks are taken need them.
+    pub own_code: u64,
     /// Records in the discovered area that this execution has added.
     pub learned_out: u64,
     /// Events written.

@@ -364,5 +364,6 @@ fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
         output: Vec::new(),
         stalled: false,
         divergence: None,
+        own_code: Arc::default(),
     }
 }
