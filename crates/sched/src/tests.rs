@@ -29,7 +29,7 @@ fn run(toy: &Toy, spec: &PolicySpec) -> Walk {
 
 /// A policy with no list to follow.
 fn free(spec: &PolicySpec) -> AnyPolicy {
-    build(spec, empty(), empty())
+    build(spec, empty(), empty(), empty())
 }
 
 /// Threads that each write a number of times to a location of their own, or to a common one.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use threadbare_sched::{Requirements, Tsa};
 use threadbare_trace::{Event, Failure, Outcome, ThreadId};
 use threadbare_wire::{ContextRecord, DecisionRecord, LearnedRecord, SwitchRecord};
 
@@ -36,6 +37,8 @@ pub struct Execution {
     pub stalled: bool,
     /// For a replay: the number of the first switch that could not be followed, and why.
     pub divergence: Option<(u64, String)>,
+    /// How often each rule of a controller decided; see `threadbare_sched::Tsa`.
+    pub fired: [u64; Tsa::RULES],
     /// Which code is the programmer's own.
     pub own_code: Arc<OwnCode>,
 }
@@ -57,6 +60,7 @@ impl Execution {
             output: output.into_bytes(),
             stalled: false,
             divergence: None,
+            fired: Default::default(),
             own_code: Arc::default(),
         }
     }
@@ -77,4 +81,6 @@ pub enum Script {
     Replay(Vec<SwitchRecord>),
     /// These threads at the first decisions.
     Prefix(Vec<ThreadId>),
+    /// These synchronization pairs are to be covered.
+    Requirements(Arc<Requirements>),
 }
