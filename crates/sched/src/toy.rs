@@ -44,7 +44,7 @@ pub struct Toy {
 
 impl Toy {
     /// The code address of a thread's step, counted from 0.
-    pub fn site(thread: usize, step: usize) -> u64 {
+    pub const fn site(thread: usize, step: usize) -> u64 {
         (thread as u64 + 1) << 32 | (step as u64 + 1)
     }
 }
