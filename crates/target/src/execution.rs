@@ -1,7 +1,11 @@
 //! What came back from one run of the program.
 
+use std::sync::Arc;
+
 use threadbare_trace::{Event, Failure, Outcome, ThreadId};
 use threadbare_wire::{ContextRecord, DecisionRecord, LearnedRecord, SwitchRecord};
+
+use crate::modules::Modules;
 
 /// One run that ended.
 #[derive(Clone, Debug)]
@@ -16,6 +20,8 @@ pub struct Execution {
     pub decisions: Vec<DecisionRecord>,
     /// The calls in progress that events and switches refer to; the first one has number 1.
     pub contexts: Vec<ContextRecord>,
+    /// What is loaded where: the code that addresses in it refer to.
+    pub modules: Arc<Modules>,
     /// Visible steps made.
     pub steps: u64,
     /// Threads created, main included.
@@ -43,6 +49,7 @@ impl Execution {
             switches: Vec::new(),
             decisions: Vec::new(),
             contexts: Vec::new(),
+            modules: Arc::default(),
             steps: 0,
             threads: 1,
             peak_threads: 1,
