@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use threadbare_analysis::coverage::{Criterion, Total, by_name};
+use threadbare_analysis::coverage::{Criterion, PairSets, Seen, Total, by_name};
 use threadbare_target::Execution;
 
 use crate::error::ExploreError;
+use crate::places::Places;
 
 /// How far a criterion was at some time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +34,8 @@ pub struct Covered {
     pub total: Total,
     /// A point for each execution that covered more than those before.
     pub history: Vec<CoveragePoint>,
+    /// What was expected and what was shown, where it counts pairs of places that can be listed.
+    pub pairs: Option<PairSets>,
 }
 
 /// The criteria of a campaign under way.
@@ -40,6 +43,7 @@ pub struct Covered {
 pub struct Measuring {
     criteria: Vec<(Box<dyn Criterion>, Vec<CoveragePoint>)>,
     executions: u64,
+    places: Places,
 }
 
 impl Measuring {
@@ -51,7 +55,7 @@ impl Measuring {
         };
         Ok(Measuring {
             criteria: names.iter().map(criterion).collect::<Result<_, ExploreError>>()?,
-            executions: 0,
+            ..Measuring::default()
         })
     }
 
@@ -63,13 +67,17 @@ impl Measuring {
     /// Takes in the next execution.
     pub(crate) fn observe(&mut self, run: &Execution, elapsed: Duration) {
         self.executions += 1;
-        for (criterion, history) in &mut self.criteria {
-            criterion.observe(&run.events);
-            let (covered, total) = (criterion.covered(), criterion.total());
-            if history.last().is_none_or(|last| covered > last.covered) {
-                history.push(CoveragePoint { executions: self.executions, elapsed, covered, total });
+        let Measuring { criteria, executions, places } = self;
+        places.show(run, |place| {
+            let seen = Seen::new(&run.events, place);
+            for (criterion, history) in criteria {
+                criterion.observe(&seen);
+                let (covered, total) = (criterion.covered(), criterion.total());
+                if history.last().is_none_or(|last| covered > last.covered) {
+                    history.push(CoveragePoint { executions: *executions, elapsed, covered, total });
+                }
             }
-        }
+        });
     }
 
     /// How much has been covered, by all criteria together.
@@ -85,6 +93,7 @@ impl Measuring {
             covered: criterion.covered(),
             total: criterion.total(),
             history: history.clone(),
+            pairs: criterion.pairs(),
         };
         self.criteria.iter().map(covered).collect()
     }

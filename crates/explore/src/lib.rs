@@ -26,6 +26,7 @@ mod mcr;
 mod minimise;
 mod near;
 mod pcr;
+mod places;
 mod profile;
 mod runner;
 mod sampled;

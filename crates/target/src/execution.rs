@@ -6,6 +6,7 @@ use threadbare_sched::{Requirements, Tsa};
 use threadbare_trace::{Event, Failure, Outcome, ThreadId};
 use threadbare_wire::{ContextRecord, DecisionRecord, LearnedRecord, SwitchRecord};
 
+use crate::modules::Modules;
 use crate::own_code::OwnCode;
 
 /// One run that ended.
@@ -21,6 +22,8 @@ pub struct Execution {
     pub decisions: Vec<DecisionRecord>,
     /// The calls in progress that events and switches refer to; the first one has number 1.
     pub contexts: Vec<ContextRecord>,
+    /// What is loaded where: the code that addresses in it refer to.
+    pub modules: Arc<Modules>,
     /// Visible steps made.
     pub steps: u64,
     /// Threads created, main included.
@@ -52,6 +55,7 @@ impl Execution {
             switches: Vec::new(),
             decisions: Vec::new(),
             contexts: Vec::new(),
+            modules: Arc::default(),
             steps: 0,
             threads: 1,
             peak_threads: 1,

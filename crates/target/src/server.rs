@@ -75,7 +75,7 @@ pub struct Server {
     stdin: Option<(File, u64)>,
     pub(crate) memory: Memory,
     baseline: Baseline,
-    modules: Modules,
+    modules: Arc<Modules>,
     own_code: Arc<OwnCode>,
     pub(crate) options: ServerOptions,
     pool: u32,
@@ -126,7 +126,7 @@ impl Server {
         let position = |mut file: File| file.stream_position().map(|position| (file, position));
         let stdin = stdin.map(position).transpose().map_err(StartError::Resources)?;
         let written = output.read(0).map_err(StartError::Resources)?;
-        let modules = Modules::of_process(process.id()).map_err(StartError::Resources)?;
+        let modules = Arc::new(Modules::of_process(process.id()).map_err(StartError::Resources)?);
         let own_code = Arc::new(OwnCode::of(&modules));
         let baseline = Baseline::take(memory.control(), written);
         Ok(Server {
@@ -348,6 +348,7 @@ impl Server {
             switches,
             decisions,
             contexts,
+            modules: Arc::clone(&self.modules),
             steps: control.steps,
             threads: control.threads,
             peak_threads: control.peak_threads,

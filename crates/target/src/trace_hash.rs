@@ -86,6 +86,7 @@ mod tests {
             switches: Vec::new(),
             decisions: Vec::new(),
             contexts: Vec::new(),
+            modules: Default::default(),
             steps: 4,
             threads: 2,
             peak_threads: 2,

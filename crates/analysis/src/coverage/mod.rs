@@ -4,10 +4,12 @@
 //! in order; nobody else needs to know what it counts.
 
 mod map;
-
-use threadbare_trace::Event;
+mod pair;
+mod seen;
 
 pub use map::MapCoverage;
+pub use pair::{Pair, PairSets};
+pub use seen::Seen;
 
 /// The names of all criteria.
 pub const CRITERIA: &[&str] = &["map"];
@@ -45,14 +47,19 @@ pub trait Criterion: Send {
     /// What it counts, such as `memory-access patterns`.
     fn unit(&self) -> &'static str;
 
-    /// Takes in the events of an execution.
-    fn observe(&mut self, events: &[Event]);
+    /// Takes in an execution.
+    fn observe(&mut self, seen: &Seen<'_>);
 
     /// How much has been covered.
     fn covered(&self) -> u64;
 
     /// How much there is to be covered, as far as the executions so far tell.
     fn total(&self) -> Total;
+
+    /// What was expected and what was shown, where it counts pairs of places that can be listed.
+    fn pairs(&self) -> Option<PairSets> {
+        None
+    }
 }
 
 /// The criterion of this name.

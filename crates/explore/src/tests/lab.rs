@@ -360,6 +360,7 @@ fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
         events: (0..walk.ops.len()).map(event).collect(),
         switches: walk.turns.iter().map(switch).collect(),
         contexts: Vec::new(),
+        modules: Default::default(),
         decisions: walk.decisions.iter().map(decision).collect(),
         steps: walk.order.len() as u64,
         threads: toy.threads.len() as u32,
