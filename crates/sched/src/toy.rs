@@ -44,7 +44,7 @@ pub struct Toy {
 
 impl Toy {
     /// The code address of a thread's step, counted from 0.
-    pub fn site(thread: usize, step: usize) -> u64 {
+    pub const fn site(thread: usize, step: usize) -> u64 {
         (thread as u64 + 1) << 32 | (step as u64 + 1)
     }
 }
@@ -173,6 +173,9 @@ impl Machine<'_> {
                 policy.executed(thread, &op);
             }
             self.make(thread, policy);
+            if op.kind == EventKind::Lock {
+                policy.took(thread, &op);
+            }
             self.walk.order.push(thread);
             self.walk.ops.push(op);
             current = thread;
@@ -214,7 +217,7 @@ impl Machine<'_> {
             Step::SkipIf(..) | Step::BackIf(..) | Step::Fail => (EventKind::Yield, 0, 0),
         };
         let site = Toy::site(thread, self.next[thread]);
-        Op { kind, object, size, site, index: self.made[thread] + 1 }
+        Op { kind, object, size, site, index: self.made[thread] + 1, place: site }
     }
 
     fn is_visible(&self, op: &Op) -> bool {

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use threadbare_sched::{Requirements, Tsa};
 use threadbare_trace::{Event, Failure, Outcome, ThreadId};
 use threadbare_wire::{ContextRecord, DecisionRecord, LearnedRecord, SwitchRecord};
 
 use crate::modules::Modules;
+use crate::own_code::OwnCode;
 
 /// One run that ended.
 #[derive(Clone, Debug)]
@@ -38,6 +40,10 @@ pub struct Execution {
     pub stalled: bool,
     /// For a replay: the number of the first switch that could not be followed, and why.
     pub divergence: Option<(u64, String)>,
+    /// How often each rule of a controller decided; see `threadbare_sched::Tsa`.
+    pub fired: [u64; Tsa::RULES],
+    /// Which code is the programmer's own.
+    pub own_code: Arc<OwnCode>,
 }
 
 impl Execution {
@@ -58,7 +64,14 @@ impl Execution {
             output: output.into_bytes(),
             stalled: false,
             divergence: None,
+            fired: Default::default(),
+            own_code: Arc::default(),
         }
+    }
+
+    /// The place in the program's own code from which a step of this execution was made.
+    pub fn place(&self, event: &Event) -> u64 {
+        self.own_code.place(event.pc, event.context, &self.contexts)
     }
 }
 
@@ -72,4 +85,6 @@ pub enum Script {
     Replay(Vec<SwitchRecord>),
     /// These threads at the first decisions.
     Prefix(Vec<ThreadId>),
+    /// These synchronization pairs are to be covered.
+    Requirements(Arc<Requirements>),
 }

@@ -95,6 +95,8 @@ mod tests {
             output: Vec::new(),
             stalled: false,
             divergence: None,
+            fired: Default::default(),
+            own_code: Default::default(),
         };
         (execution, Symbols::new(&Modules::with_one("lib.so", code, 0x4000)))
     }

@@ -169,7 +169,12 @@ impl Launch for Lab {
 
 impl ToyRunner {
     fn walk(&self, plan: &Plan, prefix: &[ThreadId], turns: &[(ThreadId, u32, ThreadId)]) -> Walk {
-        let mut policy = build(&plan.policy, turns.iter().copied(), prefix.iter().copied());
+        let words = match &plan.script {
+            Script::Requirements(requirements) => requirements.to_words(),
+            _ => Vec::new(),
+        };
+        let mut policy =
+            build(&plan.policy, turns.iter().copied(), prefix.iter().copied(), words.into_iter());
         self.bench.toy.run(&mut policy, &self.known)
     }
 
@@ -365,5 +370,7 @@ fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
         output: Vec::new(),
         stalled: false,
         divergence: None,
+        fired: Default::default(),
+        own_code: Arc::default(),
     }
 }

@@ -60,7 +60,7 @@ fn extreme_depths_and_unknown_lengths_are_harmless() {
 }
 
 fn reads(index: u32) -> [Op; 3] {
-    [0, 1, 2].map(|t| Op { kind: EventKind::AtomicRead, object: t, size: 4, site: 0, index })
+    [0, 1, 2].map(|t| Op { kind: EventKind::AtomicRead, object: t, size: 4, site: 0, index, place: 0 })
 }
 
 #[test]
