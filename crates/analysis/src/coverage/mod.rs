@@ -3,16 +3,22 @@
 //! A criterion is one file here and its name in [`CRITERIA`] and [`by_name`]. It is shown every execution of a campaign,
 //! in order; nobody else needs to know what it counts.
 
+mod concurrent_pairs;
+mod def_use;
 mod map;
 mod pair;
 mod seen;
+pub mod sync_pairs;
 
+pub use concurrent_pairs::ConcurrentPairs;
+pub use def_use::DefUse;
 pub use map::MapCoverage;
 pub use pair::{Pair, PairSets};
 pub use seen::Seen;
+use sync_pairs::{Precision, SyncPairs};
 
 /// The names of all criteria.
-pub const CRITERIA: &[&str] = &["map"];
+pub const CRITERIA: &[&str] = &["sp", "sp-refined", "map", "def-use", "concurrent-pairs"];
 
 /// How much there is to be covered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,7 +71,11 @@ pub trait Criterion: Send {
 /// The criterion of this name.
 pub fn by_name(name: &str) -> Option<Box<dyn Criterion>> {
     match name {
+        "sp" => Some(Box::new(SyncPairs::new(Precision::Paper))),
+        "sp-refined" => Some(Box::new(SyncPairs::new(Precision::Refined))),
         "map" => Some(Box::<MapCoverage>::default()),
+        "def-use" => Some(Box::<DefUse>::default()),
+        "concurrent-pairs" => Some(Box::<ConcurrentPairs>::default()),
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Thread creation and join, barriers, condition variables, semaphores, once-routines, atomics and
 //! futexes enforce an order. Locks do not: they keep steps apart but let them come in any order
-//! (but see [`sections`]). So there are four readings of a trace, see [`Rules`].
+//! (but see [`sections`]). So there are several readings of a trace, see [`Rules`].
 //!
 //! All atomics are taken as acquiring what they read and releasing what they write, as the program
 //! was run. A store replaces what the location hands on, a read-modify-write adds to it.
@@ -39,17 +39,30 @@ pub enum Rules {
     /// What the program's structure enforces: creation and join, barriers and once-routines. Nobody can make steps that
     /// are ordered by it come the other way round, whatever the threads see.
     Structural,
+    /// The same, and condition variables: a wake-up comes after the signal that it used.
+    Awaited,
+    /// Creation only: what a thread did before it created another one comes before all that one does.
+    Created,
 }
 
 impl Rules {
     fn count(self, kind: EventKind) -> bool {
         use EventKind::*;
-        self != Rules::Structural
-            || matches!(
-                kind,
-                Create | Start | Exit | Join | BarrierArrive | BarrierLeave | OnceBegin | OnceEnd | OnceSeen
-            )
-            || matches!(kind, Init | Destroy | Alloc | Free | Frame)
+        let is_lifetime = matches!(kind, Start | Exit | Init | Destroy | Alloc | Free | Frame);
+        let is_structure =
+            matches!(kind, Create | Join | BarrierArrive | BarrierLeave | OnceBegin | OnceEnd | OnceSeen);
+        let is_wait = matches!(kind, CondWait | CondWake | CondTimeout | CondSignal | CondBroadcast);
+        match self {
+            Rules::Enforced | Rules::Observed | Rules::HandedOver => true,
+            Rules::Structural => is_lifetime || is_structure,
+            Rules::Awaited => is_lifetime || is_structure || is_wait,
+            Rules::Created => is_lifetime || kind == Create,
+        }
+    }
+
+    /// Whether critical sections count that can only come in one order.
+    fn count_sections(self) -> bool {
+        !matches!(self, Rules::Structural | Rules::Awaited | Rules::Created)
     }
 }
 
@@ -346,7 +359,7 @@ impl Order {
     }
 
     fn take(&mut self, thread: ThreadId, lock: u64, alone: bool) {
-        if lock == 0 {
+        if lock == 0 || !self.rules.count_sections() {
             return;
         }
         if self.rules != Rules::Observed {
@@ -376,6 +389,9 @@ impl Order {
     }
 
     fn give(&mut self, thread: ThreadId, lock: u64) {
+        if !self.rules.count_sections() {
+            return;
+        }
         let clock = Arc::clone(self.clock(thread));
         if self.rules == Rules::Observed {
             let place = self.locks.entry(lock);
