@@ -34,6 +34,7 @@ mod saturation;
 mod search;
 mod statistics;
 mod strategy;
+mod tsa;
 
 #[cfg(test)]
 mod tests;
