@@ -138,7 +138,7 @@ impl PolicyKind {
 pub struct PolicySpec {
     /// A [`PolicyKind`] by number.
     pub kind: u32,
-    /// PCT: the bug depth. Delay: the length of a delay in virtual microseconds (0: the thread goes
+    /// PCT: the bug depth. Delay: the longest delay in virtual microseconds (0: the thread goes
     /// behind all others that can go on). Round robin: the steps of one turn. Directed: a `Goal`.
     /// TSA: how many of the rules hold.
     pub size: u32,
