@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use threadbare_analysis::coverage::{Criterion, PairSets, Seen, Total, by_name};
 use threadbare_target::Execution;
+use threadbare_trace::Event;
 
 use crate::error::ExploreError;
-use crate::places::Places;
 use crate::saturation::{Saturation, SaturationRule};
 
 /// How far a criterion was at some time.
@@ -69,7 +69,6 @@ impl Measured {
 pub struct Measuring {
     criteria: Vec<Measured>,
     executions: u64,
-    places: Places,
 }
 
 impl Measuring {
@@ -91,11 +90,9 @@ impl Measuring {
     /// Takes in the next execution.
     pub(crate) fn observe(&mut self, run: &Execution, elapsed: Duration) {
         self.executions += 1;
-        let Measuring { criteria, executions, places } = self;
-        places.show(run, |place| {
-            let seen = Seen::new(&run.events, place);
-            criteria.iter_mut().for_each(|it| it.observe(&seen, *executions, elapsed));
-        });
+        let place = |event: &Event| run.place(event);
+        let seen = Seen::new(&run.events, &place);
+        self.criteria.iter_mut().for_each(|it| it.observe(&seen, self.executions, elapsed));
     }
 
     /// Whether all criteria are saturated now; never without any.

@@ -26,7 +26,6 @@ mod mcr;
 mod minimise;
 mod near;
 mod pcr;
-mod places;
 mod profile;
 mod runner;
 mod sampled;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Precision;
 use super::model::{Group, Model};
 use crate::coverage::{Pair, Seen};
+use crate::locks::{LockSetId, Mode};
 
 /// The pairs that the acceptance conditions AC1 to AC4 let pass, and the finer ones if so wished.
 pub fn estimate(seen: &Seen<'_>, precision: Precision) -> BTreeSet<Pair> {
@@ -33,6 +34,11 @@ fn is_accepted(model: &Model, precision: Precision, p: &Group, q: &Group) -> boo
     if p.thread == q.thread {
         return false; // What AC1 accepts is known already.
     }
+    // Whoever takes again a lock that it holds follows an action of its own. The paper's conditions do not say so: they
+    // look at the locks held around both actions.
+    if q.previous.is_some_and(|previous| keeps_out(model, p.lock, previous.guards, p.mode)) {
+        return false;
+    }
     let ac2 = p.next.is_none_or(|next| !model.locks.exclude(next.guards, q.held));
     let ac3 = q.previous.is_none_or(|previous| !model.locks.exclude(p.held, previous.guards));
     let ac4 = !model.precedes(q.moment, p.moment);
@@ -41,14 +47,18 @@ fn is_accepted(model: &Model, precision: Precision, p: &Group, q: &Group) -> boo
 
 /// What holds besides, by an order that joins, barriers and condition variables enforce as well:
 ///
-/// * The other thread needs the lock itself. If `p` keeps it up to its next action, or `q` has kept it since the one
-///   before, nobody comes between. (AC2 and AC3 look at the locks held *around* the lock actions.)
-/// * If all of a later action of `p`'s thread comes before `q`, that one comes between; and likewise if `p` comes before
+/// * If `p` keeps the lock up to its next action, nobody takes it between. (It may be that `p` goes another way in another
+///   execution, and has no such next action.)
+/// * If the next action of `p`'s thread comes before `q`, that one comes between; and likewise if `p` comes before
 ///   the previous action of `q`'s thread.
 fn is_accepted_refined(model: &Model, p: &Group, q: &Group) -> bool {
-    let keeps_out = |set, mode| model.mode_of(p.lock, set).is_some_and(|held| held.excludes(mode));
-    p.next.is_none_or(|next| !keeps_out(next.guards, q.mode) && !model.precedes(next.moment, q.moment))
-        && q.previous.is_none_or(|previous| {
-            !keeps_out(previous.guards, p.mode) && !model.precedes(p.moment, previous.moment)
-        })
+    p.next.is_none_or(|next| {
+        !keeps_out(model, p.lock, next.guards, q.mode) && !model.precedes(next.moment, q.moment)
+    }) && q.previous.is_none_or(|previous| !model.precedes(p.moment, previous.moment))
+}
+
+/// Whether somebody who holds these locks keeps others from taking one of them in this way.
+fn keeps_out(model: &Model, lock: u64, held: LockSetId, mode: Mode) -> bool {
+    let locks = model.locks.set(held).locks();
+    locks.iter().any(|(own, how)| *own == lock && how.excludes(mode))
 }

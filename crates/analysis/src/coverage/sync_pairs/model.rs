@@ -102,11 +102,6 @@ impl Model {
         let (earlier, later) = (&self.moments[earlier], &self.moments[later]);
         earlier.epoch.thread != later.epoch.thread && earlier.precedes(later)
     }
-
-    /// How a lock is held in a set, if it is.
-    pub(super) fn mode_of(&self, lock: u64, set: LockSetId) -> Option<Mode> {
-        self.locks.set(set).locks().iter().find(|(held, _)| *held == lock).map(|(_, mode)| *mode)
-    }
 }
 
 struct Builder {
