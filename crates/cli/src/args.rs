@@ -137,6 +137,9 @@ STRATEGIES
   mcr            every value that a read can see, by solving for it, until exhausted
   pcr            memory-access patterns that no execution has shown, by solving for them
   map-random     the same by holding threads back, without solving
+  tsa            synchronization pairs that no execution has shown, by pausing threads before locks
+  tsa-h          the same without the rule that looks at how much is left to show
+  tsa-paper      the same as it was published: aims at all of them, always
   delay-yield, delay-10ms, delay-100ms
                  threads in virtual parallel, some operations delayed (--probability)
   round-robin    one step each, in turn

@@ -1,10 +1,11 @@
 //! Where a lock is taken: the programmer's line, whatever the way through libraries.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tempfile::TempDir;
-use threadbare_sched::{PolicyKind, PolicySpec};
+use threadbare_sched::{PolicyKind, PolicySpec, Requirements};
 use threadbare_target::{Execution, Script, Server, ServerOptions, Symbols, resolve};
 use threadbare_trace::{Event, EventKind};
 
@@ -28,6 +29,12 @@ int main() {
 /// The execution, the names in it, and the folder of the program, whose file is read when asked about.
 fn run(flags: &[&str]) -> (Execution, Symbols, TempDir) {
     let folder = tempfile::tempdir().unwrap();
+    let mut server = start(&folder, flags);
+    let run = server.run(PolicySpec::new(PolicyKind::Random, 1), &Script::None, 0).unwrap();
+    (run, Symbols::new(server.modules()), folder)
+}
+
+fn start(folder: &TempDir, flags: &[&str]) -> Server {
     let source = folder.path().join("locks.cpp");
     std::fs::write(&source, SOURCE).unwrap();
     let flags: Vec<String> = flags.iter().map(|flag| flag.to_string()).collect();
@@ -38,9 +45,7 @@ fn run(flags: &[&str]) -> (Execution, Symbols, TempDir) {
         stall: Duration::from_secs(10),
         stop: Default::default(),
     };
-    let mut server = Server::start(&program, &options).unwrap();
-    let run = server.run(PolicySpec::new(PolicyKind::Random, 1), &Script::None, 0).unwrap();
-    (run, Symbols::new(server.modules()), folder)
+    Server::start(&program, &options).unwrap()
 }
 
 fn locks(run: &Execution) -> impl Iterator<Item = &Event> {
@@ -69,6 +74,24 @@ fn the_own_code_is_that_of_the_lines_that_people_are_shown() {
             let own = symbols.own_frame(place).unwrap_or_else(|| panic!("{flags:?}: {place:#x}"));
             assert_eq!(own.to_string(), shown.to_string(), "{flags:?}");
         }
+    }
+}
+
+#[test]
+fn a_controller_in_the_program_finds_the_same_places() {
+    let (first, symbols, folder) = run(&[]);
+    let line = |place: u64| symbols.site(place).line.unwrap();
+    let place = |wanted: u32| locks(&first).map(|event| first.place(event)).find(|it| line(*it) == wanted);
+    let pair = (place(6).unwrap(), place(5).unwrap());
+    let mut server = start(&folder, &[]);
+    let requirements = Arc::new(Requirements::new([pair]));
+    for seed in 1..=20 {
+        let policy = PolicySpec::new(PolicyKind::Tsa, seed);
+        let run = server.run(policy, &Script::Requirements(Arc::clone(&requirements)), 0).unwrap();
+        assert!(run.fired.iter().sum::<u64>() > 0, "seed {seed}: nobody was paused");
+        let places: Vec<u64> = locks(&run).map(|event| run.place(event)).collect();
+        let shown = places.windows(2).any(|two| (two[0], two[1]) == pair);
+        assert!(shown, "seed {seed}: {:?}", places.into_iter().map(line).collect::<Vec<_>>());
     }
 }
 

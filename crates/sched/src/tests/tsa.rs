@@ -15,11 +15,11 @@ const M: u64 = 1000;
 const THREAD_1: ThreadId = ThreadId(0);
 const THREAD_2: ThreadId = ThreadId(1);
 
-/// The lock statements of Figure 2.
-const A2: u64 = Toy::site(0, 0);
-const A4: u64 = Toy::site(0, 2);
-const B2: u64 = Toy::site(1, 0);
-const B4: u64 = Toy::site(1, 2);
+/// The lock statements of Figure 2; the code of the second thread lies behind that of the first.
+const A2: u64 = Toy::place(0);
+const A4: u64 = Toy::place(2);
+const B2: u64 = Toy::place(4);
+const B4: u64 = Toy::place(6);
 
 /// The ten requirements of §2.3.
 const TEN: [(u64, u64); 10] =
@@ -28,7 +28,8 @@ const TEN: [(u64, u64); 10] =
 /// The program of Figure 2.
 fn figure_2() -> Toy {
     let section = [Step::Lock(M), Step::Unlock(M)];
-    Toy { threads: vec![section.repeat(2), section.repeat(2)] }
+    let behind = [vec![Step::Write(8); 4], section.repeat(2)].concat();
+    Toy { threads: vec![section.repeat(2), behind] }
 }
 
 fn spec(rules: u32, seed: u64) -> PolicySpec {
@@ -68,7 +69,7 @@ fn the_first_execution_goes_as_in_the_paper() {
         }
         take(&mut tsa, THREAD_1, &lock(A2, 1));
         // Iteration 4: 3a is no lock action, and 2b cannot go on while m is held: there is nothing to choose.
-        let unlock = Op { kind: EventKind::Unlock, ..lock(Toy::site(0, 1), 2) };
+        let unlock = Op { kind: EventKind::Unlock, ..lock(Toy::place(1), 2) };
         tsa.executed(THREAD_1, &unlock);
         // Iterations 5 and 6: 4a is paused, and rule 1 lets one go that covers a pair at once.
         let second = choose(&mut tsa, THREAD_1, &lock(A4, 3), &lock(B2, 1));
@@ -141,7 +142,7 @@ fn between_locks_a_thread_goes_on_as_often_as_asked() {
 fn shown(walk: &Walk) -> BTreeSet<(u64, u64)> {
     let locks: Vec<&Op> = walk.ops.iter().filter(|op| op.kind == EventKind::Lock).collect();
     let next = |index: usize| locks[index + 1..].iter().find(|op| op.object == locks[index].object);
-    (0..locks.len()).filter_map(|index| Some((locks[index].site, next(index)?.site))).collect()
+    (0..locks.len()).filter_map(|index| Some((locks[index].place, next(index)?.place))).collect()
 }
 
 fn run(toy: &Toy, rules: u32, seed: u64, uncovered: &BTreeSet<(u64, u64)>) -> Walk {
@@ -173,11 +174,9 @@ fn no_pause_keeps_a_program_from_ending() {
     let mut rng = Rng::new(29);
     for case in 0..300 {
         let toy = made_up(&mut rng);
-        let sites: Vec<u64> = (0..toy.threads.len())
-            .flat_map(|thread| (0..toy.threads[thread].len()).map(move |step| Toy::site(thread, step)))
-            .collect();
-        let mut site = || sites[rng.below(sites.len() as u64) as usize];
-        let uncovered: BTreeSet<(u64, u64)> = (0..sites.len() * 2).map(|_| (site(), site())).collect();
+        let longest = toy.threads.iter().map(Vec::len).max().unwrap_or(0);
+        let mut place = || Toy::place(rng.below(longest as u64) as usize);
+        let uncovered: BTreeSet<(u64, u64)> = (0..longest * 2).map(|_| (place(), place())).collect();
         let steps: usize = toy.threads.iter().map(Vec::len).sum();
         for rules in [2, 3] {
             let walk = run(&toy, rules, case, &uncovered);
@@ -195,7 +194,7 @@ fn who_spins_for_a_paused_thread_gets_what_it_waits_for() {
             vec![Step::Read(8), Step::BackIf(0, 1), Step::Lock(M), Step::Unlock(M)],
         ],
     };
-    let uncovered = BTreeSet::from([(Toy::site(0, 0), Toy::site(1, 2)), (Toy::site(1, 2), Toy::site(0, 0))]);
+    let uncovered = BTreeSet::from([(Toy::place(0), Toy::place(2)), (Toy::place(2), Toy::place(0))]);
     for seed in 0..50 {
         let walk = run(&toy, 3, seed, &uncovered);
         assert!(!walk.deadlock, "seed {seed}");
