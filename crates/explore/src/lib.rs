@@ -33,6 +33,7 @@ mod saturation;
 mod search;
 mod statistics;
 mod strategy;
+mod tsa;
 
 #[cfg(test)]
 mod tests;

@@ -37,7 +37,7 @@ pub struct Tsa {
     /// Somebody only goes round in circles: it may wait for one that is paused.
     somebody_spins: bool,
     fired: [u64; Tsa::RULES],
-    /// How likely the running thread goes on where nothing speaks against others.
+    /// How likely the running thread goes on up to its next lock.
     stays: f64,
     /// Scratch: those that may be let go, and the places among the candidates of those that need not be.
     paused: Vec<Paused>,
@@ -108,8 +108,11 @@ impl Tsa {
     }
 
     fn pick(&mut self, choice: &Choice<'_>, free: &[usize]) -> usize {
-        let current = free.iter().position(|index| choice.candidates[*index].thread == choice.current);
-        match current {
+        let goes_on = |index: &usize| {
+            let candidate = &choice.candidates[*index];
+            candidate.thread == choice.current && !is_lock(candidate.op)
+        };
+        match free.iter().position(goes_on) {
             Some(current) if self.rng.unit() < self.stays => current,
             _ => self.rng.below(free.len() as u64) as usize,
         }

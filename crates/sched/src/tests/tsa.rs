@@ -108,19 +108,33 @@ fn rule_3_lets_go_who_has_the_least_to_wait_for() {
 #[test]
 fn who_wants_the_lock_of_a_paused_thread_waits_too() {
     // 2b is in no pair, but would get between.
+    let mut paused = 0;
     for seed in 0..64 {
-        // The running thread is looked at first, and paused.
-        let spec = PolicySpec { probability: 1.0, ..spec(3, seed) };
-        let mut tsa = Tsa::new(&spec, Requirements::new([(A2, A4)]));
+        let mut tsa = controller(3, seed, &[(A2, A4)]);
         let (first, second) = (lock(A2, 1), lock(B2, 1));
-        let write = Op { kind: EventKind::Write, object: 8, ..lock(77, 1) };
-        let all = [(THREAD_1, &first), (THREAD_2, &second), (ThreadId(2), &write)];
-        let candidates = all.map(|(thread, op)| Candidate { thread, op });
-        let chosen = tsa.choose(&Choice { candidates: &candidates, current: THREAD_1, step: 0 });
-        assert_eq!(chosen, ThreadId(2), "seed {seed}");
-        // Alone, the one in no pair has the least to wait for.
+        // Where both are looked at, and 2a first, both are paused and a rule decides: 2b has the least to wait for.
         assert_eq!(choose(&mut tsa, ThreadId(2), &first, &second), THREAD_2);
+        paused += tsa.fired()[2];
     }
+    // Where 2b is looked at first, there is nobody in whose way it could get.
+    assert!((16..48).contains(&paused), "{paused} of 64");
+}
+
+#[test]
+fn between_locks_a_thread_goes_on_as_often_as_asked() {
+    let write = |thread: u64| Op { kind: EventKind::Write, object: 8, ..lock(70 + thread, 1) };
+    let stays = |probability: f64, op: &Op| {
+        let goes_on = |seed: &u64| {
+            let spec = PolicySpec { probability, ..spec(3, *seed) };
+            let mut tsa = Tsa::new(&spec, Requirements::default());
+            choose(&mut tsa, THREAD_1, op, &write(2)) == THREAD_1
+        };
+        (0..400).filter(goes_on).count()
+    };
+    assert_eq!(stays(1.0, &write(1)), 400);
+    assert!((160..240).contains(&stays(0.0, &write(1))));
+    // A lock is where anybody may come first.
+    assert!((160..240).contains(&stays(1.0, &lock(A2, 1))));
 }
 
 /// The pairs that a run shows (Definition 2).
