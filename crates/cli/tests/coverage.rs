@@ -55,8 +55,7 @@ fn the_ten_pairs_of_the_papers_example_are_required_and_covered() {
     for (name, source) in [("figure2.c", FIGURE_2), ("figure2.cpp", FIGURE_2_CPP)] {
         let desk = Desk::new();
         desk.file(name, source);
-        let hunt =
-            ["hunt", name, "--strategy", "random", "--executions", "200", "--coverage", "sp,sp-refined"];
+        let hunt = ["hunt", name, "--strategy", "dfs", "--executions", "2000", "--coverage", "sp,sp-refined"];
         let report = desk.run(&[&hunt[..], &["--json", "-"]].concat()).json();
         let coverage = &report["coverage"];
         for criterion in ["sp", "sp-refined"] {
