@@ -22,7 +22,7 @@ pub fn table_2(rows: &[Row], executions: u64) {
     for (name, _) in RANDOM {
         print!(" {:>16} {:>16} {:>16}", format!("{name} AVG"), "MIN", "MAX");
     }
-    println!(" {:>16} {:>16} {:>22} {:>8}", "tsa", "tsa-h", "best of random", "p");
+    println!(" {:>16} {:>8} {:>10} {:>22} {:>8}", "tsa", "tsa-h", "tsa-paper", "best of random", "p");
     let (mut as_many, mut with_tsa) = (0, 0);
     for Row { subject, measured } in rows {
         print!("{:13}", subject.title());
@@ -37,7 +37,9 @@ pub fn table_2(rows: &[Row], executions: u64) {
         }
         let (tsa, best) = (measured.of("tsa"), measured.best_random());
         print!(" {:>16}", beside(tsa.map(Tried::covered), Some(subject.paper.covered.tsa)));
-        print!(" {:>16}", beside(measured.of("tsa-h").map(Tried::covered), None));
+        let other =
+            |name: &str| measured.of(name).map_or("-".to_string(), |it| format!("{:.1}", it.covered()));
+        print!(" {:>8} {:>10}", other("tsa-h"), other("tsa-paper"));
         let label =
             best.map_or("-".to_string(), |it| format!("{} {:.1}", it.technique.label(), it.covered()));
         let p = tsa.zip(best).map_or("-".to_string(), |(tsa, best)| format!("{:.4}", tsa.p_against(best)));
@@ -61,10 +63,14 @@ fn best_saturated<'a>(variants: impl Iterator<Item = &'a Tried>) -> Option<Satur
     saturated.max_by(|a, b| a.covered.total_cmp(&b.covered).then(b.executions.total_cmp(&a.executions)))
 }
 
-fn saturated(ours: Option<Saturated>, paper: Option<(f64, f64)>) -> String {
-    let ours = ours.map_or("-".to_string(), |it| {
+fn words(ours: Option<Saturated>) -> String {
+    ours.map_or("-".to_string(), |it| {
         format!("{:.1} / {:.0} / {:.2}s", it.covered, it.executions, it.seconds)
-    });
+    })
+}
+
+fn saturated(ours: Option<Saturated>, paper: Option<(f64, f64)>) -> String {
+    let ours = words(ours);
     let paper = paper.map_or("-".to_string(), |(covered, seconds)| format!("{covered:.1} / {seconds:.0}s"));
     format!("{ours} ({paper})")
 }
@@ -76,7 +82,7 @@ pub fn table_3(rows: &[Row], window: u64) {
     );
     print!("{:13}", "");
     RANDOM.iter().for_each(|(name, _)| print!(" {name:>42}"));
-    println!(" {:>42}", "tsa");
+    println!(" {:>42} {:>28}", "tsa", "tsa-paper");
     let (mut first, mut with_tsa) = (0, 0);
     for Row { subject, measured } in rows {
         print!("{:13}", subject.title());
@@ -88,7 +94,8 @@ pub fn table_3(rows: &[Row], window: u64) {
             print!(" {:>42}", saturated(best, paper.random(place).map(|it| (it.covered, it.seconds))));
         }
         let tsa = measured.of("tsa").and_then(Tried::saturation);
-        println!(" {:>42}", saturated(tsa, Some((paper.tsa.covered, paper.tsa.seconds))));
+        print!(" {:>42}", saturated(tsa, Some((paper.tsa.covered, paper.tsa.seconds))));
+        println!(" {:>28}", words(measured.of("tsa-paper").and_then(Tried::saturation)));
         with_tsa += usize::from(measured.of("tsa").is_some());
         first += usize::from(tsa.is_some_and(|it| it.executions <= soonest));
     }

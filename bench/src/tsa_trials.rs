@@ -15,6 +15,9 @@ use crate::Result;
 pub const RANDOM: [(&str, &str); 3] =
     [("RND-y", "delay-yield"), ("RND-s10", "delay-10ms"), ("RND-s100", "delay-100ms")];
 
+/// The directed techniques: as the project has it, without Rule 3, and as the paper has it.
+const DIRECTED: [&str; 3] = ["tsa", "tsa-h", "tsa-paper"];
+
 /// The probabilities of a delay.
 const PROBABILITIES: [f64; 5] = [0.1, 0.2, 0.3, 0.4, 0.5];
 
@@ -43,7 +46,7 @@ impl Technique {
 
 /// All techniques that this build has.
 pub fn techniques() -> Vec<Technique> {
-    let directed = ["tsa", "tsa-h"].map(|strategy| Technique { strategy, probability: 0.0 });
+    let directed = DIRECTED.map(|strategy| Technique { strategy, probability: 0.0 });
     let random = RANDOM
         .iter()
         .flat_map(|(_, strategy)| PROBABILITIES.map(|probability| Technique { strategy, probability }));

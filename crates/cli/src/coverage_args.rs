@@ -14,7 +14,7 @@ const DEFAULT: [&str; 2] = ["sp", "map"];
 #[derive(Args, Debug)]
 pub struct CoverageArgs {
     /// Measure what the executions cover, by one or several of: sp, sp-refined, map, def-use,
-    /// concurrent-pairs; `--help` says what they count
+    /// concurrent-pairs; `threadbare hunt --help` says what they count
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', help_heading = "Coverage")]
     coverage: Vec<String>,
 

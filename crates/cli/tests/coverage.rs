@@ -50,9 +50,29 @@ int main() {
 }
 ";
 
+/// The same with locks that are words of memory, most of them taken without any call.
+const FIGURE_2_RUST: &str = "\
+use std::sync::Mutex;
+static M: Mutex<u32> = Mutex::new(0);
+fn thread1() {
+    *M.lock().unwrap() += 1;
+    *M.lock().unwrap() += 1;
+}
+fn thread2() {
+    *M.lock().unwrap() += 1;
+    *M.lock().unwrap() += 1;
+}
+fn main() {
+    let threads = [std::thread::spawn(thread1), std::thread::spawn(thread2)];
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+";
+
 #[test]
 fn the_ten_pairs_of_the_papers_example_are_required_and_covered() {
-    for (name, source) in [("figure2.c", FIGURE_2), ("figure2.cpp", FIGURE_2_CPP)] {
+    for (name, source) in
+        [("figure2.c", FIGURE_2), ("figure2.cpp", FIGURE_2_CPP), ("figure2.rs", FIGURE_2_RUST)]
+    {
         let desk = Desk::new();
         desk.file(name, source);
         let hunt = ["hunt", name, "--strategy", "dfs", "--executions", "2000", "--coverage", "sp,sp-refined"];

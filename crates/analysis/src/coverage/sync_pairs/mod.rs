@@ -7,6 +7,7 @@
 
 mod estimate;
 mod lock_names;
+mod lock_words;
 mod model;
 #[cfg(test)]
 mod oracle;
@@ -19,6 +20,7 @@ use threadbare_trace::EventKind;
 
 pub use self::estimate::estimate;
 use self::lock_names::LockNames;
+use self::lock_words::with_lock_words;
 use super::{Criterion, Pair, PairSets, Seen, Total};
 
 /// How closely infeasible pairs are looked for.
@@ -36,7 +38,7 @@ pub fn shown(seen: &Seen<'_>) -> BTreeSet<Pair> {
     let mut pairs = BTreeSet::new();
     let mut names = LockNames::default();
     let mut last: BTreeMap<u64, u64> = BTreeMap::new();
-    for event in seen.events {
+    for event in with_lock_words(seen.events).iter() {
         let Some(kind) = event.kind() else { continue };
         names.observe(event, kind);
         if matches!(kind, EventKind::Lock | EventKind::ReadLock) {

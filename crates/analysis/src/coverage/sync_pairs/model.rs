@@ -1,7 +1,7 @@
 //! The thread model (§2.2.1): the lock actions of one run, each with what the acceptance conditions ask of it.
 //!
-//! A *lock action* is a step that takes a mutex, a spin lock or a read-write lock, in either way, or a lock that the
-//! program or its library builds itself and the runtime sees as one. An attempt that got the lock is one, an
+//! A *lock action* is a step that takes a mutex, a spin lock or a read-write lock, in either way, or a word of
+//! memory that is used as a lock (see [`super::lock_words`]). An attempt that got the lock is one, an
 //! attempt that failed is none. Taking a re-entrant lock again is one: in the paper's programs each nested
 //! `synchronized` is a lock statement. A condition wait takes its mutex again, but is none: as in the paper
 //! only lock statements are, and `wait` is not one of them. For the locks that are held it counts.
@@ -16,6 +16,7 @@ use threadbare_trace::{EventKind, ThreadId};
 
 use super::Precision;
 use super::lock_names::LockNames;
+use super::lock_words::with_lock_words;
 use crate::clocks::Stamp;
 use crate::coverage::{Pair, Seen};
 use crate::locks::{Held, LockSetId, LockSets, Mode};
@@ -77,7 +78,7 @@ impl Model {
     /// The model of a run.
     pub(super) fn of(seen: &Seen<'_>, precision: Precision) -> Model {
         let mut builder = Builder::new(precision);
-        for (index, event) in seen.events.iter().enumerate() {
+        for (index, event) in with_lock_words(seen.events).iter().enumerate() {
             let Some(kind) = event.kind() else { continue };
             builder.names.observe(event, kind);
             builder.order.before(event, kind);
