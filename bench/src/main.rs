@@ -19,6 +19,12 @@ mod pcr;
 mod pcr_budget;
 mod plot;
 mod subjects;
+mod tsa;
+mod tsa_figures;
+mod tsa_overhead;
+mod tsa_subjects;
+mod tsa_tables;
+mod tsa_trials;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -54,6 +60,8 @@ enum Part {
     ArsWidth(ars_width::WidthArgs),
     /// Tables 4 to 6 and Figure 6 of the PCR paper again, on the classes
     Pcr(pcr::PcrArgs),
+    /// Tables 2 to 5 and Figures 4 and 5 of the paper on synchronization pairs again
+    Tsa(tsa::TsaArgs),
     /// What snapshots save ars, and how fast it goes through a long program
     ArsSnapshots,
 }
@@ -71,6 +79,7 @@ fn run(part: Option<Part>) -> Result<()> {
         Some(Part::Ars(args)) => ars_table::print(&args)?,
         Some(Part::ArsWidth(args)) => ars_width::print(&args)?,
         Some(Part::Pcr(args)) => pcr::print(&args)?,
+        Some(Part::Tsa(args)) => tsa::print(&args)?,
         Some(Part::ArsSnapshots) => ars_snapshots::measure(&|figure| println!("{figure}"))?,
         None => {
             show(&detectors::measure());

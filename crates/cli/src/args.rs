@@ -7,6 +7,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 use crate::compare_args::{self, COMPARE_AFTER, CompareArgs};
+use crate::coverage_args::{CRITERIA_HELP, CoverageArgs};
 use crate::generate_args::{GENERATE_AFTER, GenerateArgs};
 use crate::numbers::{
     at_least_one, depth, preemptions, probability, seconds, step_limit, whole, width, worker_count,
@@ -84,7 +85,7 @@ impl CommandLine {
 #[derive(Subcommand, Debug)]
 pub enum Command {
     /// Look for an interleaving that makes the program fail
-    #[command(after_long_help = HUNT_AFTER)]
+    #[command(after_long_help = hunt_after())]
     Hunt(Box<HuntArgs>),
     /// Report races, atomicity violations and deadlocks, predicted and driven to happen
     #[command(after_long_help = check_after())]
@@ -136,6 +137,9 @@ STRATEGIES
   mcr            every value that a read can see, by solving for it, until exhausted
   pcr            memory-access patterns that no execution has shown, by solving for them
   map-random     the same by holding threads back, without solving
+  tsa            synchronization pairs that no execution has shown, by pausing threads before locks
+  tsa-h          the same without the rule that looks at how much is left to show
+  tsa-paper      the same as it was published: aims at all of them, always
   delay-yield, delay-10ms, delay-100ms
                  threads in virtual parallel, some operations delayed (--probability)
   round-robin    one step each, in turn
@@ -149,6 +153,11 @@ EXAMPLES
   threadbare hunt examples/deadlock.c --strategy pct --pct-depth 2
   threadbare hunt queue.cpp --cflags '-O1 -std=c++20' --time 10
   threadbare hunt ./parser --stdin input.txt --executions 500 --json - -- --fast";
+
+/// What `hunt` says at the end of its help.
+fn hunt_after() -> String {
+    HUNT_AFTER.replace("\n\nEXIT STATUS", &format!("\n\n{CRITERIA_HELP}\n\nEXIT STATUS"))
+}
 
 /// What `check` says at the end of its help: the strategies are those of `hunt`.
 fn check_after() -> String {
@@ -285,10 +294,6 @@ pub struct HuntArgs {
     #[arg(allow_negative_numbers = true, help_heading = "Program options")]
     pub stall: std::time::Duration,
 
-    /// Measure what the executions cover: map (memory-access patterns); several with commas
-    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Output")]
-    pub coverage: Vec<String>,
-
     /// Keep the schedule as it was found, with switches that the failure does not need
     #[arg(long, help_heading = "Output")]
     pub no_minimise: bool,
@@ -296,6 +301,10 @@ pub struct HuntArgs {
     /// Where schedules of failures are kept
     #[arg(long, value_name = "DIR", default_value = ".threadbare", help_heading = "Output")]
     pub out: PathBuf,
+
+    /// What to measure, and when it is enough.
+    #[command(flatten)]
+    pub coverage: CoverageArgs,
 
     /// How to show and store what was found.
     #[command(flatten)]

@@ -10,6 +10,8 @@ use threadbare_trace::Schedule;
 
 use crate::args::CheckArgs;
 use crate::conditions::Conditions;
+use crate::coverage::Account;
+use crate::coverage_args::window_words;
 use crate::error::CliError;
 use crate::findings::{Findings, Told};
 use crate::found::{self, Kept, Shelf};
@@ -17,7 +19,7 @@ use crate::names::ExecutionNames;
 use crate::progress::{Bar, Phase};
 use crate::rerun::{self, Stage};
 use crate::suppressions::Suppressions;
-use crate::{coverage, hunt, keep, output, stop};
+use crate::{hunt, keep, output, stop};
 
 /// Executions that are examined where nobody says how many.
 pub const EXECUTIONS: u64 = 100;
@@ -181,8 +183,17 @@ fn words(args: &CheckArgs, result: &Check, findings: &Findings, failures: &[Kept
         result.threads,
         result.elapsed.as_secs_f64()
     ));
-    text.push_str(&coverage::words(&result.coverage));
+    if result.saturated {
+        let window = window_words(args.hunt.coverage.rule().window);
+        text.push_str(&format!("Coverage is saturated: it hardly grew in {window}.\n"));
+    }
+    text.push_str(&covered(args, result).words());
     text
+}
+
+/// What was covered.
+fn covered<'a>(args: &CheckArgs, result: &'a Check) -> Account<'a> {
+    Account::of(&result.coverage, &args.hunt.coverage, &result.modules)
 }
 
 fn json(
@@ -213,7 +224,8 @@ fn json(
         snapshots: 0,
         failure: failures.first().cloned(),
         findings: findings.json(),
-        coverage: coverage::json(&result.coverage),
+        coverage: covered(args, result).json(),
+        saturated: result.saturated,
         exhausted: false,
         interrupted: result.interrupted,
         failed_executions: failures.iter().map(|failure| (failure.kind, failure.count)).collect(),

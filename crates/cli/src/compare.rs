@@ -12,9 +12,10 @@ use threadbare_report::{
 };
 
 use crate::compare_args::CompareArgs;
+use crate::coverage::Account;
 use crate::error::CliError;
 use crate::progress::Bar;
-use crate::{coverage, hunt, output, stop};
+use crate::{hunt, output, stop};
 
 /// Executions of a trial where nobody says how many.
 const EXECUTIONS: u64 = 10_000;
@@ -62,6 +63,7 @@ fn check(args: &CompareArgs) -> Result<(), CliError> {
         (hunt.no_minimise, "--no-minimise", ": no schedule is kept"),
         (hunt.output.sarif.is_some(), "--sarif", ": there are no findings to write"),
         (hunt.output.verbose, "--verbose", ": no interleaving is shown"),
+        (hunt.coverage.uncovered, "--uncovered", ": trials do not show the same"),
         (hunt.output.full, "--full", ": no interleaving is shown"),
     ];
     if let Some((_, option, why)) = refused.into_iter().find(|(given, ..)| *given) {
@@ -156,8 +158,9 @@ fn told(it: &Contestant, trial: &Trial) -> TrialReport {
             TrialEnd::Executions => "executions",
             TrialEnd::Time => "time",
             TrialEnd::Exhausted => "exhausted",
+            TrialEnd::Saturated => "saturated",
         },
-        coverage: trial.coverage.iter().map(|it| (it.name, coverage::one(it))).collect(),
+        coverage: Account::plain(&trial.coverage).by_name(),
         questions: trial.effort.questions,
     }
 }

@@ -32,6 +32,12 @@ pub fn run(args: &GenerateArgs) -> Result<u8, CliError> {
             "the program's arguments are the tests; leave out what follows `--`".into(),
         ));
     }
+    if args.hunt.coverage.until_saturated() || args.hunt.coverage.uncovered {
+        return Err(CliError::Usage(
+            "generate takes neither --until nor --uncovered: --tests and --executions say how much is done"
+                .into(),
+        ));
+    }
     let stop = stop::flag()?;
     let (program, cflags) = hunting::prepare(&args.hunt, &stop)?;
     let operations = operations(&program)?;
@@ -43,7 +49,7 @@ pub fn run(args: &GenerateArgs) -> Result<u8, CliError> {
         args,
         program,
         operations,
-        measuring: Measuring::by(&criteria)?,
+        measuring: Measuring::by(&criteria, options.saturation)?,
         options,
         stop,
         begin: Instant::now(),
@@ -266,7 +272,7 @@ impl Work<'_> {
             account.threads,
             self.begin.elapsed().as_secs_f64()
         ));
-        text.push_str(&coverage::words(&self.measuring.account()));
+        text.push_str(&coverage::Account::plain(&self.measuring.account()).words());
         text
     }
 
@@ -292,7 +298,8 @@ impl Work<'_> {
             failures: failure.iter().cloned().collect(),
             failure,
             findings: Vec::new(),
-            coverage: coverage::json(&self.measuring.account()),
+            coverage: coverage::Account::plain(&self.measuring.account()).json(),
+            saturated: false,
             exhausted: false,
             interrupted: self.stop.load(Ordering::Relaxed),
             replay: None,

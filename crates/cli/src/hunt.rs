@@ -12,11 +12,13 @@ use threadbare_trace::Schedule;
 
 use crate::args::{HuntArgs, Threads};
 use crate::conditions::Conditions;
+use crate::coverage::Account;
+use crate::coverage_args::window_words;
 use crate::error::CliError;
 use crate::found::{self, Kept, Shelf};
 use crate::progress::{Bar, Phase};
 use crate::rerun::Stage;
-use crate::{coverage, keep, output, stop};
+use crate::{keep, output, stop};
 
 /// Executions that are made where nobody says how many.
 const EXECUTIONS: u64 = 10_000;
@@ -93,7 +95,8 @@ pub fn options(args: &HuntArgs, executions: u64) -> Result<Options, CliError> {
     if !STRATEGIES.contains(&args.strategy.as_str()) {
         return Err(ExploreError::UnknownStrategy(args.strategy.clone()).into());
     }
-    if let Some(name) = args.coverage.iter().find(|name| !CRITERIA.contains(&name.as_str())) {
+    let criteria = args.coverage.criteria();
+    if let Some(name) = criteria.iter().find(|name| !CRITERIA.contains(&name.as_str())) {
         return Err(ExploreError::UnknownCriterion(name.clone()).into());
     }
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
@@ -114,7 +117,9 @@ pub fn options(args: &HuntArgs, executions: u64) -> Result<Options, CliError> {
         os_threads: args.threads == Threads::Os,
         any_exit: args.any_exit,
         stall: args.stall,
-        coverage: args.coverage.clone(),
+        coverage: criteria,
+        saturation: args.coverage.rule(),
+        until_saturated: args.coverage.until_saturated(),
         known: None,
     })
 }
@@ -216,8 +221,13 @@ fn words(
         "{figures}, and {:.2} s to run it again and explain it.\n",
         explaining.as_secs_f64()
     ));
-    text.push_str(&coverage::words(&campaign.coverage));
+    text.push_str(&covered(args, campaign).words());
     text
+}
+
+/// What was covered.
+fn covered<'a>(args: &HuntArgs, campaign: &'a Campaign) -> Account<'a> {
+    Account::of(&campaign.coverage, &args.coverage, &campaign.modules)
 }
 
 fn nothing_found(args: &HuntArgs, program: &Program, campaign: &Campaign) -> String {
@@ -232,6 +242,10 @@ fn nothing_found(args: &HuntArgs, program: &Program, campaign: &Campaign) -> Str
             format!(
                 "Every interleaving with at most {bound} preemptions was run: exhausted within that bound."
             )
+        }
+        _ if campaign.saturated => {
+            let window = window_words(args.coverage.rule().window);
+            format!("Coverage is saturated: it hardly grew in {window}. Other interleavings may be left.")
         }
         _ if campaign.interrupted => "It was interrupted; other interleavings are left.".to_string(),
         _ if campaign.executions < args.executions.unwrap_or(EXECUTIONS) && campaign.elapsed < args.time => {
@@ -252,7 +266,7 @@ fn nothing_found(args: &HuntArgs, program: &Program, campaign: &Campaign) -> Str
         );
     }
     text.push_str("\n`threadbare check` also tells races and the like that made none of them fail.\n");
-    text.push_str(&coverage::words(&campaign.coverage));
+    text.push_str(&covered(args, campaign).words());
     text
 }
 
@@ -291,7 +305,8 @@ fn json(args: &HuntArgs, campaign: &Campaign, kept: &[Kept]) -> JsonReport {
         snapshots: campaign.snapshots,
         failure: failures.first().cloned(),
         findings: Vec::new(),
-        coverage: coverage::json(&campaign.coverage),
+        coverage: covered(args, campaign).json(),
+        saturated: campaign.saturated,
         exhausted: campaign.exhausted,
         interrupted: campaign.interrupted,
         failed_executions: campaign.failures.iter().map(|(kind, count)| (kind.word(), *count)).collect(),

@@ -7,6 +7,7 @@ mod compare_args;
 mod completions;
 mod conditions;
 mod coverage;
+mod coverage_args;
 mod error;
 mod explain;
 mod findings;

@@ -2,11 +2,15 @@
 
 use std::time::Duration;
 
+use threadbare_explore::Window;
+
 /// Steps beyond this would not fit the shared memory of one worker.
 const MOST_STEPS: u64 = 100_000_000;
 const MOST_WORKERS: usize = 256;
 /// Every two trials of two strategies are compared with each other.
 const MOST_TRIALS: u64 = 10_000;
+/// All executions of the window are remembered.
+const MOST_WINDOW: u64 = 1_000_000;
 const MOST_DEPTH: u32 = 100;
 const MOST_WIDTH: u32 = 100;
 /// A year; beyond it a number is a slip of the finger.
@@ -103,6 +107,16 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// How far one looks back: a number of executions, or seconds with an `s`.
+pub fn saturation_window(text: &str) -> Result<Window, String> {
+    let window = match text.strip_suffix('s') {
+        Some(time) => seconds(time).ok().map(Window::Time),
+        None => text.parse().ok().filter(|number| (2..=MOST_WINDOW).contains(number)).map(Window::Executions),
+    };
+    window
+        .ok_or_else(|| format!("give a number of executions from 2 to {MOST_WINDOW}, or seconds as in 120s"))
+}
+
 /// A probability.
 pub fn probability(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -131,6 +145,9 @@ mod tests {
         }
         assert!(depth("0").is_err() && depth("101").is_err() && depth("-1").is_err());
         assert!(worker_count("257").is_err() && step_limit("100000001").is_err());
+        for text in ["0", "1", "-5", "x", "", "s", "0s", "1000001", "2.5"] {
+            assert!(saturation_window(text).is_err(), "{text}");
+        }
         assert!(trial_count("10001").is_err() && trial_count("0").is_err());
     }
 
@@ -140,6 +157,8 @@ mod tests {
         assert_eq!((whole("0"), preemptions("0"), depth("100")), (Ok(0), Ok(0), Ok(100)));
         assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
         assert_eq!(probability("1"), Ok(1.0));
+        assert_eq!(saturation_window("20"), Ok(Window::Executions(20)));
+        assert_eq!(saturation_window("1.5s"), Ok(Window::Time(Duration::from_millis(1500))));
         assert_eq!((worker_count("2"), step_limit("100000000")), (Ok(2), Ok(100_000_000)));
     }
 }

@@ -226,6 +226,7 @@ fn tell(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols) 
         findings: findings.json(),
         coverage: Coverage::default(),
         exhausted: false,
+        saturated: false,
         interrupted: runs.interrupted,
         replay: Some(ReplayReport {
             times: runs.made,

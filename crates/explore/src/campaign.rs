@@ -18,6 +18,7 @@ use crate::error::ExploreError;
 use crate::history::History;
 use crate::ledger::{Campaign, Ledger, Verdict};
 use crate::runner::{Launch, Servers, Trouble};
+use crate::saturation::SaturationRule;
 use crate::strategy::{Strategy, by_name};
 
 /// The largest batch. It bounds how stale learned sharing can be.
@@ -63,6 +64,10 @@ pub struct Options {
     pub stall: Duration,
     /// The coverage criteria to measure by; see `threadbare_analysis::coverage`.
     pub coverage: Vec<String>,
+    /// When a criterion counts as saturated.
+    pub saturation: SaturationRule,
+    /// End the campaign when all criteria are saturated.
+    pub until_saturated: bool,
     /// What is known to be shared beforehand. Then no execution makes additional scheduling points to find
     /// out.
     pub known: Option<Arc<Vec<LearnedRecord>>>,
@@ -88,12 +93,19 @@ impl Default for Options {
             any_exit: false,
             stall: Duration::from_secs(10),
             coverage: Vec::new(),
+            saturation: SaturationRule::default(),
+            until_saturated: false,
             known: None,
         }
     }
 }
 
 impl Options {
+    /// Measures by the criteria that are asked for.
+    pub fn measuring(&self) -> Result<Measuring, ExploreError> {
+        Measuring::by(&self.coverage, self.saturation)
+    }
+
     pub(crate) fn flags(&self) -> u32 {
         let bit = |set: bool, flag: u32| if set { flag } else { 0 };
         bit(self.spurious, flags::SPURIOUS)
@@ -126,7 +138,7 @@ pub fn hunt(
     progress: &(dyn Fn(&Progress) + Sync),
     stop: &Arc<AtomicBool>,
 ) -> Result<Campaign, ExploreError> {
-    hunt_measured(program, options, &mut Measuring::by(&options.coverage)?, progress, stop)
+    hunt_measured(program, options, &mut options.measuring()?, progress, stop)
 }
 
 /// The same for one of several campaigns whose coverage counts together: `measuring` goes from one to the next.
@@ -153,7 +165,7 @@ pub(crate) fn run<L: Launch>(
     progress: &(dyn Fn(&Progress) + Sync),
     stop: &AtomicBool,
 ) -> Result<Campaign, ExploreError> {
-    run_measured(launch, options, &mut Measuring::by(&options.coverage)?, progress, stop)
+    run_measured(launch, options, &mut options.measuring()?, progress, stop)
 }
 
 fn run_measured<L: Launch>(
@@ -199,6 +211,8 @@ struct Conduct<'a> {
     begin: Instant,
     /// Every plan was run: the strategy may claim to be through.
     complete: bool,
+    /// All criteria were saturated, and that was to be the end.
+    saturated: bool,
 }
 
 impl<'a> Conduct<'a> {
@@ -209,7 +223,16 @@ impl<'a> Conduct<'a> {
         begin: Instant,
     ) -> Conduct<'a> {
         let history = History::knowing(options.known.clone().unwrap_or_default());
-        Conduct { options, limits, ledger: Ledger::default(), history, measuring, begin, complete: true }
+        Conduct {
+            options,
+            limits,
+            ledger: Ledger::default(),
+            history,
+            measuring,
+            begin,
+            complete: true,
+            saturated: false,
+        }
     }
 
     fn go(&mut self, strategy: &mut dyn Strategy, crew: &Crew, tell: &dyn Fn()) -> Result<(), ExploreError> {
@@ -277,6 +300,11 @@ impl<'a> Conduct<'a> {
                 self.measuring.observe(&run, self.begin.elapsed());
             }
             failed |= self.ledger.enter(&batch.plans[place].name, run);
+            if self.options.until_saturated && self.measuring.is_saturated() {
+                self.saturated = true;
+                self.complete &= place + 1 == batch.plans.len();
+                return Ok(false);
+            }
         }
         if failed && !self.limits.keep_going {
             return Ok(false);
@@ -345,6 +373,8 @@ impl<'a> Conduct<'a> {
             warnings: self.ledger.warnings,
             shared_locations: self.history.shared().len(),
             interrupted: self.limits.stopped(),
+            saturated: self.saturated,
+            modules: self.ledger.modules,
         })
     }
 }

@@ -10,7 +10,7 @@ use threadbare_analysis::{
     Certainty, Detector as _, EitherOrder, Examination, Finding, FindingKind, FindingSet, Key,
 };
 use threadbare_sched::Rng;
-use threadbare_target::{Execution, Program, Server, ServerOptions};
+use threadbare_target::{Execution, Modules, Program, Server, ServerOptions};
 use threadbare_trace::Outcome;
 
 use crate::campaign::{Options, Progress};
@@ -92,6 +92,10 @@ pub struct Check {
     pub given_up: bool,
     /// What was covered, by the criteria asked for.
     pub coverage: Vec<Covered>,
+    /// No more executions were examined because all that was measured was saturated.
+    pub saturated: bool,
+    /// What is loaded where, for names of the places that coverage is about.
+    pub modules: Arc<Modules>,
 }
 
 /// Examines executions of a program and tries to confirm what is found.
@@ -117,7 +121,7 @@ pub fn check(
         set: FindingSet::default(),
         failing: Vec::new(),
         shown: Vec::new(),
-        measuring: Measuring::by(&options.coverage)?,
+        measuring: options.measuring()?,
         check: Check::default(),
     };
     checking.examine(progress)?;
@@ -128,6 +132,7 @@ pub fn check(
     checking.check.elapsed = checking.begin.elapsed();
     checking.check.interrupted = stop.load(Ordering::Relaxed);
     checking.check.coverage = checking.measuring.account();
+    checking.check.modules = Arc::new(checking.server.modules().clone());
     Ok(checking.check)
 }
 
@@ -199,6 +204,10 @@ impl Checking<'_> {
         let mut strategy = by_name(self.options)?;
         let mut skipped = 0;
         while self.check.executions < self.options.executions && !self.is_over() {
+            if self.options.until_saturated && self.measuring.is_saturated() {
+                self.check.saturated = true;
+                break;
+            }
             let plans = strategy.plan(self.check.executions + 1, 1, &self.history);
             let Some(plan) = plans.first() else { break };
             let run = match self.run(plan) {

@@ -38,6 +38,8 @@ pub enum TrialEnd {
     Time,
     /// There was nothing left to try.
     Exhausted,
+    /// All that was measured was saturated, and that was to be the end.
+    Saturated,
 }
 
 /// One campaign of one strategy.
@@ -290,6 +292,7 @@ fn trial(number: u64, options: &Options, campaign: &Campaign) -> Option<Trial> {
         None => {
             let end = match campaign.executions {
                 _ if campaign.exhausted => TrialEnd::Exhausted,
+                _ if campaign.saturated => TrialEnd::Saturated,
                 executions if executions >= options.executions => TrialEnd::Executions,
                 // A strategy that has no more plans ends early too, without claiming that there is nothing left.
                 _ if options.time.is_some_and(|time| campaign.elapsed >= time) => TrialEnd::Time,

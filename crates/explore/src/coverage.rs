@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use threadbare_analysis::coverage::{Criterion, Total, by_name};
+use threadbare_analysis::coverage::{Criterion, PairSets, Seen, Total, by_name};
 use threadbare_target::Execution;
+use threadbare_trace::Event;
 
 use crate::error::ExploreError;
+use crate::saturation::{Saturation, SaturationRule};
 
 /// How far a criterion was at some time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,26 +35,51 @@ pub struct Covered {
     pub total: Total,
     /// A point for each execution that covered more than those before.
     pub history: Vec<CoveragePoint>,
+    /// What was expected and what was shown, where it counts pairs of places that can be listed.
+    pub pairs: Option<PairSets>,
+    /// When it was first saturated, if it was.
+    pub saturation: Option<CoveragePoint>,
+}
+
+/// A criterion of a campaign under way.
+struct Measured {
+    criterion: Box<dyn Criterion>,
+    history: Vec<CoveragePoint>,
+    watch: Saturation,
+    saturation: Option<CoveragePoint>,
+}
+
+impl Measured {
+    fn observe(&mut self, seen: &Seen<'_>, executions: u64, elapsed: Duration) {
+        self.criterion.observe(seen);
+        let (covered, total) = (self.criterion.covered(), self.criterion.total());
+        let point = CoveragePoint { executions, elapsed, covered, total };
+        if self.history.last().is_none_or(|last| covered > last.covered) {
+            self.history.push(point);
+        }
+        self.watch.observe(executions, elapsed, covered);
+        if self.saturation.is_none() && self.watch.holds() {
+            self.saturation = Some(point);
+        }
+    }
 }
 
 /// The criteria of a campaign under way.
 #[derive(Default)]
 pub struct Measuring {
-    criteria: Vec<(Box<dyn Criterion>, Vec<CoveragePoint>)>,
+    criteria: Vec<Measured>,
     executions: u64,
 }
 
 impl Measuring {
-    /// Measures by these criteria.
-    pub fn by(names: &[String]) -> Result<Measuring, ExploreError> {
-        let criterion = |name: &String| {
-            let unknown = || ExploreError::UnknownCriterion(name.clone());
-            Ok((by_name(name).ok_or_else(unknown)?, Vec::new()))
+    /// Measures by these criteria; the rule says when they count as saturated.
+    pub fn by(names: &[String], rule: SaturationRule) -> Result<Measuring, ExploreError> {
+        let measured = |name: &String| {
+            let criterion = by_name(name).ok_or_else(|| ExploreError::UnknownCriterion(name.clone()))?;
+            Ok(Measured { criterion, history: Vec::new(), watch: Saturation::new(rule), saturation: None })
         };
-        Ok(Measuring {
-            criteria: names.iter().map(criterion).collect::<Result<_, ExploreError>>()?,
-            executions: 0,
-        })
+        let criteria = names.iter().map(measured).collect::<Result<_, ExploreError>>()?;
+        Ok(Measuring { criteria, ..Measuring::default() })
     }
 
     /// Whether anybody looks at events.
@@ -63,28 +90,31 @@ impl Measuring {
     /// Takes in the next execution.
     pub(crate) fn observe(&mut self, run: &Execution, elapsed: Duration) {
         self.executions += 1;
-        for (criterion, history) in &mut self.criteria {
-            criterion.observe(&run.events);
-            let (covered, total) = (criterion.covered(), criterion.total());
-            if history.last().is_none_or(|last| covered > last.covered) {
-                history.push(CoveragePoint { executions: self.executions, elapsed, covered, total });
-            }
-        }
+        let place = |event: &Event| run.place(event);
+        let seen = Seen::new(&run.events, &place);
+        self.criteria.iter_mut().for_each(|it| it.observe(&seen, self.executions, elapsed));
+    }
+
+    /// Whether all criteria are saturated now; never without any.
+    pub(crate) fn is_saturated(&self) -> bool {
+        self.is_on() && self.criteria.iter().all(|it| it.watch.holds())
     }
 
     /// How much has been covered, by all criteria together.
     pub fn covered(&self) -> u64 {
-        self.criteria.iter().map(|(criterion, _)| criterion.covered()).sum()
+        self.criteria.iter().map(|it| it.criterion.covered()).sum()
     }
 
     /// What came out so far.
     pub fn account(&self) -> Vec<Covered> {
-        let covered = |(criterion, history): &(Box<dyn Criterion>, Vec<CoveragePoint>)| Covered {
-            name: criterion.name(),
-            unit: criterion.unit(),
-            covered: criterion.covered(),
-            total: criterion.total(),
-            history: history.clone(),
+        let covered = |it: &Measured| Covered {
+            name: it.criterion.name(),
+            unit: it.criterion.unit(),
+            covered: it.criterion.covered(),
+            total: it.criterion.total(),
+            history: it.history.clone(),
+            pairs: it.criterion.pairs(),
+            saturation: it.saturation,
         };
         self.criteria.iter().map(covered).collect()
     }

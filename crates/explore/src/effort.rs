@@ -11,4 +11,6 @@ pub struct Effort {
     pub aimed: u64,
     /// Those of them that showed it.
     pub met: u64,
+    /// How often each rule of a controller decided whom to let go; see `threadbare_sched::Tsa`.
+    pub rules: [u64; 3],
 }

@@ -1,9 +1,10 @@
 //! What a campaign has found so far, and its final account.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use threadbare_target::Execution;
+use threadbare_target::{Execution, Modules};
 use threadbare_trace::{Failure, FailureKind, Outcome};
 
 use crate::coverage::Covered;
@@ -71,6 +72,10 @@ pub struct Campaign {
     pub shared_locations: usize,
     /// Whether the user ended it.
     pub interrupted: bool,
+    /// Whether it ended because all that was measured was saturated.
+    pub saturated: bool,
+    /// What is loaded where, for names of the places that coverage is about.
+    pub modules: Arc<Modules>,
 }
 
 /// What makes two failures the same.
@@ -102,6 +107,7 @@ pub(crate) struct Ledger {
     pub(crate) uncontrolled: u64,
     pub(crate) why_uncontrolled: Option<String>,
     pub(crate) warnings: Vec<String>,
+    pub(crate) modules: Arc<Modules>,
     places: HashMap<Signature, usize>,
     left_out: bool,
 }
@@ -112,6 +118,7 @@ impl Ledger {
         self.executions += 1;
         self.steps += run.steps;
         self.threads = self.threads.max(run.threads);
+        self.modules = Arc::clone(&run.modules);
         for warning in &run.warnings {
             self.warn(warning);
         }

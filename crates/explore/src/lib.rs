@@ -29,9 +29,11 @@ mod pcr;
 mod profile;
 mod runner;
 mod sampled;
+mod saturation;
 mod search;
 mod statistics;
 mod strategy;
+mod tsa;
 
 #[cfg(test)]
 mod tests;
@@ -48,6 +50,7 @@ pub use ledger::{Campaign, Found, Verdict};
 pub use minimise::{is_preemption, is_same_failure, minimise, replay};
 pub use near::neighbours;
 pub use profile::Profile;
+pub use saturation::{SaturationRule, Window};
 pub use search::{Search, SharedSearch, Steer};
 pub use statistics::{Magnitude, Measure, Method, Summary, Wilcoxon, wilcoxon as signed_ranks};
 pub use strategy::{Plan, STRATEGIES, Strategy};

@@ -26,7 +26,7 @@ pub(crate) enum Sampler {
     Surw,
     /// Virtual parallelism with random delays.
     Delay {
-        /// The length of a delay in virtual microseconds; 0 for a yield.
+        /// The longest delay in virtual microseconds; 0 for a yield.
         micros: u32,
         /// How likely an operation is delayed.
         probability: f64,

@@ -16,6 +16,7 @@ use crate::mcr::Mcr;
 use crate::pcr::Pcr;
 use crate::sampled::{RoundRobin, Sampled, Sampler};
 use crate::search::SharedSearch;
+use crate::tsa::{Form, Tsa};
 
 /// The names of all strategies, in the order they are listed to people.
 pub const STRATEGIES: &[&str] = &[
@@ -30,6 +31,9 @@ pub const STRATEGIES: &[&str] = &[
     "mcr",
     "pcr",
     "map-random",
+    "tsa",
+    "tsa-h",
+    "tsa-paper",
     "delay-yield",
     "delay-10ms",
     "delay-100ms",
@@ -150,6 +154,9 @@ pub(crate) fn by_name(options: &Options) -> Result<Box<dyn Strategy>, ExploreErr
         "surw" => sampled(Sampler::Surw),
         "mcr" => Ok(Box::new(Mcr::new(seed, options.known.is_some()))),
         "map-random" => Ok(Box::new(MapRandom::new(seed))),
+        "tsa" => Ok(Box::new(Tsa::new(Form::Full, seed))),
+        "tsa-h" => Ok(Box::new(Tsa::new(Form::WithoutHeuristic, seed))),
+        "tsa-paper" => Ok(Box::new(Tsa::new(Form::Paper, seed))),
         "pcr" => Ok(Box::new(Pcr::new(seed, options.known.is_some()))),
         "ars" => Ok(ars::ars(seed, style)),
         "ars-paper" => Ok(ars::ars_paper(seed, style)),

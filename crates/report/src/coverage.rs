@@ -15,6 +15,25 @@ pub struct CoverageReport {
     pub required: Option<u64>,
     /// A point for each execution that covered more than those before.
     pub history: Vec<CoverageStep>,
+    /// When it was first saturated, if it was.
+    pub saturation: Option<CoverageStep>,
+    /// How good the estimate was, where what is required is estimated from an execution.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimation: Option<EstimationReport>,
+    /// What was not covered, where it was asked for: the places of each pair.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uncovered: Option<Vec<[String; 2]>>,
+}
+
+/// An estimate against what executions showed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct EstimationReport {
+    /// How much was estimated.
+    pub estimated: u64,
+    /// How much of it was not covered: not yet, or it is infeasible.
+    pub uncovered: u64,
+    /// How much was covered that was not estimated.
+    pub unexpected: u64,
 }
 
 /// How far it was at some time.

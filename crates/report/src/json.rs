@@ -58,6 +58,8 @@ pub struct JsonReport {
     pub coverage: Coverage,
     /// Whether nothing is left to try.
     pub exhausted: bool,
+    /// Whether it ended because coverage was saturated.
+    pub saturated: bool,
     /// Whether a signal ended the campaign early.
     pub interrupted: bool,
     /// How many executions failed, by kind.
@@ -139,6 +141,9 @@ pub struct Coverage {
     pub cfp: Option<Value>,
     /// Race-equivalent groups.
     pub groups: Option<Value>,
+    /// Other criteria that were asked for, by name.
+    #[serde(flatten)]
+    pub others: BTreeMap<&'static str, CoverageReport>,
 }
 
 /// The tests that were made for an object.

@@ -25,7 +25,7 @@ mod trace_json;
 
 pub use compare::{CompareReport, Figures, StrategyReport, TrialReport, VersusReport};
 pub use compare_table::compare_table;
-pub use coverage::{CoverageReport, CoverageStep};
+pub use coverage::{CoverageReport, CoverageStep, EstimationReport};
 pub use describe::{about_switch, event_text};
 pub use failure::{failure_phrase, failure_site, name_addresses};
 pub use finding_text::{FindingText, finding_text, inconsistent_text, unexpected_text, unwoken_text};

@@ -48,6 +48,7 @@ fn sample() -> JsonReport {
         findings: vec![],
         coverage: Coverage::default(),
         exhausted: false,
+        saturated: false,
         interrupted: false,
         failed_executions: [("assertion", 3)].into(),
         failures: vec![failure],

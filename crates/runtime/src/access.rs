@@ -130,7 +130,7 @@ unsafe fn watched(fiber: *mut Fiber, addr: usize, size: usize, write: bool, pc: 
         (false, false) => EventKind::ReadRange,
         (false, true) => EventKind::WriteRange,
     };
-    let op = Op { kind, object: addr as u64, size: size as u32, site: pc, index };
+    let op = Op { kind, object: addr as u64, size: size as u32, site: pc, index, place: 0 };
     if quiet {
         if !engine.let_others_go(op) {
             return;

@@ -112,7 +112,14 @@ unsafe fn turn<T: Word>(kind: EventKind, addr: usize) -> bool {
         (*fiber).ops += 1;
         (*fiber).pending.site = pc;
         access::touch_range(&*fiber, addr, size_of::<T>(), kind.writes());
-        let op = Op { kind, object: addr as u64, size: size_of::<T>() as u32, site: pc, index: (*fiber).ops };
+        let op = Op {
+            kind,
+            object: addr as u64,
+            size: size_of::<T>() as u32,
+            site: pc,
+            index: (*fiber).ops,
+            place: 0,
+        };
         engine().point(op, None, false);
         // The place may have been freed while others ran.
         access::touch_range(&*fiber, addr, size_of::<T>(), kind.writes());
@@ -268,7 +275,7 @@ stubs! {
         let fiber = WATCHED.load(Ordering::Relaxed);
         if !fiber.is_null() {
             (*fiber).ops += 1;
-            let op = Op { kind: EventKind::Fence, object: 0, size: 0, site: caller(), index: (*fiber).ops };
+            let op = Op { kind: EventKind::Fence, object: 0, size: 0, site: caller(), index: (*fiber).ops, place: 0 };
             engine().point(op, None, false);
             engine().note(EventKind::Fence, 0, 0, 0, 0);
         }

@@ -182,7 +182,7 @@ impl Fiber {
             joined: false,
             result: std::ptr::null_mut(),
             routine: None,
-            pending: Op { kind: EventKind::Start, object: 0, size: 0, site: 0, index: 0 },
+            pending: Op { kind: EventKind::Start, object: 0, size: 0, site: 0, index: 0, place: 0 },
             wait: None,
             timed: false,
             fruitless: 0,

@@ -204,8 +204,14 @@ unsafe fn about_to_free(start: *mut c_void, site: u64) {
         let shared = unsafe { access::touch_range(fiber, address, size.min(WATCHED_BYTES), true) };
         visible = shared || fiber.ops == fiber.stop_at;
         if visible {
-            let op =
-                Op { kind: EventKind::Free, object: start as u64, size: size as u32, site, index: fiber.ops };
+            let op = Op {
+                kind: EventKind::Free,
+                object: start as u64,
+                size: size as u32,
+                site,
+                index: fiber.ops,
+                place: 0,
+            };
             engine.point(op, None, false);
             if live_size(address, site).is_none() {
                 return;

@@ -31,7 +31,7 @@ fn finish() {
     }
     let engine = engine();
     engine.complete_write();
-    crate::record::note_divergence();
+    crate::record::note_policy();
     engine.shared.control().status = Status::Ended as u32;
 }
 

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use threadbare_trace::{Event, FailureKind};
 use threadbare_wire::{
-    Area, ContextRecord, Control, DecisionRecord, LearnedRecord, OfferRecord, Slot, Status, SwitchRecord,
-    flags,
+    Area, CodeRange, ContextRecord, Control, DecisionRecord, LearnedRecord, OfferRecord, Slot, Status,
+    SwitchRecord, flags,
 };
 
 use crate::sys;
@@ -148,9 +148,20 @@ impl Shared {
         self.slot::<LearnedRecord>(self.control().layout.learned, index).map(|place| unsafe { *place })
     }
 
-    /// A record of the script, as a switch (replay) or a decision (prefix).
+    /// The program's own code, as far as the driver told.
+    pub fn own_code(&self) -> &'static [CodeRange] {
+        let control = self.control();
+        let count = control.own_code.min(control.layout.own_code.capacity) as usize;
+        match self.slot::<CodeRange>(control.layout.own_code, 0) {
+            // SAFETY: the driver wrote so many records before the request.
+            Some(first) => unsafe { std::slice::from_raw_parts(first, count) },
+            None => &[],
+        }
+    }
+
+    /// A record of the script, as a switch (replay), a decision (prefix) or a word (requirements).
     pub fn script<T: Copy>(&self, index: u64) -> Option<T> {
-        // SAFETY: the script area is sized for the larger of the two record types.
+        // SAFETY: the script area is sized for the largest of the record types.
         self.slot::<T>(self.control().layout.script, index).map(|place| unsafe { *place })
     }
 
@@ -201,14 +212,15 @@ pub fn note_failure(kind: FailureKind, message: std::fmt::Arguments<'_>) {
             control.stack_len += 1;
         }
     }
-    note_divergence();
+    note_policy();
     control.status = Status::Ended as u32;
 }
 
-/// Writes down where a replay left its schedule, if it did.
-pub fn note_divergence() {
+/// Writes down what the policy has to say in the end: where a replay left its schedule, and what decided.
+pub fn note_policy() {
     let engine = crate::engine::engine();
     let control = engine.shared.control();
+    control.fired = engine.policy.fired();
     if let Some((number, reason)) = engine.divergence() {
         control.diverged_at = number;
         control.divergence.clear();

@@ -60,7 +60,8 @@ pub fn build_policy(shared: &Shared) -> AnyPolicy {
     });
     let choices = (0..plan.script_len)
         .filter_map(|index| shared.script::<DecisionRecord>(index).map(|decision| decision.chosen));
-    threadbare_sched::build(&plan.policy, switches, choices)
+    let words = (0..plan.script_len).filter_map(|index| shared.script::<u64>(index));
+    threadbare_sched::build(&plan.policy, switches, choices, words)
 }
 
 /// Describes the stack of a live pthread.

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use threadbare_sched::{Candidate, Choice, Op, Policy};
 use threadbare_trace::{EventKind, FailureKind, SwitchReason, ThreadId};
-use threadbare_wire::{DecisionRecord, SwitchRecord};
+use threadbare_wire::{DecisionRecord, SwitchRecord, own_place};
 
 use crate::engine::{Engine, RUNNING, WATCHED};
 use crate::fiber::Waitable;
@@ -66,6 +66,22 @@ impl Engine {
             }
         }
         timed_out
+    }
+
+    /// Where in the program's own code the running thread asks for a lock, if the policy wants to know.
+    pub fn lock_place(&mut self, pc: u64) -> u64 {
+        if !self.policy.needs_places() {
+            return 0;
+        }
+        own_place(self.shared.own_code(), std::iter::once(pc).chain(self.current().call_stack()))
+    }
+
+    /// The running thread has taken the lock that it asked for.
+    pub fn took_lock(&mut self) {
+        if self.running {
+            let fiber = self.current();
+            self.policy.took(fiber.id, &fiber.pending);
+        }
     }
 
     /// Lets the policy decide; returns when the running thread may make its operation.
@@ -241,7 +257,8 @@ impl Engine {
         fiber.done = true;
         self.progress += 1;
         self.live.retain(|id| *id != fiber.id);
-        fiber.pending = Op { kind: EventKind::Exit, object: 0, size: 0, site: 0, index: fiber.ops + 1 };
+        fiber.pending =
+            Op { kind: EventKind::Exit, object: 0, size: 0, site: 0, index: fiber.ops + 1, place: 0 };
         let next = match fiber.starting.take() {
             Some(creator) => creator,
             None if self.live.is_empty() => crate::process::end_of_last_thread(),
@@ -256,8 +273,14 @@ impl Engine {
     pub fn run_new_thread(&mut self, new: ThreadId) {
         let fiber = self.current();
         fiber.ops += 1;
-        fiber.pending =
-            Op { kind: EventKind::Create, index: fiber.ops, object: 0, size: 0, site: fiber.pending.site };
+        fiber.pending = Op {
+            kind: EventKind::Create,
+            index: fiber.ops,
+            object: 0,
+            size: 0,
+            site: fiber.pending.site,
+            place: 0,
+        };
         if self.policy.is_replay() {
             let next = self.decide();
             if next != fiber.id {

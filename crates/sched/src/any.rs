@@ -4,7 +4,7 @@ use threadbare_trace::ThreadId;
 
 use crate::{
     Choice, Delay, Directed, Op, Pct, Policy, PolicyKind, PolicySpec, Pos, Prefix, Random, Replay,
-    RoundRobin, Surw, Turn,
+    Requirements, RoundRobin, Surw, Tsa, Turn,
 };
 
 /// One of the policies.
@@ -20,6 +20,7 @@ pub enum AnyPolicy {
     Prefix(Prefix),
     Replay(Replay),
     Directed(Directed),
+    Tsa(Box<Tsa>),
 }
 
 macro_rules! each {
@@ -34,6 +35,7 @@ macro_rules! each {
             AnyPolicy::Prefix($policy) => $body,
             AnyPolicy::Replay($policy) => $body,
             AnyPolicy::Directed($policy) => $body,
+            AnyPolicy::Tsa($policy) => $body,
         }
     };
 }
@@ -41,11 +43,13 @@ macro_rules! each {
 /// Builds the policy that this specification asks for.
 ///
 /// A replay follows `switches` (who stops, before which of its operations, who goes on), a prefix
-/// follows `choices`; the other policies leave both alone. An unknown number means a random walk.
+/// follows `choices`, a controller of synchronization pairs reads its requirements from `words`; the other policies
+/// leave all of them alone. An unknown number means a random walk.
 pub fn build(
     spec: &PolicySpec,
     switches: impl Iterator<Item = (ThreadId, u32, ThreadId)>,
     choices: impl Iterator<Item = ThreadId>,
+    words: impl Iterator<Item = u64>,
 ) -> AnyPolicy {
     match PolicyKind::from_number(spec.kind) {
         Some(PolicyKind::Random) | None => AnyPolicy::Random(Random::new(spec)),
@@ -55,6 +59,7 @@ pub fn build(
         Some(PolicyKind::Delay) => AnyPolicy::Delay(Delay::new(spec)),
         Some(PolicyKind::RoundRobin) => AnyPolicy::RoundRobin(RoundRobin::new(spec)),
         Some(PolicyKind::Directed) => AnyPolicy::Directed(Directed::new(spec)),
+        Some(PolicyKind::Tsa) => AnyPolicy::Tsa(Box::new(Tsa::new(spec, Requirements::from_words(words)))),
         Some(PolicyKind::Prefix) => AnyPolicy::Prefix(Prefix::new(choices.collect())),
         Some(kind @ (PolicyKind::Replay | PolicyKind::Follow)) => {
             let turns = switches.map(|(from, op, to)| Turn { from, op, to }).collect();
@@ -82,6 +87,20 @@ impl AnyPolicy {
     #[inline]
     pub fn is_unfinished_replay(&self) -> bool {
         matches!(self, AnyPolicy::Replay(replay) if replay.left() > 0)
+    }
+
+    /// Whether it looks at where in the program's own code locks are taken.
+    #[inline]
+    pub fn needs_places(&self) -> bool {
+        matches!(self, AnyPolicy::Tsa(_))
+    }
+
+    /// How often each rule of a controller decided; see [`Tsa::fired`].
+    pub fn fired(&self) -> [u64; Tsa::RULES] {
+        match self {
+            AnyPolicy::Tsa(tsa) => tsa.fired(),
+            _ => [0; Tsa::RULES],
+        }
     }
 
     /// The prefix that is followed, if this is one.
@@ -134,6 +153,10 @@ impl Policy for AnyPolicy {
     #[inline]
     fn executed(&mut self, thread: ThreadId, op: &Op) {
         each!(self, policy => policy.executed(thread, op))
+    }
+
+    fn took(&mut self, thread: ThreadId, op: &Op) {
+        each!(self, policy => policy.took(thread, op))
     }
 
     fn gave_way(&mut self, thread: ThreadId) {

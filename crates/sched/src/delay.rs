@@ -1,8 +1,9 @@
 //! Threads in virtual parallel, with random delays.
 //!
-//! This is what stress testing with random sleeps does (RND-y, RND-s10 and RND-s100 of the ARS
-//! paper), in virtual time: every thread has a clock, every operation takes a moment, and the
-//! thread whose clock is behind goes on. With some probability an operation is delayed first.
+//! This is what stress testing with random sleeps does (RND-y, RND-s10 and RND-s100 of the ARS and TSA
+//! papers), in virtual time: every thread has a clock, every operation takes a moment, and the
+//! thread whose clock is behind goes on. With some probability an operation is delayed first, by a random
+//! time up to a limit. Threads that waited for the same thing wake up in any order.
 
 use threadbare_trace::ThreadId;
 
@@ -12,7 +13,7 @@ use crate::{Choice, Op, Policy, PolicySpec, Rng};
 /// What an operation takes at least, in virtual nanoseconds.
 const OPERATION_NS: u64 = 100;
 
-/// What the seed adds to that, at most.
+/// What the seed adds to that, at most, and to a wake-up.
 const JITTER_NS: u64 = 100;
 
 #[derive(Clone, Copy, Default, Debug)]
@@ -31,13 +32,14 @@ pub struct Delay {
     rng: Rng,
     clocks: ByThread<Clock>,
     probability: f64,
+    /// The longest delay.
     delay_ns: u64,
     /// When the latest operation began; threads that were blocked until now go on from here.
     latest: u64,
 }
 
 impl Delay {
-    /// Delays of `spec.size` virtual microseconds with `spec.probability`.
+    /// Delays of up to `spec.size` virtual microseconds with `spec.probability`.
     pub fn new(spec: &PolicySpec) -> Delay {
         Delay {
             rng: Rng::new(spec.seed),
@@ -52,11 +54,13 @@ impl Delay {
     fn arrive(&mut self, thread: ThreadId, op: &Op) -> &mut Clock {
         let latest = self.latest;
         let clock = self.clocks.of(thread);
-        clock.now = clock.now.max(latest);
+        if clock.now < latest {
+            clock.now = latest + self.rng.below(JITTER_NS + 1);
+        }
         if clock.drawn_for != op.index {
             clock.drawn_for = op.index;
             if self.rng.unit() < self.probability {
-                clock.now += self.delay_ns;
+                clock.now += self.rng.below(self.delay_ns + 1);
                 clock.yields |= self.delay_ns == 0;
             }
         }

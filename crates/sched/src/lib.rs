@@ -16,11 +16,13 @@ mod pos;
 mod prefix;
 mod random;
 mod replay;
+mod requirements;
 mod rng;
 mod round_robin;
 mod surw;
 #[cfg(any(test, feature = "toy"))]
 pub mod toy;
+mod tsa;
 
 #[cfg(test)]
 mod tests;
@@ -35,6 +37,8 @@ pub use pos::Pos;
 pub use prefix::Prefix;
 pub use random::Random;
 pub use replay::{Replay, Turn};
+pub use requirements::Requirements;
 pub use rng::Rng;
 pub use round_robin::RoundRobin;
 pub use surw::Surw;
+pub use tsa::Tsa;

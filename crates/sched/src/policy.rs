@@ -18,6 +18,8 @@ pub struct Op {
     pub site: u64,
     /// Which operation of its thread it is, counted from 1.
     pub index: u32,
+    /// For a lock, if the policy asks for it: the code address in the program's own code from which it is taken.
+    pub place: u64,
 }
 
 impl Op {
@@ -80,6 +82,9 @@ pub trait Policy {
     /// A visible step is about to be made by `thread`.
     fn executed(&mut self, _thread: ThreadId, _op: &Op) {}
 
+    /// The lock that a thread's last step was about was taken; a try may fail.
+    fn took(&mut self, _thread: ThreadId, _op: &Op) {}
+
     /// A thread has been spinning and gave way.
     fn gave_way(&mut self, _thread: ThreadId) {}
 
@@ -113,13 +118,15 @@ pub enum PolicyKind {
     Directed = 9,
     /// A list of switches named by events, then everybody comes to an end, main last.
     Follow = 10,
+    /// Pauses threads before locks to cover synchronization pairs.
+    Tsa = 11,
 }
 
 impl PolicyKind {
     /// The kind with this number, if there is one.
     pub fn from_number(number: u32) -> Option<PolicyKind> {
         use PolicyKind::*;
-        [Random, Pct, Pos, Surw, Delay, RoundRobin, Prefix, Replay, Directed, Follow]
+        [Random, Pct, Pos, Surw, Delay, RoundRobin, Prefix, Replay, Directed, Follow, Tsa]
             .into_iter()
             .find(|kind| *kind as u32 == number)
     }
@@ -131,12 +138,13 @@ impl PolicyKind {
 pub struct PolicySpec {
     /// A [`PolicyKind`] by number.
     pub kind: u32,
-    /// PCT: the bug depth. Delay: the length of a delay in virtual microseconds (0: the thread goes
+    /// PCT: the bug depth. Delay: the longest delay in virtual microseconds (0: the thread goes
     /// behind all others that can go on). Round robin: the steps of one turn. Directed: a `Goal`.
+    /// TSA: how many of the rules hold.
     pub size: u32,
     /// PCT: the expected number of steps; 0 if unknown.
     pub steps: u64,
-    /// Delay: the probability of a delay at an operation.
+    /// Delay: the probability of a delay at an operation. TSA: that of staying with a thread between locks.
     pub probability: f64,
     /// The seed.
     pub seed: u64,

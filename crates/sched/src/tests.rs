@@ -4,6 +4,7 @@ mod directed;
 mod forced;
 mod priorities;
 mod statistics;
+mod tsa;
 mod uniform;
 
 use std::collections::BTreeSet;
@@ -13,13 +14,14 @@ use crate::toy::{Step, Toy, Walk};
 use crate::{AnyPolicy, PolicyKind, PolicySpec, Rng, build};
 
 /// The kinds that need no list to follow.
-const FREE: [PolicyKind; 6] = [
+const FREE: [PolicyKind; 7] = [
     PolicyKind::Random,
     PolicyKind::Pct,
     PolicyKind::Pos,
     PolicyKind::Surw,
     PolicyKind::Delay,
     PolicyKind::RoundRobin,
+    PolicyKind::Tsa,
 ];
 
 /// Runs a program with all its locations known to be shared.
@@ -29,7 +31,7 @@ fn run(toy: &Toy, spec: &PolicySpec) -> Walk {
 
 /// A policy with no list to follow.
 fn free(spec: &PolicySpec) -> AnyPolicy {
-    build(spec, empty(), empty())
+    build(spec, empty(), empty(), empty())
 }
 
 /// Threads that each write a number of times to a location of their own, or to a common one.

@@ -43,8 +43,13 @@ pub struct Toy {
 }
 
 impl Toy {
+    /// The place of a step, counted from 0, in the code that all threads share.
+    pub const fn place(step: usize) -> u64 {
+        step as u64 + 1
+    }
+
     /// The code address of a thread's step, counted from 0.
-    pub fn site(thread: usize, step: usize) -> u64 {
+    pub const fn site(thread: usize, step: usize) -> u64 {
         (thread as u64 + 1) << 32 | (step as u64 + 1)
     }
 }
@@ -173,6 +178,9 @@ impl Machine<'_> {
                 policy.executed(thread, &op);
             }
             self.make(thread, policy);
+            if op.kind == EventKind::Lock {
+                policy.took(thread, &op);
+            }
             self.walk.order.push(thread);
             self.walk.ops.push(op);
             current = thread;
@@ -214,7 +222,7 @@ impl Machine<'_> {
             Step::SkipIf(..) | Step::BackIf(..) | Step::Fail => (EventKind::Yield, 0, 0),
         };
         let site = Toy::site(thread, self.next[thread]);
-        Op { kind, object, size, site, index: self.made[thread] + 1 }
+        Op { kind, object, size, site, index: self.made[thread] + 1, place: Toy::place(self.next[thread]) }
     }
 
     fn is_visible(&self, op: &Op) -> bool {

@@ -51,6 +51,7 @@ impl Baseline {
         control.message.clear();
         control.divergence.clear();
         control.diverged_at = 0;
+        control.fired = Default::default();
         control.failure_kind = 0;
         control.uncontrolled = 0;
         control.failure_thread = ThreadId::MAIN;

@@ -1,7 +1,13 @@
 //! What came back from one run of the program.
 
+use std::sync::Arc;
+
+use threadbare_sched::{Requirements, Tsa};
 use threadbare_trace::{Event, Failure, Outcome, ThreadId};
 use threadbare_wire::{ContextRecord, DecisionRecord, LearnedRecord, SwitchRecord};
+
+use crate::modules::Modules;
+use crate::own_code::OwnCode;
 
 /// One run that ended.
 #[derive(Clone, Debug)]
@@ -16,6 +22,8 @@ pub struct Execution {
     pub decisions: Vec<DecisionRecord>,
     /// The calls in progress that events and switches refer to; the first one has number 1.
     pub contexts: Vec<ContextRecord>,
+    /// What is loaded where: the code that addresses in it refer to.
+    pub modules: Arc<Modules>,
     /// Visible steps made.
     pub steps: u64,
     /// Threads created, main included.
@@ -32,6 +40,10 @@ pub struct Execution {
     pub stalled: bool,
     /// For a replay: the number of the first switch that could not be followed, and why.
     pub divergence: Option<(u64, String)>,
+    /// How often each rule of a controller decided; see `threadbare_sched::Tsa`.
+    pub fired: [u64; Tsa::RULES],
+    /// Which code is the programmer's own.
+    pub own_code: Arc<OwnCode>,
 }
 
 impl Execution {
@@ -43,6 +55,7 @@ impl Execution {
             switches: Vec::new(),
             decisions: Vec::new(),
             contexts: Vec::new(),
+            modules: Arc::default(),
             steps: 0,
             threads: 1,
             peak_threads: 1,
@@ -51,7 +64,14 @@ impl Execution {
             output: output.into_bytes(),
             stalled: false,
             divergence: None,
+            fired: Default::default(),
+            own_code: Arc::default(),
         }
+    }
+
+    /// The place in the program's own code from which a step of this execution was made.
+    pub fn place(&self, event: &Event) -> u64 {
+        self.own_code.place(event.pc, event.context, &self.contexts)
     }
 }
 
@@ -65,4 +85,6 @@ pub enum Script {
     Replay(Vec<SwitchRecord>),
     /// These threads at the first decisions.
     Prefix(Vec<ThreadId>),
+    /// These synchronization pairs are to be covered.
+    Requirements(Arc<Requirements>),
 }

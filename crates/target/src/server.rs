@@ -18,6 +18,7 @@ use crate::launch::{Launched, Output, Process, launch};
 use crate::memory::Memory;
 use crate::modules::Modules;
 use crate::outcome;
+use crate::own_code::OwnCode;
 use crate::program::Program;
 use crate::replies::{Answer, Replies};
 use crate::runtime_library::RuntimeLibrary;
@@ -74,7 +75,8 @@ pub struct Server {
     stdin: Option<(File, u64)>,
     pub(crate) memory: Memory,
     baseline: Baseline,
-    modules: Modules,
+    modules: Arc<Modules>,
+    own_code: Arc<OwnCode>,
     pub(crate) options: ServerOptions,
     pool: u32,
     learned: u64,
@@ -124,7 +126,8 @@ impl Server {
         let position = |mut file: File| file.stream_position().map(|position| (file, position));
         let stdin = stdin.map(position).transpose().map_err(StartError::Resources)?;
         let written = output.read(0).map_err(StartError::Resources)?;
-        let modules = Modules::of_process(process.id()).map_err(StartError::Resources)?;
+        let modules = Arc::new(Modules::of_process(process.id()).map_err(StartError::Resources)?);
+        let own_code = Arc::new(OwnCode::of(&modules));
         let baseline = Baseline::take(memory.control(), written);
         Ok(Server {
             process,
@@ -135,6 +138,7 @@ impl Server {
             memory,
             baseline,
             modules,
+            own_code,
             options: options.clone(),
             pool: 0,
             learned: 0,
@@ -179,6 +183,11 @@ impl Server {
         &self.modules
     }
 
+    /// Which code of the program is the programmer's own.
+    pub fn own_code(&self) -> &Arc<OwnCode> {
+        &self.own_code
+    }
+
     /// Whether every server of this program loads it at the same addresses. Where a sandbox forbids
     /// that, addresses learned from one server mean nothing to another.
     pub fn has_fixed_addresses(&self) -> bool {
@@ -192,6 +201,9 @@ impl Server {
         flags: u32,
     ) -> Result<(), RunError> {
         let script_len = self.write_script(script)?;
+        if matches!(script, Script::Requirements(_)) {
+            self.tell_own_code();
+        }
         let control = self.memory.control_mut();
         self.baseline.restore(control);
         control.plan = Plan { policy, max_steps: self.options.max_steps, script_len, flags, pool: self.pool };
@@ -204,10 +216,22 @@ impl Server {
         Ok(())
     }
 
+    /// Tells the runtime which code is the programmer's own, once.
+    fn tell_own_code(&mut self) {
+        if self.memory.control().own_code == 0 {
+            let area = self.memory.layout().own_code;
+            let own = self.own_code.ranges();
+            let own = &own[..own.len().min(area.capacity as usize)];
+            // SAFETY: the area holds code ranges.
+            unsafe { self.memory.write(area, 0, own) };
+            self.memory.control_mut().own_code = own.len() as u64;
+        }
+    }
+
     /// Puts a script where the runtime reads it; returns its length.
     pub(crate) fn write_script(&mut self, script: &Script) -> Result<u64, RunError> {
         let area = self.memory.layout().script;
-        // SAFETY: the script area is laid out for switches, the larger of the two record types.
+        // SAFETY: the script area is laid out for switches, the largest of the record types.
         let (fits, len) = unsafe {
             match script {
                 Script::None => (true, 0),
@@ -216,6 +240,10 @@ impl Server {
                     let chosen = |thread: &_| DecisionRecord { chosen: *thread, ..DecisionRecord::default() };
                     let records: Vec<DecisionRecord> = threads.iter().map(chosen).collect();
                     (self.memory.write(area, 0, &records), records.len())
+                }
+                Script::Requirements(requirements) => {
+                    let words = requirements.to_words();
+                    (self.memory.write(area, 0, &words), words.len())
                 }
             }
         };
@@ -320,6 +348,7 @@ impl Server {
             switches,
             decisions,
             contexts,
+            modules: Arc::clone(&self.modules),
             steps: control.steps,
             threads: control.threads,
             peak_threads: control.peak_threads,
@@ -328,6 +357,8 @@ impl Server {
             output,
             stalled: told.stalled,
             divergence,
+            fired: control.fired,
+            own_code: Arc::clone(&self.own_code),
         })
     }
 

@@ -38,11 +38,7 @@ pub struct Site {
 impl Site {
     /// Whether the place is in the program's own source, not in a header of the system.
     pub fn is_own(&self) -> bool {
-        const SYSTEM: [&str; 4] = ["/usr/include/", "/usr/lib/", "/usr/local/include/", "/rustc/"];
-        let in_system = |file: &str| {
-            SYSTEM.iter().any(|folder| file.starts_with(folder)) || file.ends_with("/include/threadbare.h")
-        };
-        self.module != RUNTIME_LIBRARY && self.file.as_deref().is_some_and(|file| !in_system(file))
+        self.module != RUNTIME_LIBRARY && self.file.as_deref().is_some_and(|file| !is_of_system(file))
     }
 
     /// The source file without its folders.
@@ -272,8 +268,14 @@ impl Symbols {
     }
 }
 
+/// Whether a source file is a library's that comes with the compiler or the system, or ours.
+pub(crate) fn is_of_system(file: &str) -> bool {
+    const SYSTEM: [&str; 4] = ["/usr/include/", "/usr/lib/", "/usr/local/include/", "/rustc/"];
+    SYSTEM.iter().any(|folder| file.starts_with(folder)) || file.ends_with("/include/threadbare.h")
+}
+
 /// The calls in progress, from the inside out, each by where it returns to.
-fn calls(pc: u64, context: u32, contexts: &[ContextRecord]) -> impl Iterator<Item = u64> {
+pub(crate) fn calls(pc: u64, context: u32, contexts: &[ContextRecord]) -> impl Iterator<Item = u64> {
     let call = |number: u32| contexts.get((number as usize).checked_sub(1)?);
     let callers = std::iter::successors(call(context), move |inner| call(inner.parent));
     std::iter::once(pc).chain(callers.map(|caller| caller.pc))

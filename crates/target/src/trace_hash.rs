@@ -86,6 +86,7 @@ mod tests {
             switches: Vec::new(),
             decisions: Vec::new(),
             contexts: Vec::new(),
+            modules: Default::default(),
             steps: 4,
             threads: 2,
             peak_threads: 2,
@@ -94,6 +95,8 @@ mod tests {
             output: Vec::new(),
             stalled: false,
             divergence: None,
+            fired: Default::default(),
+            own_code: Default::default(),
         };
         (execution, Symbols::new(&Modules::with_one("lib.so", code, 0x4000)))
     }

@@ -2,7 +2,7 @@
 
 mod frame_sizes;
 mod locals;
-mod reading;
+pub(crate) mod reading;
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -3,6 +3,7 @@
 use threadbare_trace::{ContextRecord, Event, SwitchRecord};
 
 use crate::control::{Control, DecisionRecord, LearnedRecord, OfferRecord, Slot};
+use crate::own_code::CodeRange;
 
 /// One area: an offset from the start of the memory and a capacity in records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,6 +37,8 @@ pub struct Layout {
     pub offers: Area,
     /// Orders to steered copies.
     pub slots: Area,
+    /// The program's own code, in order of address.
+    pub own_code: Area,
     /// The size of the whole.
     pub bytes: u64,
 }
@@ -61,6 +64,7 @@ impl Layout {
         let discovered = area(size_of::<LearnedRecord>(), 1 << 20);
         let offers = area(size_of::<OfferRecord>(), 1 << 16);
         let slots = area(size_of::<Slot>(), 1 << 10);
+        let own_code = area(size_of::<CodeRange>(), 1 << 20);
         Layout {
             events,
             switches,
@@ -71,6 +75,7 @@ impl Layout {
             discovered,
             offers,
             slots,
+            own_code,
             bytes: end.next_multiple_of(4096),
         }
     }

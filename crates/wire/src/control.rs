@@ -1,6 +1,6 @@
 //! The control block.
 
-use threadbare_sched::PolicySpec;
+use threadbare_sched::{PolicySpec, Tsa};
 use threadbare_trace::ThreadId;
 
 /// Marks the memory as ours, with the layout's version in the low bits.
@@ -196,7 +196,8 @@ pub struct Plan {
     pub policy: PolicySpec,
     /// Visible steps after which the execution counts as hung.
     pub max_steps: u64,
-    /// Records in the script area: `SwitchRecord`s for a replay, `DecisionRecord`s for a prefix.
+    /// Records in the script area: `SwitchRecord`s for a replay, `DecisionRecord`s for a prefix, words for
+    /// requirements.
     pub script_len: u64,
     /// See [`flags`].
     pub flags: u32,
@@ -219,6 +220,8 @@ pub struct Control {
     pub plan: Plan,
     /// Records in the learned area that the server has to apply before the next copy.
     pub learned_in: u64,
+    /// Records in the own-code area; only policies that look at where locks are taken need them.
+    pub own_code: u64,
     /// Records in the discovered area that this execution has added.
     pub learned_out: u64,
     /// Events written.
@@ -255,6 +258,8 @@ pub struct Control {
     pub diverged_at: u64,
     /// For a replay: what happened instead.
     pub divergence: Text<MESSAGE_BYTES>,
+    /// How often each rule of a controller decided.
+    pub fired: [u64; Tsa::RULES],
 }
 
 /// One decision: who could go, and who went.

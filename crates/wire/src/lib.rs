@@ -6,12 +6,14 @@
 
 mod area;
 mod control;
+mod own_code;
 
 pub use area::{Area, Layout};
 pub use control::{
     Control, DecisionRecord, LearnedRecord, MAGIC, MESSAGE_BYTES, News, OfferRecord, Order, Plan, Reply,
     Request, STACK_DEPTH, Slot, Status, Text, flags,
 };
+pub use own_code::{CodeRange, own_place};
 pub use threadbare_trace::{ContextRecord, SwitchRecord};
 
 /// The number a tested program takes its process for; its threads follow. It is above what the kernel gives to

@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use threadbare_trace::{Event, ThreadId};
+use threadbare_trace::ThreadId;
 
-use super::{Criterion, Total};
+use super::{Criterion, Seen, Total};
 use crate::patterns::{Change, Limits, Manner, Matcher, ObjectId, Objects, PatternSet, SiteId};
 
 /// Who accesses a variable, and from where.
@@ -76,12 +76,12 @@ impl Criterion for MapCoverage {
         "memory-access patterns"
     }
 
-    fn observe(&mut self, events: &[Event]) {
+    fn observe(&mut self, seen: &Seen<'_>) {
         let limits = Limits::default();
         let mut objects = Objects::new(Vec::new(), &limits);
         let mut matcher = Matcher::new(limits);
         let (mut changes, mut found) = (Vec::new(), Vec::new());
-        for (index, event) in events.iter().enumerate() {
+        for (index, event) in seen.events.iter().enumerate() {
             objects.observe(index, event, &mut changes);
             for change in changes.drain(..) {
                 match change {
@@ -113,7 +113,7 @@ impl Criterion for MapCoverage {
 
 #[cfg(test)]
 mod tests {
-    use threadbare_trace::EventKind;
+    use threadbare_trace::{Event, EventKind};
 
     use super::*;
     use crate::patterns::TraceMatcher;
@@ -135,14 +135,14 @@ mod tests {
     #[test]
     fn the_estimate_is_that_of_the_formula() {
         let mut coverage = MapCoverage::default();
-        coverage.observe(&example());
+        coverage.observe(&Seen::plain(&example()));
         // Seven reads and one write: 2·7·1 + 1 + 49·1 + 3·7·1 + 1.
         assert_eq!(coverage.total(), Total::Estimated(14 + 1 + 49 + 21 + 1));
         // A second variable with two reads and two writes, by hand.
         let second = [(1, 30, EventKind::Read), (1, 31, EventKind::Write), (2, 32, EventKind::Read)];
         let mut events: Vec<Event> = second.map(|(thread, pc, kind)| access(thread, pc, kind, 128)).into();
         events.push(access(2, 33, EventKind::Write, 128));
-        coverage.observe(&events);
+        coverage.observe(&Seen::plain(&events));
         let (own, joined) = (2 * 4 + 4 + 8 + 3 * 8 + 8, 3 * 4 + 6 * (7 * 4));
         assert_eq!(coverage.total(), Total::Estimated(86 + own + joined));
     }
@@ -150,11 +150,11 @@ mod tests {
     #[test]
     fn private_variables_and_those_that_nobody_writes_have_no_patterns() {
         let mut coverage = MapCoverage::default();
-        coverage.observe(&[
+        coverage.observe(&Seen::plain(&[
             access(1, 1, EventKind::Read, 64),
             access(2, 2, EventKind::Read, 64),
             access(1, 3, EventKind::Write, 128),
-        ]);
+        ]));
         assert_eq!((coverage.covered(), coverage.total()), (0, Total::Estimated(0)));
     }
 
@@ -164,12 +164,12 @@ mod tests {
         let mut turned = events.clone();
         turned.rotate_right(1);
         let mut coverage = MapCoverage::default();
-        coverage.observe(&events);
+        coverage.observe(&Seen::plain(&events));
         let first = coverage.covered();
         assert_eq!(first, TraceMatcher::patterns_of(&events).len() as u64);
-        coverage.observe(&events);
+        coverage.observe(&Seen::plain(&events));
         assert_eq!(coverage.covered(), first);
-        coverage.observe(&turned);
+        coverage.observe(&Seen::plain(&turned));
         let both: PatternSet = TraceMatcher::patterns_of(&events)
             .iter()
             .chain(TraceMatcher::patterns_of(&turned).iter())

@@ -3,14 +3,22 @@
 //! A criterion is one file here and its name in [`CRITERIA`] and [`by_name`]. It is shown every execution of a campaign,
 //! in order; nobody else needs to know what it counts.
 
+mod concurrent_pairs;
+mod def_use;
 mod map;
+mod pair;
+mod seen;
+pub mod sync_pairs;
 
-use threadbare_trace::Event;
-
+pub use concurrent_pairs::ConcurrentPairs;
+pub use def_use::DefUse;
 pub use map::MapCoverage;
+pub use pair::{Pair, PairSets};
+pub use seen::Seen;
+use sync_pairs::{Precision, SyncPairs};
 
 /// The names of all criteria.
-pub const CRITERIA: &[&str] = &["map"];
+pub const CRITERIA: &[&str] = &["sp", "sp-refined", "map", "def-use", "concurrent-pairs"];
 
 /// How much there is to be covered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,20 +53,29 @@ pub trait Criterion: Send {
     /// What it counts, such as `memory-access patterns`.
     fn unit(&self) -> &'static str;
 
-    /// Takes in the events of an execution.
-    fn observe(&mut self, events: &[Event]);
+    /// Takes in an execution.
+    fn observe(&mut self, seen: &Seen<'_>);
 
     /// How much has been covered.
     fn covered(&self) -> u64;
 
     /// How much there is to be covered, as far as the executions so far tell.
     fn total(&self) -> Total;
+
+    /// What was expected and what was shown, where it counts pairs of places that can be listed.
+    fn pairs(&self) -> Option<PairSets> {
+        None
+    }
 }
 
 /// The criterion of this name.
 pub fn by_name(name: &str) -> Option<Box<dyn Criterion>> {
     match name {
+        "sp" => Some(Box::new(SyncPairs::new(Precision::Paper))),
+        "sp-refined" => Some(Box::new(SyncPairs::new(Precision::Refined))),
         "map" => Some(Box::<MapCoverage>::default()),
+        "def-use" => Some(Box::<DefUse>::default()),
+        "concurrent-pairs" => Some(Box::<ConcurrentPairs>::default()),
         _ => None,
     }
 }

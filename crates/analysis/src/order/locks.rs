@@ -20,7 +20,7 @@ pub(super) struct Lock {
 impl Order {
     /// A thread takes a lock, alone or with others.
     pub(super) fn take(&mut self, thread: ThreadId, lock: u64, alone: bool) {
-        if lock == 0 {
+        if lock == 0 || !self.rules.count_sections() {
             return;
         }
         if self.rules != Rules::Observed {
@@ -51,6 +51,9 @@ impl Order {
 
     /// A thread releases a lock.
     pub(super) fn give(&mut self, thread: ThreadId, lock: u64) {
+        if !self.rules.count_sections() {
+            return;
+        }
         let clock = Arc::clone(self.clock(thread));
         if self.rules == Rules::Observed {
             let place = self.locks.entry(lock);

@@ -2,7 +2,7 @@
 //!
 //! Thread creation and join, barriers, condition variables, semaphores, once-routines, atomics and
 //! futexes enforce an order. Locks do not: they keep steps apart but let them come in any order
-//! (but see [`sections`]). So there are four readings of a trace, see [`Rules`].
+//! (but see [`sections`]). So there are several readings of a trace, see [`Rules`].
 //!
 //! All atomics are taken as acquiring what they read and releasing what they write, as the program
 //! was run. A store replaces what the location hands on, a read-modify-write adds to it.
@@ -12,6 +12,7 @@ mod barrier;
 mod condition;
 mod descriptors;
 mod locks;
+mod rules;
 mod sections;
 
 use std::sync::Arc;
@@ -23,37 +24,11 @@ use self::barrier::Barrier;
 use self::condition::Condition;
 use self::descriptors::{is_input, is_output};
 use self::locks::Lock;
+pub use self::rules::Rules;
 use self::sections::Sections;
 use crate::access::reborn;
 use crate::address_table::{AddressTable, NumberMap};
 use crate::clocks::{Epoch, Stamp, VectorClock};
-
-/// Which synchronization counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Rules {
-    /// What enforces an order, and nothing else: what holds in every run that makes the same steps.
-    Enforced,
-    /// Also the order in which locks happened to be taken: the happens-before of the observed run.
-    Observed,
-    /// What enforces an order, and values handed over under a lock ([`Order::hand_over`]): what
-    /// holds in every run whose threads see each other's values as they did here.
-    HandedOver,
-    /// What the program's structure enforces: creation and join, barriers and once-routines. Nobody can make steps that
-    /// are ordered by it come the other way round, whatever the threads see.
-    Structural,
-}
-
-impl Rules {
-    fn count(self, kind: EventKind) -> bool {
-        use EventKind::*;
-        self != Rules::Structural
-            || matches!(
-                kind,
-                Create | Start | Exit | Join | BarrierArrive | BarrierLeave | OnceBegin | OnceEnd | OnceSeen
-            )
-            || matches!(kind, Init | Destroy | Alloc | Free | Frame)
-    }
-}
 
 struct Thread {
     clock: Arc<VectorClock>,

@@ -6,6 +6,7 @@ use crate::campaign::Options;
 use crate::coverage::Covered;
 use crate::error::ExploreError;
 use crate::ledger::Verdict;
+use crate::saturation::{SaturationRule, Window};
 
 fn covered(strategy: &str, executions: u64) -> (Covered, crate::Effort) {
     let lab = Lab::ill_mannered(2, 2, Manners { all_shared: true, ..Manners::default() });
@@ -47,10 +48,53 @@ fn pcr_comes_to_an_end_and_claims_nothing() {
     assert!(result.executions < 300);
 }
 
+fn until_saturated(strategy: &str, coverage: &[&str], jobs: usize) -> crate::Campaign {
+    let lab = Lab::ill_mannered(2, 2, Manners { all_shared: true, ..Manners::default() });
+    let options = Options {
+        keep_going: true,
+        coverage: coverage.iter().map(|name| (*name).to_string()).collect(),
+        saturation: SaturationRule { window: Window::Executions(40), coefficient: 0.1 },
+        until_saturated: true,
+        jobs,
+        ..options(strategy, 5000)
+    };
+    campaign(&lab, &options).unwrap()
+}
+
+#[test]
+fn every_strategy_and_criterion_can_end_by_saturation() {
+    for strategy in ["random", "pct", "pos", "delay-yield", "auto"] {
+        for criterion in threadbare_analysis::coverage::CRITERIA {
+            let result = until_saturated(strategy, &[criterion], 1);
+            let point = result.coverage[0].saturation.unwrap();
+            assert!(result.saturated && result.executions < 5000, "{strategy} {criterion}");
+            assert_eq!((point.executions, point.covered), (result.executions, result.coverage[0].covered));
+            assert!(point.executions >= 40, "{strategy} {criterion}: {point:?}");
+        }
+    }
+}
+
+#[test]
+fn with_several_criteria_the_last_one_ends_it() {
+    let alone = |name| until_saturated("random", &[name], 1).executions;
+    let both = until_saturated("random", &["map", "concurrent-pairs"], 1);
+    assert!(both.executions >= alone("map").max(alone("concurrent-pairs")));
+    assert!(both.coverage.iter().all(|it| it.saturation.is_some()));
+}
+
+#[test]
+fn saturation_comes_at_the_same_execution_however_many_run_at_once() {
+    let figures = |jobs| {
+        let result = until_saturated("random", &["map", "def-use"], jobs);
+        (result.executions, result.coverage.iter().map(|it| it.covered).collect::<Vec<_>>())
+    };
+    assert_eq!(figures(1), figures(3));
+}
+
 #[test]
 fn an_unknown_criterion_is_named() {
     let options = Options { coverage: vec!["mop".to_string()], ..options("random", 1) };
     let error = campaign(&Lab::lost_update(2, 1), &options).unwrap_err();
     assert!(matches!(&error, ExploreError::UnknownCriterion(name) if name == "mop"));
-    assert!(error.to_string().contains("use map"), "{error}");
+    assert!(error.to_string().contains("use sp, sp-refined, map"), "{error}");
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use threadbare_sched::toy::{Step, Toy, Walk};
-use threadbare_sched::{PolicyKind, build};
+use threadbare_sched::{AnyPolicy, PolicyKind, build};
 use threadbare_target::{Execution, Pause, Script, Snapshot, Stop};
 use threadbare_trace::{Event, EventKind, Failure, FailureKind, Outcome, ThreadId};
 use threadbare_wire::{DecisionRecord, LearnedRecord, OfferRecord, SwitchRecord};
@@ -168,9 +168,19 @@ impl Launch for Lab {
 }
 
 impl ToyRunner {
-    fn walk(&self, plan: &Plan, prefix: &[ThreadId], turns: &[(ThreadId, u32, ThreadId)]) -> Walk {
-        let mut policy = build(&plan.policy, turns.iter().copied(), prefix.iter().copied());
-        self.bench.toy.run(&mut policy, &self.known)
+    fn walk(
+        &self,
+        plan: &Plan,
+        prefix: &[ThreadId],
+        turns: &[(ThreadId, u32, ThreadId)],
+    ) -> (Walk, AnyPolicy) {
+        let words = match &plan.script {
+            Script::Requirements(requirements) => requirements.to_words(),
+            _ => Vec::new(),
+        };
+        let mut policy =
+            build(&plan.policy, turns.iter().copied(), prefix.iter().copied(), words.into_iter());
+        (self.bench.toy.run(&mut policy, &self.known), policy)
     }
 
     fn judge(&self, walk: &Walk) -> Outcome {
@@ -210,7 +220,7 @@ impl Steer for ToyRunner {
             Script::Replay(switches) => switches.iter().map(|turn| (turn.from, turn.op, turn.to)).collect(),
             _ => Vec::new(),
         };
-        let walk = self.walk(plan, &prefix, &turns);
+        let (walk, policy) = self.walk(plan, &prefix, &turns);
         let seen = Seen::new(prefix, turns, &walk, bench.toy.threads.len());
         bench.seen.lock().unwrap().push(seen);
         let outcome = if bench.manners.uncontrolled_every.is_some_and(|every| run.is_multiple_of(every)) {
@@ -219,7 +229,7 @@ impl Steer for ToyRunner {
             self.judge(&walk)
         };
         let ends = ends(&walk);
-        let mut run = execution(&bench.toy, walk, outcome);
+        let mut run = Execution { fired: policy.fired(), ..execution(&bench.toy, walk, outcome) };
         for (step, end) in ends.into_iter().rev() {
             run.events.insert(step + 1, end);
         }
@@ -254,7 +264,7 @@ impl ToyRunner {
     /// Goes along a path and stops at the decision behind it; events count from step `from` on.
     fn go(&mut self, path: Vec<ThreadId>, from: usize) -> Stop {
         let plan = Plan::new(PolicyKind::Prefix, 1, "steered");
-        let walk = self.walk(&plan, &path, &[]);
+        let (walk, _) = self.walk(&plan, &path, &[]);
         let Some(decision) = walk.decisions.get(path.len()).copied() else {
             let outcome = self.judge(&walk);
             let seen = Seen::new(path, Vec::new(), &walk, self.bench.toy.threads.len());
@@ -326,8 +336,7 @@ fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
     let event = |step: usize| {
         let (op, (value, old)) = (&walk.ops[step], walk.effects[step]);
         Event {
-            // The place in the code, which is the same for all threads.
-            pc: op.site & u64::from(u32::MAX),
+            pc: op.place,
             addr: op.object,
             value,
             old,
@@ -355,6 +364,7 @@ fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
         events: (0..walk.ops.len()).map(event).collect(),
         switches: walk.turns.iter().map(switch).collect(),
         contexts: Vec::new(),
+        modules: Default::default(),
         decisions: walk.decisions.iter().map(decision).collect(),
         steps: walk.order.len() as u64,
         threads: toy.threads.len() as u32,
@@ -364,5 +374,7 @@ fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
         output: Vec::new(),
         stalled: false,
         divergence: None,
+        fired: Default::default(),
+        own_code: Arc::default(),
     }
 }

@@ -62,7 +62,9 @@ pub fn step_when(
     let engine = engine();
     let fiber = engine.current();
     fiber.ops += 1;
-    let op = Op { kind, object: object as u64, size: 0, site: pc, index: fiber.ops };
+    let is_lock = matches!(kind, EventKind::Lock | EventKind::ReadLock);
+    let place = if is_lock { engine.lock_place(pc) } else { 0 };
+    let op = Op { kind, object: object as u64, size: 0, site: pc, index: fiber.ops, place };
     engine.point(op, wait, timed)
 }
 

@@ -189,6 +189,7 @@ pub fn lock(mutex: *mut Mutex, limit: Limit, pc: u64) -> c_int {
         return libc::ENOTRECOVERABLE;
     }
     mutex.take(fiber);
+    engine().took_lock();
     let would_not_wait = u64::from(limit != Limit::Forever);
     engine().note(EventKind::Lock, object, 0, u64::from(mutex.depth), would_not_wait);
     if mutex.owner_died { libc::EOWNERDEAD } else { 0 }

@@ -46,7 +46,14 @@ pub unsafe extern "C-unwind" fn __threadbare_std_entry(
             (*fiber).ops += 1;
             (*fiber).pending.site = pc;
             access::touch_range(&*fiber, word, usize::from(WORD), kind.writes());
-            let op = Op { kind, object: word as u64, size: u32::from(WORD), site: pc, index: (*fiber).ops };
+            let op = Op {
+                kind,
+                object: word as u64,
+                size: u32::from(WORD),
+                site: pc,
+                index: (*fiber).ops,
+                place: 0,
+            };
             engine().point(op, None, false);
             let value = access::load(word, WORD);
             match deed {

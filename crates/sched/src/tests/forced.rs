@@ -15,12 +15,12 @@ fn turn(from: u16, op: u32, to: u16) -> Turn {
 
 fn follow_turns(turns: &[Turn]) -> AnyPolicy {
     let switches = turns.iter().map(|turn| (turn.from, turn.op, turn.to));
-    build(&PolicySpec::new(PolicyKind::Replay, 0), switches, empty())
+    build(&PolicySpec::new(PolicyKind::Replay, 0), switches, empty(), empty())
 }
 
 fn follow_choices(choices: &[u16]) -> AnyPolicy {
     let choices = choices.iter().map(|&thread| ThreadId(thread));
-    build(&PolicySpec::new(PolicyKind::Prefix, 0), empty(), choices)
+    build(&PolicySpec::new(PolicyKind::Prefix, 0), empty(), choices, empty())
 }
 
 fn divergence(policy: &AnyPolicy) -> Option<(u64, Reason)> {
@@ -125,7 +125,8 @@ fn who_follows_a_list_lets_main_go_last_afterwards() {
     let toy = writers(&[3, 2, 2], true);
     let follow = |turns: &[(u16, u32, u16)]| {
         let turns = turns.iter().map(|(from, op, to)| (ThreadId(*from), *op, ThreadId(*to)));
-        let mut policy = build(&PolicySpec::new(PolicyKind::Follow, 1), turns, std::iter::empty());
+        let mut policy =
+            build(&PolicySpec::new(PolicyKind::Follow, 1), turns, std::iter::empty(), std::iter::empty());
         toy.run(&mut policy, &toy.locations()).word()
     };
     assert_eq!(follow(&[]), "1122000");

@@ -6,6 +6,7 @@ use threadbare_trace::{EventKind, ThreadId};
 
 use super::statistics::assert_uniform;
 use super::{free, run, writers};
+use crate::toy::{Step, Toy};
 use crate::{Candidate, Choice, Op, Policy, PolicyKind, PolicySpec};
 
 fn pct(depth: u32, steps: u64, seed: u64) -> PolicySpec {
@@ -60,7 +61,7 @@ fn extreme_depths_and_unknown_lengths_are_harmless() {
 }
 
 fn reads(index: u32) -> [Op; 3] {
-    [0, 1, 2].map(|t| Op { kind: EventKind::AtomicRead, object: t, size: 4, site: 0, index })
+    [0, 1, 2].map(|t| Op { kind: EventKind::AtomicRead, object: t, size: 4, site: 0, index, place: 0 })
 }
 
 #[test]
@@ -107,6 +108,34 @@ fn a_long_delay_lets_the_other_thread_finish() {
         |seed| PolicySpec { size: 10_000, probability: 0.05, ..PolicySpec::new(PolicyKind::Delay, seed) };
     let overtaken = (0..500).filter(|&seed| run(&toy, &spec(seed)).word().ends_with('0'));
     assert!(overtaken.count() > 10);
+}
+
+#[test]
+fn delays_are_of_any_length_up_to_the_limit() {
+    // Three uniform delays are together shorter than a fourth one in 1 of 24 cases; were all of one length, never.
+    let toy = writers(&[3, 1], true);
+    let spec =
+        |seed| PolicySpec { size: 10_000, probability: 1.0, ..PolicySpec::new(PolicyKind::Delay, seed) };
+    let count = |word: &str| (0..4800).filter(|&seed| run(&toy, &spec(seed)).word() == word).count();
+    assert!((150..250).contains(&count("0001")), "{} of 4800", count("0001"));
+    assert!((2250..2550).contains(&count("1000")), "{} of 4800", count("1000"));
+}
+
+#[test]
+fn whoever_waited_for_a_lock_may_get_it_next() {
+    // The first thread takes the lock at once and keeps it while the two others come to wait for it.
+    let lock = |steps: usize| {
+        let mut section = vec![Step::Lock(1000)];
+        section.extend(vec![Step::Write(8); steps]);
+        section.push(Step::Unlock(1000));
+        section
+    };
+    let toy = Toy { threads: vec![lock(50), lock(1), lock(1)] };
+    let spec = |seed| PolicySpec { probability: 0.0, ..PolicySpec::new(PolicyKind::Delay, seed) };
+    let runs = (0..400).map(|seed| run(&toy, &spec(seed)).word());
+    let runs: Vec<String> = runs.filter(|word| word.starts_with('0')).collect();
+    let second = runs.iter().filter(|word| word.find('1') < word.find('2')).count();
+    assert!((runs.len() / 3..2 * runs.len() / 3).contains(&second), "{second} of {}", runs.len());
 }
 
 #[test]

@@ -14,9 +14,18 @@ use super::locals::{Function, code_of};
 use super::{Member, Shape, Type, TypeId, Types};
 
 pub(super) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
-pub(super) type Dwarf<'a> = gimli::Dwarf<Slice<'a>>;
-pub(super) type Unit<'a> = gimli::Unit<Slice<'a>>;
-pub(super) type Entry<'a> = gimli::DebuggingInformationEntry<Slice<'a>>;
+pub(crate) type Dwarf<'a> = gimli::Dwarf<Slice<'a>>;
+pub(crate) type Unit<'a> = gimli::Unit<Slice<'a>>;
+pub(crate) type Entry<'a> = gimli::DebuggingInformationEntry<Slice<'a>>;
+
+/// The debug information in a file's content; there may be none in it.
+pub(crate) fn debug_information<'a>(elf: &ElfFile<'a, FileHeader64<Endianness>>) -> gimli::Result<Dwarf<'a>> {
+    Dwarf::load(|id: gimli::SectionId| {
+        let section = elf.section_by_name(id.name());
+        let data = section.and_then(|section| section.data().ok()).unwrap_or_default();
+        Ok(EndianSlice::new(data, RunTimeEndian::Little))
+    })
+}
 
 /// Reads a file's debug information.
 pub(super) fn read(path: &Path) -> Types {
@@ -39,13 +48,8 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    fn read<'a>(&mut self, elf: &ElfFile<'a, FileHeader64<Endianness>>) -> gimli::Result<()> {
-        let section = |id: gimli::SectionId| -> gimli::Result<Slice<'a>> {
-            let section = elf.section_by_name(id.name());
-            let data = section.and_then(|section| section.data().ok()).unwrap_or_default();
-            Ok(EndianSlice::new(data, RunTimeEndian::Little))
-        };
-        let dwarf = Dwarf::load(section)?;
+    fn read(&mut self, elf: &ElfFile<'_, FileHeader64<Endianness>>) -> gimli::Result<()> {
+        let dwarf = debug_information(elf)?;
         let mut headers = dwarf.units();
         let mut number = 0;
         while let Some(header) = headers.next()? {

@@ -1,0 +1,32 @@
+//! An execution as a criterion looks at it.
+
+use threadbare_trace::Event;
+
+/// The events of an execution, and where in the program's own code each was made.
+///
+/// Library code is reached from many places: with `std::lock_guard` all mutexes are locked by one instruction in a
+/// header of the system. So a step's *place* is the innermost address in the program's own code. Who
+/// that belongs to is not known here; whoever shows the execution tells.
+pub struct Seen<'a> {
+    /// What happened, in order.
+    pub events: &'a [Event],
+    place: &'a dyn Fn(&Event) -> u64,
+}
+
+impl<'a> Seen<'a> {
+    /// An execution with its places.
+    pub fn new(events: &'a [Event], place: &'a dyn Fn(&Event) -> u64) -> Seen<'a> {
+        Seen { events, place }
+    }
+
+    /// An execution of a program all of whose code is its own.
+    pub fn plain(events: &'a [Event]) -> Seen<'a> {
+        Seen { events, place: &|event| event.pc }
+    }
+
+    /// Where in the program's own code a step was made, as a code address.
+    #[inline]
+    pub fn place(&self, event: &Event) -> u64 {
+        (self.place)(event)
+    }
+}

@@ -1,0 +1,168 @@
+//! Directed testing for synchronization pairs (Hong et al., "Testing concurrent programs to achieve high synchronization
+//! coverage", ISSTA 2012): estimate from one execution which pairs the program can show, then pause threads before
+//! locks so that uncovered ones are shown.
+//!
+//! The controller is a policy (`threadbare_sched::Tsa`); here the sets are carried from one execution to the next. The
+//! estimate comes from an execution in which nobody is preempted: it goes through most of the program, where in others
+//! threads may fail half-way.
+//!
+//! Pairs that cannot be shown after all stay uncovered for ever, and with them the third rule tends to make one
+//! execution like the other. So once executions bring nothing new, each of them aims at some of the pairs only, at
+//! times at none. `tsa-paper` always aims at all.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use threadbare_analysis::coverage::sync_pairs::{Precision, estimate, shown};
+use threadbare_analysis::coverage::{Pair, Seen};
+use threadbare_sched::{PolicyKind, Requirements, Rng};
+use threadbare_target::{Execution, Script};
+use threadbare_trace::{Event, EventKind};
+
+use crate::effort::Effort;
+use crate::error::ExploreError;
+use crate::history::History;
+use crate::sampled::probe;
+use crate::strategy::{Plan, Strategy};
+
+/// Executions in a row without a new pair after which they aim at some pairs only.
+const IN_VAIN: u64 = 4;
+
+/// How likely the running thread goes on between locks; which of these is drawn for each execution, since bugs
+/// differ in how long a thread has to.
+const STAYS: [f64; 3] = [0.0, 0.5, 0.9];
+
+/// Which form of the technique.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Form {
+    /// As described above.
+    Full,
+    /// Without the third rule, the estimation-based heuristic.
+    WithoutHeuristic,
+    /// As the paper has it.
+    Paper,
+}
+
+impl Form {
+    fn name(self) -> &'static str {
+        match self {
+            Form::Full => "tsa",
+            Form::WithoutHeuristic => "tsa-h",
+            Form::Paper => "tsa-paper",
+        }
+    }
+
+    /// What executions aim at should be possible: every pair that is not makes them wait in vain.
+    fn precision(self) -> Precision {
+        if self == Form::Paper { Precision::Paper } else { Precision::Refined }
+    }
+
+    fn rules(self) -> u32 {
+        if self == Form::WithoutHeuristic { 2 } else { 3 }
+    }
+}
+
+/// See the module's description.
+pub(crate) struct Tsa {
+    form: Form,
+    seed: u64,
+    estimated: BTreeSet<Pair>,
+    covered: BTreeSet<Pair>,
+    /// The places where locks were taken.
+    places: BTreeSet<u64>,
+    /// What has been estimated and not covered.
+    uncovered: Vec<(u64, u64)>,
+    requirements: Arc<Requirements>,
+    /// Executions since the last one that covered a new pair.
+    in_vain: u64,
+    effort: Effort,
+}
+
+impl Tsa {
+    pub(crate) fn new(form: Form, seed: u64) -> Tsa {
+        Tsa {
+            form,
+            seed,
+            estimated: BTreeSet::new(),
+            covered: BTreeSet::new(),
+            places: BTreeSet::new(),
+            uncovered: Vec::new(),
+            requirements: Arc::default(),
+            in_vain: 0,
+            effort: Effort::default(),
+        }
+    }
+
+    fn plan_one(&self, number: u64) -> Plan {
+        let seed = Rng::derive(self.seed, number);
+        if number == 1 {
+            return Plan { trace: true, ..Plan::new(PolicyKind::Prefix, seed, self.form.name()) };
+        }
+        let mut rng = Rng::new(Rng::derive(seed, 1));
+        let mut plan = Plan::new(PolicyKind::Tsa, seed, self.form.name());
+        plan.policy.size = self.form.rules();
+        plan.policy.probability = STAYS[rng.below(STAYS.len() as u64) as usize];
+        let aims_at_all = self.form == Form::Paper || self.in_vain < IN_VAIN;
+        let requirements = if aims_at_all { Arc::clone(&self.requirements) } else { self.some(&mut rng) };
+        plan.script = Script::Requirements(requirements);
+        Plan { trace: true, flags: probe(number), ..plan }
+    }
+
+    /// Some of the uncovered pairs: all, about a half, a quarter and so on, or none, each as likely.
+    fn some(&self, rng: &mut Rng) -> Arc<Requirements> {
+        let steps = u64::from(self.uncovered.len().checked_ilog2().map_or(0, |log| log + 1));
+        let halvings = rng.below(steps + 1);
+        let share = if halvings == steps { 0.0 } else { 0.5f64.powi(halvings as i32) };
+        Arc::new(Requirements::new(self.uncovered.iter().copied().filter(|_| rng.unit() < share)))
+    }
+
+    fn learn_one(&mut self, run: &Execution) {
+        for (sum, fired) in self.effort.rules.iter_mut().zip(run.fired) {
+            *sum += fired;
+        }
+        let place = |event: &Event| run.place(event);
+        let seen = Seen::new(&run.events, &place);
+        let before = (self.covered.len(), self.places.len());
+        self.covered.extend(shown(&seen));
+        self.places.extend(run.events.iter().filter(|event| is_lock(event)).map(place));
+        let shows_more = before.0 < self.covered.len();
+        self.in_vain = if shows_more { 0 } else { self.in_vain + 1 };
+        // It went another way than those before, on which there may be more.
+        if before.1 < self.places.len() || (shows_more && !self.covered.is_subset(&self.estimated)) {
+            self.estimated.extend(estimate(&seen, self.form.precision()));
+            self.estimated.extend(&self.covered);
+        }
+    }
+}
+
+fn is_lock(event: &Event) -> bool {
+    matches!(event.kind(), Some(EventKind::Lock | EventKind::ReadLock))
+}
+
+impl Strategy for Tsa {
+    /// Executions of one batch aim at the same pairs, so there is only one in it as long as there are new ones to be shown.
+    fn plan(&mut self, first: u64, count: usize, _history: &History) -> Vec<Plan> {
+        let count = (count as u64).min(1 + self.in_vain / IN_VAIN);
+        (first..first + count).map(|number| self.plan_one(number)).collect()
+    }
+
+    fn learn(
+        &mut self,
+        runs: &[(&Plan, &Execution)],
+        _news: bool,
+        _is_over: &dyn Fn() -> bool,
+    ) -> Result<(), ExploreError> {
+        let before = (self.estimated.len(), self.covered.len());
+        runs.iter().for_each(|(_, run)| self.learn_one(run));
+        if before != (self.estimated.len(), self.covered.len()) {
+            let uncovered = self.estimated.difference(&self.covered);
+            self.uncovered = uncovered.map(|pair| (pair.first, pair.second)).collect();
+            self.requirements = Arc::new(Requirements::new(self.uncovered.iter().copied()));
+        }
+        Ok(())
+    }
+
+    fn effort(&self) -> Effort {
+        self.effort
+    }
+}
