@@ -155,8 +155,7 @@ fn run(program: &Program, rng: &mut Rng) -> (Vec<Event>, Calls) {
                 calls.lock_sets.push(locks(&state));
                 let at_entry = calls.lock_sets.len() as u32 - 1;
                 let (who, entered) = (ThreadId(thread as u16), times[thread]);
-                let instance =
-                    Instance { function, thread: who, at_entry, throughout: 0, entered, left: 0 };
+                let instance = Instance { function, thread: who, at_entry, throughout: 0, entered, left: 0 };
                 open[thread].push((instance, locks(&state)));
             }
             Step::Unlock(lock) => {
@@ -262,8 +261,7 @@ fn a_callee_is_concurrent_with_what_its_caller_is_concurrent_with() {
     inherit(&mut pairs, &[(callee, [caller].into()), (inner, [callee].into())].into());
     let all = [caller, callee, inner];
     let among = all.iter().flat_map(|one| all.iter().map(|two| FunctionPair::of(*one, *two)));
-    let expected: BTreeSet<_> =
-        among.chain(all.iter().map(|one| FunctionPair::of(*one, other))).collect();
+    let expected: BTreeSet<_> = among.chain(all.iter().map(|one| FunctionPair::of(*one, other))).collect();
     assert_eq!(pairs, expected);
 }
 
@@ -271,11 +269,8 @@ fn a_callee_is_concurrent_with_what_its_caller_is_concurrent_with() {
 #[test]
 fn the_input_with_most_pairs_comes_first_and_then_what_is_missing() {
     let set = |pairs: &[(u64, u64)]| pairs.iter().map(|(one, two)| FunctionPair::of(*one, *two)).collect();
-    let inputs = [
-        set(&[(1, 2), (2, 3), (2, 4), (4, 5)]),
-        set(&[(1, 2), (3, 4), (3, 5)]),
-        set(&[(2, 3), (3, 4)]),
-    ];
+    let inputs =
+        [set(&[(1, 2), (2, 3), (2, 4), (4, 5)]), set(&[(1, 2), (3, 4), (3, 5)]), set(&[(2, 3), (3, 4)])];
     let selected = select(&inputs);
     assert_eq!(selected.len(), 2);
     assert_eq!((selected[0].input, &selected[0].functions), (0, &BTreeSet::from([1, 2, 3, 4, 5])));

@@ -6,10 +6,7 @@ use super::{Function, FunctionPair};
 
 /// Adds the pairs of functions that were not watched. `callers` names for each of them the functions that surely call it,
 /// without any synchronization beside; it is concurrent with whatever one of these is concurrent with. A caller may itself be one that was not watched.
-pub fn inherit(
-    pairs: &mut BTreeSet<FunctionPair>,
-    callers: &BTreeMap<Function, BTreeSet<Function>>,
-) {
+pub fn inherit(pairs: &mut BTreeSet<FunctionPair>, callers: &BTreeMap<Function, BTreeSet<Function>>) {
     // A pair makes further ones by either of its functions.
     let mut callees: BTreeMap<Function, Vec<Function>> = BTreeMap::new();
     for (callee, callers) in callers {

@@ -46,8 +46,7 @@ impl Calls {
     /// Whether somebody who holds the one set of locks keeps out somebody who holds the other.
     fn exclude(&self, one: u32, other: u32) -> bool {
         let of = |set: u32| self.lock_sets.get(set as usize).map_or(&[][..], Vec::as_slice);
-        let excludes =
-            |a: &Hold| of(other).iter().any(|b| a.lock == b.lock && !(a.shared && b.shared));
+        let excludes = |a: &Hold| of(other).iter().any(|b| a.lock == b.lock && !(a.shared && b.shared));
         of(one).iter().any(excludes)
     }
 }

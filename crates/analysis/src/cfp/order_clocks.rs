@@ -60,13 +60,7 @@ impl OrderClocks {
 
     /// The times at which `thread` may be between two times of `other`: from after what came before the first up to what
     /// does not come after the second. None if there are none.
-    pub fn between(
-        &self,
-        thread: ThreadId,
-        other: ThreadId,
-        entered: u32,
-        left: u32,
-    ) -> Option<(u32, u32)> {
+    pub fn between(&self, thread: ThreadId, other: ThreadId, entered: u32, left: u32) -> Option<(u32, u32)> {
         let first = self.seen(other, entered, thread).map_or(0, |seen| seen + 1);
         let times = self.known.get(thread.index()).map_or(1, |times| times.len().max(1)) as u32;
         // What `thread` has seen of `other` only grows.
