@@ -32,6 +32,7 @@ mod sampled;
 mod search;
 mod statistics;
 mod strategy;
+pub mod suite;
 
 #[cfg(test)]
 mod tests;

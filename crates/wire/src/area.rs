@@ -2,7 +2,7 @@
 
 use threadbare_trace::{ContextRecord, Event, SwitchRecord};
 
-use crate::control::{Control, DecisionRecord, LearnedRecord, OfferRecord, Slot};
+use crate::control::{CallRecord, Control, DecisionRecord, LearnedRecord, LockSetRecord, OfferRecord, Slot};
 
 /// One area: an offset from the start of the memory and a capacity in records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,6 +36,12 @@ pub struct Layout {
     pub offers: Area,
     /// Orders to steered copies.
     pub slots: Area,
+    /// Announcements in the program's code that are not wanted, by their addresses in the executable file.
+    pub quiet: Area,
+    /// Kinds of calls.
+    pub calls: Area,
+    /// Sets of locks, by number.
+    pub lock_sets: Area,
     /// The size of the whole.
     pub bytes: u64,
 }
@@ -61,6 +67,9 @@ impl Layout {
         let discovered = area(size_of::<LearnedRecord>(), 1 << 20);
         let offers = area(size_of::<OfferRecord>(), 1 << 16);
         let slots = area(size_of::<Slot>(), 1 << 10);
+        let quiet = area(size_of::<u64>(), 1 << 22);
+        let calls = area(size_of::<CallRecord>(), 1 << 22);
+        let lock_sets = area(size_of::<LockSetRecord>(), 1 << 20);
         Layout {
             events,
             switches,
@@ -71,6 +80,9 @@ impl Layout {
             discovered,
             offers,
             slots,
+            quiet,
+            calls,
+            lock_sets,
             bytes: end.next_multiple_of(4096),
         }
     }

@@ -9,8 +9,8 @@ mod control;
 
 pub use area::{Area, Layout};
 pub use control::{
-    Control, DecisionRecord, LearnedRecord, MAGIC, MESSAGE_BYTES, News, OfferRecord, Order, Plan, Reply,
-    Request, STACK_DEPTH, Slot, Status, Text, flags,
+    CallRecord, Control, DecisionRecord, LearnedRecord, LockSetRecord, MAGIC, MESSAGE_BYTES, News,
+    OfferRecord, Order, Plan, Reply, Request, STACK_DEPTH, Slot, Status, Text, flags,
 };
 pub use threadbare_trace::{ContextRecord, SwitchRecord};
 
