@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use threadbare_code::Code;
-use threadbare_explore::suite::{Measured, Optimizations, Watch, measure};
+use threadbare_explore::suite::{Measured, Optimizations, Terms, Watch, measure};
 use threadbare_target::{Program, resolve};
 
 struct Built {
@@ -21,12 +21,16 @@ fn build(source: &str) -> Built {
     Built { program: resolve(&path, &[], folder.path()).unwrap(), _folder: folder }
 }
 
+fn terms() -> Terms {
+    Terms { stall: Duration::from_secs(2), ..Terms::default() }
+}
+
 fn watch(built: &Built, optimizations: Optimizations) -> Watch {
     Watch::new(Code::read(&built.program.executable).unwrap(), optimizations)
 }
 
 fn measured(built: &Built, watch: &Watch) -> Measured {
-    measure(watch, &built.program, Duration::from_secs(2), &Arc::default()).unwrap()
+    measure(watch, &built.program, &terms(), &Arc::default()).unwrap()
 }
 
 /// The pairs by name, the alphabetically first name of each first.

@@ -9,11 +9,13 @@ use threadbare_analysis::cfp::{
     Calls, Function, FunctionPair, Hold, Instance, OrderClocks, concurrent_pairs,
 };
 use threadbare_sched::{PolicyKind, PolicySpec};
-use threadbare_target::{Program, Script, Server, ServerOptions, StartError};
+use threadbare_target::{Program, Script, Server, ServerOptions};
 use threadbare_trace::Outcome;
 use threadbare_wire::{CallRecord, LockSetRecord, flags};
 
+use super::terms::Terms;
 use super::watch::Watch;
+use super::{early, is_hang};
 use crate::error::ExploreError;
 
 /// Steps after which measuring gives up; only synchronization counts.
@@ -32,24 +34,26 @@ pub struct Measured {
     pub outcome: Outcome,
     /// The program waits for memory to change without any synchronization, so its accesses had to be watched.
     pub with_accesses: bool,
+    /// The program ended before it started a second thread.
+    pub single_threaded: bool,
     /// How long it took.
     pub elapsed: Duration,
 }
 
-/// Runs the program once with this input and measures its concurrent function pairs. A program that starts no thread has none.
+/// Runs the program once with this input and measures its concurrent function pairs. A program that starts no thread has
+/// none.
 pub fn measure(
     watch: &Watch,
     program: &Program,
-    limit: Duration,
+    terms: &Terms,
     stop: &Arc<AtomicBool>,
 ) -> Result<Measured, ExploreError> {
     let begin = Instant::now();
     let quiet = Program { quiet: watch.quiet(), ..program.clone() };
-    let mut measured = once(watch, &quiet, limit, stop)?;
-    let hung = |outcome: &Outcome| outcome.failure().is_some_and(|failure| failure.kind.word() == "hang");
-    if hung(&measured.outcome) {
+    let mut measured = once(watch, &quiet, terms, stop)?;
+    if is_hang(&measured.outcome) && !measured.single_threaded {
         let full = Program { quiet: Arc::default(), ..program.clone() };
-        measured = Measured { with_accesses: true, ..once(watch, &full, limit, stop)? };
+        measured = Measured { with_accesses: true, ..once(watch, &full, terms, stop)? };
     }
     measured.elapsed = begin.elapsed();
     Ok(measured)
@@ -58,22 +62,31 @@ pub fn measure(
 fn once(
     watch: &Watch,
     program: &Program,
-    limit: Duration,
+    terms: &Terms,
     stop: &Arc<AtomicBool>,
 ) -> Result<Measured, ExploreError> {
-    let options =
-        ServerOptions { max_steps: MOST_STEPS, flags: flags::CALLS, stall: limit, stop: Arc::clone(stop) };
+    let options = ServerOptions {
+        max_steps: MOST_STEPS,
+        flags: flags::CALLS | terms.flags(),
+        stall: terms.stall,
+        stop: Arc::clone(stop),
+    };
     let mut measured = Measured {
         pairs: BTreeSet::new(),
         executed: BTreeSet::new(),
         kinds: 0,
         outcome: Outcome::Passed,
         with_accesses: false,
+        single_threaded: false,
         elapsed: Duration::ZERO,
     };
     let mut server = match Server::start(program, &options) {
-        Err(StartError::NoThreads { .. }) => return Ok(measured),
-        server => server?,
+        Ok(server) => server,
+        Err(error) => {
+            measured.outcome = early::outcome(error, terms.any_exit)?;
+            measured.single_threaded = true;
+            return Ok(measured);
+        }
     };
     let unpreempted = PolicySpec::new(PolicyKind::Prefix, 0);
     let run = server.run(unpreempted, &Script::Prefix(Vec::new()), 0)?;

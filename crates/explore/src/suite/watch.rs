@@ -1,6 +1,7 @@
 //! Which functions of an executable are watched, and which announcements are taken out of its code.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use threadbare_analysis::cfp::{Function, FunctionPair, inherit};
@@ -79,6 +80,13 @@ impl Watch {
         let accesses = left_out.flat_map(|function| function.announcements());
         let only_announce = |what: &Announcement| *what == Announcement::Access;
         Arc::new(accesses.filter(|(_, what)| only_announce(what)).map(|(call, _)| call.at).collect())
+    }
+
+    /// Where functions lie that were not selected, in a process where the executable's addresses have this bias added.
+    pub(super) fn outside(&self, selected: &BTreeSet<Function>, bias: u64) -> Vec<Range<u64>> {
+        let functions = self.code.functions().iter();
+        let left_out = functions.filter(|it| !selected.contains(&it.part_of.unwrap_or(it.start)));
+        left_out.map(|it| it.start.wrapping_add(bias)..it.end.wrapping_add(bias)).collect()
     }
 
     /// Adds what was not watched because it follows, and takes away what touches no memory.
