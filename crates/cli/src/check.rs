@@ -85,6 +85,7 @@ fn tell_all(
                 is_cause: false,
                 count,
                 follows_from,
+                inputs: Vec::new(),
             });
         }
     }
@@ -220,6 +221,7 @@ fn json(
         failures,
         replay: None,
         generated: None,
+        suite: None,
         warnings: result.warnings.clone(),
     }
 }

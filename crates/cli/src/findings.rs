@@ -24,6 +24,8 @@ pub struct Told {
     pub count: u64,
     /// The heading of the finding without which this one would not be.
     pub follows_from: Option<String>,
+    /// The inputs of a suite that show it.
+    pub inputs: Vec<String>,
 }
 
 /// All findings that are told.
@@ -113,6 +115,7 @@ impl Findings {
                 is_cause: true,
                 count,
                 follows_from: None,
+                inputs: Vec::new(),
             },
         };
         told.fails = true;
@@ -198,6 +201,7 @@ fn json(told: &Told) -> Finding {
         message: told.text.sentence.clone(),
         schedule: told.schedule.as_ref().map(|path| path.display().to_string()),
         count: told.count,
+        inputs: told.inputs.clone(),
     }
 }
 
@@ -243,7 +247,15 @@ mod tests {
     }
 
     fn told(text: FindingText) -> Told {
-        Told { text, schedule: None, fails: false, is_cause: false, count: 1, follows_from: None }
+        Told {
+            text,
+            schedule: None,
+            fails: false,
+            is_cause: false,
+            count: 1,
+            follows_from: None,
+            inputs: Vec::new(),
+        }
     }
 
     #[test]

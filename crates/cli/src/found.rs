@@ -138,6 +138,7 @@ pub fn keep(
         message: cause.sentence.clone(),
         schedule: report.schedule.clone(),
         count: found.count,
+        inputs: Vec::new(),
     });
     let sarif = sarif_result(&trace, &report);
     Ok(Kept {

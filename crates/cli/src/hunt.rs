@@ -298,6 +298,7 @@ fn json(args: &HuntArgs, campaign: &Campaign, kept: &[Kept]) -> JsonReport {
         failures,
         replay: None,
         generated: None,
+        suite: None,
         warnings: campaign.warnings.clone(),
     }
 }

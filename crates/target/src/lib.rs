@@ -33,7 +33,7 @@ mod wrapper;
 
 pub use compiler::{BuildError, SourceLanguage, compile, rust_flags};
 pub use execution::{Execution, Script};
-pub use fingerprint::fingerprint;
+pub use fingerprint::{fingerprint, fingerprint_of};
 pub use modules::{Module, Modules, Region};
 pub use object_names::ObjectNames;
 pub use program::{Program, ProgramError, resolve};

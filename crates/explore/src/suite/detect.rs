@@ -63,6 +63,12 @@ pub struct Detected {
     pub sightings: Vec<Sighting>,
     /// Steps that were shown to the detectors.
     pub events: u64,
+    /// Executions that were made.
+    pub executions: u64,
+    /// Their steps.
+    pub steps: u64,
+    /// The largest number of threads in one of them, main included.
+    pub threads: u32,
     /// How the execution ended that failed first, or else the last one.
     pub outcome: Outcome,
     /// An unselected function waits for memory to change, so all functions were looked at.
@@ -97,6 +103,9 @@ pub fn detect(
     let mut detected = Detected {
         sightings: Vec::new(),
         events: 0,
+        executions: 0,
+        steps: 0,
+        threads: 1,
         outcome: Outcome::Passed,
         unguided: false,
         modules: Modules::default(),
@@ -142,7 +151,7 @@ impl Detecting<'_> {
     fn examine(&mut self, detected: &mut Detected) -> Result<(), ExploreError> {
         let mut shown = Shown::new();
         for number in 0..self.detection.runs.max(1) {
-            let run = Rc::new(self.look(number)?);
+            let run = Rc::new(self.look(number, detected)?);
             let (races, atomicity) = (self.detection.races, self.detection.atomicity);
             if races {
                 let begin = Instant::now();
@@ -175,13 +184,16 @@ impl Detecting<'_> {
 
     /// An execution, made again as long as it shows much that was not known to be shared: what was done to memory
     /// before is not in its trace.
-    fn look(&mut self, number: u64) -> Result<Execution, ExploreError> {
+    fn look(&mut self, number: u64, detected: &mut Detected) -> Result<Execution, ExploreError> {
         let policy = PolicySpec::new(PolicyKind::Random, Rng::derive(self.detection.seed, number));
         let mut looks = 1;
         loop {
             let run = self.server.run(policy, &Script::None, 0)?;
             self.server.learn(&run.discovered);
             self.server.set_pool(run.peak_threads.saturating_sub(1));
+            detected.executions += 1;
+            detected.steps += run.steps;
+            detected.threads = detected.threads.max(run.threads);
             let is_much = run.discovered.len() * NEWS > self.known;
             self.known += run.discovered.len();
             if !is_much || looks == MOST_LOOKS || is_hang(&run.outcome) {

@@ -36,6 +36,10 @@ pub struct Measured {
     pub with_accesses: bool,
     /// The program ended before it started a second thread.
     pub single_threaded: bool,
+    /// Steps that were made.
+    pub steps: u64,
+    /// Threads that were created, main included.
+    pub threads: u32,
     /// How long it took.
     pub elapsed: Duration,
 }
@@ -78,6 +82,8 @@ fn once(
         outcome: Outcome::Passed,
         with_accesses: false,
         single_threaded: false,
+        steps: 0,
+        threads: 1,
         elapsed: Duration::ZERO,
     };
     let mut server = match Server::start(program, &options) {
@@ -110,6 +116,8 @@ fn once(
     measured.pairs = concurrent_pairs(&calls, &OrderClocks::of(&run.events));
     watch.complete(&mut measured.pairs, &mut measured.executed);
     measured.outcome = run.outcome;
+    measured.steps = run.steps;
+    measured.threads = run.threads;
     Ok(measured)
 }
 
