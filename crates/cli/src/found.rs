@@ -207,6 +207,7 @@ pub fn describe(run: &Execution, names: &ExecutionNames<'_>, symbols: &Symbols) 
         minimal: false,
         preemptions: 0,
         trace: None,
+        inputs: Vec::new(),
         cause: None,
         cause_finding: None,
     })

@@ -109,6 +109,9 @@ pub struct FailureReport {
     pub minimal: bool,
     /// The trace file that shows it.
     pub trace: Option<String>,
+    /// The inputs of a suite that show it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<String>,
 }
 
 /// Something suspicious in a trace.

@@ -82,7 +82,11 @@ fn aligned<const N: usize>(rows: &[[String; N]], left: &[usize]) -> String {
     for row in rows {
         let cell = |column: usize| {
             let space = " ".repeat(widths[column] - row[column].width());
-            if left.contains(&column) { format!("{}{space}", row[column]) } else { format!("{space}{}", row[column]) }
+            if left.contains(&column) {
+                format!("{}{space}", row[column])
+            } else {
+                format!("{space}{}", row[column])
+            }
         };
         let cells: Vec<String> = (0..N).map(cell).collect();
         text.push_str(cells.join("  ").trim_end());

@@ -30,6 +30,7 @@ fn sample() -> JsonReport {
         preemptions: 2,
         minimal: true,
         trace: Some(".threadbare/bank-1.trace".into()),
+        inputs: vec![],
     };
     JsonReport {
         tool: "threadbare",
