@@ -118,6 +118,18 @@ pub struct Key {
     sites: Vec<u64>,
 }
 
+impl Key {
+    /// The code addresses, in the order of their roles where that matters.
+    pub fn sites(&self) -> &[u64] {
+        &self.sites
+    }
+
+    /// The pattern, where the roles of the sites matter.
+    pub fn pattern(&self) -> Option<u8> {
+        self.pattern
+    }
+}
+
 impl Finding {
     /// What makes it the same as another one.
     pub fn key(&self) -> Key {
@@ -183,6 +195,11 @@ impl FindingSet {
                 self.findings.len() - 1
             }
         }
+    }
+
+    /// The finding with this key.
+    pub fn get(&self, key: &Key) -> Option<&Finding> {
+        self.places.get(key).map(|place| &self.findings[*place])
     }
 
     /// The findings so far.

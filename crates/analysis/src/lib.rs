@@ -8,6 +8,7 @@ mod access;
 mod address_table;
 mod atomicity;
 mod cause;
+pub mod cfp;
 mod chain;
 mod clocks;
 pub mod coverage;

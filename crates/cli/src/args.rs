@@ -12,6 +12,7 @@ use crate::generate_args::{GENERATE_AFTER, GenerateArgs};
 use crate::numbers::{
     at_least_one, depth, preemptions, probability, seconds, step_limit, whole, width, worker_count,
 };
+use crate::suite_args::{SUITE_AFTER, SuiteArgs};
 use crate::trace::TraceArgs;
 
 const STYLES: Styles = Styles::styled()
@@ -90,6 +91,9 @@ pub enum Command {
     /// Report races, atomicity violations and deadlocks, predicted and driven to happen
     #[command(after_long_help = check_after())]
     Check(Box<CheckArgs>),
+    /// Look for races and atomicity violations under many inputs, without repeating the work
+    #[command(after_long_help = SUITE_AFTER)]
+    Suite(Box<SuiteArgs>),
     /// Compare strategies: executions to the first failure, with statistics
     #[command(after_long_help = COMPARE_AFTER)]
     Compare(Box<CompareArgs>),

@@ -1,6 +1,6 @@
 //! `threadbare check`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use threadbare_explore::{Check, Examined, Found, Met, check, shown};
@@ -46,7 +46,7 @@ pub fn run(args: &CheckArgs) -> Result<u8, CliError> {
     for kept in &failures {
         match &kept.cause {
             Some(cause) if suppressions.silence(cause) => findings.silenced += 1,
-            Some(cause) => findings.add_cause(cause, &kept.schedule, kept.report.count, kept.is_sure),
+            Some(cause) => findings.add_cause(cause, &kept.schedule, kept.report.count, kept.is_sure, &[]),
             None => {}
         }
     }
@@ -77,8 +77,10 @@ fn tell_all(
         headings.push(text.heading.clone());
         if suppressions.silence(&text) {
             findings.silenced += 1;
-        } else if !findings.count_again(&text, count) {
-            let schedule = keep_schedule(args, examined, &text.sentence, stage.symbols(), head)?;
+        } else if !findings.count_again(&text, count, &[]) {
+            let name = keep::file_stem(&args.hunt.program);
+            let schedule =
+                keep_schedule(&args.hunt.out, &name, examined, &text.sentence, stage.symbols(), head)?;
             let follows_from = examined.follows_from.and_then(|place| headings.get(place).cloned());
             findings.add(Told {
                 text,
@@ -87,14 +89,17 @@ fn tell_all(
                 is_cause: false,
                 count,
                 follows_from,
+                inputs: Vec::new(),
             });
         }
     }
     Ok(findings)
 }
 
-fn keep_schedule(
-    args: &CheckArgs,
+/// Keeps the schedule of a finding that happened.
+pub fn keep_schedule(
+    folder: &Path,
+    name: &str,
     examined: &Examined,
     sentence: &str,
     symbols: &Symbols,
@@ -108,9 +113,9 @@ fn keep_schedule(
     let is_settled = Rc::ptr_eq(run, &examined.run);
     let shows = is_settled.then(|| shown(&examined.finding, &run.events, sentence));
     let schedule = Schedule { failure, shows, switches, ..head.clone() };
-    let name = format!("{}-{}", keep::file_stem(&args.hunt.program), examined.finding.kind.word());
+    let name = format!("{name}-{}", examined.finding.kind.word());
     let trace = found::recorded(run, &names, &schedule);
-    keep::keep(&args.hunt.out, &name, &schedule, &trace, &run.output).map(Some)
+    keep::keep(folder, &name, &schedule, &trace, &run.output).map(Some)
 }
 
 fn keep_failures(
@@ -136,7 +141,7 @@ fn keep_failures(
 
 /// What a person reads.
 fn words(args: &CheckArgs, result: &Check, findings: &Findings, failures: &[Kept]) -> String {
-    let mut text = findings.words(args.hunt.output.full);
+    let mut text = findings.words(args.hunt.output.full, "--full");
     if findings.lack_lines() {
         text.push_str("No source line is known: compile with `-g`, and do not strip the program.\n\n");
     }
@@ -232,6 +237,7 @@ fn json(
         failures,
         replay: None,
         generated: None,
+        suite: None,
         warnings: result.warnings.clone(),
     }
 }

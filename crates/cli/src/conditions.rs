@@ -22,6 +22,10 @@ pub struct Conditions {
     pub stall: Duration,
     /// What the program reads.
     pub stdin: Option<PathBuf>,
+    /// What the program finds in its environment besides what is there.
+    pub env: Vec<(String, String)>,
+    /// The folder it runs in, if not the current one.
+    pub folder: Option<PathBuf>,
 }
 
 impl Conditions {
@@ -34,6 +38,8 @@ impl Conditions {
             any_exit: options.any_exit,
             stall: options.stall,
             stdin: program.stdin.clone(),
+            env: program.env.clone(),
+            folder: program.folder.clone(),
         }
     }
 
@@ -46,6 +52,8 @@ impl Conditions {
         flag(self.any_exit, "any-exit");
         options.push(format!("stall {}", self.stall.as_secs_f64()));
         options.extend(self.stdin.iter().map(|path| format!("stdin {}", path.display())));
+        options.extend(self.env.iter().map(|(name, value)| format!("env {name}={value}")));
+        options.extend(self.folder.iter().map(|path| format!("folder {}", path.display())));
         options
     }
 
@@ -58,6 +66,8 @@ impl Conditions {
             any_exit: false,
             stall: Duration::from_secs(10),
             stdin: None,
+            env: Vec::new(),
+            folder: None,
         };
         let unknown = schedule.options.iter().filter(|option| conditions.take(option).is_none()).cloned();
         let unknown = unknown.collect();
@@ -73,6 +83,11 @@ impl Conditions {
             "any-exit" => self.any_exit = true,
             "stall" => self.stall = crate::numbers::seconds(value).ok()?,
             "stdin" => self.stdin = Some(PathBuf::from(value)),
+            "env" => {
+                let (name, value) = value.split_once('=')?;
+                self.env.push((name.to_string(), value.to_string()));
+            }
+            "folder" => self.folder = Some(PathBuf::from(value)),
             _ => return None,
         }
         Some(())
@@ -92,6 +107,8 @@ mod tests {
             any_exit: true,
             stall: Duration::from_millis(2500),
             stdin: Some("in put.txt".into()),
+            env: vec![("MODE".into(), "fast=1 and\nmore".into()), ("EMPTY".into(), String::new())],
+            folder: Some("/some where".into()),
         };
         let mut schedule = Schedule { options: conditions.to_options(), ..Schedule::default() };
         schedule.options.push("from-the-future 3".into());

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use threadbare_code::CodeError;
 use threadbare_explore::ExploreError;
 use threadbare_target::{ProgramError, RunError, StartError, WrapperError};
 use threadbare_trace::{ScheduleError, TraceError};
@@ -35,6 +36,43 @@ pub enum CliError {
         path: PathBuf,
         /// What the system said.
         source: io::Error,
+    },
+    /// A suite file makes no sense.
+    #[error("`{}` is no suite: {problem}", path.display())]
+    Suite {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, and what to do.
+        problem: String,
+    },
+    /// The build command of a suite failed.
+    #[error("the suite's build command `{command}` failed: {what}")]
+    SuiteBuild {
+        /// The command.
+        command: String,
+        /// What it said.
+        what: String,
+    },
+    /// The executable's code cannot be read.
+    #[error(transparent)]
+    Code(#[from] CodeError),
+    /// No input of a suite has anything to interleave.
+    #[error(
+        "no input of `{}` starts a second thread, so there is nothing to interleave; \
+         check the inputs' arguments",
+        path.display()
+    )]
+    NoThreads {
+        /// The suite.
+        path: PathBuf,
+    },
+    /// No input of a suite could be run.
+    #[error("no input of `{}` could be run; the first: {first}", path.display())]
+    NoInput {
+        /// The suite.
+        path: PathBuf,
+        /// What is wrong with the first one.
+        first: String,
     },
     /// A file is no schedule.
     #[error("`{}` cannot be replayed: {problem}; give a file that `threadbare hunt` wrote", path.display())]

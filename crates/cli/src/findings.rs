@@ -24,6 +24,8 @@ pub struct Told {
     pub count: u64,
     /// The heading of the finding without which this one would not be.
     pub follows_from: Option<String>,
+    /// The inputs of a suite that show it.
+    pub inputs: Vec<String>,
 }
 
 /// All findings that are told.
@@ -37,7 +39,7 @@ pub struct Findings {
 }
 
 /// What people take for the same finding: code addresses may differ where lines do not.
-fn is_same(a: &FindingText, b: &FindingText) -> bool {
+pub fn is_same(a: &FindingText, b: &FindingText) -> bool {
     // Of two accesses that race, either can come first.
     let pattern = |text: &FindingText| text.pattern.filter(|_| text.kind != "race");
     a.kind == b.kind && pattern(a) == pattern(b) && is_about_the_same(a, b)
@@ -77,10 +79,13 @@ impl Findings {
     }
 
     /// Counts a finding that is told already; `false` if it is new.
-    pub fn count_again(&mut self, text: &FindingText, count: u64) -> bool {
+    pub fn count_again(&mut self, text: &FindingText, count: u64, inputs: &[String]) -> bool {
         match self.all.iter_mut().find(|told| is_same(&told.text, text)) {
             Some(told) => {
                 told.count += count;
+                let new = inputs.iter().filter(|input| !told.inputs.contains(input)).cloned();
+                let new: Vec<String> = new.collect();
+                told.inputs.extend(new);
                 true
             }
             None => false,
@@ -94,7 +99,14 @@ impl Findings {
 
     /// Adds the cause of a failure, or says of the finding that tells it already that the program fails of
     /// it. One that no passing execution shows comes first.
-    pub fn add_cause(&mut self, text: &FindingText, schedule: &Path, count: u64, is_sure: bool) {
+    pub fn add_cause(
+        &mut self,
+        text: &FindingText,
+        schedule: &Path,
+        count: u64,
+        is_sure: bool,
+        inputs: &[String],
+    ) {
         let known = self.all.iter().position(|told| {
             let covers = told.text.kind == "deadlock"
                 && text.kind == "deadlock"
@@ -113,6 +125,7 @@ impl Findings {
                 is_cause: true,
                 count,
                 follows_from: None,
+                inputs: inputs.to_vec(),
             },
         };
         told.fails = true;
@@ -127,8 +140,8 @@ impl Findings {
         self.all.insert(place, told);
     }
 
-    /// What a person reads; all of them only if that is asked for.
-    pub fn words(&self, full: bool) -> String {
+    /// What a person reads; all of them only if that is asked for, by the option named here.
+    pub fn words(&self, full: bool, option: &str) -> String {
         let mut text = String::new();
         let mut of_object: BTreeMap<&str, usize> = BTreeMap::new();
         let mut number = 0;
@@ -145,7 +158,7 @@ impl Findings {
             .filter_map(|(object, count)| more(count).map(|more| format!("{more} on {object}")))
             .collect();
         if !hidden.is_empty() {
-            text.push_str(&format!("… and {} (--full shows them)\n\n", hidden.join(", ")));
+            text.push_str(&format!("… and {} ({option} shows them)\n\n", hidden.join(", ")));
         }
         text
     }
@@ -181,6 +194,10 @@ fn words(number: usize, told: &Told) -> String {
     for (place, source) in &told.text.sources {
         text.push_str(&format!("   {place:widest$}  {}\n", source.trim()));
     }
+    if !told.inputs.is_empty() {
+        let plural = if told.inputs.len() == 1 { "" } else { "s" };
+        text.push_str(&format!("   input{plural}: {}\n", told.inputs.join(", ")));
+    }
     if let Some(schedule) = &told.schedule {
         text.push_str(&format!("   {}\n", output::replay_command(schedule)));
     }
@@ -198,6 +215,7 @@ fn json(told: &Told) -> Finding {
         message: told.text.sentence.clone(),
         schedule: told.schedule.as_ref().map(|path| path.display().to_string()),
         count: told.count,
+        inputs: told.inputs.clone(),
     }
 }
 
@@ -243,16 +261,24 @@ mod tests {
     }
 
     fn told(text: FindingText) -> Told {
-        Told { text, schedule: None, fails: false, is_cause: false, count: 1, follows_from: None }
+        Told {
+            text,
+            schedule: None,
+            fails: false,
+            is_cause: false,
+            count: 1,
+            follows_from: None,
+            inputs: Vec::new(),
+        }
     }
 
     #[test]
     fn a_race_on_the_same_lines_is_told_once() {
         let mut findings = Findings::default();
         findings.add(told(text("race", "x", &["a.c:1", "a.c:2"], 1)));
-        assert!(findings.count_again(&text("race", "x", &["a.c:2", "a.c:1"], 3), 4));
-        assert!(!findings.count_again(&text("race", "y", &["a.c:2", "a.c:1"], 3), 4));
-        assert!(!findings.count_again(&text("atomicity", "x", &["a.c:2", "a.c:1"], 4), 4));
+        assert!(findings.count_again(&text("race", "x", &["a.c:2", "a.c:1"], 3), 4, &[]));
+        assert!(!findings.count_again(&text("race", "y", &["a.c:2", "a.c:1"], 3), 4, &[]));
+        assert!(!findings.count_again(&text("atomicity", "x", &["a.c:2", "a.c:1"], 4), 4, &[]));
         assert_eq!(findings.json()[0].count, 5);
     }
 
@@ -261,17 +287,17 @@ mod tests {
         let mut findings = Findings::default();
         let sites = ["a.c:1", "a.c:2"];
         findings.add(told(text("race", "node (heap, a.c:10 T2#1).next", &sites, 1)));
-        assert!(findings.count_again(&text("race", "node (heap, a.c:10 T1#12).next", &sites, 3), 1));
-        assert!(!findings.count_again(&text("race", "node (heap, a.c:10 T1#1).value", &sites, 3), 1));
+        assert!(findings.count_again(&text("race", "node (heap, a.c:10 T1#12).next", &sites, 3), 1, &[]));
+        assert!(!findings.count_again(&text("race", "node (heap, a.c:10 T1#1).value", &sites, 3), 1, &[]));
     }
 
     #[test]
     fn the_cause_of_the_first_failure_stays_first() {
         let mut findings = Findings::default();
         for object in ["x", "y", "x"] {
-            findings.add_cause(&text("order", object, &["a.c:1"], 2), Path::new("x.schedule"), 1, true);
+            findings.add_cause(&text("order", object, &["a.c:1"], 2), Path::new("x.schedule"), 1, true, &[]);
         }
-        findings.add_cause(&text("order", "z", &["a.c:1"], 2), Path::new("x.schedule"), 1, false);
+        findings.add_cause(&text("order", "z", &["a.c:1"], 2), Path::new("x.schedule"), 1, false, &[]);
         let objects: Vec<_> = findings.json().iter().map(|it| it.object.clone()).collect();
         assert_eq!(objects, ["x", "y", "z"]);
     }
@@ -281,8 +307,14 @@ mod tests {
         let mut findings = Findings::default();
         findings.add(told(text("race", "y", &["a.c:9"], 3)));
         findings.add(told(text("race", "x", &["a.c:1", "a.c:2"], 1)));
-        findings.add_cause(&text("order", "x", &["a.c:2", "a.c:1"], 2), Path::new("x.schedule"), 1, false);
-        findings.add_cause(&text("order", "z", &["a.c:5"], 2), Path::new("z.schedule"), 1, true);
+        findings.add_cause(
+            &text("order", "x", &["a.c:2", "a.c:1"], 2),
+            Path::new("x.schedule"),
+            1,
+            false,
+            &[],
+        );
+        findings.add_cause(&text("order", "z", &["a.c:5"], 2), Path::new("z.schedule"), 1, true, &[]);
         let json = findings.json();
         let told: Vec<_> = json.iter().map(|it| (it.kind, it.object.as_str(), it.confirmed)).collect();
         assert_eq!(told, [("order", "z", true), ("race", "x", true), ("race", "y", false)]);
@@ -294,9 +326,9 @@ mod tests {
         for site in ["a.c:1", "a.c:2", "a.c:3", "a.c:4", "a.c:5"] {
             findings.add(told(text("race", "x", &[site], 3)));
         }
-        let words = findings.words(false);
+        let words = findings.words(false, "--full");
         assert!(words.contains("3. race") && !words.contains("4. race"), "{words}");
         assert!(words.ends_with("… and 2 on x (--full shows them)\n\n"), "{words}");
-        assert!(findings.words(true).contains("5. race"));
+        assert!(findings.words(true, "--full").contains("5. race"));
     }
 }

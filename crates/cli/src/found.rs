@@ -138,6 +138,7 @@ pub fn keep(
         message: cause.sentence.clone(),
         schedule: report.schedule.clone(),
         count: found.count,
+        inputs: Vec::new(),
     });
     let sarif = sarif_result(&trace, &report);
     Ok(Kept {
@@ -206,6 +207,7 @@ pub fn describe(run: &Execution, names: &ExecutionNames<'_>, symbols: &Symbols) 
         minimal: false,
         preemptions: 0,
         trace: None,
+        inputs: Vec::new(),
         cause: None,
         cause_finding: None,
     })

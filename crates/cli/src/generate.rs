@@ -310,6 +310,7 @@ impl Work<'_> {
                 failing: failing.map(|failing| failing.test.to_string()),
                 source: failing.map(|failing| failing.file.display().to_string()),
             }),
+            suite: None,
             warnings: account.warnings.clone(),
         }
     }

@@ -313,6 +313,7 @@ fn json(args: &HuntArgs, campaign: &Campaign, kept: &[Kept]) -> JsonReport {
         failures,
         replay: None,
         generated: None,
+        suite: None,
         warnings: campaign.warnings.clone(),
     }
 }

@@ -25,6 +25,8 @@ mod replay;
 mod rerun;
 mod sited;
 mod stop;
+mod suite;
+mod suite_args;
 mod suppressions;
 mod trace;
 mod usage;
@@ -76,6 +78,7 @@ fn run() -> Result<u8, CliError> {
             Command::Hunt(args) => hunt::run(&args),
             Command::Check(args) => check::run(&args),
             Command::Compare(args) => compare::run(&args),
+            Command::Suite(args) => suite::run(&args),
             Command::Generate(args) => generate::run(&args),
             Command::Replay(args) => replay::run(&args),
             Command::Trace(args) => trace::run(&args),

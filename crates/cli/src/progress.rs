@@ -25,6 +25,23 @@ impl Bar {
         Bar::with(tests, quiet, "{wide_bar} {pos}/{len} tests, {msg}")
     }
 
+    /// The same for the inputs of a suite.
+    pub fn of_inputs(inputs: u64, quiet: bool) -> Bar {
+        Bar::with(inputs, quiet, "{wide_bar} {pos}/{len} inputs, {msg}")
+    }
+
+    /// One more input is done, in what goes on now.
+    pub fn step(&self, what: &str) {
+        self.0.set_message(what.to_string());
+        self.0.inc(1);
+    }
+
+    /// Says what goes on now.
+    pub fn say(&self, what: &str) {
+        self.0.set_message(what.to_string());
+        self.0.tick();
+    }
+
     fn with(length: u64, quiet: bool, template: &str) -> Bar {
         let hidden = quiet || !std::io::stderr().is_terminal();
         let target = if hidden { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };

@@ -80,6 +80,14 @@ fn program(args: &ReplayArgs, schedule: &Schedule, conditions: &Conditions) -> R
     })?;
     program.args.clone_from(&schedule.args);
     program.stdin.clone_from(&conditions.stdin);
+    program.env.clone_from(&conditions.env);
+    program.folder.clone_from(&conditions.folder);
+    if let Some(folder) = program.folder.take_if(|folder| !folder.is_dir()) {
+        output::say(&format!(
+            "warning: the folder `{}` that the program ran in is not there; it runs in the current one",
+            folder.display()
+        ));
+    }
     Ok(program)
 }
 
@@ -168,6 +176,7 @@ fn findings(found: Option<&Finding>, runs: &Runs, names: &ExecutionNames<'_>, pa
             is_cause: false,
             count: runs.showed,
             follows_from: None,
+            inputs: Vec::new(),
         });
     }
     findings
@@ -236,6 +245,7 @@ fn tell(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols) 
             trace_hash: runs.hash.clone(),
         }),
         generated: None,
+        suite: None,
         warnings: runs.first.warnings.clone(),
     };
     output::write_json(&args.output, &report)

@@ -9,10 +9,12 @@ mod auto;
 mod campaign;
 mod check;
 mod compare;
+mod confirm;
 mod coverage;
 mod crew;
 mod cut;
 mod dfs;
+mod drive;
 mod effort;
 mod error;
 mod follow;
@@ -33,6 +35,7 @@ mod saturation;
 mod search;
 mod statistics;
 mod strategy;
+pub mod suite;
 mod tsa;
 
 #[cfg(test)]
@@ -41,6 +44,7 @@ mod tests;
 pub use campaign::{Options, Progress, hunt, hunt_measured};
 pub use check::{Check, Examined, Met, check};
 pub use compare::{CompareProgress, Comparison, Contestant, Trial, TrialEnd, Versus, WARM_UP, compare};
+pub use confirm::is_suspicion;
 pub use coverage::{CoveragePoint, Covered, Measuring};
 pub use effort::Effort;
 pub use error::ExploreError;

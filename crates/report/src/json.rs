@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::coverage::CoverageReport;
+use crate::suite::SuiteReport;
 
 /// What a command concluded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -72,6 +73,9 @@ pub struct JsonReport {
     /// The tests that `generate` made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub generated: Option<GeneratedReport>,
+    /// What a suite came to.
+    #[serde(flatten)]
+    pub suite: Option<SuiteReport>,
     /// What the user should know besides.
     pub warnings: Vec<String>,
 }
@@ -107,6 +111,9 @@ pub struct FailureReport {
     pub minimal: bool,
     /// The trace file that shows it.
     pub trace: Option<String>,
+    /// The inputs of a suite that show it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<String>,
 }
 
 /// Something suspicious in a trace.
@@ -128,6 +135,9 @@ pub struct Finding {
     pub schedule: Option<String>,
     /// How often it was met.
     pub count: u64,
+    /// The inputs of a suite that show it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<String>,
 }
 
 /// How much was covered; null for what was not measured.

@@ -25,10 +25,12 @@ fn sample() -> JsonReport {
             message: "T1 read balance at bank.c:8, T2 wrote it at bank.c:9".into(),
             schedule: Some(".threadbare/bank-1.schedule".into()),
             count: 1,
+            inputs: vec![],
         }),
         preemptions: 2,
         minimal: true,
         trace: Some(".threadbare/bank-1.trace".into()),
+        inputs: vec![],
     };
     JsonReport {
         tool: "threadbare",
@@ -54,6 +56,7 @@ fn sample() -> JsonReport {
         failures: vec![failure],
         replay: None,
         generated: None,
+        suite: None,
         warnings: vec![],
     }
 }

@@ -12,7 +12,7 @@ use crate::engine::{RUNNING, WATCHED, engine};
 use crate::fiber::Fiber;
 use crate::interpose::{REGISTERS, note_registers};
 use crate::shadow::{self, Cell, FREED, GRAIN_BITS, MANY, OWNER, SHARED, WRITTEN};
-use crate::{heap, record};
+use crate::{calls, heap, record};
 
 /// Reads up to eight bytes of program memory.
 ///
@@ -369,8 +369,13 @@ pub unsafe extern "C-unwind" fn __tsan_func_entry(_pc: u64) {
     unsafe extern "C-unwind" fn serve(pc: u64, sp: usize) {
         let fiber = RUNNING.load(Ordering::Relaxed);
         if !fiber.is_null() {
-            // SAFETY: the running fiber.
-            unsafe { (*fiber).enter(pc, sp) };
+            // SAFETY: the running fiber; a call has just put its return address on the stack.
+            unsafe {
+                (*fiber).enter(pc, sp);
+                if calls::are_measured() {
+                    calls::entered(*(sp as *const u64), sp);
+                }
+            }
         }
     }
     naked_asm!("mov rsi, rsp", "jmp {}", sym serve)
@@ -383,5 +388,8 @@ pub extern "C-unwind" fn __tsan_func_exit() {
     if !fiber.is_null() {
         // SAFETY: the running fiber.
         unsafe { (*fiber).leave() };
+        if calls::are_measured() {
+            calls::left();
+        }
     }
 }

@@ -144,7 +144,7 @@ impl Engine {
         self.running = true;
         self.probe = (control.plan.flags & flags::PROBE != 0).then(|| Rng::new(control.plan.policy.seed));
         self.update_stop();
-        WATCHED.store(self.current, Ordering::Relaxed);
+        WATCHED.store(crate::calls::unless_unwatched(self.current), Ordering::Relaxed);
     }
 
     /// Adds a thread.

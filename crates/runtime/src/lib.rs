@@ -11,6 +11,7 @@
 mod access;
 mod annotations;
 mod atomics;
+mod calls;
 mod cancel;
 mod context;
 mod contexts;
@@ -28,6 +29,7 @@ mod memory;
 mod outside;
 mod process;
 mod program;
+mod quiet;
 mod record;
 mod server;
 mod shadow;

@@ -31,6 +31,7 @@ fn finish() {
     }
     let engine = engine();
     engine.complete_write();
+    crate::calls::end(None);
     crate::record::note_policy();
     engine.shared.control().status = Status::Ended as u32;
 }

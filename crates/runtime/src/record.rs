@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use threadbare_trace::{Event, FailureKind};
 use threadbare_wire::{
-    Area, CodeRange, ContextRecord, Control, DecisionRecord, LearnedRecord, OfferRecord, Slot, Status,
-    SwitchRecord, flags,
+    Area, CallRecord, CodeRange, ContextRecord, Control, DecisionRecord, LearnedRecord, LockSetRecord, OfferRecord,
+    Slot, Status, SwitchRecord, flags,
 };
 
 use crate::sys;
@@ -132,6 +132,32 @@ impl Shared {
         Some(control.contexts as u32)
     }
 
+    /// Appends a kind of call; says whether there was room.
+    pub fn call(&self, record: CallRecord) -> bool {
+        let control = self.control();
+        let Some(place) = self.slot::<CallRecord>(control.layout.calls, control.calls) else { return false };
+        control.calls += 1;
+        // SAFETY: `slot` checked the place.
+        unsafe { place.write(record) };
+        true
+    }
+
+    /// Appends a set of locks and returns its number, if there is room.
+    pub fn lock_set(&self, record: LockSetRecord) -> Option<u32> {
+        let control = self.control();
+        let place = self.slot::<LockSetRecord>(control.layout.lock_sets, control.lock_sets)?;
+        control.lock_sets += 1;
+        // SAFETY: `slot` checked the place.
+        unsafe { place.write(record) };
+        Some(control.lock_sets as u32)
+    }
+
+    /// An announcement that is not wanted.
+    pub fn quiet(&self, index: u64) -> Option<u64> {
+        // SAFETY: `slot` checked the place; the driver wrote it before it started the program.
+        self.slot::<u64>(self.control().layout.quiet, index).map(|place| unsafe { *place })
+    }
+
     /// Notes a place newly found to be shared. More than fit are dropped: the next run finds them.
     pub fn discovered(&self, record: LearnedRecord) {
         let control = self.control();
@@ -201,6 +227,7 @@ pub fn note_failure(kind: FailureKind, message: std::fmt::Arguments<'_>) {
         return;
     }
     engine.complete_write();
+    crate::calls::end(None);
     control.failure_kind = kind as u8;
     control.message.clear();
     let _ = control.message.write_fmt(message);

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use threadbare_wire::{CONTROL_VARIABLE, Control, MAGIC, News, Reply, Request, Status};
+use threadbare_wire::{CONTROL_VARIABLE, Control, MAGIC, News, Reply, Request, Status, flags};
 
 use crate::engine::{self, engine};
 use crate::fiber::Fiber;
@@ -34,6 +34,10 @@ pub fn connect() {
         engine::init(shared, main);
         engine().world.stacks = stack.0..stack.1;
         engine().world.libraries = crate::libraries::Libraries::look();
+        crate::quiet::apply(&shared);
+        if shared.control().plan.flags & flags::CALLS != 0 {
+            crate::calls::begin(shared.control().quiet == 0);
+        }
         shared.control().status = Status::Starting as u32;
         shared.control().threads = 1;
         shared.control().peak_threads = 1;

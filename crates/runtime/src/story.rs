@@ -27,6 +27,12 @@ impl Engine {
         value: u64,
         old: u64,
     ) -> Option<*mut Event> {
+        if crate::calls::are_measured() {
+            let thread = self.current_id();
+            if !crate::calls::observe(self, thread, kind, addr, value) {
+                return None;
+            }
+        }
         // Before the first thread there is nothing to order, and the trace begins with it.
         if !self.running {
             return None;

@@ -238,7 +238,7 @@ impl Engine {
         });
         self.turn_began = self.shared.control().steps;
         self.current = to;
-        WATCHED.store(to, Ordering::Relaxed);
+        WATCHED.store(crate::calls::unless_unwatched(to), Ordering::Relaxed);
         RUNNING.store(to, Ordering::Relaxed);
         self.update_stop();
         if self.os_threads {
@@ -254,6 +254,7 @@ impl Engine {
     pub fn leave_for_good(&mut self) -> ! {
         let fiber = self.current();
         self.complete_write();
+        crate::calls::end(Some(fiber.id));
         fiber.done = true;
         self.progress += 1;
         self.live.retain(|id| *id != fiber.id);

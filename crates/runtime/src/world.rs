@@ -32,6 +32,8 @@ pub struct World {
     pub heap: Heap,
     /// Call contexts.
     pub contexts: crate::contexts::Contexts,
+    /// What is measured of calls.
+    pub calls: crate::calls::Calls,
     /// Whose code is whose.
     pub libraries: Libraries,
     /// Thread-specific data keys.

@@ -12,6 +12,8 @@ pub(crate) struct Baseline {
     contexts: u64,
     switches: u64,
     decisions: u64,
+    calls: u64,
+    lock_sets: u64,
     steps: u64,
     learned_out: u64,
     threads: u32,
@@ -28,6 +30,8 @@ impl Baseline {
             contexts: control.contexts,
             switches: control.switches,
             decisions: control.decisions,
+            calls: control.calls,
+            lock_sets: control.lock_sets,
             steps: control.steps,
             learned_out: control.learned_out,
             threads: control.threads,
@@ -42,6 +46,8 @@ impl Baseline {
         control.contexts = self.contexts;
         control.switches = self.switches;
         control.decisions = self.decisions;
+        control.calls = self.calls;
+        control.lock_sets = self.lock_sets;
         control.steps = self.steps;
         control.learned_out = self.learned_out;
         control.threads = self.threads;

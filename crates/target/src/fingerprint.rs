@@ -20,6 +20,16 @@ pub fn fingerprint(executable: &Path) -> io::Result<String> {
     }
 }
 
+/// A short hash of several contents; what belongs to which of them counts.
+pub fn fingerprint_of<'a>(contents: impl IntoIterator<Item = &'a [u8]>) -> String {
+    let mut hash = Sha256::new();
+    for content in contents {
+        hash.update((content.len() as u64).to_le_bytes());
+        hash.update(content);
+    }
+    short_hex(&hash.finalize(), 8)
+}
+
 /// The first bytes of a hash, in hexadecimal.
 pub(crate) fn short_hex(hash: &[u8], bytes: usize) -> String {
     hash.iter().take(bytes).fold(String::new(), |mut text, byte| {
@@ -31,6 +41,13 @@ pub(crate) fn short_hex(hash: &[u8], bytes: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn contents_that_are_split_otherwise_have_another_fingerprint() {
+        let of = |contents: &[&str]| fingerprint_of(contents.iter().map(|content| content.as_bytes()));
+        assert_ne!(of(&["ab", "c"]), of(&["a", "bc"]));
+        assert_eq!(of(&["ab", "c"]), of(&["ab", "c"]));
+    }
 
     #[test]
     fn a_fingerprint_is_the_start_of_the_sha_256() {

@@ -49,6 +49,7 @@ pub(crate) fn launch(
     let mut command = Command::new(&program.executable);
     command
         .args(&program.args)
+        .envs(program.env.iter().map(|(name, value)| (name, value)))
         .env(CONTROL_VARIABLE, numbers.map(|number| number.to_string()).join(","))
         // The program may have been linked with an older runtime; the same library name makes the
         // loader use this one instead.
@@ -59,6 +60,9 @@ pub(crate) fn launch(
         .stdout(output.file.try_clone()?)
         .stderr(output.file.try_clone()?)
         .process_group(0);
+    if let Some(folder) = &program.folder {
+        command.current_dir(folder);
+    }
     let parent = std::process::id();
     // SAFETY: the closure only makes system calls that are safe between fork and exec.
     unsafe { command.pre_exec(move || prepare_child(given, numbers, parent)) };

@@ -34,7 +34,7 @@ mod wrapper;
 
 pub use compiler::{BuildError, SourceLanguage, compile, rust_flags};
 pub use execution::{Execution, Script};
-pub use fingerprint::fingerprint;
+pub use fingerprint::{fingerprint, fingerprint_of};
 pub use modules::{Module, Modules, Region};
 pub use object_names::ObjectNames;
 pub use own_code::OwnCode;

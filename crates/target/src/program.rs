@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use object::elf::{DT_NEEDED, EM_X86_64, FileHeader64};
 use object::read::elf::{ElfFile, FileHeader as _};
@@ -13,7 +14,7 @@ use threadbare_wire::RUNTIME_LIBRARY;
 use crate::compiler::{BuildError, SourceLanguage, compile};
 
 /// A program with its input.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Program {
     /// The instrumented executable.
     pub executable: PathBuf,
@@ -23,6 +24,12 @@ pub struct Program {
     pub name: String,
     /// The file it reads as standard input; none is an empty one.
     pub stdin: Option<PathBuf>,
+    /// What it finds in its environment besides what is there.
+    pub env: Vec<(String, String)>,
+    /// The folder it runs in; none is the current one.
+    pub folder: Option<PathBuf>,
+    /// Announcements in its code that are not wanted, by their addresses in the executable file.
+    pub quiet: Arc<Vec<u64>>,
 }
 
 impl Program {
@@ -110,7 +117,7 @@ pub fn resolve(given: &Path, cflags: &[String], out_dir: &Path) -> Result<Progra
         }
     };
     let executable = std::path::absolute(&executable).unwrap_or(executable);
-    Ok(Program { executable, args: Vec::new(), name, stdin: None })
+    Ok(Program { executable, name, ..Program::default() })
 }
 
 fn check_executable(path: &Path, name: &str, mode: u32) -> Result<(), ProgramError> {

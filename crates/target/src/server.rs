@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use threadbare_sched::{PolicyKind, PolicySpec};
 use threadbare_trace::{Event, Outcome, ThreadId};
 use threadbare_wire::{
-    ContextRecord, DecisionRecord, LearnedRecord, News, Plan, Request, SwitchRecord, flags,
+    CallRecord, ContextRecord, DecisionRecord, LearnedRecord, LockSetRecord, News, Plan, Request,
+    SwitchRecord, flags,
 };
 
 use crate::baseline::Baseline;
@@ -98,6 +99,12 @@ impl Server {
             flags: options.flags,
             pool: 0,
         };
+        memory.control_mut().quiet = program.quiet.len() as u64;
+        let area = memory.layout().quiet;
+        // SAFETY: the quiet area holds addresses.
+        if !unsafe { memory.write(area, 0, &program.quiet) } {
+            return Err(StartError::Resources(std::io::ErrorKind::FileTooLarge.into()));
+        }
         let Launched { mut process, requests, replies, output, stdin } =
             launch(program, &library, memory.descriptor())
                 .map_err(|source| StartError::Launch { name: program.name.clone(), source })?;
@@ -160,6 +167,18 @@ impl Server {
 
     pub(crate) fn request(&mut self, request: Request) -> Result<(), RunError> {
         self.requests.write_all(&[request as u8]).map_err(|_| self.lost())
+    }
+
+    /// The calls of the last execution, if it was run with [`flags::CALLS`].
+    pub fn calls(&self) -> (Vec<CallRecord>, Vec<LockSetRecord>) {
+        let (layout, control) = (self.memory.layout(), self.memory.control());
+        // SAFETY: each area is read as the type the layout sizes it for, all plain numbers.
+        unsafe {
+            (
+                self.memory.records::<CallRecord>(layout.calls, control.calls),
+                self.memory.records::<LockSetRecord>(layout.lock_sets, control.lock_sets),
+            )
+        }
     }
 
     /// Tells the server of memory that is shared, from the next execution on.

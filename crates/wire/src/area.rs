@@ -2,7 +2,7 @@
 
 use threadbare_trace::{ContextRecord, Event, SwitchRecord};
 
-use crate::control::{Control, DecisionRecord, LearnedRecord, OfferRecord, Slot};
+use crate::control::{CallRecord, Control, DecisionRecord, LearnedRecord, LockSetRecord, OfferRecord, Slot};
 use crate::own_code::CodeRange;
 
 /// One area: an offset from the start of the memory and a capacity in records.
@@ -39,6 +39,12 @@ pub struct Layout {
     pub slots: Area,
     /// The program's own code, in order of address.
     pub own_code: Area,
+    /// Announcements in the program's code that are not wanted, by their addresses in the executable file.
+    pub quiet: Area,
+    /// Kinds of calls.
+    pub calls: Area,
+    /// Sets of locks, by number.
+    pub lock_sets: Area,
     /// The size of the whole.
     pub bytes: u64,
 }
@@ -65,6 +71,9 @@ impl Layout {
         let offers = area(size_of::<OfferRecord>(), 1 << 16);
         let slots = area(size_of::<Slot>(), 1 << 10);
         let own_code = area(size_of::<CodeRange>(), 1 << 20);
+        let quiet = area(size_of::<u64>(), 1 << 22);
+        let calls = area(size_of::<CallRecord>(), 1 << 22);
+        let lock_sets = area(size_of::<LockSetRecord>(), 1 << 20);
         Layout {
             events,
             switches,
@@ -76,6 +85,9 @@ impl Layout {
             offers,
             slots,
             own_code,
+            quiet,
+            calls,
+            lock_sets,
             bytes: end.next_multiple_of(4096),
         }
     }

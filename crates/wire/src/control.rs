@@ -183,6 +183,8 @@ pub mod flags {
     pub const STEERED: u32 = 128;
     /// The driver takes the events of failing executions only.
     pub const EVENTS_OF_FAILURES: u32 = 64;
+    /// Measure calls: which functions run under which locks, and when; events are only those that order threads.
+    pub const CALLS: u32 = 256;
     /// Make scheduling points at private accesses too, densely at first: memory that is shared,
     /// but not known to be, shows itself sooner.
     pub const PROBE: u32 = 32;
@@ -234,6 +236,12 @@ pub struct Control {
     pub offers: u64,
     /// Contexts written; the first one has number 1.
     pub contexts: u64,
+    /// Calls that need not be announced: places in the quiet area.
+    pub quiet: u64,
+    /// Kinds of calls written.
+    pub calls: u64,
+    /// Sets of locks written; the first one has number 1.
+    pub lock_sets: u64,
     /// Visible steps made.
     pub steps: u64,
     /// Threads created, main included.
@@ -274,6 +282,38 @@ pub struct DecisionRecord {
     pub current: ThreadId,
     /// The visible steps made before.
     pub step: u32,
+}
+
+/// Calls of one function that are alike in all that decides what they can run at the same time with.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[repr(C)]
+pub struct CallRecord {
+    /// A code address in the function.
+    pub site: u64,
+    /// The locks held when it was entered, by the number of their set; 0 for none.
+    pub at_entry: u32,
+    /// Those that were held without a break until it was left.
+    pub throughout: u32,
+    /// How many steps that order threads its thread had made when it was entered.
+    pub entered: u32,
+    /// And when it was left.
+    pub left: u32,
+    /// The thread.
+    pub thread: ThreadId,
+    /// Always 0.
+    pub spare: [u16; 3],
+}
+
+/// A set of locks: another set and one more lock.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[repr(C)]
+pub struct LockSetRecord {
+    /// The lock.
+    pub lock: u64,
+    /// The other set; 0 for the empty one.
+    pub others: u32,
+    /// 1 if the lock is held for reading.
+    pub shared: u32,
 }
 
 /// A memory location known to be shared, by its stable name.

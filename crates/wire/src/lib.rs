@@ -10,8 +10,8 @@ mod own_code;
 
 pub use area::{Area, Layout};
 pub use control::{
-    Control, DecisionRecord, LearnedRecord, MAGIC, MESSAGE_BYTES, News, OfferRecord, Order, Plan, Reply,
-    Request, STACK_DEPTH, Slot, Status, Text, flags,
+    CallRecord, Control, DecisionRecord, LearnedRecord, LockSetRecord, MAGIC, MESSAGE_BYTES, News,
+    OfferRecord, Order, Plan, Reply, Request, STACK_DEPTH, Slot, Status, Text, flags,
 };
 pub use own_code::{CodeRange, own_place};
 pub use threadbare_trace::{ContextRecord, SwitchRecord};

@@ -1,0 +1,37 @@
+//! Concurrent function pairs: which functions of a program can run at the same time under an input.
+//!
+//! Two functions are concurrent if a thread can enter one of them while another thread is between the entrance and the exit
+//! of the other. Locks forbid it where both are held, creation, join and barriers forbid it where they order; the order in which
+//! locks happened to be taken says nothing. Only entrances, exits and synchronization are looked at, no access to memory.
+//!
+//! (The published pseudo code gives up as soon as *one* of the two cannot be entered within the other. By the definition in the text,
+//! and by its own example of a main function that goes on while its worker runs, one of the two is enough.)
+
+mod inherit;
+mod instances;
+mod order_clocks;
+mod select;
+
+pub use inherit::inherit;
+pub use instances::{Calls, Hold, Instance, concurrent_pairs};
+pub use order_clocks::{OrderClocks, is_order};
+pub use select::{Selected, select};
+
+/// A function, by the address where it begins.
+pub type Function = u64;
+
+/// Two functions that can run at the same time (or one of which two threads can run), the lower address first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct FunctionPair(Function, Function);
+
+impl FunctionPair {
+    /// The pair of these two, in whatever order.
+    pub fn of(one: Function, other: Function) -> FunctionPair {
+        FunctionPair(one.min(other), one.max(other))
+    }
+
+    /// Both functions.
+    pub fn functions(self) -> [Function; 2] {
+        [self.0, self.1]
+    }
+}

@@ -1,0 +1,33 @@
+//! Few inputs that together show every pair, and the functions to look at under each.
+
+use std::collections::BTreeSet;
+
+use super::{Function, FunctionPair};
+
+/// An input that was selected.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Selected {
+    /// Its place in the list of inputs.
+    pub input: usize,
+    /// The functions of the pairs that no input selected before it shows.
+    pub functions: BTreeSet<Function>,
+}
+
+/// Takes the input with the most pairs, then again and again the one with the most pairs that are still missing (the first of equals), until
+/// none is missing. To find the smallest set of inputs is NP-hard; this comes close.
+pub fn select(pairs_of_inputs: &[BTreeSet<FunctionPair>]) -> Vec<Selected> {
+    let mut missing: BTreeSet<FunctionPair> = pairs_of_inputs.iter().flatten().copied().collect();
+    let mut selected = Vec::new();
+    while !missing.is_empty() {
+        let adds = |(input, pairs): (usize, &BTreeSet<FunctionPair>)| {
+            (pairs.intersection(&missing).count(), std::cmp::Reverse(input))
+        };
+        let best = pairs_of_inputs.iter().enumerate().map(adds).max();
+        let Some((_, std::cmp::Reverse(input))) = best else { break };
+        let news: Vec<FunctionPair> = pairs_of_inputs[input].intersection(&missing).copied().collect();
+        let functions = news.iter().flat_map(|pair| pair.functions()).collect();
+        missing.retain(|pair| !pairs_of_inputs[input].contains(pair));
+        selected.push(Selected { input, functions });
+    }
+    selected
+}

@@ -1,0 +1,264 @@
+//! What a suite came to: findings with the inputs that show them, failures, and the JSON object.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use threadbare_report::{
+    CfpReport, Coverage, FailureReport, InputReport, JsonReport, SarifResult, SuiteReport, Verdict,
+};
+use threadbare_trace::TraceFile;
+
+use super::record::{DrivenRecord, FailureRecord, OutcomeRecord, ToldRecord};
+use super::work::Suite;
+use super::{Results, tally};
+use crate::findings::{Findings, Told};
+use crate::found;
+use crate::suppressions::Suppressions;
+
+/// What is told in the end.
+pub struct Account {
+    /// What was found.
+    pub findings: Findings,
+    /// What went wrong.
+    pub failures: Vec<FailureReport>,
+    /// The JSON object.
+    pub report: JsonReport,
+}
+
+impl Account {
+    /// Puts everything together.
+    pub fn of(
+        suite: &Suite<'_>,
+        results: &Results,
+        suppressions: &Suppressions,
+        elapsed: Duration,
+    ) -> Account {
+        let (findings, failures) = tell(suite, results, suppressions);
+        let report = json(suite, results, &findings, &failures, elapsed);
+        Account { findings, failures, report }
+    }
+
+    /// Whether nothing was found.
+    pub fn is_empty(&self) -> bool {
+        self.findings.is_empty() && self.failures.is_empty()
+    }
+
+    /// What goes into a SARIF file.
+    pub fn sarif(&self) -> Vec<SarifResult> {
+        let of_failure = |failure: &FailureReport| {
+            let bytes = std::fs::read(failure.trace.as_deref()?).ok()?;
+            found::sarif_result(&TraceFile::read(&bytes).ok()?, failure)
+        };
+        self.findings.sarif().into_iter().chain(self.failures.iter().filter_map(of_failure)).collect()
+    }
+}
+
+/// Under which inputs each finding was seen, by its identity.
+fn inputs_by_identity(suite: &Suite<'_>, results: &Results) -> BTreeMap<String, Vec<String>> {
+    let mut seen: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+    for (input, record) in results.detected() {
+        for found in &record.findings {
+            seen.entry(found.identity.clone()).or_default().insert(input);
+        }
+    }
+    let names = |inputs: BTreeSet<usize>| inputs.iter().map(|input| suite.name(*input).to_string()).collect();
+    seen.into_iter().map(|(identity, inputs)| (identity, names(inputs))).collect()
+}
+
+fn tell(suite: &Suite<'_>, results: &Results, suppressions: &Suppressions) -> (Findings, Vec<FailureReport>) {
+    let inputs = inputs_by_identity(suite, results);
+    let driven: BTreeSet<&String> = results.driven.iter().flat_map(|it| &it.identities).collect();
+    let mut all: Vec<ToldRecord> = results.driven.iter().flat_map(|it| it.findings.clone()).collect();
+    let mut seen: BTreeSet<&String> = BTreeSet::new();
+    for found in results.detected().flat_map(|(_, record)| &record.findings) {
+        if seen.insert(&found.identity) && !driven.contains(&found.identity) && !found.suspicion {
+            all.push(ToldRecord {
+                identity: found.identity.clone(),
+                text: found.text.clone(),
+                schedule: None,
+                fails: false,
+                count: found.count,
+                follows_from: None,
+            });
+        }
+    }
+    all.sort_by_key(|it| (!it.fails, it.follows_from.is_some(), it.schedule.is_none()));
+    let mut findings = Findings::default();
+    for told in all {
+        // What another suite with the same program found is not told here.
+        let Some(inputs) = inputs.get(&told.identity) else { continue };
+        let text = told.text.text();
+        if suppressions.silence(&text) {
+            findings.silenced += 1;
+        } else if !findings.count_again(&text, told.count, inputs) {
+            findings.add(Told {
+                text,
+                schedule: told.schedule,
+                fails: told.fails,
+                is_cause: false,
+                count: told.count,
+                follows_from: told.follows_from,
+                inputs: inputs.clone(),
+            });
+        }
+    }
+    let mut failures = Vec::new();
+    for (failure, inputs) in failures_of(suite, results) {
+        if let (Some(cause), Some(schedule)) = (&failure.cause_text, &failure.schedule) {
+            let cause = cause.text();
+            if suppressions.silence(&cause) {
+                findings.silenced += 1;
+            } else {
+                findings.add_cause(&cause, schedule.as_ref(), failure.count, failure.is_sure, &inputs);
+            }
+        }
+        failures.push(failure.report(inputs));
+    }
+    (findings, failures)
+}
+
+/// How an input ended, in detection if that says more than measuring.
+fn outcome<'r>(results: &'r Results, input: usize) -> Option<&'r OutcomeRecord> {
+    let detected = [&results.guided, &results.full].into_iter().filter_map(|records| records.get(&input));
+    let mut outcomes =
+        results.measured.get(&input).map(|it| &it.outcome).into_iter().chain(detected.map(|it| &it.outcome));
+    let first = outcomes.clone().next();
+    outcomes.find(|outcome| outcome.failure().is_some()).or(first)
+}
+
+/// The failures with the inputs that show them. An input that failed as another one did is not driven by itself.
+fn failures_of(suite: &Suite<'_>, results: &Results) -> Vec<(FailureRecord, Vec<String>)> {
+    let mut failures: Vec<(FailureRecord, Vec<String>)> = Vec::new();
+    let is_of = |record: &&DrivenRecord, input: usize| record.input == suite.ids[input].0;
+    for input in 0..suite.ids.len() {
+        let name = suite.name(input).to_string();
+        let mut met: Vec<FailureRecord> =
+            results.driven.iter().filter(|it| is_of(it, input)).flat_map(|it| it.failures.clone()).collect();
+        if met.is_empty() {
+            met.extend(outcome(results, input).and_then(FailureRecord::without_schedule));
+        }
+        for failure in met {
+            let same = |known: &FailureRecord| {
+                known.kind == failure.kind
+                    && (known.message == failure.message
+                        || known.site.is_some() && known.site == failure.site)
+            };
+            match failures.iter_mut().find(|(known, _)| same(known)) {
+                Some((_, inputs)) if inputs.contains(&name) => {}
+                Some((_, inputs)) => inputs.push(name.clone()),
+                None => failures.push((failure, vec![name.clone()])),
+            }
+        }
+    }
+    failures
+}
+
+fn json(
+    suite: &Suite<'_>,
+    results: &Results,
+    findings: &Findings,
+    failures: &[FailureReport],
+    elapsed: Duration,
+) -> JsonReport {
+    let detected = || results.detected().map(|(_, record)| record);
+    let executions = results.measured.len() as u64
+        + detected().map(|it| it.executions).sum::<u64>()
+        + results.driven.iter().map(|it| it.executions).sum::<u64>();
+    let steps = results.measured.values().map(|it| it.steps).sum::<u64>()
+        + detected().map(|it| it.steps).sum::<u64>()
+        + results.driven.iter().map(|it| it.steps).sum::<u64>();
+    let threads = results.measured.values().map(|it| it.threads).chain(detected().map(|it| it.threads)).max();
+    let trouble = |(input, why): (&usize, &String)| format!("input `{}`: {why}", suite.name(*input));
+    let suite_report = report(suite, results);
+    let aggregated = suite_report.cfp.aggregated;
+    JsonReport {
+        tool: "threadbare",
+        version: env!("CARGO_PKG_VERSION"),
+        command: "suite",
+        program: suite.programs.first().map_or_else(String::new, |program| program.name.clone()),
+        strategy: "suite".into(),
+        seed: suite.args.seed,
+        verdict: match (failures.is_empty(), findings.is_empty()) {
+            (false, _) => Verdict::Failure,
+            (true, false) => Verdict::Findings,
+            (true, true) => Verdict::Clean,
+        },
+        executions,
+        steps,
+        threads: threads.unwrap_or(1),
+        elapsed_s: JsonReport::seconds(elapsed),
+        executions_per_s: JsonReport::rate(executions, elapsed),
+        snapshots: 0,
+        failure: failures.first().cloned(),
+        findings: findings.json(),
+        coverage: Coverage { cfp: Some(serde_json::json!({ "pairs": aggregated })), ..Coverage::default() },
+        exhausted: false,
+        interrupted: suite.is_stopped(),
+        failed_executions: failures.iter().map(|failure| (failure.kind, failure.count)).collect(),
+        failures: failures.to_vec(),
+        replay: None,
+        generated: None,
+        suite: Some(suite_report),
+        warnings: results.troubles.iter().map(trouble).collect(),
+    }
+}
+
+fn report(suite: &Suite<'_>, results: &Results) -> SuiteReport {
+    let functions: BTreeSet<u64> = results.measured.values().flat_map(|it| it.executed.clone()).collect();
+    let looked = if suite.args.full { &results.full } else { &results.guided };
+    let rounded = |seconds: f64| (seconds * 1e6).round() / 1e6;
+    SuiteReport {
+        cfp: CfpReport {
+            aggregated: results.aggregated().len() as u64,
+            functions: functions.len() as u64,
+            functions_inherited: suite.watch.inherited() as u64,
+            measuring_s: rounded(results.measured.values().map(|it| it.seconds).sum()),
+            selecting_s: rounded(results.selecting.as_secs_f64()),
+            detecting_s: rounded(looked.values().map(|it| it.seconds()).sum()),
+        },
+        inputs: (0..suite.ids.len()).map(|input| input_report(suite, results, input)).collect(),
+        full: suite.args.against_full.then(|| tally::against(results, suite.args.only)).flatten(),
+    }
+}
+
+fn input_report(suite: &Suite<'_>, results: &Results, input: usize) -> InputReport {
+    let measured = results.measured.get(&input);
+    let place = results.selected.iter().position(|it| it.input == input);
+    let selected = place.map(|place| &results.selected[place]);
+    let looked = if suite.args.full { results.full.get(&input) } else { results.guided.get(&input) };
+    let executed = measured.map_or(0, |it| it.executed.len() as u64);
+    let new_pairs = place.map_or(0, |place| {
+        let earlier = results.selected[..place].iter().filter_map(|it| results.measured.get(&it.input));
+        let covered: BTreeSet<_> = earlier.flat_map(|it| it.pairs()).collect();
+        measured.map_or(0, |it| it.pairs().difference(&covered).count() as u64)
+    });
+    let outcome = outcome(results, input);
+    let trouble = results.troubles.get(&input);
+    let word = match (measured, outcome) {
+        _ if trouble.is_some() => "uncontrolled",
+        (None, _) | (_, None) => "not run",
+        (Some(measured), Some(outcome)) if outcome.word == "passed" && measured.single_threaded => {
+            "single-threaded"
+        }
+        (_, Some(outcome)) => outcome.word.as_str(),
+    };
+    let message = outcome.map(|it| it.message.clone()).filter(|message| !message.is_empty());
+    InputReport {
+        name: suite.name(input).to_string(),
+        pairs: measured.map_or(0, |it| it.pairs.len() as u64),
+        new_pairs,
+        selected: suite.args.full || selected.is_some(),
+        functions_selected: match selected {
+            _ if suite.args.full => executed,
+            selected => selected.map_or(0, |it| it.functions.len() as u64),
+        },
+        functions_executed: executed,
+        outcome: word.to_string(),
+        message: trouble.cloned().or(message),
+        measuring_s: measured.map(|it| it.seconds),
+        detecting_s: looked.map(|it| it.seconds()),
+        events: looked.map(|it| it.events),
+        findings: looked.map(|it| it.findings.len() as u64),
+        unguided: looked.is_some_and(|it| it.unguided),
+    }
+}

@@ -1,0 +1,134 @@
+//! Driving findings of one input to happen, and keeping the schedules of those that did.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use threadbare_explore::suite::drive_to_happen;
+use threadbare_explore::{Check, Examined, Found, Met, Options};
+use threadbare_report::{FindingText, finding_text};
+use threadbare_target::Symbols;
+use threadbare_trace::Schedule;
+
+use super::record::{DrivenRecord, FailureRecord, TextRecord, ToldRecord};
+use super::work::{Suite, Task};
+use crate::conditions::Conditions;
+use crate::error::CliError;
+use crate::findings::is_same;
+use crate::found::{self, Shelf};
+use crate::names::ExecutionNames;
+use crate::progress::Phase;
+use crate::rerun::Stage;
+use crate::{check, hunt, output};
+
+/// The findings of one input that are to be driven to happen.
+pub struct Wanted {
+    /// How they were looked for.
+    pub task: Task,
+    /// They were looked for in the whole program.
+    pub is_whole: bool,
+    /// Which ones; none if only the input's failure is wanted.
+    pub identities: BTreeSet<String>,
+}
+
+/// Drives findings to happen.
+pub fn drive(suite: &Suite<'_>, wanted: &Wanted) -> Result<DrivenRecord, CliError> {
+    let input = wanted.task.input;
+    let program = &suite.programs[input];
+    let terms = suite.terms(input);
+    let options = Options {
+        strategy: "suite".into(),
+        seed: suite.args.seed,
+        time: Some(suite.args.time),
+        max_steps: terms.max_steps,
+        any_exit: terms.any_exit,
+        stall: terms.stall,
+        ..Options::default()
+    };
+    // The executions in which they were seen are made again: the same seeds give the same ones.
+    let mut findings = Vec::new();
+    let mut identities = Vec::new();
+    if !wanted.identities.is_empty() {
+        let detected = suite.look(&wanted.task, wanted.is_whole)?;
+        for sighting in detected.sightings.into_iter().filter(|it| wanted.identities.contains(&it.identity)) {
+            identities.push((sighting.finding.key(), sighting.identity));
+            findings.push((sighting.finding, sighting.run));
+        }
+    }
+    let result = drive_to_happen(program, findings, &options, &|_| {}, &suite.stop)?;
+    let conditions = Conditions::of(&options, program);
+    let head = hunt::schedule_head(program, suite.file.cflags.clone(), &conditions, &options);
+    let identity = |examined: &Examined| {
+        let key = examined.finding.key();
+        identities.iter().find(|(known, _)| *known == key).map(|(_, identity)| identity.clone())
+    };
+    let mut stage = Stage::set(program, &conditions)?;
+    let told = tell_all(suite, &result, &identity, stage.symbols(), &head)?;
+    Ok(DrivenRecord {
+        input: suite.ids[input].0.clone(),
+        identities: wanted.identities.iter().cloned().collect(),
+        findings: told,
+        failures: keep_failures(suite, &result, &mut stage, &head)?,
+        executions: result.executions,
+        steps: result.steps,
+        threads: result.threads,
+    })
+}
+
+fn tell_all(
+    suite: &Suite<'_>,
+    result: &Check,
+    identity: &dyn Fn(&Examined) -> Option<String>,
+    symbols: &Rc<Symbols>,
+    head: &Schedule,
+) -> Result<Vec<ToldRecord>, CliError> {
+    let mut told: Vec<ToldRecord> = Vec::new();
+    let mut texts: Vec<(FindingText, Option<PathBuf>)> = Vec::new();
+    for examined in &result.findings {
+        let names = ExecutionNames::new(symbols, &examined.run);
+        let text = finding_text(&examined.finding, &names, examined.confirmed.is_some());
+        // One schedule is enough for what people take for the same.
+        let known = texts.iter().find(|(known, _)| is_same(known, &text));
+        let schedule = match known {
+            Some((_, schedule)) => schedule.clone(),
+            None => {
+                let (out, stem) = (&suite.args.out, suite.stem());
+                check::keep_schedule(out, &stem, examined, &text.sentence, symbols, head)?
+            }
+        };
+        let origin = examined.follows_from.and_then(|place| texts.get(place));
+        let follows_from = origin.map(|(text, _)| text.heading.clone());
+        told.extend(identity(examined).map(|identity| ToldRecord {
+            identity,
+            text: TextRecord::of(&text),
+            schedule: schedule.clone(),
+            fails: examined.fails,
+            count: examined.finding.count,
+            follows_from,
+        }));
+        texts.push((text, schedule));
+    }
+    Ok(told)
+}
+
+fn keep_failures(
+    suite: &Suite<'_>,
+    result: &Check,
+    stage: &mut Stage,
+    head: &Schedule,
+) -> Result<Vec<FailureRecord>, CliError> {
+    let name = suite.stem();
+    let phase = Phase::new(true);
+    let folder = &suite.args.out;
+    let shelf = Shelf { folder, name: &name, minimise: true, phase: &phase, head: head.clone() };
+    let look = output::look_for(false, false);
+    stage.spend_no_more_than(result.elapsed);
+    stage.lab().know(&result.passing, result.executions);
+    let keep = |met: &Met| {
+        let (execution, count) = (met.execution, met.count);
+        let found = Found { execution, policy: "suite".into(), run: met.run.clone(), count };
+        let kept = found::keep(&found, Some(&mut *stage), &shelf, &look)?;
+        Ok(FailureRecord::of(&kept.report, kept.cause.as_ref(), kept.is_sure))
+    };
+    result.failures.iter().map(keep).collect()
+}

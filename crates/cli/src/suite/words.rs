@@ -1,0 +1,123 @@
+//! What a person reads at the end of a suite.
+
+use threadbare_report::{FailureReport, suite_table};
+
+use super::Results;
+use super::account::Account;
+use super::work::Suite;
+use crate::output;
+
+/// Findings, failures, the table of inputs, and what it all came to.
+pub fn words(suite: &Suite<'_>, results: &Results, account: &Account) -> String {
+    let args = suite.args;
+    let mut text = account.findings.words(args.verbose, "--verbose");
+    if account.findings.lack_lines() {
+        text.push_str("No source line is known: compile with `-g`, and do not strip the program.\n\n");
+    }
+    account.failures.iter().for_each(|failure| text.push_str(&failure_words(failure)));
+    if let Some(report) = account.report.suite.as_ref().filter(|_| !args.quiet) {
+        text.push_str(&suite_table(report));
+        text.push('\n');
+    }
+    text.push_str(&coverage(suite, results, account));
+    for (input, why) in &results.troubles {
+        text.push_str(&format!("Input `{}` could not be run: {why}\n", suite.name(*input)));
+    }
+    text.push_str(&hindrances(suite, results));
+    text.push_str(&what_was_done(suite, results));
+    let silenced = match account.findings.silenced {
+        0 => String::new(),
+        silenced => format!(", {silenced} silenced"),
+    };
+    text.push_str(&format!(
+        "{}{silenced} and {} in {}: {}, {:.2} s.\n",
+        counted(account.findings.len(), "finding"),
+        counted(account.failures.len(), "failure"),
+        account.report.program,
+        counted(suite.ids.len(), "input"),
+        account.report.elapsed_s
+    ));
+    text
+}
+
+fn counted(number: usize, what: &str) -> String {
+    match number {
+        0 => format!("no {what}"),
+        1 => format!("1 {what}"),
+        _ => format!("{number} {what}s"),
+    }
+}
+
+fn failure_words(failure: &FailureReport) -> String {
+    let site = failure.site.as_ref().map_or_else(String::new, |site| format!(" at {site}"));
+    let plural = if failure.inputs.len() == 1 { "" } else { "s" };
+    let mut text = format!("Failure: {}{site} (input{plural} {})\n", failure.kind, failure.inputs.join(", "));
+    for line in failure.message.lines() {
+        text.push_str(&format!("   {line}\n"));
+    }
+    if let Some(cause) = &failure.cause {
+        text.push_str(&format!("   Cause: {cause}.\n"));
+    }
+    if let Some(schedule) = &failure.schedule {
+        text.push_str(&format!("   {}\n", output::replay_command(schedule.as_ref())));
+    }
+    text.push('\n');
+    text
+}
+
+/// The coverage, and what need not be looked at.
+fn coverage(suite: &Suite<'_>, results: &Results, account: &Account) -> String {
+    let Some(report) = &account.report.suite else { return String::new() };
+    let pairs = report.cfp.aggregated;
+    let mut text = format!("CFP: {pairs} pairs of functions can run at the same time");
+    let selected = results.selected.len();
+    text.push_str(&match selected {
+        0 => ".\n".to_string(),
+        1 => "; one input shows them all.\n".to_string(),
+        _ => format!("; {selected} inputs together show them all.\n"),
+    });
+    if !suite.args.full && selected > 0 {
+        let executed: u64 = report.inputs.iter().map(|it| it.functions_executed).sum();
+        let looked_at: u64 = report.inputs.iter().map(|it| it.functions_selected).sum();
+        text.push_str(&format!(
+            "Looked at {} of {} inputs and at {looked_at} of {executed} functions in them; the rest shows no \
+             further pair.\n",
+            selected,
+            suite.ids.len()
+        ));
+    }
+    text
+}
+
+/// What kept detection from being guided.
+fn hindrances(suite: &Suite<'_>, results: &Results) -> String {
+    let unguided = results.guided.iter().filter(|(_, record)| record.unguided);
+    let names: Vec<&str> = unguided.map(|(input, _)| suite.name(*input)).collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    format!(
+        "All functions were looked at under {}: the program waits there for memory to change, without \
+         synchronization.\n",
+        names.join(", ")
+    )
+}
+
+/// What was done now, and what was known from before.
+fn what_was_done(suite: &Suite<'_>, results: &Results) -> String {
+    if suite.is_stopped() {
+        return "It was interrupted; what is done is kept, and the same command goes on from there.\n".into();
+    }
+    let [measured, detected, driven] = results.made;
+    if measured + detected + driven == 0 && results.troubles.is_empty() {
+        return "Nothing has changed, so nothing was run: all of this is from before.\n".into();
+    }
+    let [known, known_detected, _] = results.known;
+    if known + known_detected == 0 {
+        return String::new();
+    }
+    format!(
+        "Measured {measured} inputs ({known} were measured before), and looked for findings under {detected} \
+         ({known_detected} before).\n"
+    )
+}

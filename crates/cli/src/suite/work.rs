@@ -1,0 +1,193 @@
+//! What is done under each input: measuring, and looking for findings.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+
+use threadbare_analysis::cfp::Function;
+use threadbare_code::Code;
+use threadbare_explore::is_suspicion;
+use threadbare_explore::suite::{Detected, Detection, Optimizations, Terms, Watch, detect, measure};
+use threadbare_report::finding_text;
+use threadbare_target::{Program, Symbols, fingerprint};
+
+use super::build;
+use super::file::SuiteFile;
+use super::record::{DetectedRecord, FoundRecord, MeasuredRecord, TextRecord};
+use super::store::{InputId, Store};
+use crate::error::CliError;
+use crate::names::ExecutionNames;
+use crate::suite_args::SuiteArgs;
+
+/// A suite that is ready to be worked on.
+pub struct Suite<'a> {
+    /// The options.
+    pub args: &'a SuiteArgs,
+    /// The suite file.
+    pub file: SuiteFile,
+    /// What each input is known by.
+    pub ids: Vec<InputId>,
+    /// The program with each input.
+    pub programs: Vec<Program>,
+    /// How its executable is watched.
+    pub watch: Watch,
+    /// Where results are kept.
+    pub store: Store,
+    /// Raised when the user wants it to end.
+    pub stop: Arc<AtomicBool>,
+}
+
+/// Under one input, the functions to look at; none for all.
+pub struct Task {
+    /// The place of the input.
+    pub input: usize,
+    /// The functions.
+    pub functions: Option<BTreeSet<Function>>,
+}
+
+impl<'a> Suite<'a> {
+    /// Builds the program and finds out what there is to do.
+    pub fn prepare(args: &'a SuiteArgs, stop: Arc<AtomicBool>) -> Result<Suite<'a>, CliError> {
+        let file = SuiteFile::read(&args.suite)?;
+        let program = build::program(&file, &args.out, &stop)?;
+        let code = Code::read(&program.executable)?;
+        let unreadable = |source| CliError::Read { path: program.executable.clone(), source };
+        let store = Store::open(&args.out, &fingerprint(&program.executable).map_err(unreadable)?)?;
+        let folder = file.folder.canonicalize().unwrap_or_else(|_| file.folder.clone());
+        let mut suite = Suite {
+            args,
+            ids: Vec::new(),
+            programs: Vec::new(),
+            watch: Watch::new(code, optimizations(args)),
+            store,
+            stop,
+            file,
+        };
+        for input in &suite.file.inputs {
+            let id = Store::identify(input, &suite.file.folder)?;
+            let stdin = input.stdin.as_deref().map(|text| suite.store.stdin(&id, text)).transpose()?;
+            suite.programs.push(Program {
+                args: input.args.clone(),
+                stdin,
+                env: input.env.clone().into_iter().collect(),
+                folder: Some(folder.clone()),
+                ..program.clone()
+            });
+            suite.ids.push(id);
+        }
+        Ok(suite)
+    }
+
+    /// What is not looked at when measuring.
+    pub fn optimizations(&self) -> Optimizations {
+        optimizations(self.args)
+    }
+
+    /// Whether the user wants it to end.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// What holds for executions of an input.
+    pub fn terms(&self, input: usize) -> Terms {
+        let stall = self.file.inputs[input].stall;
+        Terms { stall, max_steps: self.args.max_steps, any_exit: self.args.any_exit }
+    }
+
+    /// How findings are looked for under an input.
+    pub fn detection(&self, input: usize) -> Detection {
+        let (races, atomicity) = (self.args.only.races(), self.args.only.atomicity());
+        let (runs, seed) = (self.args.runs, self.args.seed);
+        Detection { races, atomicity, runs, seed, terms: self.terms(input) }
+    }
+
+    /// Measures an input.
+    pub fn measure(&self, input: usize) -> Result<MeasuredRecord, CliError> {
+        let measured = measure(&self.watch, &self.programs[input], &self.terms(input), &self.stop)?;
+        Ok(MeasuredRecord::of(&measured))
+    }
+
+    /// Looks for findings under an input. One that waits for memory to change is looked at as a whole.
+    pub fn look(&self, task: &Task, is_whole: bool) -> Result<Detected, CliError> {
+        let functions = task.functions.as_ref().filter(|_| !is_whole);
+        let program = &self.programs[task.input];
+        let detected = detect(&self.watch, program, functions, &self.detection(task.input), &self.stop)?;
+        Ok(Detected { unguided: detected.unguided || is_whole && task.functions.is_some(), ..detected })
+    }
+
+    /// The same, in words.
+    pub fn detect(&self, task: &Task, is_whole: bool) -> Result<DetectedRecord, CliError> {
+        let detected = self.look(task, is_whole)?;
+        let findings = in_words(&detected);
+        Ok(DetectedRecord::of(task.functions.clone(), findings, &detected))
+    }
+
+    /// The name of an input.
+    pub fn name(&self, input: usize) -> &str {
+        &self.file.inputs[input].name
+    }
+
+    /// What the program is called in file names.
+    pub fn stem(&self) -> String {
+        self.programs.first().map_or_else(String::new, |it| crate::keep::file_stem(Path::new(&it.name)))
+    }
+}
+
+fn optimizations(args: &SuiteArgs) -> Optimizations {
+    Optimizations { skip_stack_only: !args.no_stack_only, skip_inherited: !args.no_inherited }
+}
+
+/// The findings in words. They are named in the order of the trace, since what an address means changes on the way.
+fn in_words(detected: &Detected) -> Vec<FoundRecord> {
+    let symbols = Symbols::new(&detected.modules);
+    let sightings = &detected.sightings;
+    let mut order: Vec<usize> = (0..sightings.len()).collect();
+    order.sort_by_key(|at| (Rc::as_ptr(&sightings[*at].run), sightings[*at].finding.at));
+    let mut records: Vec<(usize, FoundRecord)> = Vec::new();
+    for same_run in order.chunk_by(|a, b| Rc::ptr_eq(&sightings[*a].run, &sightings[*b].run)) {
+        let names = ExecutionNames::new(&symbols, &sightings[same_run[0]].run);
+        records.extend(same_run.iter().map(|at| {
+            let sighting = &sightings[*at];
+            let record = FoundRecord {
+                identity: sighting.identity.clone(),
+                suspicion: is_suspicion(&sighting.finding),
+                count: sighting.finding.count,
+                text: TextRecord::of(&finding_text(&sighting.finding, &names, false)),
+            };
+            (*at, record)
+        }));
+    }
+    records.sort_by_key(|(at, _)| *at);
+    records.into_iter().map(|(_, record)| record).collect()
+}
+
+/// Does something for each place, several at a time, and hands over each result as it comes.
+pub fn side_by_side<T: Send>(
+    count: usize,
+    jobs: usize,
+    stop: &AtomicBool,
+    work: impl Fn(usize) -> T + Sync,
+    mut done: impl FnMut(usize, T) -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    let next = AtomicUsize::new(0);
+    let (sender, results) = channel();
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.min(count) {
+            let sender = sender.clone();
+            scope.spawn(|| {
+                let sender = sender;
+                while !stop.load(Ordering::Relaxed) {
+                    let place = next.fetch_add(1, Ordering::Relaxed);
+                    if place >= count || sender.send((place, work(place))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        results.iter().try_for_each(|(place, result)| done(place, result))
+    })
+}

@@ -1,0 +1,124 @@
+//! The file: where code is, what it is called, and what its calls through tables lead to.
+
+use std::collections::{BTreeMap, HashMap};
+
+use iced_x86::{Code as Opcode, Decoder, DecoderOptions, OpKind, Register};
+use object::read::elf::ElfFile64;
+use object::{
+    Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget, SectionKind, SymbolKind, elf,
+};
+
+use crate::function::Callee;
+
+/// A named piece of code.
+pub struct Named {
+    pub start: u64,
+    pub end: u64,
+    pub name: String,
+}
+
+/// What is needed of a file.
+pub struct Image<'a> {
+    sections: Vec<(u64, &'a [u8])>,
+    pub named: Vec<Named>,
+    /// What the loader writes to a place in memory.
+    slots: HashMap<u64, Callee>,
+    /// Functions whose address stands in data.
+    pub pointed_to: Vec<u64>,
+}
+
+impl<'a> Image<'a> {
+    pub fn parse(bytes: &'a [u8]) -> Result<Image<'a>, object::Error> {
+        let file: ElfFile64<'a> = ElfFile64::parse(bytes)?;
+        let is_code = |kind| kind == SectionKind::Text;
+        let mut sections = Vec::new();
+        for section in file.sections().filter(|section| is_code(section.kind())) {
+            sections.push((section.address(), section.data()?));
+        }
+        let named = named(&file);
+        let (slots, pointed_to) = slots(&file);
+        Ok(Image { sections, named, slots, pointed_to })
+    }
+
+    /// The code between two addresses.
+    pub fn code(&self, start: u64, end: u64) -> Option<&'a [u8]> {
+        let inside =
+            |(address, data): &&(u64, &[u8])| *address <= start && end <= *address + data.len() as u64;
+        let (address, data) = self.sections.iter().find(inside)?;
+        data.get((start - address) as usize..(end - address) as usize)
+    }
+
+    /// What a place in memory leads to.
+    pub fn slot(&self, address: u64) -> Option<&Callee> {
+        self.slots.get(&address)
+    }
+
+    /// What a call of this address comes to: a linkage stub leads on.
+    pub fn behind(&self, address: u64) -> Option<&Callee> {
+        const STUB: u64 = 16;
+        let code = self.code(address, address + STUB)?;
+        let mut decoder = Decoder::with_ip(64, code, address, DecoderOptions::NONE);
+        for instruction in decoder.iter() {
+            match instruction.code() {
+                Opcode::Endbr64 => {}
+                Opcode::Jmp_rm64
+                    if instruction.op0_kind() == OpKind::Memory
+                        && instruction.memory_base() == Register::RIP =>
+                {
+                    return self.slot(instruction.ip_rel_memory_address());
+                }
+                _ => return None,
+            }
+        }
+        None
+    }
+}
+
+fn named(file: &ElfFile64<'_>) -> Vec<Named> {
+    let mut found: BTreeMap<u64, Named> = BTreeMap::new();
+    for symbol in file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text) {
+        let (start, size) = (symbol.address(), symbol.size());
+        let Ok(name) = symbol.name() else { continue };
+        if size > 0 && symbol.is_definition() {
+            let named = || Named { start, end: start + size, name: name.to_string() };
+            found.entry(start).or_insert_with(named);
+        }
+    }
+    let mut all: Vec<Named> = found.into_values().collect();
+    // Aliases may overlap; the code up to the next function belongs to the first.
+    for place in 1..all.len() {
+        let next = all[place].start;
+        all[place - 1].end = all[place - 1].end.min(next);
+    }
+    all
+}
+
+fn slots(file: &ElfFile64<'_>) -> (HashMap<u64, Callee>, Vec<u64>) {
+    let (mut slots, mut pointed_to) = (HashMap::new(), Vec::new());
+    let symbols = file.dynamic_symbol_table();
+    for (address, relocation) in file.dynamic_relocations().into_iter().flatten() {
+        let kind = match relocation.flags() {
+            RelocationFlags::Elf { r_type } => r_type,
+            _ => continue,
+        };
+        let symbol = match relocation.target() {
+            RelocationTarget::Symbol(index) => {
+                symbols.as_ref().and_then(|it| object::ObjectSymbolTable::symbol_by_index(it, index).ok())
+            }
+            _ => None,
+        };
+        let callee = match (symbol, kind) {
+            (Some(symbol), _) if symbol.is_definition() => Callee::Function(symbol.address()),
+            (Some(symbol), _) => Callee::Import(symbol.name().unwrap_or_default().to_string()),
+            (None, elf::R_X86_64_RELATIVE) => Callee::Function(relocation.addend() as u64),
+            _ => continue,
+        };
+        if let Callee::Function(start) = callee {
+            pointed_to.push(start);
+        }
+        slots.insert(address, callee);
+    }
+    pointed_to.sort_unstable();
+    pointed_to.dedup();
+    (slots, pointed_to)
+}

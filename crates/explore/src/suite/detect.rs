@@ -1,0 +1,230 @@
+//! Looking for races and atomicity violations under one input, only in the functions that were selected.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use threadbare_analysis::cfp::Function;
+use threadbare_analysis::{Atomicity, Detector, Finding, FindingSet, Hybrid, Key};
+use threadbare_sched::{PolicyKind, PolicySpec, Rng};
+use threadbare_target::{Execution, Modules, Program, Script, Server, ServerOptions};
+use threadbare_trace::{Event, EventKind, Outcome};
+
+use super::identity::identity;
+use super::terms::Terms;
+use super::watch::Watch;
+use super::{early, is_hang};
+use crate::error::ExploreError;
+
+/// How often an execution is made again because it showed much shared memory that was not known before.
+const MOST_LOOKS: u64 = 4;
+/// How much of what is known may be new in an execution that is examined: one in so many.
+const NEWS: usize = 20;
+
+/// How detection is done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Detection {
+    /// Look for races.
+    pub races: bool,
+    /// Look for atomicity violations.
+    pub atomicity: bool,
+    /// How many executions are examined.
+    pub runs: u64,
+    /// The seed of their orders.
+    pub seed: u64,
+    /// What holds for each of them.
+    pub terms: Terms,
+}
+
+impl Default for Detection {
+    fn default() -> Detection {
+        Detection { races: true, atomicity: true, runs: 1, seed: 1, terms: Terms::default() }
+    }
+}
+
+/// A finding, and where it was seen.
+#[derive(Clone, Debug)]
+pub struct Sighting {
+    /// What was found. Its event numbers are those of `run`.
+    pub finding: Finding,
+    /// What makes it the same as one of another input.
+    pub identity: String,
+    /// The execution in which it was seen first.
+    pub run: Rc<Execution>,
+}
+
+/// What was found under one input.
+#[derive(Debug)]
+pub struct Detected {
+    /// The findings, each once, the surest first.
+    pub sightings: Vec<Sighting>,
+    /// Steps that were shown to the detectors.
+    pub events: u64,
+    /// Executions that were made.
+    pub executions: u64,
+    /// Their steps.
+    pub steps: u64,
+    /// The largest number of threads in one of them, main included.
+    pub threads: u32,
+    /// How the execution ended that failed first, or else the last one.
+    pub outcome: Outcome,
+    /// An unselected function waits for memory to change, so all functions were looked at.
+    pub unguided: bool,
+    /// What is loaded where.
+    pub modules: Modules,
+    /// The time that running took.
+    pub running: Duration,
+    /// The time that looking for races took.
+    pub races: Duration,
+    /// The time that looking for atomicity violations took.
+    pub atomicity: Duration,
+}
+
+/// Examines executions of a program under one input; `selected` are the functions to look at, or none for all.
+pub fn detect(
+    watch: &Watch,
+    program: &Program,
+    selected: Option<&BTreeSet<Function>>,
+    detection: &Detection,
+    stop: &Arc<AtomicBool>,
+) -> Result<Detected, ExploreError> {
+    let begin = Instant::now();
+    let quiet = selected.map_or_else(Arc::default, |selected| watch.quiet_outside(selected));
+    let program = Program { quiet, ..program.clone() };
+    let options = ServerOptions {
+        max_steps: detection.terms.max_steps,
+        flags: detection.terms.flags(),
+        stall: detection.terms.stall,
+        stop: Arc::clone(stop),
+    };
+    let mut detected = Detected {
+        sightings: Vec::new(),
+        events: 0,
+        executions: 0,
+        steps: 0,
+        threads: 1,
+        outcome: Outcome::Passed,
+        unguided: false,
+        modules: Modules::default(),
+        running: Duration::ZERO,
+        races: Duration::ZERO,
+        atomicity: Duration::ZERO,
+    };
+    match Server::start(&program, &options) {
+        Ok(server) => {
+            let left_out = selected.map_or_else(Vec::new, |selected| {
+                let bias = server.modules().all().first().map_or(0, |executable| executable.bias);
+                watch.outside(selected, bias)
+            });
+            detected.modules = server.modules().clone();
+            let mut detecting =
+                Detecting { server, detection, left_out, known: 0, set: FindingSet::default() };
+            detecting.examine(&mut detected)?;
+        }
+        Err(error) => detected.outcome = early::outcome(error, detection.terms.any_exit)?,
+    }
+    if selected.is_some() && is_hang(&detected.outcome) {
+        let all = detect(watch, &program, None, detection, stop)?;
+        return Ok(Detected { unguided: true, running: all.running + begin.elapsed(), ..all });
+    }
+    detected.running = begin.elapsed() - detected.races - detected.atomicity;
+    Ok(detected)
+}
+
+/// The execution in which each finding was seen first.
+type Shown = HashMap<Key, Rc<Execution>>;
+
+struct Detecting<'a> {
+    server: Server,
+    detection: &'a Detection,
+    /// Where functions lie that were not selected, by address.
+    left_out: Vec<Range<u64>>,
+    /// How many places are known to be shared.
+    known: usize,
+    set: FindingSet,
+}
+
+impl Detecting<'_> {
+    fn examine(&mut self, detected: &mut Detected) -> Result<(), ExploreError> {
+        let mut shown = Shown::new();
+        for number in 0..self.detection.runs.max(1) {
+            let run = Rc::new(self.look(number, detected)?);
+            let (races, atomicity) = (self.detection.races, self.detection.atomicity);
+            if races {
+                let begin = Instant::now();
+                self.show(Box::<Hybrid>::default(), &run, &mut shown);
+                detected.races += begin.elapsed();
+            }
+            if atomicity {
+                let begin = Instant::now();
+                self.show(Box::<Atomicity>::default(), &run, &mut shown);
+                detected.atomicity += begin.elapsed();
+            }
+            detected.events += self.seen(&run.events).count() as u64;
+            if detected.outcome.failure().is_none() {
+                detected.outcome = run.outcome.clone();
+            }
+            // Each hang costs all the time that a hang takes.
+            if is_hang(&run.outcome) {
+                break;
+            }
+        }
+        let modules = &detected.modules;
+        let sighting = |finding: Finding| {
+            let run = Rc::clone(shown.get(&finding.key())?);
+            Some(Sighting { identity: identity(&finding, modules), finding, run })
+        };
+        let findings = std::mem::take(&mut self.set).into_sorted();
+        detected.sightings = findings.into_iter().filter_map(sighting).collect();
+        Ok(())
+    }
+
+    /// An execution, made again as long as it shows much that was not known to be shared: what was done to memory
+    /// before is not in its trace.
+    fn look(&mut self, number: u64, detected: &mut Detected) -> Result<Execution, ExploreError> {
+        let policy = PolicySpec::new(PolicyKind::Random, Rng::derive(self.detection.seed, number));
+        let mut looks = 1;
+        loop {
+            let run = self.server.run(policy, &Script::None, 0)?;
+            self.server.learn(&run.discovered);
+            self.server.set_pool(run.peak_threads.saturating_sub(1));
+            detected.executions += 1;
+            detected.steps += run.steps;
+            detected.threads = detected.threads.max(run.threads);
+            let is_much = run.discovered.len() * NEWS > self.known;
+            self.known += run.discovered.len();
+            if !is_much || looks == MOST_LOOKS || is_hang(&run.outcome) {
+                return Ok(run);
+            }
+            looks += 1;
+        }
+    }
+
+    /// The events that are examined. Functions of the C library announce the memory they touch themselves, wherever
+    /// they are called from.
+    fn seen<'e>(&self, events: &'e [Event]) -> impl Iterator<Item = (usize, &'e Event)> + use<'e, '_> {
+        use EventKind::{Read, ReadRange, Write, WriteRange};
+        let is_left_out = |event: &Event| {
+            let at = event.pc.wrapping_sub(1);
+            let after = self.left_out.partition_point(|range| range.start <= at);
+            after > 0
+                && self.left_out[after - 1].contains(&at)
+                && matches!(event.kind(), Some(Read | Write | ReadRange | WriteRange))
+        };
+        events.iter().enumerate().filter(move |(_, event)| self.left_out.is_empty() || !is_left_out(event))
+    }
+
+    fn show(&mut self, mut detector: Box<dyn Detector>, run: &Rc<Execution>, shown: &mut Shown) {
+        self.seen(&run.events).for_each(|(index, event)| detector.observe(index, event));
+        for finding in detector.findings() {
+            let key = finding.key();
+            if self.set.get(&key).is_none_or(|known| finding.certainty > known.certainty) {
+                shown.insert(key, Rc::clone(run));
+            }
+            self.set.add(finding);
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! One execution per input, of which only calls and synchronization are seen.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use threadbare_analysis::cfp::{
+    Calls, Function, FunctionPair, Hold, Instance, OrderClocks, concurrent_pairs,
+};
+use threadbare_sched::{PolicyKind, PolicySpec};
+use threadbare_target::{Program, Script, Server, ServerOptions};
+use threadbare_trace::Outcome;
+use threadbare_wire::{CallRecord, LockSetRecord, flags};
+
+use super::terms::Terms;
+use super::watch::Watch;
+use super::{early, is_hang};
+use crate::error::ExploreError;
+
+/// Steps after which measuring gives up; only synchronization counts.
+const MOST_STEPS: u64 = 20_000_000;
+
+/// What was measured of one input.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// The functions that can run at the same time.
+    pub pairs: BTreeSet<FunctionPair>,
+    /// The functions that ran, as far as they touch more than their stack.
+    pub executed: BTreeSet<Function>,
+    /// How many kinds of calls were written down.
+    pub kinds: usize,
+    /// How the execution ended. What was seen up to a failure counts all the same.
+    pub outcome: Outcome,
+    /// The program waits for memory to change without any synchronization, so its accesses had to be watched.
+    pub with_accesses: bool,
+    /// The program ended before it started a second thread.
+    pub single_threaded: bool,
+    /// Steps that were made.
+    pub steps: u64,
+    /// Threads that were created, main included.
+    pub threads: u32,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+/// Runs the program once with this input and measures its concurrent function pairs. A program that starts no thread has
+/// none.
+pub fn measure(
+    watch: &Watch,
+    program: &Program,
+    terms: &Terms,
+    stop: &Arc<AtomicBool>,
+) -> Result<Measured, ExploreError> {
+    let begin = Instant::now();
+    let quiet = Program { quiet: watch.quiet(), ..program.clone() };
+    let mut measured = once(watch, &quiet, terms, stop)?;
+    if is_hang(&measured.outcome) && !measured.single_threaded {
+        let full = Program { quiet: Arc::default(), ..program.clone() };
+        measured = Measured { with_accesses: true, ..once(watch, &full, terms, stop)? };
+    }
+    measured.elapsed = begin.elapsed();
+    Ok(measured)
+}
+
+fn once(
+    watch: &Watch,
+    program: &Program,
+    terms: &Terms,
+    stop: &Arc<AtomicBool>,
+) -> Result<Measured, ExploreError> {
+    let options = ServerOptions {
+        max_steps: MOST_STEPS,
+        flags: flags::CALLS | terms.flags(),
+        stall: terms.stall,
+        stop: Arc::clone(stop),
+    };
+    let mut measured = Measured {
+        pairs: BTreeSet::new(),
+        executed: BTreeSet::new(),
+        kinds: 0,
+        outcome: Outcome::Passed,
+        with_accesses: false,
+        single_threaded: false,
+        steps: 0,
+        threads: 1,
+        elapsed: Duration::ZERO,
+    };
+    let mut server = match Server::start(program, &options) {
+        Ok(server) => server,
+        Err(error) => {
+            measured.outcome = early::outcome(error, terms.any_exit)?;
+            measured.single_threaded = true;
+            return Ok(measured);
+        }
+    };
+    let unpreempted = PolicySpec::new(PolicyKind::Prefix, 0);
+    let run = server.run(unpreempted, &Script::Prefix(Vec::new()), 0)?;
+    let (records, sets) = server.calls();
+    let mut functions: BTreeMap<u64, Option<Function>> = BTreeMap::new();
+    let mut function_of = |site: u64| {
+        *functions.entry(site).or_insert_with(|| {
+            let (module, address) = server.modules().find(site.wrapping_sub(1))?;
+            let of_executable = module == 0;
+            of_executable.then(|| watch.code().function_at(address)).flatten().map(|function| function.start)
+        })
+    };
+    let instance = |record: &CallRecord| {
+        let CallRecord { site, at_entry, throughout, entered, left, thread, .. } = *record;
+        Some(Instance { function: function_of(site)?, thread, at_entry, throughout, entered, left })
+    };
+    let instances: Vec<Instance> = records.iter().filter_map(instance).collect();
+    measured.kinds = records.len();
+    measured.executed = instances.iter().map(|instance| instance.function).collect();
+    let calls = Calls { instances, lock_sets: lock_sets(&sets) };
+    measured.pairs = concurrent_pairs(&calls, &OrderClocks::of(&run.events));
+    watch.complete(&mut measured.pairs, &mut measured.executed);
+    measured.outcome = run.outcome;
+    measured.steps = run.steps;
+    measured.threads = run.threads;
+    Ok(measured)
+}
+
+/// The sets in full; the first is the empty one.
+fn lock_sets(records: &[LockSetRecord]) -> Vec<Vec<Hold>> {
+    let mut sets: Vec<Vec<Hold>> = vec![Vec::new()];
+    for record in records {
+        let mut set = sets.get(record.others as usize).cloned().unwrap_or_default();
+        set.push(Hold { lock: record.lock, shared: record.shared != 0 });
+        sets.push(set);
+    }
+    sets
+}

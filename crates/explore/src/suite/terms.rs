@@ -1,0 +1,28 @@
+//! Under which terms inputs are run.
+
+use std::time::Duration;
+
+use threadbare_wire::flags;
+
+/// What holds for all executions of an input.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Terms {
+    /// How long an execution may go without a step.
+    pub stall: Duration,
+    /// Steps after which an execution counts as hung.
+    pub max_steps: u64,
+    /// A non-zero exit status is not a failure.
+    pub any_exit: bool,
+}
+
+impl Default for Terms {
+    fn default() -> Terms {
+        Terms { stall: Duration::from_secs(10), max_steps: 10_000_000, any_exit: false }
+    }
+}
+
+impl Terms {
+    pub(super) fn flags(&self) -> u32 {
+        if self.any_exit { flags::ANY_EXIT } else { 0 }
+    }
+}
