@@ -112,13 +112,15 @@ unsafe fn turn<T: Word>(kind: EventKind, addr: usize) -> bool {
         (*fiber).ops += 1;
         (*fiber).pending.site = pc;
         access::touch_range(&*fiber, addr, size_of::<T>(), kind.writes());
+        // It may take a lock that is nothing but a word.
+        let place = if kind == EventKind::AtomicUpdate { engine().lock_place(pc) } else { 0 };
         let op = Op {
             kind,
             object: addr as u64,
             size: size_of::<T>() as u32,
             site: pc,
             index: (*fiber).ops,
-            place: 0,
+            place,
         };
         engine().point(op, None, false);
         // The place may have been freed while others ran.
@@ -134,6 +136,9 @@ fn done<T: Word>(kind: EventKind, addr: usize, value: T, old: T) {
     let fiber = engine.current();
     if value != old {
         engine.changed();
+        if kind == EventKind::AtomicUpdate && old.low() == 0 {
+            engine.took_lock();
+        }
     } else {
         fiber.saw(fiber.pending.site, addr as u64, value.low());
     }

@@ -84,6 +84,15 @@ impl Engine {
         }
     }
 
+    /// The running thread has taken a lock that is nothing but a word, where nobody was asked.
+    pub fn took_word(&mut self, word: usize) {
+        if self.running && self.policy.needs_places() {
+            let fiber = self.current();
+            let place = self.lock_place(fiber.pending.site);
+            self.policy.took(fiber.id, &Op { object: word as u64, place, ..fiber.pending });
+        }
+    }
+
     /// Lets the policy decide; returns when the running thread may make its operation.
     fn reschedule(&mut self) {
         let fiber = self.current();

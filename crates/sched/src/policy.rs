@@ -18,7 +18,8 @@ pub struct Op {
     pub site: u64,
     /// Which operation of its thread it is, counted from 1.
     pub index: u32,
-    /// For a lock, if the policy asks for it: the code address in the program's own code from which it is taken.
+    /// For a lock, or an atomic update that may take one, if the policy asks for it: the code address in the program's
+    /// own code from which it is made.
     pub place: u64,
 }
 
@@ -82,7 +83,7 @@ pub trait Policy {
     /// A visible step is about to be made by `thread`.
     fn executed(&mut self, _thread: ThreadId, _op: &Op) {}
 
-    /// The lock that a thread's last step was about was taken; a try may fail.
+    /// A thread took a lock, or changed a word from zero, which may be a lock.
     fn took(&mut self, _thread: ThreadId, _op: &Op) {}
 
     /// A thread has been spinning and gave way.

@@ -82,6 +82,10 @@ impl Tsa {
         if place.is_some_and(|place| self.requirements.relevant(place) > 0) {
             return true;
         }
+        // Of words that are updated, only those count that are known to be locks.
+        if place.is_none() && candidate.op.kind == EventKind::AtomicUpdate {
+            return false;
+        }
         // It must not get in the way of one that is paused before the same lock.
         let lock = candidate.op.object;
         choice.candidates.iter().any(|other| other.op.object == lock && self.is_paused(other))
@@ -175,7 +179,7 @@ fn any<'a>(rng: &mut Rng, all: &'a [Paused], fits: impl Fn(&Paused) -> bool) -> 
 }
 
 fn is_lock(op: &Op) -> bool {
-    matches!(op.kind, EventKind::Lock | EventKind::ReadLock)
+    matches!(op.kind, EventKind::Lock | EventKind::ReadLock | EventKind::AtomicUpdate)
 }
 
 fn last_place(last: &[(u64, Option<PlaceId>)], lock: u64) -> Option<PlaceId> {
@@ -203,7 +207,17 @@ impl Policy for Tsa {
                     self.requirements.cover(first, second);
                 }
             }
-            Err(index) => self.last.insert(index, (op.object, place)),
+            Err(index) if place.is_some() => self.last.insert(index, (op.object, place)),
+            Err(_) => {}
+        }
+    }
+
+    fn executed(&mut self, _thread: ThreadId, op: &Op) {
+        // Another lock may be made in its memory.
+        if op.kind == EventKind::Destroy
+            && let Ok(index) = self.last.binary_search_by_key(&op.object, |(lock, _)| *lock)
+        {
+            self.last.remove(index);
         }
     }
 

@@ -35,8 +35,12 @@ fn run(flags: &[&str]) -> (Execution, Symbols, TempDir) {
 }
 
 fn start(folder: &TempDir, flags: &[&str]) -> Server {
-    let source = folder.path().join("locks.cpp");
-    std::fs::write(&source, SOURCE).unwrap();
+    start_source(folder, "locks.cpp", SOURCE, flags)
+}
+
+fn start_source(folder: &TempDir, name: &str, text: &str, flags: &[&str]) -> Server {
+    let source = folder.path().join(name);
+    std::fs::write(&source, text).unwrap();
     let flags: Vec<String> = flags.iter().map(|flag| flag.to_string()).collect();
     let program = resolve(&source, &flags, folder.path()).unwrap();
     let options = ServerOptions {
@@ -92,6 +96,45 @@ fn a_controller_in_the_program_finds_the_same_places() {
         let places: Vec<u64> = locks(&run).map(|event| run.place(event)).collect();
         let shown = places.windows(2).any(|two| (two[0], two[1]) == pair);
         assert!(shown, "seed {seed}: {:?}", places.into_iter().map(line).collect::<Vec<_>>());
+    }
+}
+
+/// Locks of Rust's library are words that are updated.
+const RUST: &str = r#"use std::sync::{Arc, Mutex};
+fn first(m: &Mutex<i32>) { *m.lock().unwrap() += 1; }
+fn second(m: &Mutex<i32>) { *m.lock().unwrap() += 1; }
+fn main() {
+    let m = Arc::new(Mutex::new(0));
+    let n = m.clone();
+    let one = std::thread::spawn(move || { first(&n); first(&n); });
+    second(&m);
+    second(&m);
+    one.join().unwrap();
+}
+"#;
+
+#[test]
+fn a_lock_that_is_a_word_is_known_by_its_place_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = start_source(&folder, "locks.rs", RUST, &[]);
+    let symbols = Symbols::new(server.modules());
+    let taken = |run: &Execution| -> Vec<u64> {
+        let takes = |event: &&Event| event.kind() == Some(EventKind::AtomicUpdate) && event.old == 0;
+        let places = run.events.iter().filter(takes).map(|event| run.place(event));
+        places.filter(|place| [Some(2), Some(3)].contains(&symbols.site(*place).line)).collect()
+    };
+    let random = server.run(PolicySpec::new(PolicyKind::Random, 1), &Script::None, 0).unwrap();
+    let places: BTreeSet<u64> = taken(&random).into_iter().collect();
+    let places: Vec<u64> = places.into_iter().collect();
+    let &[a, b] = &places[..] else { panic!("{places:x?}") };
+    for pair in [(a, b), (b, a)] {
+        let requirements = Arc::new(Requirements::new([pair]));
+        for seed in 1..=20 {
+            let policy = PolicySpec::new(PolicyKind::Tsa, seed);
+            let run = server.run(policy, &Script::Requirements(Arc::clone(&requirements)), 0).unwrap();
+            let shown = taken(&run).windows(2).any(|two| (two[0], two[1]) == pair);
+            assert!(shown && run.fired[0] > 0, "seed {seed}: {:x?} of {pair:x?}", taken(&run));
+        }
     }
 }
 

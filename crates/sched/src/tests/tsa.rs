@@ -93,6 +93,15 @@ fn what_is_covered_is_not_aimed_at_again() {
 }
 
 #[test]
+fn a_lock_that_is_made_anew_has_not_been_taken() {
+    let mut tsa = controller(3, 1, &TEN);
+    take(&mut tsa, THREAD_1, &lock(A2, 1));
+    tsa.executed(THREAD_1, &Op { kind: EventKind::Destroy, ..lock(77, 2) });
+    choose(&mut tsa, THREAD_1, &lock(A4, 3), &lock(B2, 1));
+    assert_eq!(tsa.fired(), [0, 1, 0]);
+}
+
+#[test]
 fn rule_3_lets_go_who_has_the_least_to_wait_for() {
     let uncovered = [(A2, B4), (A4, B2), (B4, A2)];
     for seed in 0..64 {
