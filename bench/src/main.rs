@@ -8,6 +8,7 @@ mod ars_snapshots;
 mod ars_table;
 mod ars_width;
 mod census;
+mod cfp;
 mod classes;
 mod curves;
 mod detectors;
@@ -54,6 +55,8 @@ enum Part {
     ArsWidth(ars_width::WidthArgs),
     /// Tables 4 to 6 and Figure 6 of the PCR paper again, on the classes
     Pcr(pcr::PcrArgs),
+    /// Tables 2 to 7 and 10 to 12 of the CFP paper again, on programs in the shape of its own
+    Cfp(cfp::CfpArgs),
     /// What snapshots save ars, and how fast it goes through a long program
     ArsSnapshots,
 }
@@ -71,6 +74,7 @@ fn run(part: Option<Part>) -> Result<()> {
         Some(Part::Ars(args)) => ars_table::print(&args)?,
         Some(Part::ArsWidth(args)) => ars_width::print(&args)?,
         Some(Part::Pcr(args)) => pcr::print(&args)?,
+        Some(Part::Cfp(args)) => cfp::print(&args)?,
         Some(Part::ArsSnapshots) => ars_snapshots::measure(&|figure| println!("{figure}"))?,
         None => {
             show(&detectors::measure());
