@@ -8,6 +8,7 @@ mod ars_snapshots;
 mod ars_table;
 mod ars_width;
 mod census;
+mod cfp;
 mod classes;
 mod curves;
 mod detectors;
@@ -62,6 +63,8 @@ enum Part {
     Pcr(pcr::PcrArgs),
     /// Tables 2 to 5 and Figures 4 and 5 of the paper on synchronization pairs again
     Tsa(tsa::TsaArgs),
+    /// Tables 2 to 7 and 10 to 12 of the CFP paper again, on programs in the shape of its own
+    Cfp(cfp::CfpArgs),
     /// What snapshots save ars, and how fast it goes through a long program
     ArsSnapshots,
 }
@@ -80,6 +83,7 @@ fn run(part: Option<Part>) -> Result<()> {
         Some(Part::ArsWidth(args)) => ars_width::print(&args)?,
         Some(Part::Pcr(args)) => pcr::print(&args)?,
         Some(Part::Tsa(args)) => tsa::print(&args)?,
+        Some(Part::Cfp(args)) => cfp::print(&args)?,
         Some(Part::ArsSnapshots) => ars_snapshots::measure(&|figure| println!("{figure}"))?,
         None => {
             show(&detectors::measure());

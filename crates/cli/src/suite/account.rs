@@ -193,6 +193,7 @@ fn json(
         findings: findings.json(),
         coverage: Coverage { cfp: Some(serde_json::json!({ "pairs": aggregated })), ..Coverage::default() },
         exhausted: false,
+        saturated: false,
         interrupted: suite.is_stopped(),
         failed_executions: failures.iter().map(|failure| (failure.kind, failure.count)).collect(),
         failures: failures.to_vec(),

@@ -102,8 +102,8 @@ fn parse(text: &str, folder: PathBuf) -> Result<SuiteFile, String> {
         format!("{place}{}", error.message().replace('\n', ", "))
     })?;
     let source = match (table.program, table.build, table.binary) {
-        (Some(program), None, None) => Source::Program(folder.join(program)),
-        (None, Some(command), Some(binary)) => Source::Build { command, binary: folder.join(binary) },
+        (Some(program), None, None) => Source::Program(within(&folder, program)),
+        (None, Some(command), Some(binary)) => Source::Build { command, binary: within(&folder, binary) },
         (None, None, None) => {
             return Err("it names no program; add `program = \"…\"`, or `build` and `binary`".into());
         }
@@ -131,6 +131,11 @@ fn parse(text: &str, folder: PathBuf) -> Result<SuiteFile, String> {
         inputs.push(check(input, &folder)?);
     }
     Ok(SuiteFile { folder, source, cflags, inputs })
+}
+
+/// A path in a folder, written as people would.
+fn within(folder: &Path, path: PathBuf) -> PathBuf {
+    if folder == Path::new(".") { path } else { folder.join(path) }
 }
 
 fn check(input: InputTable, folder: &Path) -> Result<Input, String> {

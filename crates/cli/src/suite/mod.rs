@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use threadbare_analysis::cfp::{FunctionPair, Selected, select};
+use threadbare_trace::FailureKind;
 
 use self::account::Account;
 use self::drive::{Wanted, drive};
@@ -230,9 +231,13 @@ fn wanted(suite: &Suite<'_>, results: &Results) -> Vec<Wanted> {
         let is_new_failure =
             outcome.failure().is_some() && failures.insert((outcome.word.as_str(), outcome.message.as_str()));
         let was_driven = results.driven.iter().any(|it| it.input == suite.ids[input].0);
-        // A program that fails before its first thread has no interleaving to show.
-        let has_threads = results.measured.get(&input).is_none_or(|it| !it.single_threaded);
-        if !identities.is_empty() || is_new_failure && !was_driven && has_threads {
+        // What fails before its first thread has no interleaving to show, and what hangs in the simplest one hangs
+        // in others as well, each time for as long as a hang takes.
+        let is_worth_it = results
+            .measured
+            .get(&input)
+            .is_none_or(|it| !it.single_threaded && it.outcome.failure() != Some(FailureKind::Hang));
+        if !identities.is_empty() || is_new_failure && !was_driven && is_worth_it {
             let task = Task { input, functions: record.functions.clone() };
             wanted.push(Wanted { task, is_whole: record.unguided, identities });
         }

@@ -4,13 +4,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use threadbare_analysis::cfp::Function;
 use threadbare_analysis::{Atomicity, Detector, Finding, FindingSet, Hybrid, Key};
 use threadbare_sched::{PolicyKind, PolicySpec, Rng};
-use threadbare_target::{Execution, Modules, Program, Script, Server, ServerOptions};
+use threadbare_target::{Execution, Modules, Program, RunError, Script, Server, ServerOptions};
 use threadbare_trace::{Event, EventKind, Outcome};
 
 use super::identity::identity;
@@ -23,6 +23,8 @@ use crate::error::ExploreError;
 const MOST_LOOKS: u64 = 4;
 /// How much of what is known may be new in an execution that is examined: one in so many.
 const NEWS: usize = 20;
+/// After how many events it is looked whether to stop.
+const STOP_EVERY: usize = 1 << 14;
 
 /// How detection is done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -121,14 +123,15 @@ pub fn detect(
             });
             detected.modules = server.modules().clone();
             let mut detecting =
-                Detecting { server, detection, left_out, known: 0, set: FindingSet::default() };
+                Detecting { server, detection, left_out, known: 0, set: FindingSet::default(), stop };
             detecting.examine(&mut detected)?;
         }
         Err(error) => detected.outcome = early::outcome(error, detection.terms.any_exit)?,
     }
     if selected.is_some() && is_hang(&detected.outcome) {
         let all = detect(watch, &program, None, detection, stop)?;
-        return Ok(Detected { unguided: true, running: all.running + begin.elapsed(), ..all });
+        let running = begin.elapsed() - all.races - all.atomicity;
+        return Ok(Detected { unguided: true, running, ..all });
     }
     detected.running = begin.elapsed() - detected.races - detected.atomicity;
     Ok(detected)
@@ -145,6 +148,7 @@ struct Detecting<'a> {
     /// How many places are known to be shared.
     known: usize,
     set: FindingSet,
+    stop: &'a AtomicBool,
 }
 
 impl Detecting<'_> {
@@ -155,12 +159,12 @@ impl Detecting<'_> {
             let (races, atomicity) = (self.detection.races, self.detection.atomicity);
             if races {
                 let begin = Instant::now();
-                self.show(Box::<Hybrid>::default(), &run, &mut shown);
+                self.show(Box::<Hybrid>::default(), &run, &mut shown)?;
                 detected.races += begin.elapsed();
             }
             if atomicity {
                 let begin = Instant::now();
-                self.show(Box::<Atomicity>::default(), &run, &mut shown);
+                self.show(Box::<Atomicity>::default(), &run, &mut shown)?;
                 detected.atomicity += begin.elapsed();
             }
             detected.events += self.seen(&run.events).count() as u64;
@@ -217,8 +221,19 @@ impl Detecting<'_> {
         events.iter().enumerate().filter(move |(_, event)| self.left_out.is_empty() || !is_left_out(event))
     }
 
-    fn show(&mut self, mut detector: Box<dyn Detector>, run: &Rc<Execution>, shown: &mut Shown) {
-        self.seen(&run.events).for_each(|(index, event)| detector.observe(index, event));
+    fn show(
+        &mut self,
+        mut detector: Box<dyn Detector>,
+        run: &Rc<Execution>,
+        shown: &mut Shown,
+    ) -> Result<(), ExploreError> {
+        for (index, event) in self.seen(&run.events) {
+            // A long trace takes long to look at, and nobody wants to wait for that after Ctrl-C.
+            if index % STOP_EVERY == 0 && self.stop.load(Ordering::Relaxed) {
+                return Err(RunError::Stopped.into());
+            }
+            detector.observe(index, event);
+        }
         for finding in detector.findings() {
             let key = finding.key();
             if self.set.get(&key).is_none_or(|known| finding.certainty > known.certainty) {
@@ -226,5 +241,6 @@ impl Detecting<'_> {
             }
             self.set.add(finding);
         }
+        Ok(())
     }
 }

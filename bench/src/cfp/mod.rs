@@ -1,0 +1,52 @@
+//! The evaluation of the CFP paper again: Tables 2 to 7 and 10 to 12, on programs in the shape of the paper's.
+
+mod clock;
+mod growth;
+mod paper;
+mod row;
+mod subject;
+mod tables;
+
+use std::time::Duration;
+
+use clap::Args;
+
+use self::row::Settings;
+use self::subject::Subject;
+use crate::Result;
+
+/// The subjects, in the order of the paper's tables.
+const SUBJECTS: [&str; 5] = ["router", "fft", "lu", "script", "compress"];
+
+/// How the tables are made.
+#[derive(Args)]
+pub struct CfpArgs {
+    /// Only these subjects
+    #[arg(long, value_delimiter = ',')]
+    subjects: Vec<String>,
+    /// How often the uninstrumented program and measuring are repeated
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    times: u32,
+    /// How many seconds the findings of one input are driven to happen, to see which make the program fail
+    #[arg(long, default_value_t = 60)]
+    seconds: u64,
+    /// Show instead how a suite of this many generated inputs grows
+    #[arg(long, value_name = "INPUTS")]
+    growth: Option<usize>,
+}
+
+/// Prints the tables.
+pub fn print(args: &CfpArgs) -> Result<()> {
+    if let Some(inputs) = args.growth {
+        return growth::print(inputs);
+    }
+    let settings = Settings { times: args.times, time: Duration::from_secs(args.seconds) };
+    let mut rows = Vec::new();
+    let is_wanted = |name: &&str| args.subjects.is_empty() || args.subjects.iter().any(|it| it == *name);
+    for name in SUBJECTS.iter().copied().filter(|name| is_wanted(name)) {
+        eprintln!("{name}…");
+        rows.push(row::row(&Subject::build(name)?, &settings)?);
+    }
+    tables::print(&rows);
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! The subjects of the CFP paper in our own shape, as `subjects/cfp` has them: built twice, with and without instrumentation.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde::Deserialize;
+use threadbare_code::Code;
+use threadbare_target::{Program, resolve};
+
+use super::clock::{Clock, Spent};
+use crate::Result;
+
+/// The optimization level that both builds have.
+const LEVEL: &str = "-O1";
+
+#[derive(Deserialize)]
+struct SuiteTable {
+    program: PathBuf,
+    input: Vec<InputTable>,
+}
+
+#[derive(Deserialize)]
+struct InputTable {
+    name: String,
+    #[serde(default)]
+    args: Vec<String>,
+    stdin: Option<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+}
+
+/// A program with its inputs.
+pub struct Subject {
+    /// Its name.
+    pub name: String,
+    /// The names of its inputs.
+    pub inputs: Vec<String>,
+    /// The instrumented program with each input.
+    pub programs: Vec<Program>,
+    /// The same without instrumentation.
+    native: PathBuf,
+    /// How many functions the program has.
+    pub functions: usize,
+    _folder: tempfile::TempDir,
+}
+
+impl Subject {
+    /// Builds a subject.
+    pub fn build(name: &str) -> Result<Subject> {
+        let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../subjects/cfp").join(name);
+        let home = home.canonicalize().map_err(|error| format!("there is no subject `{name}`: {error}"))?;
+        let table: SuiteTable = toml::from_str(&std::fs::read_to_string(home.join("suite.toml"))?)?;
+        let folder = tempfile::tempdir()?;
+        let source = home.join(&table.program);
+        let flags = [LEVEL.to_string(), "-lm".to_string(), "-pthread".to_string()];
+        let built = resolve(&source, &flags, folder.path())?;
+        let native = folder.path().join("native");
+        let compiler = if source.extension().is_some_and(|it| it == "c") { "cc" } else { "c++" };
+        let status =
+            Command::new(compiler).args(["-g", LEVEL]).arg(&source).arg("-o").arg(&native).args(&flags[1..]);
+        let output = status.output()?;
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+        }
+        let mut programs = Vec::new();
+        for input in &table.input {
+            let stdin = match &input.stdin {
+                Some(text) => {
+                    let path = folder.path().join(format!("stdin-{}", input.name));
+                    std::fs::write(&path, text)?;
+                    Some(path)
+                }
+                None => None,
+            };
+            programs.push(Program {
+                args: input.args.clone(),
+                stdin,
+                env: input.env.clone().into_iter().collect(),
+                folder: Some(home.clone()),
+                ..built.clone()
+            });
+        }
+        let code = Code::read(&built.executable)?;
+        let functions =
+            code.functions().iter().filter(|it| it.part_of.is_none() && it.is_announced()).count();
+        let inputs = table.input.into_iter().map(|input| input.name).collect();
+        Ok(Subject { name: name.to_string(), inputs, programs, native, functions, _folder: folder })
+    }
+
+    /// What running all inputs takes without instrumentation, with as many real threads at a time as there are cores.
+    pub fn base(&self, times: u32) -> Result<Spent> {
+        let mut total = Spent::default();
+        for program in &self.programs {
+            let clock = Clock::start();
+            for _ in 0..times {
+                let stdin = match &program.stdin {
+                    Some(path) => Stdio::from(File::open(path)?),
+                    None => Stdio::null(),
+                };
+                let mut command = Command::new(&self.native);
+                command.args(&program.args).envs(program.env.clone()).stdin(stdin);
+                if let Some(folder) = &program.folder {
+                    command.current_dir(folder);
+                }
+                command.stdout(Stdio::null()).stderr(Stdio::null()).status()?;
+            }
+            total += clock.spent().shared_by(times);
+        }
+        Ok(total)
+    }
+}

@@ -1,0 +1,240 @@
+//! The tables, with the paper's figures in brackets.
+
+use super::clock::Spent;
+use super::paper::{self, Paper, PaperKind};
+use super::row::{Kind, Row};
+
+/// What a table is made of: a head, and a line for each subject.
+type Line = Vec<String>;
+
+/// A kind of findings, in ours and in the paper's words.
+struct Which {
+    title: &'static str,
+    ours: fn(&Row) -> &Kind,
+    theirs: fn(&Paper) -> &PaperKind,
+}
+
+const KINDS: [Which; 2] = [
+    Which { title: "races", ours: |row| &row.races, theirs: |paper| &paper.races },
+    Which { title: "atomicity violations", ours: |row| &row.atomicity, theirs: |paper| &paper.atomicity },
+];
+
+/// Prints all tables, and whether our demands are met.
+pub fn print(rows: &[Row]) {
+    duplicates(rows);
+    KINDS.iter().for_each(|which| overall(rows, which));
+    selection(rows);
+    duplication(rows);
+    KINDS.iter().for_each(|which| breakdown(rows, which));
+    optimizations(rows);
+    sizes(rows);
+    function_selection(rows);
+    demands(rows);
+}
+
+fn table(title: &str, head: &[&str], rows: &[Row], line: impl Fn(&Row) -> Line) {
+    println!("{title}\n");
+    let mut lines: Vec<Line> =
+        vec![std::iter::once("subject").chain(head.iter().copied()).map(String::from).collect()];
+    lines.extend(rows.iter().map(|row| std::iter::once(row.name.clone()).chain(line(row)).collect()));
+    let columns = lines[0].len();
+    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    for line in &lines {
+        let cells = (0..columns).map(|column| match column {
+            0 => format!("{:<1$}", line[0], width(0)),
+            _ => format!("{:>1$}", line[column], width(column)),
+        });
+        println!("{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+    }
+    println!();
+}
+
+/// Our figure, with the paper's in brackets where it has one.
+fn beside<T: std::fmt::Display>(ours: String, row: &Row, theirs: impl Fn(&Paper) -> T) -> String {
+    match paper::of(&row.name) {
+        Some(paper) => format!("{ours} ({})", theirs(paper)),
+        None => ours,
+    }
+}
+
+fn duplicates(rows: &[Row]) {
+    for which in &KINDS {
+        let title = format!("Table 2: {} under all inputs (the paper's figures in brackets)", which.title);
+        table(&title, &["reports", "unique", "inputs each", "failing", "failing unique"], rows, |row| {
+            let kind = (which.ours)(row);
+            let failing =
+                kind.full.reports.values().flatten().filter(|it| kind.failing.contains(*it)).count();
+            let theirs = |at: usize| move |paper: &Paper| (which.theirs)(paper).reports[at];
+            vec![
+                beside(kind.full.all().to_string(), row, theirs(0)),
+                beside(kind.full.unique().len().to_string(), row, theirs(1)),
+                beside(format!("{:.1}", kind.full.duplication()), row, |it| {
+                    (which.theirs)(it).duplication[0]
+                }),
+                beside(failing.to_string(), row, theirs(2)),
+                beside(kind.failing.len().to_string(), row, theirs(3)),
+            ]
+        });
+    }
+}
+
+/// What guided detection takes in all.
+fn guided(row: &Row, kind: &Kind) -> Spent {
+    row.step1[3].spent + row.step2 + kind.guided.total()
+}
+
+fn missed(kind: &Kind) -> usize {
+    kind.full.unique().difference(&kind.guided.unique()).count()
+}
+
+fn failing_missed(kind: &Kind) -> usize {
+    kind.failing.difference(&kind.guided.unique()).count()
+}
+
+fn share(part: usize, all: usize) -> f64 {
+    100.0 * part as f64 / all.max(1) as f64
+}
+
+fn reduction(kind: &Kind) -> f64 {
+    100.0 * (1.0 - kind.guided.events as f64 / kind.full.events.max(1) as f64)
+}
+
+fn overall(rows: &[Row], which: &Which) {
+    let number = if which.title == "races" { 3 } else { 4 };
+    let title = format!("Table {number}: guided detection of {} against full detection", which.title);
+    let head = ["speed-up", "by processor time", "missed", "missed %", "failing missed", "trace saved %"];
+    table(&title, &head, rows, |row| {
+        let kind = (which.ours)(row);
+        let (full, guided) = (kind.full.total(), guided(row, kind));
+        vec![
+            beside(format!("{:.1}", full.wall / guided.wall), row, |it| (which.theirs)(it).speedup),
+            format!("{:.1}", full.cpu / guided.cpu),
+            beside(missed(kind).to_string(), row, |it| (which.theirs)(it).missed),
+            format!("{:.1}", share(missed(kind), kind.full.unique().len())),
+            beside(failing_missed(kind).to_string(), row, |_| 0),
+            beside(format!("{:.0}", reduction(kind)), row, |it| it.trace_reduction),
+        ]
+    });
+}
+
+fn selection(rows: &[Row]) {
+    let head = ["inputs", "selected", "functions", "selected", "events (M)", "guided"];
+    table("Table 5: what is looked at", &head, rows, |row| {
+        let selected: usize = row.selected.iter().map(|it| it.functions.len()).sum();
+        let millions = |events: u64| format!("{:.2}", events as f64 / 1e6);
+        vec![
+            beside(row.inputs.to_string(), row, |it| it.inputs[0]),
+            beside(row.selected.len().to_string(), row, |it| it.inputs[1]),
+            beside(row.executed_in_all.to_string(), row, |it| it.functions[0]),
+            beside(selected.to_string(), row, |it| it.functions[1]),
+            millions(row.races.full.events),
+            millions(row.races.guided.events),
+        ]
+    });
+}
+
+fn duplication(rows: &[Row]) {
+    let head = ["races", "guided", "atomicity", "guided"];
+    table("Table 6: inputs that report a finding, on average", &head, rows, |row| {
+        let cells = KINDS.iter().flat_map(|which| {
+            let kind = (which.ours)(row);
+            let both = [kind.full.duplication(), kind.guided.duplication()];
+            let cell =
+                |at: usize| beside(format!("{:.1}", both[at]), row, |it| (which.theirs)(it).duplication[at]);
+            [cell(0), cell(1)]
+        });
+        cells.collect()
+    });
+}
+
+fn breakdown(rows: &[Row], which: &Which) {
+    let title = format!(
+        "Table 7: the time of each step for {}, as a multiple of the base (wall / processor time)",
+        which.title
+    );
+    table(&title, &["base (ms)", "step 1", "step 2", "step 3", "guided", "full"], rows, |row| {
+        let kind = (which.ours)(row);
+        let times =
+            |spent: Spent| format!("{:.2} / {:.2}", spent.wall / row.base.wall, spent.cpu / row.base.cpu);
+        vec![
+            format!("{:.1} / {:.1}", 1e3 * row.base.wall, 1e3 * row.base.cpu),
+            beside(times(row.step1[3].spent), row, |it| it.step1[3]),
+            times(row.step2),
+            beside(times(kind.guided.total()), row, |it| (which.theirs)(it).times[0]),
+            times(guided(row, kind)),
+            beside(times(kind.full.total()), row, |it| (which.theirs)(it).times[1]),
+        ]
+    });
+}
+
+fn optimizations(rows: &[Row]) {
+    let head = ["none", "1", "2", "both", "calls: none", "1", "2", "both"];
+    table("Table 10: step 1 with each optimization, as a multiple of the base (wall)", &head, rows, |row| {
+        let time = |at: usize| {
+            let times = row.step1[at].spent.wall / row.base.wall;
+            beside(format!("{times:.2}"), row, |it| it.step1[at])
+        };
+        (0..4).map(time).chain((0..4).map(|at| row.step1[at].kinds.to_string())).collect()
+    });
+}
+
+fn sizes(rows: &[Row]) {
+    table("Table 11: sizes", &["functions", "executed", "pairs"], rows, |row| {
+        let cell = |ours: usize, at: usize| beside(ours.to_string(), row, |it| it.sizes[at]);
+        vec![cell(row.functions, 0), cell(row.executed, 1), cell(row.aggregated, 2)]
+    });
+}
+
+fn function_selection(rows: &[Row]) {
+    let head = ["races", "atomicity", "races, inputs only", "atomicity, inputs only"];
+    table("Table 12: speed-up with and without selecting functions", &head, rows, |row| {
+        let speedup = |which: &Which| {
+            let kind = (which.ours)(row);
+            let ours = kind.full.total().wall / guided(row, kind).wall;
+            beside(format!("{ours:.1}"), row, |it| (which.theirs)(it).speedup)
+        };
+        let inputs_only = |which: &Which| {
+            let kind = (which.ours)(row);
+            let step3: Spent =
+                row.selected.iter().filter_map(|it| kind.full.spent.get(&it.input)).copied().sum();
+            let all = row.step1[3].spent + row.step2 + step3;
+            beside(format!("{:.1}", kind.full.total().wall / all.wall), row, |it| {
+                (which.theirs)(it).inputs_only
+            })
+        };
+        KINDS.iter().map(speedup).chain(KINDS.iter().map(inputs_only)).collect()
+    });
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let values: Vec<f64> = values.collect();
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+fn demands(rows: &[Row]) {
+    let verdict = |holds: bool| if holds { "met" } else { "NOT met" };
+    for (which, least) in KINDS.iter().zip([4.0, 3.4]) {
+        let speedup = |row: &Row| {
+            let kind = (which.ours)(row);
+            kind.full.total().wall / guided(row, kind).wall
+        };
+        let average = mean(rows.iter().map(speedup));
+        println!(
+            "average speed-up, {}: {average:.1} (at least {least}: {})",
+            which.title,
+            verdict(average >= least)
+        );
+        let kinds = || rows.iter().map(|row| (which.ours)(row));
+        let lost: usize = kinds().map(failing_missed).sum();
+        println!("failing {} missed: {lost} (none: {})", which.title, verdict(lost == 0));
+        let worst = kinds().map(|kind| share(missed(kind), kind.full.unique().len())).fold(0.0, f64::max);
+        println!("{} missed at worst: {worst:.1} % (at most 4.5 %: {})", which.title, verdict(worst <= 4.5));
+    }
+    let step1 = |row: &Row| row.step1[3].spent.cpu / row.base.cpu;
+    let (average, worst) = (mean(rows.iter().map(step1)), rows.iter().map(step1).fold(0.0, f64::max));
+    println!(
+        "step 1 by processor time: {average:.2} times the base on average (below 2: {}), {worst:.2} at worst (at most 4.5: {})",
+        verdict(average < 2.0),
+        verdict(worst <= 4.5)
+    );
+}
