@@ -140,9 +140,12 @@ fn is_lock(event: &Event) -> bool {
 }
 
 impl Strategy for Tsa {
-    /// Executions of one batch aim at the same pairs, so there is only one in it as long as there are new ones to be shown.
+    /// Executions of one batch know the same pairs to be uncovered, so there is only one in it as long as new ones are
+    /// shown.
     fn plan(&mut self, first: u64, count: usize, _history: &History) -> Vec<Plan> {
-        let count = (count as u64).min(1 + self.in_vain / IN_VAIN);
+        let is_over = first > 1 && self.uncovered.is_empty();
+        let together = if is_over { u64::MAX } else { 1 + self.in_vain.saturating_sub(IN_VAIN) };
+        let count = together.min(count as u64);
         (first..first + count).map(|number| self.plan_one(number)).collect()
     }
 

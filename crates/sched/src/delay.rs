@@ -3,7 +3,8 @@
 //! This is what stress testing with random sleeps does (RND-y, RND-s10 and RND-s100 of the ARS and TSA
 //! papers), in virtual time: every thread has a clock, every operation takes a moment, and the
 //! thread whose clock is behind goes on. With some probability an operation is delayed first, by a random
-//! time up to a limit. Threads that waited for the same thing wake up in any order.
+//! time up to a limit. Threads that waited for the same thing wake up in any order, and a new thread takes a
+//! while to start, as on a machine: otherwise all of them would go side by side, step by step.
 
 use threadbare_trace::ThreadId;
 
@@ -15,6 +16,9 @@ const OPERATION_NS: u64 = 100;
 
 /// What the seed adds to that, at most, and to a wake-up.
 const JITTER_NS: u64 = 100;
+
+/// What it takes a thread to start, at most.
+const START_NS: u64 = 50_000;
 
 #[derive(Clone, Copy, Default, Debug)]
 struct Clock {
@@ -87,7 +91,7 @@ impl Policy for Delay {
     }
 
     fn created(&mut self, thread: ThreadId, parent: ThreadId) {
-        self.clocks.of(thread).now = self.clocks.of(parent).now;
+        self.clocks.of(thread).now = self.clocks.of(parent).now + self.rng.below(START_NS + 1);
     }
 
     fn executed(&mut self, thread: ThreadId, op: &Op) {

@@ -122,6 +122,22 @@ fn delays_are_of_any_length_up_to_the_limit() {
 }
 
 #[test]
+fn a_new_thread_may_be_overtaken_by_one_that_was_created_later() {
+    let toy = Toy {
+        threads: vec![
+            vec![Step::Create(1), Step::Create(2), Step::Join(1), Step::Join(2)],
+            vec![Step::Write(8); 3],
+            vec![Step::Write(8); 3],
+        ],
+    };
+    let spec = |seed| PolicySpec { probability: 0.0, ..PolicySpec::new(PolicyKind::Delay, seed) };
+    let word = |seed| run(&toy, &spec(seed)).word().replace('0', "");
+    // Hardly ever do they start within the few steps that they make.
+    let first = (0..400).filter(|&seed| word(seed) == "111222").count();
+    assert!((150..250).contains(&first), "{first} of 400");
+}
+
+#[test]
 fn whoever_waited_for_a_lock_may_get_it_next() {
     // The first thread takes the lock at once and keeps it while the two others come to wait for it.
     let lock = |steps: usize| {
