@@ -75,7 +75,7 @@ fn the_ten_pairs_of_the_papers_example_are_required_and_covered() {
     {
         let desk = Desk::new();
         desk.file(name, source);
-        let hunt = ["hunt", name, "--strategy", "dfs", "--executions", "2000", "--coverage", "sp,sp-refined"];
+        let hunt = ["hunt", name, "--strategy", "pos", "--executions", "500", "--coverage", "sp,sp-refined"];
         let report = desk.run(&[&hunt[..], &["--json", "-"]].concat()).json();
         let coverage = &report["coverage"];
         for criterion in ["sp", "sp-refined"] {

@@ -91,7 +91,8 @@ impl Measuring {
     pub(crate) fn observe(&mut self, run: &Execution, elapsed: Duration) {
         self.executions += 1;
         let place = |event: &Event| run.place(event);
-        let seen = Seen::new(&run.events, &place);
+        let failed = run.outcome.failure().is_some();
+        let seen = Seen::new(&run.events, &place).ended(failed);
         self.criteria.iter_mut().for_each(|it| it.observe(&seen, self.executions, elapsed));
     }
 

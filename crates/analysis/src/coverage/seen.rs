@@ -11,17 +11,24 @@ pub struct Seen<'a> {
     /// What happened, in order.
     pub events: &'a [Event],
     place: &'a dyn Fn(&Event) -> u64,
+    /// Whether the execution failed. Then threads may not have come to their ends.
+    pub failed: bool,
 }
 
 impl<'a> Seen<'a> {
-    /// An execution with its places.
+    /// An execution that passed, with its places.
     pub fn new(events: &'a [Event], place: &'a dyn Fn(&Event) -> u64) -> Seen<'a> {
-        Seen { events, place }
+        Seen { events, place, failed: false }
     }
 
     /// An execution of a program all of whose code is its own.
     pub fn plain(events: &'a [Event]) -> Seen<'a> {
-        Seen { events, place: &|event| event.pc }
+        Seen { events, place: &|event| event.pc, failed: false }
+    }
+
+    /// The same execution, which failed if so told.
+    pub fn ended(self, failed: bool) -> Seen<'a> {
+        Seen { failed, ..self }
     }
 
     /// Where in the program's own code a step was made, as a code address.

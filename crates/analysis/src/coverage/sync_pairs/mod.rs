@@ -2,8 +2,9 @@
 //! two lock statements that take the same lock one right after the other.
 //!
 //! What an execution covers follows from its trace ([`shown`], Definition 2); the same thread may take the lock both
-//! times. What is required is estimated from the first execution ([`estimate`]), and pairs that executions
-//! show though they were not expected are required from then on.
+//! times. What is required is estimated from the first execution ([`estimate`]), or, if that one fails, from the first that
+//! passes: threads that fail do only part of what they would. Pairs that executions show though they were not
+//! expected are required from then on.
 
 mod estimate;
 mod lock_names;
@@ -55,13 +56,14 @@ pub fn shown(seen: &Seen<'_>) -> BTreeSet<Pair> {
 pub struct SyncPairs {
     precision: Precision,
     pairs: PairSets,
-    is_estimated: bool,
+    /// The estimate comes from an execution that passed; none if there is no estimate yet.
+    is_from_passing: Option<bool>,
 }
 
 impl SyncPairs {
     /// Before the first execution.
     pub fn new(precision: Precision) -> SyncPairs {
-        SyncPairs { precision, pairs: PairSets::default(), is_estimated: false }
+        SyncPairs { precision, pairs: PairSets::default(), is_from_passing: None }
     }
 }
 
@@ -78,8 +80,9 @@ impl Criterion for SyncPairs {
     }
 
     fn observe(&mut self, seen: &Seen<'_>) {
-        if !std::mem::replace(&mut self.is_estimated, true) {
+        if self.is_from_passing.is_none_or(|passing| !passing && !seen.failed) {
             self.pairs.estimated = estimate(seen, self.precision);
+            self.is_from_passing = Some(!seen.failed);
         }
         self.pairs.covered.extend(shown(seen));
     }

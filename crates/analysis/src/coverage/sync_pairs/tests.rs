@@ -79,6 +79,20 @@ fn what_is_shown_though_nobody_expected_it_is_required_too() {
     assert_eq!(sets.uncovered().count(), 7);
 }
 
+/// A thread that fails half-way leaves out what it would have done.
+#[test]
+fn the_first_execution_that_passes_is_estimated_from() {
+    let cut_short = [section(1, 12, M), section(2, 22, M)].concat();
+    let mut criterion = SyncPairs::new(Precision::Paper);
+    criterion.observe(&Seen::plain(&cut_short).ended(true));
+    assert_eq!(criterion.pairs().unwrap().estimated, pairs(&[(12, 22), (22, 12)]));
+    criterion.observe(&Seen::plain(&figure_2()).ended(true));
+    assert_eq!(criterion.pairs().unwrap().estimated.len(), 2);
+    criterion.observe(&Seen::plain(&figure_2()));
+    criterion.observe(&Seen::plain(&cut_short));
+    assert_eq!(criterion.pairs().unwrap().estimated.len(), 10);
+}
+
 /// AC2 and AC3: K keeps T2's sections out from between T1's.
 #[test]
 fn a_common_lock_around_keeps_pairs_apart() {
