@@ -161,7 +161,7 @@ fn json(
     elapsed: Duration,
 ) -> JsonReport {
     let detected = || results.detected().map(|(_, record)| record);
-    let executions = results.measured.len() as u64
+    let executions = results.measured.values().map(|it| it.executions).sum::<u64>()
         + detected().map(|it| it.executions).sum::<u64>()
         + results.driven.iter().map(|it| it.executions).sum::<u64>();
     let steps = results.measured.values().map(|it| it.steps).sum::<u64>()
