@@ -118,7 +118,7 @@ fn tell(suite: &Suite<'_>, results: &Results, suppressions: &Suppressions) -> (F
 }
 
 /// How an input ended, in detection if that says more than measuring.
-fn outcome<'r>(results: &'r Results, input: usize) -> Option<&'r OutcomeRecord> {
+fn outcome(results: &Results, input: usize) -> Option<&OutcomeRecord> {
     let detected = [&results.guided, &results.full].into_iter().filter_map(|records| records.get(&input));
     let mut outcomes =
         results.measured.get(&input).map(|it| &it.outcome).into_iter().chain(detected.map(|it| &it.outcome));
