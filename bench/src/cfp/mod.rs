@@ -7,8 +7,6 @@ mod row;
 mod subject;
 mod tables;
 
-use std::time::Duration;
-
 use clap::Args;
 
 use self::row::Settings;
@@ -27,9 +25,9 @@ pub struct CfpArgs {
     /// How often the uninstrumented program and measuring are repeated
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     times: u32,
-    /// How many seconds the findings of one input are driven to happen, to see which make the program fail
-    #[arg(long, default_value_t = 60)]
-    seconds: u64,
+    /// The optimization level of both builds, as `suite` has it unless told otherwise
+    #[arg(long, default_value = "0", value_parser = ["0", "1", "2"])]
+    level: String,
     /// Show instead how a suite of this many generated inputs grows
     #[arg(long, value_name = "INPUTS")]
     growth: Option<usize>,
@@ -40,12 +38,12 @@ pub fn print(args: &CfpArgs) -> Result<()> {
     if let Some(inputs) = args.growth {
         return growth::print(inputs);
     }
-    let settings = Settings { times: args.times, time: Duration::from_secs(args.seconds) };
+    let settings = Settings { times: args.times };
     let mut rows = Vec::new();
     let is_wanted = |name: &&str| args.subjects.is_empty() || args.subjects.iter().any(|it| it == *name);
     for name in SUBJECTS.iter().copied().filter(|name| is_wanted(name)) {
         eprintln!("{name}…");
-        rows.push(row::row(&Subject::build(name)?, &settings)?);
+        rows.push(row::row(Subject::build(name, &args.level)?, &settings)?);
     }
     tables::print(&rows);
     Ok(())

@@ -2,16 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
 
+use threadbare_analysis::Access;
 use threadbare_analysis::cfp::{Function, Selected, select};
 use threadbare_code::Code;
-use threadbare_explore::Options;
 use threadbare_explore::suite::{
-    Detected, Detection, Measured, Optimizations, Terms, Watch, detect, drive_to_happen, measure,
+    Detection, Measured, Optimizations, Sighting, Terms, Watch, detect, measure,
 };
+use threadbare_target::Symbols;
 
 use super::clock::{Clock, Spent};
+use super::paper::Figures;
 use super::subject::Subject;
 use crate::Result;
 
@@ -83,6 +84,8 @@ pub struct Row {
     pub aggregated: usize,
     /// The selection.
     pub selected: Vec<Selected>,
+    /// The paper's figures for the program it stands for.
+    pub paper: Figures,
     /// Running it without instrumentation.
     pub base: Spent,
     /// Measuring: without optimizations, with the first, with the second, with both.
@@ -99,12 +102,10 @@ pub struct Row {
 pub struct Settings {
     /// How often the uninstrumented program and each measurement are repeated.
     pub times: u32,
-    /// How long findings of one input are driven to happen.
-    pub time: Duration,
 }
 
 /// Measures one subject.
-pub fn row(subject: &Subject, settings: &Settings) -> Result<Row> {
+pub fn row(subject: Subject, settings: &Settings) -> Result<Row> {
     let base = subject.base(settings.times)?;
     let ways = [(false, false), (true, false), (false, true), (true, true)];
     let mut step1 = Vec::new();
@@ -112,7 +113,7 @@ pub fn row(subject: &Subject, settings: &Settings) -> Result<Row> {
     for (skip_stack_only, skip_inherited) in ways {
         let code = Code::read(&subject.programs[0].executable)?;
         let watch = Watch::new(code, Optimizations { skip_stack_only, skip_inherited });
-        let (spent, measured) = measure_all(subject, &watch, settings.times)?;
+        let (spent, measured) = measure_all(&subject, &watch, settings.times)?;
         step1.push(Step1 { spent, kinds: measured.iter().map(|it| it.kinds).sum() });
         last = Some((watch, measured));
     }
@@ -123,25 +124,19 @@ pub fn row(subject: &Subject, settings: &Settings) -> Result<Row> {
     let pairs: Vec<_> = measured.iter().map(|it| it.pairs.clone()).collect();
     let selected = select(&pairs);
     let step2 = clock.spent();
-    let mut races = kind(subject, &watch, &selected, true)?;
-    let mut atomicity = kind(subject, &watch, &selected, false)?;
-    let failing = failing(subject, &watch, &races, &atomicity, settings.time)?;
-    let of = |kind: &Kind| {
-        let known: BTreeSet<String> = kind.full.unique().union(&kind.guided.unique()).cloned().collect();
-        failing.intersection(&known).cloned().collect::<BTreeSet<String>>()
-    };
-    races.failing = of(&races);
-    atomicity.failing = of(&atomicity);
+    let races = kind(&subject, &watch, &selected, true)?;
+    let atomicity = kind(&subject, &watch, &selected, false)?;
     let aggregated: BTreeSet<_> = pairs.iter().flatten().collect();
     let executed: BTreeSet<&Function> = measured.iter().flat_map(|it| &it.executed).collect();
     Ok(Row {
-        name: subject.name.clone(),
+        name: subject.name,
         inputs: subject.inputs.len(),
         functions: subject.functions,
         executed: executed.len(),
         executed_in_all: measured.iter().map(|it| it.executed.len()).sum(),
         aggregated: aggregated.len(),
         selected,
+        paper: subject.paper.figures,
         base,
         step1,
         step2,
@@ -165,17 +160,13 @@ fn measure_all(subject: &Subject, watch: &Watch, times: u32) -> Result<(Spent, V
     Ok((total, all))
 }
 
-fn detection(races: bool) -> Detection {
-    Detection { races, atomicity: !races, ..Detection::default() }
-}
-
 fn kind(subject: &Subject, watch: &Watch, selected: &[Selected], races: bool) -> Result<Kind> {
     let mut kind = Kind::default();
     for it in selected {
-        pass(subject, watch, it.input, Some(&it.functions), races, &mut kind.guided)?;
+        pass(subject, watch, it.input, Some(&it.functions), races, &mut kind)?;
     }
     for input in 0..subject.programs.len() {
-        pass(subject, watch, input, None, races, &mut kind.full)?;
+        pass(subject, watch, input, None, races, &mut kind)?;
     }
     Ok(kind)
 }
@@ -186,61 +177,22 @@ fn pass(
     input: usize,
     functions: Option<&BTreeSet<Function>>,
     races: bool,
-    pass: &mut Pass,
+    kind: &mut Kind,
 ) -> Result<()> {
+    let detection = Detection { races, atomicity: !races, ..Detection::default() };
     let clock = Clock::start();
-    let detected = look(subject, watch, input, functions, races)?;
-    pass.spent.insert(input, clock.spent());
+    let detected = detect(watch, &subject.programs[input], functions, &detection, &Arc::default())?;
+    let spent = clock.spent();
+    let symbols = Symbols::new(&detected.modules);
+    let fails = |sighting: &&Sighting| {
+        let site = |access: &Access| symbols.site(access.pc).to_string();
+        let sites: Vec<String> = sighting.finding.accesses.iter().map(site).collect();
+        subject.paper.fails(sighting.finding.kind.word(), &sites)
+    };
+    kind.failing.extend(detected.sightings.iter().filter(fails).map(|it| it.identity.clone()));
+    let pass = if functions.is_some() { &mut kind.guided } else { &mut kind.full };
+    pass.spent.insert(input, spent);
     pass.events += detected.events;
     pass.reports.insert(input, detected.sightings.into_iter().map(|it| it.identity).collect());
     Ok(())
-}
-
-fn look(
-    subject: &Subject,
-    watch: &Watch,
-    input: usize,
-    functions: Option<&BTreeSet<Function>>,
-    races: bool,
-) -> Result<Detected> {
-    Ok(detect(watch, &subject.programs[input], functions, &detection(races), &Arc::default())?)
-}
-
-/// The findings that made the program fail when they were driven to happen, each under the first input that shows it.
-fn failing(
-    subject: &Subject,
-    watch: &Watch,
-    races: &Kind,
-    atomicity: &Kind,
-    time: Duration,
-) -> Result<BTreeSet<String>> {
-    let mut done: BTreeSet<String> = BTreeSet::new();
-    let mut failing = BTreeSet::new();
-    let options = Options { time: Some(time), max_steps: Terms::default().max_steps, ..Options::default() };
-    for input in 0..subject.programs.len() {
-        let mut findings = Vec::new();
-        let mut identities = Vec::new();
-        for (kind, races) in [(races, true), (atomicity, false)] {
-            let new = kind.full.reports.get(&input).is_some_and(|it| it.iter().any(|it| !done.contains(it)));
-            if !new {
-                continue;
-            }
-            for sighting in look(subject, watch, input, None, races)?.sightings {
-                if done.insert(sighting.identity.clone()) {
-                    identities.push((sighting.finding.key(), sighting.identity));
-                    findings.push((sighting.finding, sighting.run));
-                }
-            }
-        }
-        if findings.is_empty() {
-            continue;
-        }
-        let result = drive_to_happen(&subject.programs[input], findings, &options, &|_| {}, &Arc::default())?;
-        for examined in result.findings.iter().filter(|it| it.fails) {
-            let key = examined.finding.key();
-            let identity = identities.iter().find(|(known, _)| *known == key);
-            failing.extend(identity.map(|(_, identity)| identity.clone()));
-        }
-    }
-    Ok(failing)
 }

@@ -10,10 +10,8 @@ use threadbare_code::Code;
 use threadbare_target::{Program, resolve};
 
 use super::clock::{Clock, Spent};
+use super::paper::Paper;
 use crate::Result;
-
-/// The optimization level that both builds have.
-const LEVEL: &str = "-O1";
 
 #[derive(Deserialize)]
 struct SuiteTable {
@@ -43,24 +41,27 @@ pub struct Subject {
     native: PathBuf,
     /// How many functions the program has.
     pub functions: usize,
+    /// What is known of it.
+    pub paper: Paper,
     _folder: tempfile::TempDir,
 }
 
 impl Subject {
-    /// Builds a subject.
-    pub fn build(name: &str) -> Result<Subject> {
+    /// Builds a subject, both times with the same optimization.
+    pub fn build(name: &str, level: &str) -> Result<Subject> {
         let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../subjects/cfp").join(name);
         let home = home.canonicalize().map_err(|error| format!("there is no subject `{name}`: {error}"))?;
         let table: SuiteTable = toml::from_str(&std::fs::read_to_string(home.join("suite.toml"))?)?;
         let folder = tempfile::tempdir()?;
         let source = home.join(&table.program);
-        let flags = [LEVEL.to_string(), "-lm".to_string(), "-pthread".to_string()];
+        let level = format!("-O{level}");
+        let flags = [level.clone(), "-lm".to_string(), "-pthread".to_string()];
         let built = resolve(&source, &flags, folder.path())?;
         let native = folder.path().join("native");
         let compiler = if source.extension().is_some_and(|it| it == "c") { "cc" } else { "c++" };
-        let status =
-            Command::new(compiler).args(["-g", LEVEL]).arg(&source).arg("-o").arg(&native).args(&flags[1..]);
-        let output = status.output()?;
+        let mut command = Command::new(compiler);
+        command.args(["-g", &level]).arg(&source).arg("-o").arg(&native).args(&flags[1..]);
+        let output = command.output()?;
         if !output.status.success() {
             return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
         }
@@ -85,8 +86,9 @@ impl Subject {
         let code = Code::read(&built.executable)?;
         let functions =
             code.functions().iter().filter(|it| it.part_of.is_none() && it.is_announced()).count();
+        let paper = Paper::read(&home)?;
         let inputs = table.input.into_iter().map(|input| input.name).collect();
-        Ok(Subject { name: name.to_string(), inputs, programs, native, functions, _folder: folder })
+        Ok(Subject { name: name.to_string(), inputs, programs, native, functions, paper, _folder: folder })
     }
 
     /// What running all inputs takes without instrumentation, with as many real threads at a time as there are cores.

@@ -1,7 +1,7 @@
 //! The tables, with the paper's figures in brackets.
 
 use super::clock::Spent;
-use super::paper::{self, Paper, PaperKind};
+use super::paper::{Count, Figures, KindFigures};
 use super::row::{Kind, Row};
 
 /// What a table is made of: a head, and a line for each subject.
@@ -11,12 +11,23 @@ type Line = Vec<String>;
 struct Which {
     title: &'static str,
     ours: fn(&Row) -> &Kind,
-    theirs: fn(&Paper) -> &PaperKind,
+    theirs: fn(&Figures) -> &KindFigures,
+    reports: fn(&Figures) -> [&Count; 2],
 }
 
 const KINDS: [Which; 2] = [
-    Which { title: "races", ours: |row| &row.races, theirs: |paper| &paper.races },
-    Which { title: "atomicity violations", ours: |row| &row.atomicity, theirs: |paper| &paper.atomicity },
+    Which {
+        title: "races",
+        ours: |row| &row.races,
+        theirs: |paper| &paper.races,
+        reports: |paper| [&paper.full.races, &paper.full.failing_races],
+    },
+    Which {
+        title: "atomicity violations",
+        ours: |row| &row.atomicity,
+        theirs: |paper| &paper.atomicity,
+        reports: |paper| [&paper.full.atomicity, &paper.full.failing_atomicity],
+    },
 ];
 
 /// Prints all tables, and whether our demands are met.
@@ -49,12 +60,9 @@ fn table(title: &str, head: &[&str], rows: &[Row], line: impl Fn(&Row) -> Line) 
     println!();
 }
 
-/// Our figure, with the paper's in brackets where it has one.
-fn beside<T: std::fmt::Display>(ours: String, row: &Row, theirs: impl Fn(&Paper) -> T) -> String {
-    match paper::of(&row.name) {
-        Some(paper) => format!("{ours} ({})", theirs(paper)),
-        None => ours,
-    }
+/// Our figure, with the paper's in brackets.
+fn beside<T: std::fmt::Display>(ours: String, row: &Row, theirs: impl Fn(&Figures) -> T) -> String {
+    format!("{ours} ({})", theirs(&row.paper))
 }
 
 fn duplicates(rows: &[Row]) {
@@ -64,15 +72,15 @@ fn duplicates(rows: &[Row]) {
             let kind = (which.ours)(row);
             let failing =
                 kind.full.reports.values().flatten().filter(|it| kind.failing.contains(*it)).count();
-            let theirs = |at: usize| move |paper: &Paper| (which.theirs)(paper).reports[at];
+            let reports = |at: usize| (which.reports)(&row.paper)[at];
             vec![
-                beside(kind.full.all().to_string(), row, theirs(0)),
-                beside(kind.full.unique().len().to_string(), row, theirs(1)),
+                beside(kind.full.all().to_string(), row, |_| reports(0).total),
+                beside(kind.full.unique().len().to_string(), row, |_| reports(0).unique),
                 beside(format!("{:.1}", kind.full.duplication()), row, |it| {
-                    (which.theirs)(it).duplication[0]
+                    (which.theirs)(it).duplication.full
                 }),
-                beside(failing.to_string(), row, theirs(2)),
-                beside(kind.failing.len().to_string(), row, theirs(3)),
+                beside(failing.to_string(), row, |_| reports(1).total),
+                beside(kind.failing.len().to_string(), row, |_| reports(1).unique),
             ]
         });
     }
@@ -112,7 +120,7 @@ fn overall(rows: &[Row], which: &Which) {
             beside(missed(kind).to_string(), row, |it| (which.theirs)(it).missed),
             format!("{:.1}", share(missed(kind), kind.full.unique().len())),
             beside(failing_missed(kind).to_string(), row, |_| 0),
-            beside(format!("{:.0}", reduction(kind)), row, |it| it.trace_reduction),
+            beside(format!("{:.0}", reduction(kind)), row, |it| (which.theirs)(it).trace_reduction_percent),
         ]
     });
 }
@@ -123,10 +131,10 @@ fn selection(rows: &[Row]) {
         let selected: usize = row.selected.iter().map(|it| it.functions.len()).sum();
         let millions = |events: u64| format!("{:.2}", events as f64 / 1e6);
         vec![
-            beside(row.inputs.to_string(), row, |it| it.inputs[0]),
-            beside(row.selected.len().to_string(), row, |it| it.inputs[1]),
-            beside(row.executed_in_all.to_string(), row, |it| it.functions[0]),
-            beside(selected.to_string(), row, |it| it.functions[1]),
+            beside(row.inputs.to_string(), row, |it| it.selection.inputs.full),
+            beside(row.selected.len().to_string(), row, |it| it.selection.inputs.cfp),
+            beside(row.executed_in_all.to_string(), row, |it| it.selection.functions.full),
+            beside(selected.to_string(), row, |it| it.selection.functions.cfp),
             millions(row.races.full.events),
             millions(row.races.guided.events),
         ]
@@ -138,10 +146,11 @@ fn duplication(rows: &[Row]) {
     table("Table 6: inputs that report a finding, on average", &head, rows, |row| {
         let cells = KINDS.iter().flat_map(|which| {
             let kind = (which.ours)(row);
-            let both = [kind.full.duplication(), kind.guided.duplication()];
-            let cell =
-                |at: usize| beside(format!("{:.1}", both[at]), row, |it| (which.theirs)(it).duplication[at]);
-            [cell(0), cell(1)]
+            let (full, guided) = (kind.full.duplication(), kind.guided.duplication());
+            [
+                beside(format!("{full:.1}"), row, |it| (which.theirs)(it).duplication.full),
+                beside(format!("{guided:.1}"), row, |it| (which.theirs)(it).duplication.cfp),
+            ]
         });
         cells.collect()
     });
@@ -158,11 +167,11 @@ fn breakdown(rows: &[Row], which: &Which) {
             |spent: Spent| format!("{:.2} / {:.2}", spent.wall / row.base.wall, spent.cpu / row.base.cpu);
         vec![
             format!("{:.1} / {:.1}", 1e3 * row.base.wall, 1e3 * row.base.cpu),
-            beside(times(row.step1[3].spent), row, |it| it.step1[3]),
+            beside(times(row.step1[3].spent), row, |it| it.optimization.step_1.all()[3]),
             times(row.step2),
-            beside(times(kind.guided.total()), row, |it| (which.theirs)(it).times[0]),
+            beside(times(kind.guided.total()), row, |it| (which.theirs)(it).step_3),
             times(guided(row, kind)),
-            beside(times(kind.full.total()), row, |it| (which.theirs)(it).times[1]),
+            beside(times(kind.full.total()), row, |it| (which.theirs)(it).full),
         ]
     });
 }
@@ -172,7 +181,7 @@ fn optimizations(rows: &[Row]) {
     table("Table 10: step 1 with each optimization, as a multiple of the base (wall)", &head, rows, |row| {
         let time = |at: usize| {
             let times = row.step1[at].spent.wall / row.base.wall;
-            beside(format!("{times:.2}"), row, |it| it.step1[at])
+            beside(format!("{times:.2}"), row, |it| it.optimization.step_1.all()[at])
         };
         (0..4).map(time).chain((0..4).map(|at| row.step1[at].kinds.to_string())).collect()
     });
@@ -180,8 +189,11 @@ fn optimizations(rows: &[Row]) {
 
 fn sizes(rows: &[Row]) {
     table("Table 11: sizes", &["functions", "executed", "pairs"], rows, |row| {
-        let cell = |ours: usize, at: usize| beside(ours.to_string(), row, |it| it.sizes[at]);
-        vec![cell(row.functions, 0), cell(row.executed, 1), cell(row.aggregated, 2)]
+        vec![
+            beside(row.functions.to_string(), row, |it| it.size.functions),
+            beside(row.executed.to_string(), row, |it| it.size.executed),
+            beside(row.aggregated.to_string(), row, |it| it.size.pairs),
+        ]
     });
 }
 
@@ -199,7 +211,7 @@ fn function_selection(rows: &[Row]) {
                 row.selected.iter().filter_map(|it| kind.full.spent.get(&it.input)).copied().sum();
             let all = row.step1[3].spent + row.step2 + step3;
             beside(format!("{:.1}", kind.full.total().wall / all.wall), row, |it| {
-                (which.theirs)(it).inputs_only
+                (which.theirs)(it).speedup_inputs_only
             })
         };
         KINDS.iter().map(speedup).chain(KINDS.iter().map(inputs_only)).collect()

@@ -24,9 +24,7 @@ fn help_lists_what_works_and_nothing_else() {
     ] {
         assert!(answer.stdout.contains(word), "`{word}` is missing:\n{}", answer.stdout);
     }
-    for word in ["verify"] {
-        assert!(!answer.stdout.contains(&format!("\n  {word} ")), "`{word}` is listed");
-    }
+    assert!(!answer.stdout.contains("\n  verify "), "`verify` is listed");
 }
 
 #[test]

@@ -118,7 +118,7 @@ fn tell(suite: &Suite<'_>, results: &Results, suppressions: &Suppressions) -> (F
 }
 
 /// How an input ended, in detection if that says more than measuring.
-fn outcome<'r>(results: &'r Results, input: usize) -> Option<&'r OutcomeRecord> {
+fn outcome(results: &Results, input: usize) -> Option<&OutcomeRecord> {
     let detected = [&results.guided, &results.full].into_iter().filter_map(|records| records.get(&input));
     let mut outcomes =
         results.measured.get(&input).map(|it| &it.outcome).into_iter().chain(detected.map(|it| &it.outcome));
@@ -161,7 +161,7 @@ fn json(
     elapsed: Duration,
 ) -> JsonReport {
     let detected = || results.detected().map(|(_, record)| record);
-    let executions = results.measured.len() as u64
+    let executions = results.measured.values().map(|it| it.executions).sum::<u64>()
         + detected().map(|it| it.executions).sum::<u64>()
         + results.driven.iter().map(|it| it.executions).sum::<u64>();
     let steps = results.measured.values().map(|it| it.steps).sum::<u64>()

@@ -51,6 +51,8 @@ pub struct MeasuredRecord {
     pub with_accesses: bool,
     /// It started no second thread.
     pub single_threaded: bool,
+    /// Executions that were made.
+    pub executions: u64,
     /// Steps that were made.
     pub steps: u64,
     /// Threads that were created.
@@ -69,6 +71,7 @@ impl MeasuredRecord {
             outcome: OutcomeRecord::of(&measured.outcome),
             with_accesses: measured.with_accesses,
             single_threaded: measured.single_threaded,
+            executions: measured.executions,
             steps: measured.steps,
             threads: measured.threads,
             seconds: measured.elapsed.as_secs_f64(),

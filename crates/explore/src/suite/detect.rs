@@ -21,6 +21,8 @@ use crate::error::ExploreError;
 
 /// How often an execution is made again because it showed much shared memory that was not known before.
 const MOST_LOOKS: u64 = 4;
+/// How many executions are tried until one passes.
+const MOST_ATTEMPTS: u64 = 8;
 /// How much of what is known may be new in an execution that is examined: one in so many.
 const NEWS: usize = 20;
 /// After how many events it is looked whether to stop.
@@ -186,10 +188,30 @@ impl Detecting<'_> {
         Ok(())
     }
 
+    /// An execution to examine. One that fails is cut short, so others are tried until one passes; of executions that all
+    /// fail, the longest says most.
+    fn look(&mut self, number: u64, detected: &mut Detected) -> Result<Execution, ExploreError> {
+        let seed = Rng::derive(self.detection.seed, number);
+        let mut longest: Option<Execution> = None;
+        for attempt in 0..MOST_ATTEMPTS {
+            let run = self.run(Rng::derive(seed, attempt), detected)?;
+            if run.outcome.failure().is_none() || is_hang(&run.outcome) {
+                return Ok(run);
+            }
+            if detected.outcome.failure().is_none() {
+                detected.outcome = run.outcome.clone();
+            }
+            if longest.as_ref().is_none_or(|longest| run.events.len() > longest.events.len()) {
+                longest = Some(run);
+            }
+        }
+        longest.ok_or_else(|| RunError::Stopped.into())
+    }
+
     /// An execution, made again as long as it shows much that was not known to be shared: what was done to memory
     /// before is not in its trace.
-    fn look(&mut self, number: u64, detected: &mut Detected) -> Result<Execution, ExploreError> {
-        let policy = PolicySpec::new(PolicyKind::Random, Rng::derive(self.detection.seed, number));
+    fn run(&mut self, seed: u64, detected: &mut Detected) -> Result<Execution, ExploreError> {
+        let policy = PolicySpec::new(PolicyKind::Random, seed);
         let mut looks = 1;
         loop {
             let run = self.server.run(policy, &Script::None, 0)?;

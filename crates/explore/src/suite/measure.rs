@@ -1,4 +1,4 @@
-//! One execution per input, of which only calls and synchronization are seen.
+//! One execution per input (more only where it fails), of which only calls and synchronization are seen.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use threadbare_analysis::cfp::{
     Calls, Function, FunctionPair, Hold, Instance, OrderClocks, concurrent_pairs,
 };
 use threadbare_sched::{PolicyKind, PolicySpec};
-use threadbare_target::{Program, Script, Server, ServerOptions};
+use threadbare_target::{Execution, Program, Script, Server, ServerOptions};
 use threadbare_trace::Outcome;
 use threadbare_wire::{CallRecord, LockSetRecord, flags};
 
@@ -21,6 +21,9 @@ use crate::error::ExploreError;
 /// Steps after which measuring gives up; only synchronization counts.
 const MOST_STEPS: u64 = 20_000_000;
 
+/// How many executions are tried until one passes.
+const MOST_ATTEMPTS: u64 = 8;
+
 /// What was measured of one input.
 #[derive(Clone, Debug)]
 pub struct Measured {
@@ -30,12 +33,14 @@ pub struct Measured {
     pub executed: BTreeSet<Function>,
     /// How many kinds of calls were written down.
     pub kinds: usize,
-    /// How the execution ended. What was seen up to a failure counts all the same.
+    /// How the first execution ended that failed, or else the last. What was seen up to a failure counts all the same.
     pub outcome: Outcome,
     /// The program waits for memory to change without any synchronization, so its accesses had to be watched.
     pub with_accesses: bool,
     /// The program ended before it started a second thread.
     pub single_threaded: bool,
+    /// Executions that were made.
+    pub executions: u64,
     /// Steps that were made.
     pub steps: u64,
     /// Threads that were created, main included.
@@ -82,6 +87,7 @@ fn once(
         outcome: Outcome::Passed,
         with_accesses: false,
         single_threaded: false,
+        executions: 0,
         steps: 0,
         threads: 1,
         elapsed: Duration::ZERO,
@@ -94,8 +100,24 @@ fn once(
             return Ok(measured);
         }
     };
-    let unpreempted = PolicySpec::new(PolicyKind::Prefix, 0);
-    let run = server.run(unpreempted, &Script::Prefix(Vec::new()), 0)?;
+    for attempt in 0..MOST_ATTEMPTS {
+        // Nobody is preempted in the first; where that fails, it says nothing of what would have come after.
+        let (policy, script) = match attempt {
+            0 => (PolicySpec::new(PolicyKind::Prefix, 0), Script::Prefix(Vec::new())),
+            seed => (PolicySpec::new(PolicyKind::Random, seed), Script::None),
+        };
+        let run = server.run(policy, &script, 0)?;
+        take_in(watch, &server, &run, &mut measured);
+        if run.outcome.failure().is_none() || is_hang(&run.outcome) {
+            break;
+        }
+    }
+    watch.complete(&mut measured.pairs, &mut measured.executed);
+    Ok(measured)
+}
+
+/// Adds what one execution shows.
+fn take_in(watch: &Watch, server: &Server, run: &Execution, measured: &mut Measured) {
     let (records, sets) = server.calls();
     let mut functions: BTreeMap<u64, Option<Function>> = BTreeMap::new();
     let mut function_of = |site: u64| {
@@ -110,15 +132,16 @@ fn once(
         Some(Instance { function: function_of(site)?, thread, at_entry, throughout, entered, left })
     };
     let instances: Vec<Instance> = records.iter().filter_map(instance).collect();
-    measured.kinds = records.len();
-    measured.executed = instances.iter().map(|instance| instance.function).collect();
+    measured.kinds = measured.kinds.max(records.len());
+    measured.executed.extend(instances.iter().map(|instance| instance.function));
     let calls = Calls { instances, lock_sets: lock_sets(&sets) };
-    measured.pairs = concurrent_pairs(&calls, &OrderClocks::of(&run.events));
-    watch.complete(&mut measured.pairs, &mut measured.executed);
-    measured.outcome = run.outcome;
-    measured.steps = run.steps;
-    measured.threads = run.threads;
-    Ok(measured)
+    measured.pairs.extend(concurrent_pairs(&calls, &OrderClocks::of(&run.events)));
+    if measured.outcome.failure().is_none() {
+        measured.outcome = run.outcome.clone();
+    }
+    measured.executions += 1;
+    measured.steps += run.steps;
+    measured.threads = measured.threads.max(run.threads);
 }
 
 /// The sets in full; the first is the empty one.
