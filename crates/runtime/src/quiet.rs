@@ -32,7 +32,9 @@ pub fn apply(shared: &Shared) {
 /// # Safety
 /// The place must be code that nobody runs.
 unsafe fn silence(place: *mut u8) {
-    let nothing: &[u8] = match unsafe { [*place, *place.add(1)] } {
+    // SAFETY: as the caller vouches.
+    let opcode = unsafe { [*place, *place.add(1)] };
+    let nothing: &[u8] = match opcode {
         [CALL, _] => &[0x0f, 0x1f, 0x44, 0x00, 0x00],
         // The last thing a function does: it returns instead.
         [JUMP, _] => &[0xc3],

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use threadbare_trace::{Event, FailureKind};
 use threadbare_wire::{
-    Area, CallRecord, CodeRange, ContextRecord, Control, DecisionRecord, LearnedRecord, LockSetRecord, OfferRecord,
-    Slot, Status, SwitchRecord, flags,
+    Area, CallRecord, CodeRange, ContextRecord, Control, DecisionRecord, LearnedRecord, LockSetRecord,
+    OfferRecord, Slot, Status, SwitchRecord, flags,
 };
 
 use crate::sys;
