@@ -1,8 +1,9 @@
 //! How long questions about orders take, by the length of the trace, and how much memory.
 
+use std::sync::Arc;
 use std::time::Instant;
 
-use threadbare_order::{Answer, Extent, Forest, Goal, Model, Path, Solver, StepId};
+use threadbare_order::{Answer, Budget, Extent, Forest, Goal, Model, Panel, Path, Question, Solver, StepId};
 use threadbare_sched::Rng;
 use threadbare_trace::{Event, EventKind, ThreadId};
 
@@ -180,9 +181,55 @@ fn peak_memory() -> f64 {
     kib.unwrap_or(f64::NAN) / 1024.0
 }
 
+/// How many questions are asked at once when they are answered side by side.
+const AT_ONCE: usize = 32;
+
+/// How often each way of asking is timed. Others that use the machine only ever make it slower, so the best
+/// try counts; and the ways take turns, so that none has the quiet moments for itself.
+const TRIES: usize = 5;
+
+/// Seconds that all questions take.
+struct Times {
+    one_solver: f64,
+    one_thread: f64,
+    all_threads: f64,
+}
+
+fn seconds(does: impl FnOnce()) -> f64 {
+    let begin = Instant::now();
+    does();
+    begin.elapsed().as_secs_f64()
+}
+
+/// Asks all questions in turn: of one solver, and of several by one thread and by this many.
+fn ways_to_ask(forest: &Forest, path: &Path, goals: &[Goal], cores: usize) -> Times {
+    let model = Arc::new(Model::of(forest, path));
+    let question = |goal: &Goal| Question { about: 0, goal: goal.clone() };
+    let questions: Vec<Question> = goals.iter().map(question).collect();
+    let side_by_side = |jobs: usize| {
+        let mut panel = Panel::new(Budget::default(), jobs);
+        panel.model(0, || Model::clone(&model));
+        seconds(|| {
+            for together in questions.chunks(AT_ONCE) {
+                panel.ask(together, &|_| Model::clone(&model));
+            }
+        })
+    };
+    let mut best = Times { one_solver: f64::MAX, one_thread: f64::MAX, all_threads: f64::MAX };
+    for _ in 0..TRIES {
+        let mut solver = Solver::new(Arc::clone(&model));
+        let alone = seconds(|| goals.iter().for_each(|goal| drop(solver.solve(goal))));
+        best.one_solver = best.one_solver.min(alone);
+        best.one_thread = best.one_thread.min(side_by_side(1));
+        best.all_threads = best.all_threads.min(side_by_side(cores));
+    }
+    best
+}
+
 /// Everything, in the order it is printed.
 pub fn measure() -> Vec<Figure> {
     let mut figures = Vec::new();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     for length in LENGTHS {
         let events = Execution::of_length(length);
         let begin = Instant::now();
@@ -192,6 +239,7 @@ pub fn measure() -> Vec<Figure> {
         let reading = begin.elapsed();
         let mut rng = Rng::new(7);
         let (mut times, mut possible, mut unknown) = (Vec::new(), 0, 0);
+        let mut goals = Vec::new();
         while times.len() < QUESTIONS {
             let Some(goal) = question(&events, &path, &mut rng) else { continue };
             let begin = Instant::now();
@@ -199,6 +247,7 @@ pub fn measure() -> Vec<Figure> {
             times.push(begin.elapsed().as_secs_f64() * 1000.0);
             possible += usize::from(matches!(answer, Answer::Schedule(_)));
             unknown += usize::from(answer == Answer::Unknown);
+            goals.push(goal);
         }
         times.sort_by(f64::total_cmp);
         let median = times[QUESTIONS / 2];
@@ -215,6 +264,11 @@ pub fn measure() -> Vec<Figure> {
         figures.push(Figure::plain("  not answered within the budget", unanswered, "%"));
         let rounds = solver.effort().rounds as f64 / QUESTIONS as f64;
         figures.push(Figure::plain("  orders tried out for one question", rounds, "orders"));
+        let Times { one_solver, one_thread, all_threads } = ways_to_ask(&forest, &path, &goals, cores);
+        figures.push(Figure::plain("  all questions, one solver", one_solver, "s"));
+        figures.push(Figure::plain("  several solvers, one thread", one_thread, "s"));
+        figures.push(Figure::plain(format!("  several solvers, {cores} threads"), all_threads, "s"));
+        figures.push(Figure::plain("  speed-up by threads", one_thread / all_threads, "times"));
         figures.push(Figure::with("  peak memory so far", peak_memory(), "MiB", Demand::Below(2048.0)));
     }
     figures

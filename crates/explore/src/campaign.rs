@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use threadbare_target::{Program, ServerOptions};
+use threadbare_target::{Execution, Program, ServerOptions};
+use threadbare_trace::FailureKind;
 use threadbare_wire::{LearnedRecord, flags};
 
 use crate::coverage::Measuring;
@@ -209,7 +210,8 @@ struct Conduct<'a> {
     history: History,
     measuring: &'a mut Measuring,
     begin: Instant,
-    /// Every plan was run: the strategy may claim to be through.
+    /// Every plan was run, each to its end: the strategy may claim to be through. A failure that ends the campaign does
+    /// not contradict that if nothing was left to run.
     complete: bool,
     /// All criteria were saturated, and that was to be the end.
     saturated: bool,
@@ -288,6 +290,7 @@ impl<'a> Conduct<'a> {
             }
         }
         self.complete &= runs.len() == batch.plans.len();
+        self.complete &= !runs.iter().any(|(_, run, _)| is_cut_short(run, self.options.max_steps));
         let news = self.history.absorb(runs.iter().map(|(place, run, profile)| {
             let probing = batch.plans[*place].flags & flags::PROBE != 0;
             (run, profile.as_ref(), !probing)
@@ -377,6 +380,13 @@ impl<'a> Conduct<'a> {
             modules: self.ledger.modules,
         })
     }
+}
+
+/// Whether an execution was ended from outside, so that it is not known what would have come. (A hang that is sure ends
+/// before the limit.)
+fn is_cut_short(run: &Execution, max_steps: u64) -> bool {
+    let hangs = run.outcome.failure().is_some_and(|failure| failure.kind == FailureKind::Hang);
+    run.stalled || (hangs && run.steps >= max_steps)
 }
 
 /// 1, 1, 2, 4, … executions: the first ones teach the most.

@@ -4,6 +4,7 @@
 //! plans on as many servers as asked for and keeps what was found. Adding a technique means adding
 //! one file that implements [`Strategy`] and a line in `strategy.rs`.
 
+mod agenda;
 mod ars;
 mod auto;
 mod campaign;
@@ -33,6 +34,7 @@ mod runner;
 mod sampled;
 mod saturation;
 mod search;
+mod solved;
 mod statistics;
 mod strategy;
 pub mod suite;

@@ -13,7 +13,7 @@ const MOST_TRIES: u32 = 16;
 
 /// A value that a thread could see with its next operation. It names what comes of it in all executions.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Sight {
+pub(crate) struct Sight {
     thread: ThreadId,
     /// The thread's step before the operation.
     after: Option<StepId>,
@@ -23,7 +23,7 @@ pub(super) struct Sight {
 
 /// Something to try.
 #[derive(Clone, Debug)]
-pub(super) struct Target {
+pub(crate) struct Target {
     pub(super) goal: Goal,
     /// The new thing, by which the target is known; each is tried once.
     pub(super) key: Key,
@@ -35,7 +35,7 @@ pub(super) struct Target {
 
 /// A thread that shall go on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Then {
+pub(crate) struct Then {
     pub(super) thread: ThreadId,
     /// The goal's steps are all there were, in the order in which they were recorded.
     pub(super) as_recorded: bool,
@@ -43,7 +43,7 @@ pub(super) struct Then {
 
 /// What makes two targets the same.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Key {
+pub(crate) enum Key {
     /// A thread sees a value.
     Sight(Sight),
     /// Memory is used after it was given back: the code that gives it back, and the code that uses it.

@@ -1,9 +1,11 @@
 //! What all executions together suggest.
 
-use threadbare_order::{Answer, Goal, Model, Solver};
+use threadbare_order::{Answer, Goal, Model, Panel, Question, Reply};
 
-use super::{BUDGET, Mcr, targets};
+use super::targets::{self, Target};
+use super::{Aim, Values};
 use crate::cut::Cut;
+use crate::solved::{BUDGET, Notes};
 use crate::strategy::Plan;
 
 /// How much may be asked in a search. An order that is tried out costs as much as there are steps, a conflict as
@@ -19,58 +21,62 @@ const AT_ONCE: usize = 64;
 /// Unanswered questions after which no more are asked.
 const MOST_UNANSWERED: usize = 8;
 
-impl Mcr {
+/// How many questions are asked at once.
+const WIDTH: usize = 16;
+
+impl Values {
     /// The plans that all executions together suggest, some at a time. If there are none, and nothing was left out,
     /// then there is nothing more.
-    pub(super) fn plans_of_all(&mut self, is_over: &dyn Fn() -> bool) -> Vec<Plan> {
-        let model = match Model::of_all(&self.forest) {
+    pub(super) fn plans_of_all(&mut self, notes: &mut Notes<Aim>, is_over: &dyn Fn() -> bool) -> Vec<Plan> {
+        let model = match Model::of_all(&notes.forest) {
             Ok(model) => model,
             Err(doubts) => {
-                self.cuts.extend(doubts.into_iter().map(Cut::Doubt));
+                self.mind.cuts.extend(doubts.into_iter().map(Cut::Doubt));
                 return Vec::new();
             }
         };
         let price = model.len() as u64;
-        let mut solver = Solver::with_budget(model, BUDGET);
-        let (targets, cut) = targets::of_all(&self.forest);
+        let mut panel = Panel::new(BUDGET, self.jobs);
+        let (mut targets, cut) = targets::of_all(&notes.forest);
         if cut {
-            self.cuts.insert(Cut::Spinning);
+            self.mind.cuts.insert(Cut::Spinning);
         }
+        targets.retain(|target| !self.mind.asked.contains(&target.key));
         let mut plans = Vec::new();
         let mut unanswered = 0;
-        for target in targets {
-            if self.asked.contains(&target.key) {
-                continue;
+        let mut targets = targets.into_iter();
+        loop {
+            let together: Vec<Target> = targets.by_ref().take(WIDTH).collect();
+            if together.is_empty() {
+                break;
             }
             if is_over() {
-                self.cuts.insert(Cut::TimeUp);
+                self.mind.cuts.insert(Cut::TimeUp);
                 return plans;
             }
             if self.allowance == 0 {
-                self.cuts.insert(Cut::TooMany);
+                self.mind.cuts.insert(Cut::TooMany);
                 return plans;
             }
-            self.effort.questions += 1;
-            let before = solver.effort();
-            let answer = solver.solve(&target.goal);
-            let after = solver.effort();
-            let cost = (after.rounds - before.rounds).max(1) * price
-                + (after.conflicts - before.conflicts) * CONFLICT;
-            self.allowance = self.allowance.saturating_sub(cost);
-            unanswered += usize::from(answer == Answer::Unknown);
-            if let Some(schedule) = self.take(answer) {
-                self.asked.insert(target.key.clone());
-                plans.extend(self.follow(schedule, Some(target)));
+            let question = |target: &Target| Question { about: 0, goal: target.goal.clone() };
+            let questions: Vec<Question> = together.iter().map(question).collect();
+            let replies = panel.ask(&questions, &|_| model.clone());
+            notes.effort.questions += replies.len() as u64;
+            for (target, Reply { answer, effort, .. }) in together.into_iter().zip(replies) {
+                let cost = effort.rounds.max(1) * price + effort.conflicts * CONFLICT;
+                self.allowance = self.allowance.saturating_sub(cost);
+                unanswered += usize::from(answer == Answer::Unknown);
+                plans.extend(self.mind.follow(answer, Some(target), notes));
             }
-            if plans.len() == AT_ONCE || unanswered > MOST_UNANSWERED {
+            if plans.len() >= AT_ONCE || unanswered > MOST_UNANSWERED {
                 return plans;
             }
         }
         if plans.is_empty() {
-            self.effort.questions += 1;
-            let answer = solver.solve(&Goal::stuck(self.stuck.clone()));
-            if let Some(schedule) = self.take(answer) {
-                plans.extend(self.get_stuck(schedule));
+            let stuck = Question { about: 0, goal: Goal::stuck(self.mind.stuck.clone()) };
+            notes.effort.questions += 1;
+            for Reply { answer, .. } in panel.ask(&[stuck], &|_| model.clone()) {
+                plans.extend(self.mind.follow(answer, None, notes));
             }
         }
         plans

@@ -44,6 +44,11 @@ impl Access {
         self.content.map(|content| content.value)
     }
 
+    /// The memory, and the value it saw or left there.
+    pub(super) fn content(&self) -> Option<(Extent, u64)> {
+        self.content.map(|it| (Extent { addr: it.addr, len: u64::from(it.size) }, it.value))
+    }
+
     /// Whether a read that follows this write would see just what it saw.
     pub(super) fn leaves_what_was_seen_by(&self, read: &Access) -> bool {
         self.content.is_some() && self.content == read.content

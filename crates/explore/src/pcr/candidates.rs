@@ -8,7 +8,7 @@ const MOST: usize = 200_000;
 
 /// Accesses in the order in which they would make a pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Candidate {
+pub(crate) struct Candidate {
     length: u8,
     places: [u32; 4],
 }

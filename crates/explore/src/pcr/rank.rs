@@ -1,18 +1,21 @@
 //! In which order candidates are tried.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use threadbare_analysis::patterns::SiteId;
+use threadbare_order::Forest;
 
 use super::accesses::{Access, Accesses};
 
-/// A candidate's place in the queue, the smallest first. Within a stage longer ones come first. Of equal ones those of
-/// the latest execution come first if they are uncovered, which is the order of the recursion in Algorithm 2, and those
-/// of the earliest otherwise.
+/// A candidate's place on the agenda, the smallest first. Within a stage those come first whose focus was tried least,
+/// so that no place in the code keeps the others waiting, however many patterns it takes part in; and of those the
+/// longer ones. Of equal ones those of the latest execution come first if they are uncovered, which is the order of the
+/// recursion in Algorithm 2, and those of the earliest otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Rank {
     stage: Stage,
+    tries: u32,
     length: Reverse<usize>,
     age: i64,
     /// Where it comes among the candidates of its execution.
@@ -26,25 +29,41 @@ enum Stage {
     UncoveredValue,
     /// Whatever else shows such a value.
     Value,
-    /// Other uncovered patterns.
-    Uncovered,
-    /// Reads that see something else than they saw.
+    /// Patterns, covered or not, in which a read sees something else than it saw, and other uncovered ones.
+    UncoveredOrSight,
+    /// Reads that see something else than they saw, without a pattern; and uncovered patterns that lead a thread to
+    /// where it has been already.
     Sight,
     /// The rest.
     Other,
 }
 
-/// What reads have seen in all executions.
-#[derive(Default, Debug)]
-pub(super) struct Sights {
-    values: HashSet<(SiteId, u64)>,
+/// What a candidate is mainly about: the place in the code that sees something new; or, where there is none, the first
+/// and the last of its places in the order of the code, which all orders of the same accesses have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Focus {
+    Read(SiteId),
+    Among(SiteId, SiteId),
 }
 
-impl Sights {
+/// What counts for the order of candidates.
+#[derive(Default, Debug)]
+pub(super) struct Ranking {
+    /// What reads have seen in all executions, by their place in the code.
+    values: HashSet<(SiteId, u64)>,
+    tries: HashMap<Focus, u32>,
+}
+
+impl Ranking {
     /// Takes note of what the reads of an execution saw.
-    pub(super) fn add(&mut self, accesses: &Accesses) {
+    pub(super) fn see(&mut self, accesses: &Accesses) {
         let reads = accesses.iter().filter(|access| !access.writes());
         self.values.extend(reads.filter_map(|read| Some((read.site, read.value()?))));
+    }
+
+    /// Takes note that a candidate is tried.
+    pub(super) fn try_out(&mut self, candidate: &[&Access], forest: &Forest) {
+        *self.tries.entry(self.novelty(candidate, forest).1).or_default() += 1;
     }
 
     /// The rank of a candidate of an execution.
@@ -52,39 +71,49 @@ impl Sights {
         &self,
         is_covered: bool,
         candidate: &[&Access],
+        forest: &Forest,
         (trace, place): (usize, usize),
     ) -> Rank {
-        let stage = match (self.novelty(candidate), is_covered) {
+        let (novelty, focus) = self.novelty(candidate, forest);
+        let stage = match (novelty, is_covered) {
             (Novelty::Value, false) => Stage::UncoveredValue,
             (Novelty::Value, true) => Stage::Value,
-            (_, false) => Stage::Uncovered,
-            (Novelty::Sight, true) => Stage::Sight,
-            (Novelty::Nothing, true) => Stage::Other,
+            (Novelty::Sight, _) | (Novelty::Nothing, false) => Stage::UncoveredOrSight,
+            (Novelty::Known, false) => Stage::Sight,
+            (Novelty::Known | Novelty::Nothing, true) => Stage::Other,
         };
+        let tries = self.tries.get(&focus).copied().unwrap_or(0);
         let age = trace as i64;
         let age = if is_covered { age } else { -age };
-        Rank { stage, length: Reverse(candidate.len()), age, place }
+        Rank { stage, tries, length: Reverse(candidate.len()), age, place }
     }
 
     /// The rank of a read that shall see this.
     pub(super) fn rank_of_sight(&self, read: &Access, value: u64, (trace, place): (usize, usize)) -> Rank {
         let stage = if self.has_seen(read.site, value) { Stage::Sight } else { Stage::Value };
-        Rank { stage, length: Reverse(1), age: trace as i64, place }
+        Rank { stage, tries: 0, length: Reverse(1), age: trace as i64, place }
     }
 
-    /// The newest that a read of the candidate sees.
-    fn novelty(&self, candidate: &[&Access]) -> Novelty {
-        let seen = candidate.iter().enumerate().filter(|(_, read)| !read.writes()).map(|(at, read)| {
-            let source = candidate[..at].iter().rev().find(|access| access.object == read.object);
-            match source.filter(|source| source.writes() && !source.leaves_what_was_seen_by(read)) {
-                None => Novelty::Nothing,
-                Some(source) if source.value().is_some_and(|value| self.has_seen(read.site, value)) => {
-                    Novelty::Sight
-                }
-                Some(_) => Novelty::Value,
-            }
-        });
-        seen.max().unwrap_or(Novelty::Nothing)
+    /// The newest that a read of the candidate sees, and what the candidate is about.
+    fn novelty(&self, candidate: &[&Access], forest: &Forest) -> (Novelty, Focus) {
+        let seen =
+            candidate.iter().enumerate().filter(|(_, read)| !read.writes()).filter_map(|(at, read)| {
+                let source = candidate[..at].iter().rev().find(|access| access.object == read.object);
+                let source =
+                    source.filter(|source| source.writes() && !source.leaves_what_was_seen_by(read))?;
+                let novelty = match source.value() {
+                    _ if is_known_state(read, source, forest) => Novelty::Known,
+                    Some(value) if self.has_seen(read.site, value) => Novelty::Sight,
+                    _ => Novelty::Value,
+                };
+                Some((novelty, Focus::Read(read.site)))
+            });
+        seen.max_by_key(|(novelty, _)| *novelty).unwrap_or_else(|| {
+            let sites = candidate.iter().map(|access| access.site);
+            let (first, last) = sites
+                .fold((SiteId(u64::MAX), SiteId(0)), |(first, last), site| (first.min(site), last.max(site)));
+            (Novelty::Nothing, Focus::Among(first, last))
+        })
     }
 
     fn has_seen(&self, site: SiteId, value: u64) -> bool {
@@ -92,10 +121,19 @@ impl Sights {
     }
 }
 
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+/// Whether the thread of a read was already seen to see what the write leaves, with the same behind it.
+fn is_known_state(read: &Access, write: &Access, forest: &Forest) -> bool {
+    let Some((extent, value)) = write.content() else { return false };
+    let mut ways = forest.siblings(read.step).iter().flat_map(|way| &forest.step(*way).actions);
+    ways.any(|action| action.read() == Some((extent, Some(value))))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Novelty {
     Nothing,
-    /// The read sees something else than it saw.
+    /// A read sees something else than it saw, but it is known what comes of that.
+    Known,
+    /// A read sees something else than it saw, and what comes of that is not known.
     Sight,
     /// It sees something that nobody has seen at that place in the code.
     Value,

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use threadbare_sched::toy::{Step, Toy};
 use threadbare_trace::FailureKind;
 use threadbare_wire::SwitchRecord;
 
@@ -191,4 +192,50 @@ fn the_time_budget_ends_the_campaign_after_at_least_one_execution() {
     let result = campaign(&lab, &options(Duration::from_millis(50))).unwrap();
     assert!(result.executions > 1 && !result.interrupted);
     assert!(result.elapsed < Duration::from_secs(5));
+}
+
+/// A hunt that ends at a failure may have run everything by then: if it says so, going on makes no further execution.
+#[test]
+fn exhausted_beside_a_failure_means_that_nothing_was_left() {
+    // One thread fails if it sees the other's store, or if it does not: the failure is met late or early.
+    let toy = |value| Toy {
+        threads: vec![vec![Step::Store(8, 1)], vec![Step::Read(8), Step::SkipIf(value, 1), Step::Fail]],
+    };
+    let (mut claimed, mut cut) = (0, 0);
+    for strategy in ["dfs", "mcr"] {
+        for value in [0, 1] {
+            for seed in 0..8 {
+                let hunt = |keep_going| {
+                    let lab = Lab::new(toy(value), None, Manners { all_shared: true, ..Manners::default() });
+                    campaign(&lab, &Options { seed, keep_going, ..options(strategy, 1000) }).unwrap()
+                };
+                let (first, all) = (hunt(false), hunt(true));
+                assert_eq!((first.verdict, all.verdict), (Verdict::Failure, Verdict::Failure));
+                assert!(all.exhausted || strategy == "mcr", "{strategy}");
+                assert!(
+                    !first.exhausted || first.executions == all.executions,
+                    "{strategy}, seed {seed}: exhausted after {} of {}",
+                    first.executions,
+                    all.executions
+                );
+                claimed += usize::from(first.exhausted);
+                cut += usize::from(first.executions < all.executions);
+            }
+        }
+    }
+    assert!(claimed > 0 && cut > 0, "{claimed} hunts ran everything, {cut} did not");
+}
+
+#[test]
+fn executions_that_are_given_up_void_the_claim() {
+    for strategy in ["dfs", "mcr"] {
+        let exhausted = |given_up_every, max_steps| {
+            let manners = Manners { given_up_every, ..Manners::default() };
+            let options = Options { keep_going: true, max_steps, ..options(strategy, 100_000) };
+            campaign(&Lab::locked_update(3, manners), &options).unwrap().exhausted
+        };
+        assert!(exhausted(None, 5), "{strategy}");
+        assert!(!exhausted(Some(4), 5), "{strategy}: what would have come is not known");
+        assert!(strategy == "mcr" || exhausted(Some(4), 1000), "{strategy}: a hang that is sure is an end");
+    }
 }

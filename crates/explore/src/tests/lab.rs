@@ -65,6 +65,8 @@ pub struct Manners {
     pub stops_after: Option<usize>,
     /// No copy can be made in the middle of an execution.
     pub refuses_copies: bool,
+    /// Every so many executions, one is given up at the step limit.
+    pub given_up_every: Option<usize>,
 }
 
 /// A toy program and what happened to it.
@@ -225,6 +227,8 @@ impl Steer for ToyRunner {
         bench.seen.lock().unwrap().push(seen);
         let outcome = if bench.manners.uncontrolled_every.is_some_and(|every| run.is_multiple_of(every)) {
             Outcome::Uncontrolled("a primitive is not supported".into())
+        } else if bench.manners.given_up_every.is_some_and(|every| run.is_multiple_of(every)) {
+            failed(FailureKind::Hang, "the step limit was reached")
         } else {
             self.judge(&walk)
         };

@@ -15,6 +15,7 @@ mod stuck;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::sync::Arc;
 
 use batsat::{Lit, SolverInterface as _, lbool};
 
@@ -62,7 +63,7 @@ const MOST_REMOVALS: usize = 24;
 
 /// Answers questions about one model, each helped by those before.
 pub struct Solver {
-    model: Model,
+    model: Arc<Model>,
     literals: Literals,
     bindings: Bindings,
     seeings: HashMap<(Ix, u32, Value), Seeing>,
@@ -83,12 +84,13 @@ struct Assumed {
 
 impl Solver {
     /// A solver for this model.
-    pub fn new(model: Model) -> Solver {
+    pub fn new(model: impl Into<Arc<Model>>) -> Solver {
         Solver::with_budget(model, Budget::default())
     }
 
     /// A solver that tries as hard as this for each question.
-    pub fn with_budget(model: Model, budget: Budget) -> Solver {
+    pub fn with_budget(model: impl Into<Arc<Model>>, budget: Budget) -> Solver {
+        let model = model.into();
         Solver {
             literals: Literals::new(&model),
             model,

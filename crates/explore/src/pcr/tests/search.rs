@@ -33,14 +33,14 @@ fn program_of(pattern: &Pattern) -> Toy {
 fn attempts(toy: &Toy, seed: u64) -> Vec<Attempt> {
     let lab = Lab::new(toy.clone(), None, Manners { all_shared: true, ..Manners::default() });
     let mut runner = lab.launch().ok().unwrap();
-    let mut pcr = Pcr::new(seed, true);
+    let mut pcr = Pcr::new(seed, 1, true);
     for number in 1..500 {
         let plans = pcr.plan(number, 1, &History::default());
         let Some(plan) = plans.first() else { break };
         let run = runner.run(plan).unwrap();
         pcr.learn(&[(plan, &run)], false, &|| false).unwrap();
     }
-    pcr.attempts
+    pcr.reasoning.attempts
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn an_execution_that_leaves_its_schedule_is_used() {
     let toy = Toy { threads: vec![thread.clone(), thread] };
     let lab = Lab::new(toy, None, Manners { all_shared: true, ..Manners::default() });
     let mut runner = lab.launch().ok().unwrap();
-    let mut pcr = Pcr::new(1, true);
+    let mut pcr = Pcr::new(1, 1, true);
     let mut used = 0;
     for number in 1..100 {
         let plans = pcr.plan(number, 1, &History::default());
@@ -79,10 +79,14 @@ fn an_execution_that_leaves_its_schedule_is_used() {
         // Something else than what was planned.
         let stray = Plan { tag: plan.tag, trace: true, ..Plan::new(PolicyKind::Random, number, "stray") };
         let run = runner.run(&stray).unwrap();
-        let (traces, covered) = (pcr.traces.len(), pcr.covered.len());
+        let (traces, covered) = (pcr.reasoning.mind.traces.len(), pcr.reasoning.mind.covered.len());
         pcr.learn(&[(&stray, &run)], false, &|| false).unwrap();
-        let has_left = pcr.attempts.last().is_some_and(|attempt| !attempt.followed);
-        used += usize::from(has_left && pcr.traces.len() > traces && pcr.covered.len() > covered);
+        let has_left = pcr.reasoning.attempts.last().is_some_and(|attempt| !attempt.followed);
+        used += usize::from(
+            has_left
+                && pcr.reasoning.mind.traces.len() > traces
+                && pcr.reasoning.mind.covered.len() > covered,
+        );
     }
     assert!(used > 0);
 }
@@ -94,7 +98,7 @@ fn no_schedule_is_run_twice_and_what_is_impossible_is_not_always_asked() {
     let toy = Toy { threads: vec![thread.clone(), thread] };
     let lab = Lab::new(toy, None, Manners { all_shared: true, ..Manners::default() });
     let mut runner = lab.launch().ok().unwrap();
-    let mut pcr = Pcr::new(1, true);
+    let mut pcr = Pcr::new(1, 1, true);
     for number in 1..300 {
         let plans = pcr.plan(number, 1, &History::default());
         let Some(plan) = plans.first() else { break };
@@ -104,6 +108,6 @@ fn no_schedule_is_run_twice_and_what_is_impossible_is_not_always_asked() {
     let turns: Vec<_> = lab.seen().into_iter().map(|seen| seen.turns).filter(|it| !it.is_empty()).collect();
     let different: std::collections::BTreeSet<_> = turns.iter().collect();
     assert_eq!(different.len(), turns.len());
-    println!("{:?}", pcr.effort);
-    assert!(pcr.effort.spared > 10, "{:?}", pcr.effort);
+    println!("{:?}", pcr.notes.effort);
+    assert!(pcr.notes.effort.spared > 10, "{:?}", pcr.notes.effort);
 }

@@ -1,0 +1,251 @@
+//! What the strategies have in common that solve for their schedules.
+//!
+//! They look for shared memory first, make an execution to begin with, and then go on with what executions
+//! have shown: each is entered into the forest of all steps, suggests something to ask, and what the answers suggest is
+//! run. When more memory turns out to be shared there are more steps than the executions have shown, and all
+//! begins anew.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use threadbare_order::{Budget, Forest, Path, Schedule};
+use threadbare_target::Execution;
+use threadbare_trace::ThreadId;
+
+use crate::effort::Effort;
+use crate::error::ExploreError;
+use crate::follow;
+use crate::history::History;
+use crate::strategy::{Plan, Strategy};
+
+/// Steps beyond which an execution is not looked at.
+const LONGEST: usize = 100_000;
+
+/// How hard to try for one answer: most questions are settled by a few conflicts, and those that are not are seldom
+/// settled by many.
+pub(crate) const BUDGET: Budget = Budget { conflicts: 2_000, rounds: 500 };
+
+/// What a strategy makes of executions.
+pub(crate) trait Reasoning {
+    /// The name of the strategy.
+    const NAME: &'static str;
+
+    /// What a schedule was solved for.
+    type Aim;
+
+    /// Begins with nothing known. This many questions may be worked on at once.
+    fn new(jobs: usize) -> Self;
+
+    /// A plan that aims at nothing: to begin with, or to go on with where [`Next::Opening`] asks for it.
+    fn opening(&mut self, notes: &mut Notes<Self::Aim>) -> Plan;
+
+    /// Takes note of an execution.
+    fn learn(&mut self, notes: &mut Notes<Self::Aim>, run: &Execution, entry: Entry<Self::Aim>);
+
+    /// Works out what comes next, ahead of time: so it is known at once when there is nothing.
+    fn next(&mut self, notes: &mut Notes<Self::Aim>, is_over: &dyn Fn() -> bool) -> Next;
+
+    /// Whether nothing was left out, when there is nothing left to try.
+    fn is_complete(&self) -> bool {
+        false
+    }
+
+    /// What the user should know when there is nothing left to try.
+    fn warning(&self) -> Option<String> {
+        None
+    }
+}
+
+/// What comes next.
+pub(crate) enum Next {
+    /// These plans, at least one.
+    Plans(VecDeque<Plan>),
+    /// An execution that aims at nothing.
+    Opening,
+    /// There is nothing left to try.
+    Nothing,
+}
+
+/// An execution in the books.
+pub(crate) enum Entry<A> {
+    /// It was too long to be looked at.
+    TooLong,
+    /// Its steps, and what it was to follow.
+    Read(Path, Option<Planned<A>>),
+}
+
+/// A plan under way.
+pub(crate) struct Planned<A> {
+    pub(crate) schedule: Schedule,
+    pub(crate) aim: A,
+}
+
+/// The books: what was run and shown.
+pub(crate) struct Notes<A> {
+    pub(crate) seed: u64,
+    pub(crate) forest: Forest,
+    pub(crate) effort: Effort,
+    /// How many executions were made.
+    pub(crate) made: u64,
+    /// The schedules that have been run.
+    explored: HashSet<follow::Way>,
+    planned: HashMap<u64, Planned<A>>,
+    next_tag: u64,
+}
+
+impl<A> Notes<A> {
+    fn new(seed: u64) -> Notes<A> {
+        Notes {
+            seed,
+            forest: Forest::new(),
+            effort: Effort::default(),
+            made: 0,
+            explored: HashSet::new(),
+            planned: HashMap::new(),
+            next_tag: 1,
+        }
+    }
+
+    /// A plan that follows a schedule, and then lets a thread go on if that is asked for, unless one with the same
+    /// switches has been made before.
+    pub(crate) fn follow(&mut self, schedule: Schedule, then: Option<ThreadId>, aim: A) -> Option<Plan> {
+        let plan = follow::plan(&schedule, &self.forest, then, self.seed);
+        if !self.explored.insert(follow::way(&plan)) {
+            return None;
+        }
+        let tag = self.next_tag;
+        self.next_tag += 1;
+        self.planned.insert(tag, Planned { schedule, aim });
+        Some(Plan { tag, ..plan })
+    }
+
+    /// A plan that preempts nobody.
+    pub(crate) fn undisturbed(&mut self) -> Plan {
+        let nothing = Schedule { steps: Vec::new() };
+        let plan = follow::plan(&nothing, &self.forest, None, self.seed);
+        self.explored.insert(follow::way(&plan));
+        plan
+    }
+
+    fn enter(&mut self, plan: &Plan, run: &Execution) -> Entry<A> {
+        let planned = self.planned.remove(&plan.tag);
+        if run.events.len() > LONGEST {
+            return Entry::TooLong;
+        }
+        let path = self.forest.add(&run.events);
+        if let Some(thread) = follow::ended_by(run) {
+            self.forest.ends_with(&path, thread);
+        }
+        Entry::Read(path, planned)
+    }
+}
+
+/// Where the search stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    /// An execution looks for shared memory.
+    Probe,
+    /// An execution that aims at nothing is to be made.
+    Opening,
+    /// What was worked out is run.
+    Search,
+    /// There is nothing left to try.
+    Done,
+}
+
+/// A strategy that solves for its schedules.
+pub(crate) struct Solved<R: Reasoning> {
+    phase: Phase,
+    jobs: usize,
+    pub(crate) notes: Notes<R::Aim>,
+    pub(crate) reasoning: R,
+    ready: VecDeque<Plan>,
+}
+
+impl<R: Reasoning> Solved<R> {
+    /// Where all shared memory is known already, no execution has to look for it.
+    pub(crate) fn new(seed: u64, jobs: usize, sharing_is_known: bool) -> Solved<R> {
+        Solved {
+            phase: if sharing_is_known { Phase::Opening } else { Phase::Probe },
+            jobs,
+            notes: Notes::new(seed),
+            reasoning: R::new(jobs),
+            ready: VecDeque::new(),
+        }
+    }
+
+    /// Keeps only what was counted.
+    fn begin_anew(&mut self) {
+        let Notes { seed, effort, made, next_tag, .. } = self.notes;
+        *self = Solved::new(seed, self.jobs, true);
+        self.notes = Notes { effort, made, next_tag, ..Notes::new(seed) };
+    }
+
+    fn look_ahead(&mut self, is_over: &dyn Fn() -> bool) {
+        if !self.ready.is_empty() {
+            return;
+        }
+        self.phase = match self.reasoning.next(&mut self.notes, is_over) {
+            Next::Plans(plans) => {
+                self.ready = plans;
+                Phase::Search
+            }
+            Next::Opening => Phase::Opening,
+            Next::Nothing => Phase::Done,
+        };
+    }
+}
+
+impl<R: Reasoning> Strategy for Solved<R> {
+    fn plan(&mut self, _first: u64, count: usize, _history: &History) -> Vec<Plan> {
+        match self.phase {
+            _ if count == 0 => Vec::new(),
+            Phase::Probe => {
+                self.phase = Phase::Opening;
+                vec![Plan::probe(self.notes.seed, format!("{} (probe)", R::NAME))]
+            }
+            Phase::Opening => {
+                self.phase = Phase::Search;
+                vec![self.reasoning.opening(&mut self.notes)]
+            }
+            Phase::Search => {
+                let named = |plan: Plan| Plan { name: R::NAME.to_string(), ..plan };
+                self.ready.drain(..count.min(self.ready.len())).map(named).collect()
+            }
+            Phase::Done => Vec::new(),
+        }
+    }
+
+    fn learn(
+        &mut self,
+        runs: &[(&Plan, &Execution)],
+        news: bool,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<(), ExploreError> {
+        self.notes.made += runs.len() as u64;
+        if news {
+            self.begin_anew();
+            return Ok(());
+        }
+        for (plan, run) in runs.iter().filter(|(plan, _)| plan.trace) {
+            let entry = self.notes.enter(plan, run);
+            self.reasoning.learn(&mut self.notes, run, entry);
+        }
+        if self.phase == Phase::Search {
+            self.look_ahead(is_over);
+        }
+        Ok(())
+    }
+
+    fn exhausted(&self) -> bool {
+        self.phase == Phase::Done && self.reasoning.is_complete()
+    }
+
+    fn effort(&self) -> Effort {
+        self.notes.effort
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let is_through = self.phase == Phase::Done;
+        is_through.then(|| self.reasoning.warning()).flatten().into_iter().collect()
+    }
+}
