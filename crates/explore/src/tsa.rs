@@ -7,8 +7,9 @@
 //! threads may fail half-way.
 //!
 //! Pairs that cannot be shown after all stay uncovered for ever, and with them the third rule tends to make one
-//! execution like the other. So once executions bring nothing new, each of them aims at some of the pairs only, at
-//! times at none. `tsa-paper` always aims at all.
+//! execution like the other. So executions first aim at the pairs of the refined estimate, which is all but free of
+//! such, and once they bring nothing new, each of them aims at some of all pairs only, at times at none. `tsa-paper`
+//! always aims at all.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -52,11 +53,6 @@ impl Form {
         }
     }
 
-    /// What executions aim at should be possible: every pair that is not makes them wait in vain.
-    fn precision(self) -> Precision {
-        if self == Form::Paper { Precision::Paper } else { Precision::Refined }
-    }
-
     fn rules(self) -> u32 {
         if self == Form::WithoutHeuristic { 2 } else { 3 }
     }
@@ -66,12 +62,16 @@ impl Form {
 pub(crate) struct Tsa {
     form: Form,
     seed: u64,
+    /// What is possible by the paper's estimate.
     estimated: BTreeSet<Pair>,
+    /// What is possible by the refined one, too.
+    likely: BTreeSet<Pair>,
     covered: BTreeSet<Pair>,
     /// The places where locks were taken.
     places: BTreeSet<u64>,
     /// What has been estimated and not covered.
     uncovered: Vec<(u64, u64)>,
+    /// What executions aim at as long as that brings something new.
     requirements: Arc<Requirements>,
     /// Executions since the last one that covered a new pair.
     in_vain: u64,
@@ -84,6 +84,7 @@ impl Tsa {
             form,
             seed,
             estimated: BTreeSet::new(),
+            likely: BTreeSet::new(),
             covered: BTreeSet::new(),
             places: BTreeSet::new(),
             uncovered: Vec::new(),
@@ -129,8 +130,11 @@ impl Tsa {
         self.in_vain = if shows_more { 0 } else { self.in_vain + 1 };
         // It went another way than those before, on which there may be more.
         if before.1 < self.places.len() || (shows_more && !self.covered.is_subset(&self.estimated)) {
-            self.estimated.extend(estimate(&seen, self.form.precision()));
+            self.estimated.extend(estimate(&seen, Precision::Paper));
             self.estimated.extend(&self.covered);
+            if self.form != Form::Paper {
+                self.likely.extend(estimate(&seen, Precision::Refined));
+            }
         }
     }
 }
@@ -158,9 +162,13 @@ impl Strategy for Tsa {
         let before = (self.estimated.len(), self.covered.len());
         runs.iter().for_each(|(_, run)| self.learn_one(run));
         if before != (self.estimated.len(), self.covered.len()) {
-            let uncovered = self.estimated.difference(&self.covered);
-            self.uncovered = uncovered.map(|pair| (pair.first, pair.second)).collect();
-            self.requirements = Arc::new(Requirements::new(self.uncovered.iter().copied()));
+            let left = |set: &BTreeSet<Pair>| -> Vec<(u64, u64)> {
+                set.difference(&self.covered).map(|pair| (pair.first, pair.second)).collect()
+            };
+            let likely = left(&self.likely);
+            self.uncovered = left(&self.estimated);
+            let aims = if likely.is_empty() { &self.uncovered } else { &likely };
+            self.requirements = Arc::new(Requirements::new(aims.iter().copied()));
         }
         Ok(())
     }
