@@ -184,7 +184,7 @@ mod tests {
         for (text, part) in [
             ("nonsense", "line 1: "),
             ("program = 'a.c'\n", "no input"),
-            (&format!("{one}"), "names no program"),
+            (one, "names no program"),
             (&format!("program = 'a.c'\nbinary = 'a'\n{one}"), "leave out one"),
             (&format!("build = 'make'\n{one}"), "without `binary`"),
             (&format!("binary = 'a'\n{one}"), "without `build`"),
