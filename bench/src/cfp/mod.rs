@@ -25,6 +25,9 @@ pub struct CfpArgs {
     /// How often the uninstrumented program and measuring are repeated
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     times: u32,
+    /// How many executions of each input are examined, as in the paper's Section 5.7
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    runs: u64,
     /// The optimization level of both builds, as `suite` has it unless told otherwise
     #[arg(long, default_value = "0", value_parser = ["0", "1", "2"])]
     level: String,
@@ -38,7 +41,7 @@ pub fn print(args: &CfpArgs) -> Result<()> {
     if let Some(inputs) = args.growth {
         return growth::print(inputs);
     }
-    let settings = Settings { times: args.times };
+    let settings = Settings { times: args.times, runs: args.runs };
     let mut rows = Vec::new();
     let is_wanted = |name: &&str| args.subjects.is_empty() || args.subjects.iter().any(|it| it == *name);
     for name in SUBJECTS.iter().copied().filter(|name| is_wanted(name)) {

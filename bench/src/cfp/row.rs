@@ -102,6 +102,8 @@ pub struct Row {
 pub struct Settings {
     /// How often the uninstrumented program and each measurement are repeated.
     pub times: u32,
+    /// How many executions of each input are examined.
+    pub runs: u64,
 }
 
 /// Measures one subject.
@@ -124,8 +126,10 @@ pub fn row(subject: Subject, settings: &Settings) -> Result<Row> {
     let pairs: Vec<_> = measured.iter().map(|it| it.pairs.clone()).collect();
     let selected = select(&pairs);
     let step2 = clock.spent();
-    let races = kind(&subject, &watch, &selected, true)?;
-    let atomicity = kind(&subject, &watch, &selected, false)?;
+    let detection =
+        |races: bool| Detection { races, atomicity: !races, runs: settings.runs, ..Detection::default() };
+    let races = kind(&subject, &watch, &selected, &detection(true))?;
+    let atomicity = kind(&subject, &watch, &selected, &detection(false))?;
     let aggregated: BTreeSet<_> = pairs.iter().flatten().collect();
     let executed: BTreeSet<&Function> = measured.iter().flat_map(|it| &it.executed).collect();
     Ok(Row {
@@ -160,13 +164,13 @@ fn measure_all(subject: &Subject, watch: &Watch, times: u32) -> Result<(Spent, V
     Ok((total, all))
 }
 
-fn kind(subject: &Subject, watch: &Watch, selected: &[Selected], races: bool) -> Result<Kind> {
+fn kind(subject: &Subject, watch: &Watch, selected: &[Selected], detection: &Detection) -> Result<Kind> {
     let mut kind = Kind::default();
     for it in selected {
-        pass(subject, watch, it.input, Some(&it.functions), races, &mut kind)?;
+        pass(subject, watch, it.input, Some(&it.functions), detection, &mut kind)?;
     }
     for input in 0..subject.programs.len() {
-        pass(subject, watch, input, None, races, &mut kind)?;
+        pass(subject, watch, input, None, detection, &mut kind)?;
     }
     Ok(kind)
 }
@@ -176,12 +180,11 @@ fn pass(
     watch: &Watch,
     input: usize,
     functions: Option<&BTreeSet<Function>>,
-    races: bool,
+    detection: &Detection,
     kind: &mut Kind,
 ) -> Result<()> {
-    let detection = Detection { races, atomicity: !races, ..Detection::default() };
     let clock = Clock::start();
-    let detected = detect(watch, &subject.programs[input], functions, &detection, &Arc::default())?;
+    let detected = detect(watch, &subject.programs[input], functions, detection, &Arc::default())?;
     let spent = clock.spent();
     let symbols = Symbols::new(&detected.modules);
     let fails = |sighting: &&Sighting| {

@@ -21,6 +21,8 @@ use crate::error::ExploreError;
 
 /// How often an execution is made again because it showed much shared memory that was not known before.
 const MOST_LOOKS: u64 = 4;
+/// How often priorities change in an execution that goes by them, and once more.
+const PRIORITIES: u32 = 3;
 /// How many executions are tried until one passes.
 const MOST_ATTEMPTS: u64 = 8;
 /// How much of what is known may be new in an execution that is examined: one in so many.
@@ -124,8 +126,15 @@ pub fn detect(
                 watch.outside(selected, bias)
             });
             detected.modules = server.modules().clone();
-            let mut detecting =
-                Detecting { server, detection, left_out, known: 0, set: FindingSet::default(), stop };
+            let mut detecting = Detecting {
+                server,
+                detection,
+                left_out,
+                known: 0,
+                set: FindingSet::default(),
+                steps: 0,
+                stop,
+            };
             detecting.examine(&mut detected)?;
         }
         Err(error) => detected.outcome = early::outcome(error, detection.terms.any_exit)?,
@@ -150,6 +159,8 @@ struct Detecting<'a> {
     /// How many places are known to be shared.
     known: usize,
     set: FindingSet,
+    /// Steps of the last execution.
+    steps: u64,
     stop: &'a AtomicBool,
 }
 
@@ -194,7 +205,18 @@ impl Detecting<'_> {
         let seed = Rng::derive(self.detection.seed, number);
         let mut longest: Option<Execution> = None;
         for attempt in 0..MOST_ATTEMPTS {
-            let run = self.run(Rng::derive(seed, attempt), detected)?;
+            let mut policy = PolicySpec::new(PolicyKind::Random, Rng::derive(seed, attempt));
+            // Where all threads advance alike, the one with the most work is always the last; by priorities it need not be.
+            if number % 2 == 1 {
+                policy = PolicySpec {
+                    kind: PolicyKind::Pct as u32,
+                    size: PRIORITIES,
+                    steps: self.steps,
+                    ..policy
+                };
+            }
+            let run = self.run(policy, detected)?;
+            self.steps = run.steps;
             if run.outcome.failure().is_none() || is_hang(&run.outcome) {
                 return Ok(run);
             }
@@ -210,8 +232,7 @@ impl Detecting<'_> {
 
     /// An execution, made again as long as it shows much that was not known to be shared: what was done to memory
     /// before is not in its trace.
-    fn run(&mut self, seed: u64, detected: &mut Detected) -> Result<Execution, ExploreError> {
-        let policy = PolicySpec::new(PolicyKind::Random, seed);
+    fn run(&mut self, policy: PolicySpec, detected: &mut Detected) -> Result<Execution, ExploreError> {
         let mut looks = 1;
         loop {
             let run = self.server.run(policy, &Script::None, 0)?;
