@@ -8,6 +8,7 @@
 
 mod bindings;
 mod cone;
+mod effort;
 mod literals;
 mod seeing;
 mod serving;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 use batsat::{Lit, SolverInterface as _, lbool};
 
 use self::bindings::{Bindings, keep_out};
+pub use self::effort::{Budget, Effort};
 use self::literals::{Habit, Literals, Term};
 use self::seeing::Seeing;
 pub(crate) use self::seeing::sources;
@@ -28,32 +30,6 @@ use crate::constraint::{Constraint, Core, Demand};
 use crate::goal::{Goal, Target};
 use crate::machine::{self, Violation};
 use crate::model::{Ix, Model, Value};
-
-/// How hard to try.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Budget {
-    /// Conflicts of the search.
-    pub conflicts: u64,
-    /// Orders that are tried out.
-    pub rounds: u32,
-}
-
-impl Default for Budget {
-    fn default() -> Budget {
-        Budget { conflicts: 50_000, rounds: 5_000 }
-    }
-}
-
-/// What has been done so far.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Effort {
-    /// Questions.
-    pub questions: u64,
-    /// Orders that were tried out.
-    pub rounds: u64,
-    /// Conflicts of the search.
-    pub conflicts: u64,
-}
 
 /// When there are so many variables, it is cheaper to begin anew than to drag them along.
 const MOST_VARIABLES: u32 = 300_000;
