@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use threadbare_analysis::cfp::{
-    Calls, FunctionPair, Hold, Instance, OrderClocks, concurrent_pairs, inherit, is_order, select,
+    Calls, FunctionPair, Hold, Instance, OrderClocks, concurrent_pairs, inherit, select,
 };
 use threadbare_sched::Rng;
 use threadbare_trace::{Event, EventKind, ThreadId};
@@ -145,7 +145,7 @@ fn run(program: &Program, rng: &mut Rng) -> (Vec<Event>, Calls) {
             calls.instances.push(instance);
         }
         state.make(thread, step, &mut |who, kind, addr, value| {
-            assert!(is_order(kind));
+            assert!(kind.orders_threads());
             times[who] += 1;
             let thread = ThreadId(who as u16);
             events.push(Event { kind: kind as u8, addr, value, thread, ..Event::default() });

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use iced_x86::{FlowControl, Instruction, OpKind, Register};
+use iced_x86::{FlowControl, Instruction};
+
+use crate::image::goes_through_slot;
 
 /// A piece of code that is entered only at its beginning and left only at its end.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -30,7 +32,7 @@ pub fn blocks(
         if jumps && within.contains(&it.near_branch_target()) {
             starts.insert(it.near_branch_target());
         }
-        if it.flow_control() == FlowControl::IndirectBranch && !leaves_through_a_slot(it) {
+        if it.flow_control() == FlowControl::IndirectBranch && !goes_through_slot(it) {
             is_clear = false;
         }
         if jumps || stops(it) || ends(it) {
@@ -74,9 +76,4 @@ pub fn blocks(
 fn stops(it: &Instruction) -> bool {
     use FlowControl::*;
     matches!(it.flow_control(), Return | IndirectBranch | Exception | Interrupt | XbeginXabortXend)
-}
-
-/// A jump to a function of a library, as the last thing that a function does.
-fn leaves_through_a_slot(it: &Instruction) -> bool {
-    it.op0_kind() == OpKind::Memory && it.memory_base() == Register::RIP
 }

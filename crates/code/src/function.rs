@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
 
 use crate::flow::{self, Block};
-use crate::image::Image;
+use crate::image::{Image, goes_through_slot};
 
 /// Whom a call reaches.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -141,7 +141,7 @@ impl Reach<'_> {
                 let target = it.near_branch_target();
                 (!self.within.contains(&target)).then(|| self.at(target))
             }
-            FlowControl::IndirectBranch if is_slot(it) => Some(self.through(it)),
+            FlowControl::IndirectBranch if goes_through_slot(it) => Some(self.through(it)),
             _ => None,
         }
     }
@@ -154,7 +154,7 @@ impl Reach<'_> {
     }
 
     fn through(&self, it: &Instruction) -> Callee {
-        let slot = is_slot(it).then(|| self.image.slot(it.ip_rel_memory_address())).flatten();
+        let slot = goes_through_slot(it).then(|| self.image.slot(it.ip_rel_memory_address())).flatten();
         slot.cloned().unwrap_or(Callee::Unknown)
     }
 
@@ -177,8 +177,4 @@ impl Reach<'_> {
             _ => self.starts.contains_key(&target).then_some(target),
         }
     }
-}
-
-fn is_slot(it: &Instruction) -> bool {
-    it.op0_kind() == OpKind::Memory && it.memory_base() == Register::RIP
 }

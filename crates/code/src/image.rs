@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use iced_x86::{Code as Opcode, Decoder, DecoderOptions, OpKind, Register};
+use iced_x86::{Code as Opcode, Decoder, DecoderOptions, Instruction, OpKind, Register};
 use object::read::elf::ElfFile64;
 use object::{
     Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget, SectionKind, SymbolKind, elf,
@@ -15,6 +15,11 @@ pub struct Named {
     pub start: u64,
     pub end: u64,
     pub name: String,
+}
+
+/// Whether the instruction calls or jumps to where a place in memory points, which the loader has filled in.
+pub fn goes_through_slot(it: &Instruction) -> bool {
+    it.op0_kind() == OpKind::Memory && it.memory_base() == Register::RIP
 }
 
 /// What is needed of a file.
@@ -61,10 +66,7 @@ impl<'a> Image<'a> {
         for instruction in decoder.iter() {
             match instruction.code() {
                 Opcode::Endbr64 => {}
-                Opcode::Jmp_rm64
-                    if instruction.op0_kind() == OpKind::Memory
-                        && instruction.memory_base() == Register::RIP =>
-                {
+                Opcode::Jmp_rm64 if goes_through_slot(&instruction) => {
                     return self.slot(instruction.ip_rel_memory_address());
                 }
                 _ => return None,

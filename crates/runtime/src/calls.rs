@@ -136,7 +136,7 @@ pub fn observe(engine: &mut Engine, thread: ThreadId, kind: EventKind, object: u
         Unlock => release(engine, thread, object as u64),
         CondWait => release(engine, thread, value),
         CondWake | CondTimeout => take(engine, thread, value, false),
-        Create | Join | BarrierArrive | BarrierLeave if engine.running => {
+        _ if kind.orders_threads() && engine.running => {
             mine(engine, thread).time += 1;
             return true;
         }

@@ -160,6 +160,13 @@ impl EventKind {
         matches!(self, EventKind::Alloc | EventKind::Frame)
     }
 
+    /// Whether the step orders threads whatever they find in memory and whoever takes a lock first. Where functions that can
+    /// run at the same time are looked for, a thread's time is the number of such steps that it has made.
+    pub fn orders_threads(self) -> bool {
+        use EventKind::*;
+        matches!(self, Create | Join | BarrierArrive | BarrierLeave)
+    }
+
     /// Whether the step reads or writes program memory (rather than synchronizing otherwise).
     pub fn accesses_memory(self) -> bool {
         use EventKind::*;

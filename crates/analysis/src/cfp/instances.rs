@@ -27,7 +27,7 @@ pub struct Instance {
     pub at_entry: u32,
     /// The locks held from its entrance to its exit without a break.
     pub throughout: u32,
-    /// The thread's time at the entrance, as [`super::is_order`] counts it.
+    /// The thread's time at the entrance, as [`threadbare_trace::EventKind::orders_threads`] counts it.
     pub entered: u32,
     /// And at the exit.
     pub left: u32,

@@ -14,7 +14,7 @@ mod select;
 
 pub use inherit::inherit;
 pub use instances::{Calls, Hold, Instance, concurrent_pairs};
-pub use order_clocks::{OrderClocks, is_order};
+pub use order_clocks::OrderClocks;
 pub use select::{Selected, select};
 
 /// A function, by the address where it begins.

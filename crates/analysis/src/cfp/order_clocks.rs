@@ -6,12 +6,6 @@ use threadbare_trace::{Event, EventKind, ThreadId};
 
 use crate::clocks::VectorClock;
 
-/// Whether a step of this kind orders threads here. A thread's time is the number of such steps that it has made.
-pub fn is_order(kind: EventKind) -> bool {
-    use EventKind::*;
-    matches!(kind, Create | Join | BarrierArrive | BarrierLeave)
-}
-
 /// For each thread and each of its times, what has surely come before.
 #[derive(Clone, Default, Debug)]
 pub struct OrderClocks {
@@ -26,7 +20,7 @@ impl OrderClocks {
         let mut barriers: HashMap<u64, Barrier> = HashMap::new();
         for event in events {
             let Some(kind) = event.kind() else { continue };
-            if !is_order(kind) {
+            if !kind.orders_threads() {
                 continue;
             }
             let before = clocks.latest(event.thread);

@@ -292,40 +292,21 @@ pub struct TextRecord {
     sentence: String,
     object: String,
     sites: Vec<String>,
-    places: Vec<PlaceRecord>,
+    places: Vec<Place>,
     sources: Vec<(String, String)>,
     pattern: Option<u8>,
-}
-
-/// A place in the source.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct PlaceRecord {
-    label: String,
-    function: Option<String>,
-    file: Option<String>,
-    line: Option<u32>,
-    column: Option<u32>,
-    in_system: bool,
 }
 
 impl TextRecord {
     /// The record of a text.
     pub fn of(text: &FindingText) -> TextRecord {
-        let place = |place: &Place| PlaceRecord {
-            label: place.label.clone(),
-            function: place.function.clone(),
-            file: place.file.clone(),
-            line: place.line,
-            column: place.column,
-            in_system: place.in_system,
-        };
         TextRecord {
             kind: text.kind.to_string(),
             heading: text.heading.clone(),
             sentence: text.sentence.clone(),
             object: text.object.clone(),
             sites: text.sites.clone(),
-            places: text.places.iter().map(place).collect(),
+            places: text.places.clone(),
             sources: text.sources.clone(),
             pattern: text.pattern,
         }
@@ -333,21 +314,13 @@ impl TextRecord {
 
     /// The text again.
     pub fn text(&self) -> FindingText {
-        let place = |place: &PlaceRecord| Place {
-            label: place.label.clone(),
-            function: place.function.clone(),
-            file: place.file.clone(),
-            line: place.line,
-            column: place.column,
-            in_system: place.in_system,
-        };
         FindingText {
             kind: FindingKind::from_word(&self.kind).map_or("finding", FindingKind::word),
             heading: self.heading.clone(),
             sentence: self.sentence.clone(),
             object: self.object.clone(),
             sites: self.sites.clone(),
-            places: self.places.iter().map(place).collect(),
+            places: self.places.clone(),
             sources: self.sources.clone(),
             pattern: self.pattern,
         }
