@@ -42,6 +42,15 @@ pub enum Kept {
     Creation,
 }
 
+/// Whether memory is only read.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Access {
+    /// It is.
+    Reads,
+    /// It is written.
+    Writes,
+}
+
 /// One thing that a step does. A step does more than one only if no other thread can come in between.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Action {
@@ -51,6 +60,8 @@ pub enum Action {
     Write(Extent, Option<u64>),
     /// Reads a value and replaces it, both at once.
     Update(Extent, Option<u64>, Option<u64>),
+    /// Accesses memory, and nothing that a thread does depends on what is there.
+    Touch(Extent, Access),
     /// Gives a heap block back.
     Free(Extent),
     /// Takes a lock, alone or with others.
@@ -183,6 +194,25 @@ impl Action {
             Fence | Detach | Yield | Sleep => Action::Idle(kind),
             Alloc | Frame => return None,
         })
+    }
+
+    /// The same, if nothing depends on the values that it reads or writes.
+    pub(crate) fn without_values(self) -> Action {
+        match self {
+            Action::Read(extent, _) => Action::Touch(extent, Access::Reads),
+            Action::Write(extent, _) | Action::Update(extent, ..) => Action::Touch(extent, Access::Writes),
+            other => other,
+        }
+    }
+
+    /// The memory that it accesses, whether or not it matters what is there.
+    pub fn accesses(&self) -> Option<(Extent, Access)> {
+        match *self {
+            Action::Read(extent, _) => Some((extent, Access::Reads)),
+            Action::Write(extent, _) | Action::Update(extent, ..) => Some((extent, Access::Writes)),
+            Action::Touch(extent, access) => Some((extent, access)),
+            _ => None,
+        }
     }
 
     /// The memory it reads, and what it sees there.

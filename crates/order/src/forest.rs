@@ -35,6 +35,11 @@ pub struct Step {
     pub pc: u64,
     /// What it does.
     pub actions: Box<[Action]>,
+    /// The latest step before it at which the thread stood just as it does here: it has gone round a loop and changed
+    /// nothing of its own.
+    pub came_round: Option<StepId>,
+    /// Where the thread stood, as one number; 0 if that is not known.
+    stand: u32,
     /// How often in a row the thread has made the same observation before, to no avail: it spins.
     pub repeats: u32,
     /// The steps that were seen to follow it in its thread.
@@ -102,6 +107,9 @@ pub struct Forest {
     doubts: BTreeSet<Doubt>,
 }
 
+/// How many steps a round of a loop may have to be recognised.
+const LONGEST_ROUND: usize = 4096;
+
 /// How far back a repeated observation is looked for.
 const WINDOW: usize = 16;
 
@@ -113,7 +121,13 @@ impl Forest {
 
     /// Adds an execution.
     pub fn add(&mut self, events: &[Event]) -> Path {
-        let reading = Reading::of(events);
+        self.add_what_matters(events, &|_| true)
+    }
+
+    /// Adds an execution of which it is known for each access whether anything depends on the values. That has to be
+    /// said of all executions in the same way.
+    pub fn add_what_matters(&mut self, events: &[Event], matters: &dyn Fn(&Event) -> bool) -> Path {
+        let reading = Reading::of_what_matters(events, matters);
         for (extent, value) in &reading.initial {
             if *self.initial.entry(*extent).or_insert(*value) != *value {
                 self.doubts.insert(Doubt::Start);
@@ -166,11 +180,14 @@ impl Forest {
             op,
             pc,
             actions: actions.clone(),
+            came_round: None,
+            stand: step.stand,
             repeats: 0,
             children: Vec::new(),
             is_final: false,
         };
         new.repeats = self.repeats(&new);
+        new.came_round = self.same_stand(&new);
         let siblings = match parent {
             Some(parent) => &mut self.steps[parent.index()].children,
             None => self.roots.entry(thread).or_default(),
@@ -187,6 +204,27 @@ impl Forest {
         self.steps.push(new);
         self.names.insert(name, id);
         id
+    }
+
+    fn same_stand(&self, new: &Step) -> Option<StepId> {
+        if new.stand == 0 {
+            return None;
+        }
+        let mut at = new.parent;
+        for _ in 0..LONGEST_ROUND {
+            let id = at?;
+            let step = &self.steps[id.index()];
+            if (step.pc, step.stand) == (new.pc, new.stand) {
+                return Some(id);
+            }
+            at = step.parent;
+        }
+        None
+    }
+
+    /// A step, and those at which its thread had stood before just as it does there, latest first.
+    pub fn rounds(&self, id: StepId) -> impl Iterator<Item = StepId> + '_ {
+        std::iter::successors(Some(id), |id| self.step(*id).came_round)
     }
 
     fn repeats(&self, new: &Step) -> u32 {

@@ -23,7 +23,7 @@ mod reading;
 mod solver;
 mod theory;
 
-pub use action::{Action, Extent, Kept};
+pub use action::{Access, Action, Extent, Kept};
 pub use answer::{Answer, Schedule, Turn};
 pub use carry::can_be_carried;
 pub use constraint::{Constraint, Core, Demand};

@@ -15,6 +15,8 @@ pub struct ReadStep {
     pub op: u32,
     /// The code that announced it.
     pub pc: u64,
+    /// Where its thread stood, as one number; 0 if that is not known.
+    pub stand: u32,
     /// What it did.
     pub actions: Vec<Action>,
 }
@@ -38,6 +40,11 @@ impl Reading {
 
     /// Reads a trace.
     pub fn of(events: &[Event]) -> Reading {
+        Reading::of_what_matters(events, &|_| true)
+    }
+
+    /// Reads a trace of which it is known for each access whether anything depends on the values.
+    pub fn of_what_matters(events: &[Event], matters: &dyn Fn(&Event) -> bool) -> Reading {
         let mut reading = Reading::default();
         let mut latest: HashMap<ThreadId, u32> = HashMap::new();
         let mut words: HashMap<u64, u64> = HashMap::new();
@@ -47,6 +54,7 @@ impl Reading {
                 reading.of_event.push(Self::NO_STEP);
                 continue;
             };
+            let action = if matters(event) { action } else { action.without_values() };
             reading.take_note_of(event);
             if let Some((extent, _)) = action.read().or(action.write())
                 && !reading.initial.contains_key(&extent)
@@ -61,7 +69,8 @@ impl Reading {
                 _ => {
                     let index = reading.steps.len() as u32;
                     let (thread, op, pc) = (event.thread, event.op, event.pc);
-                    reading.steps.push(ReadStep { thread, op, pc, actions: Vec::new() });
+                    let stand = event.stand;
+                    reading.steps.push(ReadStep { thread, op, pc, stand, actions: Vec::new() });
                     latest.insert(thread, index);
                     index
                 }

@@ -53,6 +53,9 @@ unsafe fn plain<const SIZE: usize, const WRITE: bool>(addr: usize, pc: u64) {
     // SAFETY: the hook has found a watched fiber, which is the running one.
     unsafe {
         if (*fiber).ops != (*fiber).stop_at && is_private::<SIZE, WRITE>(shadow::cell(addr), (*fiber).tag) {
+            if engine().world.stands.are_wanted() {
+                engine().touch(addr, SIZE, WRITE, pc);
+            }
             return;
         }
         watched(fiber, addr, SIZE, WRITE, pc);
@@ -118,10 +121,13 @@ unsafe fn watched(fiber: *mut Fiber, addr: usize, size: usize, write: bool, pc: 
         (*fiber).pending.site = pc;
         (touch_range(&*fiber, addr, size, write), (*fiber).ops, (*fiber).ops == (*fiber).stop_at)
     };
+    let engine = engine();
+    if !shared && engine.world.stands.are_wanted() {
+        engine.touch(addr, size, write, pc);
+    }
     if !shared && !due {
         return;
     }
-    let engine = engine();
     let quiet = !shared && engine.is_quiet();
     let whole = size <= 8;
     let kind = match (whole, write) {

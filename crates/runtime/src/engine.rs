@@ -144,6 +144,7 @@ impl Engine {
         self.running = true;
         self.probe = (control.plan.flags & flags::PROBE != 0).then(|| Rng::new(control.plan.policy.seed));
         self.update_stop();
+        self.begin_stands();
         WATCHED.store(crate::calls::unless_unwatched(self.current), Ordering::Relaxed);
     }
 
@@ -154,6 +155,7 @@ impl Engine {
         *stacks = stacks.start.min(fiber.stack.0)..stacks.end.max(fiber.stack.1);
         self.fibers.push(fiber);
         self.live.push(id);
+        self.look_at_own_memory(id);
         let parent = self.current_id();
         self.policy.created(id, parent);
         let control = self.shared.control();

@@ -98,6 +98,10 @@ pub struct Fiber {
     pub owns_both: u32,
     /// See `owns`.
     pub owns_both_written: u32,
+    /// How often it has written to memory of its own that is not on its stack, while that is looked at.
+    pub own_writes: u64,
+    /// Where it stood when it announced its operation, while that is looked at.
+    pub stand: u32,
     /// The owner tag in shadow cells.
     pub tag: Cell,
     /// The thread's number.
@@ -169,6 +173,8 @@ impl Fiber {
             owns_written,
             owns_both: owns | owns << 16,
             owns_both_written: owns_written | owns_written << 16,
+            own_writes: 0,
+            stand: 0,
             tag,
             id,
             sp: 0,
@@ -205,6 +211,14 @@ impl Fiber {
     /// From where to where its stack reaches.
     pub fn stack_range(&self) -> Range<usize> {
         self.stack.0..self.stack.1
+    }
+
+    /// Has every access come to the runtime: what is compared with cells is what no cell holds.
+    pub fn owns_nothing(&mut self) {
+        const NOBODYS: Cell = shadow::WRITTEN | shadow::MANY | shadow::SHARED | shadow::FREED;
+        let one = u32::from(NOBODYS);
+        (self.owns, self.owns_written) = (one, one);
+        (self.owns_both, self.owns_both_written) = (one | one << 16, one | one << 16);
     }
 
     /// Memory for the call stack of one thread.

@@ -36,6 +36,7 @@ mod shadow;
 mod signals;
 mod specific;
 mod spin;
+mod stand;
 mod steered;
 mod story;
 mod sync;

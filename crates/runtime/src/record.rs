@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use threadbare_trace::{Event, FailureKind};
 use threadbare_wire::{
     Area, CallRecord, CodeRange, ContextRecord, Control, DecisionRecord, LearnedRecord, LockSetRecord,
-    OfferRecord, Slot, Status, SwitchRecord, flags,
+    OfferRecord, Slot, Status, SwitchRecord, TouchRecord, flags,
 };
 
 use crate::sys;
@@ -150,6 +150,16 @@ impl Shared {
         // SAFETY: `slot` checked the place.
         unsafe { place.write(record) };
         Some(control.lock_sets as u32)
+    }
+
+    /// Appends a touch. Those for which there is no room are counted.
+    pub fn touch(&self, record: TouchRecord) {
+        let control = self.control();
+        if let Some(place) = self.slot::<TouchRecord>(control.layout.touches, control.touches) {
+            // SAFETY: `slot` checked the place.
+            unsafe { place.write(record) };
+        }
+        control.touches += 1;
     }
 
     /// An announcement that is not wanted.

@@ -42,6 +42,9 @@ impl Engine {
         fiber.wait = wait;
         fiber.timed = timed;
         self.complete_write();
+        if self.world.stands.are_wanted() {
+            fiber.stand = crate::stand::of(fiber);
+        }
         if self.running {
             if !self.looks_on() {
                 self.reschedule();

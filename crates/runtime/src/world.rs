@@ -34,6 +34,8 @@ pub struct World {
     pub contexts: crate::contexts::Contexts,
     /// What is measured of calls.
     pub calls: crate::calls::Calls,
+    /// Where threads stand.
+    pub stands: crate::stand::Stands,
     /// Whose code is whose.
     pub libraries: Libraries,
     /// Thread-specific data keys.

@@ -14,6 +14,7 @@ pub(crate) struct Baseline {
     decisions: u64,
     calls: u64,
     lock_sets: u64,
+    touches: u64,
     steps: u64,
     learned_out: u64,
     threads: u32,
@@ -32,6 +33,7 @@ impl Baseline {
             decisions: control.decisions,
             calls: control.calls,
             lock_sets: control.lock_sets,
+            touches: control.touches,
             steps: control.steps,
             learned_out: control.learned_out,
             threads: control.threads,
@@ -48,6 +50,7 @@ impl Baseline {
         control.decisions = self.decisions;
         control.calls = self.calls;
         control.lock_sets = self.lock_sets;
+        control.touches = self.touches;
         control.steps = self.steps;
         control.learned_out = self.learned_out;
         control.threads = self.threads;

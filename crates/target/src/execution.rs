@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use threadbare_sched::{Requirements, Tsa};
 use threadbare_trace::{Event, Failure, Outcome, ThreadId};
-use threadbare_wire::{ContextRecord, DecisionRecord, LearnedRecord, SwitchRecord};
+use threadbare_wire::{ContextRecord, DecisionRecord, LearnedRecord, SwitchRecord, TouchRecord};
 
 use crate::modules::Modules;
 use crate::own_code::OwnCode;
@@ -32,6 +32,9 @@ pub struct Execution {
     pub peak_threads: u32,
     /// Memory found to be shared in this run that was not known before.
     pub discovered: Vec<LearnedRecord>,
+    /// What code touches memory that is its thread's own; none where there was no room for all. For plans with
+    /// `flags::STANDS`.
+    pub touches: Option<Vec<TouchRecord>>,
     /// What the user should know although the run went on.
     pub warnings: Vec<String>,
     /// What the program wrote to standard output and standard error.
@@ -60,6 +63,7 @@ impl Execution {
             threads: 1,
             peak_threads: 1,
             discovered: Vec::new(),
+            touches: None,
             warnings: Vec::new(),
             output: output.into_bytes(),
             stalled: false,

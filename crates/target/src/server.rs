@@ -10,7 +10,7 @@ use threadbare_sched::{PolicyKind, PolicySpec};
 use threadbare_trace::{Event, Outcome, ThreadId};
 use threadbare_wire::{
     CallRecord, ContextRecord, DecisionRecord, LearnedRecord, LockSetRecord, News, Plan, Request,
-    SwitchRecord, flags,
+    SwitchRecord, TouchRecord, flags,
 };
 
 use crate::baseline::Baseline;
@@ -360,6 +360,10 @@ impl Server {
                 self.memory.records::<LearnedRecord>(layout.discovered, control.learned_out),
             )
         };
+        let room = control.touches <= layout.touches.capacity && flags & flags::STANDS != 0;
+        // SAFETY: the area holds touches.
+        let touches =
+            room.then(|| unsafe { self.memory.records::<TouchRecord>(layout.touches, control.touches) });
         let divergence = (control.diverged_at != 0).then(|| (control.diverged_at, control.divergence.read()));
         Ok(Execution {
             outcome,
@@ -372,6 +376,7 @@ impl Server {
             threads: control.threads,
             peak_threads: control.peak_threads,
             discovered,
+            touches,
             warnings,
             output,
             stalled: told.stalled,

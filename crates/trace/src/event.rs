@@ -206,8 +206,8 @@ pub struct Event {
     pub size: u8,
     /// The calls in progress, as a number in the execution's table of contexts; 0 for none.
     pub context: u32,
-    /// Keeps the size a multiple of eight.
-    pub spare: u32,
+    /// Where the thread stood when it announced the step, as one number, where the plan asked for it; else 0.
+    pub stand: u32,
 }
 
 impl Event {

@@ -2,7 +2,9 @@
 
 use threadbare_trace::{ContextRecord, Event, SwitchRecord};
 
-use crate::control::{CallRecord, Control, DecisionRecord, LearnedRecord, LockSetRecord, OfferRecord, Slot};
+use crate::control::{
+    CallRecord, Control, DecisionRecord, LearnedRecord, LockSetRecord, OfferRecord, Slot, TouchRecord,
+};
 use crate::own_code::CodeRange;
 
 /// One area: an offset from the start of the memory and a capacity in records.
@@ -45,6 +47,8 @@ pub struct Layout {
     pub calls: Area,
     /// Sets of locks, by number.
     pub lock_sets: Area,
+    /// What code touches memory of its own thread.
+    pub touches: Area,
     /// The size of the whole.
     pub bytes: u64,
 }
@@ -74,6 +78,7 @@ impl Layout {
         let quiet = area(size_of::<u64>(), 1 << 22);
         let calls = area(size_of::<CallRecord>(), 1 << 22);
         let lock_sets = area(size_of::<LockSetRecord>(), 1 << 20);
+        let touches = area(size_of::<TouchRecord>(), 1 << 21);
         Layout {
             events,
             switches,
@@ -88,6 +93,7 @@ impl Layout {
             quiet,
             calls,
             lock_sets,
+            touches,
             bytes: end.next_multiple_of(4096),
         }
     }

@@ -185,6 +185,8 @@ pub mod flags {
     pub const EVENTS_OF_FAILURES: u32 = 64;
     /// Measure calls: which functions run under which locks, and when; events are only those that order threads.
     pub const CALLS: u32 = 256;
+    /// Write the touch area, and say in every event where its thread stands.
+    pub const STANDS: u32 = 512;
     /// Make scheduling points at private accesses too, densely at first: memory that is shared,
     /// but not known to be, shows itself sooner.
     pub const PROBE: u32 = 32;
@@ -242,6 +244,8 @@ pub struct Control {
     pub calls: u64,
     /// Sets of locks written; the first one has number 1.
     pub lock_sets: u64,
+    /// Touches that the execution made, those for which there was no room included.
+    pub touches: u64,
     /// Visible steps made.
     pub steps: u64,
     /// Threads created, main included.
@@ -282,6 +286,24 @@ pub struct DecisionRecord {
     pub current: ThreadId,
     /// The visible steps made before.
     pub step: u32,
+}
+
+/// Code that touches memory which is its thread's own, or which everybody only reads. It is no step.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[repr(C)]
+pub struct TouchRecord {
+    /// The return address of the call that announced the access.
+    pub pc: u64,
+    /// Where the memory begins.
+    pub addr: u64,
+    /// How many bytes.
+    pub len: u32,
+    /// Who touches it.
+    pub thread: ThreadId,
+    /// 1 if it writes.
+    pub writes: u8,
+    /// Always 0.
+    pub spare: u8,
 }
 
 /// Calls of one function that are alike in all that decides what they can run at the same time with.

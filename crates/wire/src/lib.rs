@@ -11,7 +11,7 @@ mod own_code;
 pub use area::{Area, Layout};
 pub use control::{
     CallRecord, Control, DecisionRecord, LearnedRecord, LockSetRecord, MAGIC, MESSAGE_BYTES, News,
-    OfferRecord, Order, Plan, Reply, Request, STACK_DEPTH, Slot, Status, Text, flags,
+    OfferRecord, Order, Plan, Reply, Request, STACK_DEPTH, Slot, Status, Text, TouchRecord, flags,
 };
 pub use own_code::{CodeRange, own_place};
 pub use threadbare_trace::{ContextRecord, SwitchRecord};

@@ -21,6 +21,7 @@ use crate::fiber::{Fiber, Waitable};
 use crate::{access, deadlock, record, signals};
 pub use instant::explains;
 use remembered::Remembered;
+pub use remembered::stack;
 
 /// Fruitless rounds after which threads are looked at for the first time; each time in vain doubles it.
 const FIRST_LOOK: u64 = 32;
