@@ -7,6 +7,7 @@
 mod announced;
 mod callers;
 mod flow;
+mod flows;
 mod function;
 mod image;
 mod surely;
@@ -16,6 +17,7 @@ use std::path::Path;
 pub use announced::Announcement;
 pub use callers::Inheritance;
 pub use flow::Block;
+pub use flows::{Fate, Flows};
 pub use function::{Call, Callee, Function};
 
 use image::Image;

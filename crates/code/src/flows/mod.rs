@@ -1,0 +1,79 @@
+//! Where the values go that a program reads: into branches, into memory, into addresses.
+//!
+//! This is the static half of the use-define analysis of total replay (Algorithm 3): it follows values from
+//! the access that reads them through registers and calls, but not through memory. What is written to memory
+//! is read again at a place that announces it, and whoever watches the program run sees both addresses.
+//!
+//! Only explicit flows are followed. A value that decides a branch also decides what is assigned on its two sides; but such
+//! a value has a branch in its [`Fate`], so whoever explores a program varies it anyway, and sees the paths differ.
+
+use std::collections::BTreeMap;
+
+use crate::{Announcement, Code};
+
+/// What becomes of a value that is read at a place.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Fate {
+    /// The jumps whose outcome may depend on it, by address: conditional ones and those through a table.
+    pub branches: Vec<u64>,
+    /// The places that announce a write whose value may depend on it.
+    pub writes: Vec<u64>,
+    /// It may decide which memory, lock or function is used, or how much of it.
+    pub steers: bool,
+    /// It goes where nobody can follow it: everything may depend on it.
+    pub unknown: bool,
+}
+
+/// Where the values go that a program reads. A *site* is the address after the call that announces an access, as events have it.
+#[derive(Clone, Default, Debug)]
+pub struct Flows {
+    fates: BTreeMap<u64, Fate>,
+    deciders: BTreeMap<u64, Vec<u64>>,
+    sees_all: Vec<String>,
+}
+
+impl Flows {
+    /// What becomes of the value read at a site. None: nothing is known to be read there.
+    ///
+    /// Where the compiler announces a read and a write of the same memory as a write only, that write's site has a fate too.
+    pub fn fate(&self, site: u64) -> Option<&Fate> {
+        self.fates.get(&site)
+    }
+
+    /// The sites that read a value which may decide the branch at this address. A value whose fate is
+    /// unknown may decide every branch, and is not named here.
+    pub fn deciders(&self, branch: u64) -> &[u64] {
+        self.deciders.get(&branch).map_or(&[], Vec::as_slice)
+    }
+
+    /// The branches that values read at some site may decide.
+    pub fn branches(&self) -> impl Iterator<Item = u64> {
+        self.deciders.keys().copied()
+    }
+
+    /// The sites that read.
+    pub fn sites(&self) -> impl Iterator<Item = u64> {
+        self.fates.keys().copied()
+    }
+
+    /// The functions called that may look at the program's memory without anybody seeing it.
+    pub fn sees_all(&self) -> Vec<String> {
+        self.sees_all.clone()
+    }
+}
+
+impl Code {
+    /// Where the values go that the program reads.
+    pub fn flows(&self) -> Flows {
+        let mut fates = BTreeMap::new();
+        for function in self.functions() {
+            for (call, what) in function.announcements() {
+                if matches!(what, Announcement::Access | Announcement::Operation) {
+                    let site = call.at + u64::from(call.length);
+                    fates.insert(site, Fate { unknown: true, ..Fate::default() });
+                }
+            }
+        }
+        Flows { fates, ..Flows::default() }
+    }
+}
