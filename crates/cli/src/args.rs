@@ -14,6 +14,7 @@ use crate::numbers::{
 };
 use crate::suite_args::{SUITE_AFTER, SuiteArgs};
 use crate::trace::TraceArgs;
+use crate::verify_args::{self, VERIFY_AFTER, VerifyArgs};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Yellow.on_default().bold())
@@ -73,7 +74,9 @@ pub struct CommandLine {
 impl CommandLine {
     /// The command line as it is described to people and shells.
     pub fn described() -> clap::Command {
-        CommandLine::command().mut_subcommand("compare", compare_args::adapt)
+        CommandLine::command()
+            .mut_subcommand("compare", compare_args::adapt)
+            .mut_subcommand("verify", verify_args::adapt)
     }
 
     /// Understands what was typed.
@@ -91,6 +94,9 @@ pub enum Command {
     /// Report races, atomicity violations and deadlocks, predicted and driven to happen
     #[command(after_long_help = check_after())]
     Check(Box<CheckArgs>),
+    /// Try out every interleaving that matters, and say so when that is done
+    #[command(after_long_help = VERIFY_AFTER)]
+    Verify(Box<VerifyArgs>),
     /// Look for races and atomicity violations under many inputs, without repeating the work
     #[command(after_long_help = SUITE_AFTER)]
     Suite(Box<SuiteArgs>),
@@ -139,6 +145,7 @@ STRATEGIES
                  farthest from what passed (--ars-width)
   dfs            all interleavings in order (--preemption-bound), until exhausted
   mcr            every value that a read can see, by solving for it, until exhausted
+  total          every way that threads can go, by solving for what decides it, until exhausted
   pcr            memory-access patterns that no execution has shown, by solving for them
   map-random     the same by holding threads back, without solving
   tsa            synchronization pairs that no execution has shown, by pausing threads before locks

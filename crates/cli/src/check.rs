@@ -61,7 +61,7 @@ pub fn run(args: &CheckArgs) -> Result<u8, CliError> {
 }
 
 /// Puts every finding into words and keeps the schedules of those that happened.
-fn tell_all(
+pub fn tell_all(
     args: &CheckArgs,
     result: &Check,
     stage: &Stage,
@@ -118,7 +118,7 @@ pub fn keep_schedule(
     keep::keep(folder, &name, &schedule, &trace, &run.output).map(Some)
 }
 
-fn keep_failures(
+pub fn keep_failures(
     args: &CheckArgs,
     result: &Check,
     stage: &mut Stage,
@@ -140,7 +140,7 @@ fn keep_failures(
 }
 
 /// What a person reads.
-fn words(args: &CheckArgs, result: &Check, findings: &Findings, failures: &[Kept]) -> String {
+pub fn words(args: &CheckArgs, result: &Check, findings: &Findings, failures: &[Kept]) -> String {
     let mut text = findings.words(args.hunt.output.full, "--full");
     if findings.lack_lines() {
         text.push_str("No source line is known: compile with `-g`, and do not strip the program.\n\n");
@@ -201,7 +201,7 @@ fn covered<'a>(args: &CheckArgs, result: &'a Check) -> Account<'a> {
     Account::of(&result.coverage, &args.hunt.coverage, &result.modules)
 }
 
-fn json(
+pub fn json(
     args: &CheckArgs,
     program: &Program,
     result: &Check,
@@ -238,6 +238,7 @@ fn json(
         replay: None,
         generated: None,
         suite: None,
+        total: None,
         warnings: result.warnings.clone(),
     }
 }

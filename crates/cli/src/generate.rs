@@ -311,6 +311,7 @@ impl Work<'_> {
                 source: failing.map(|failing| failing.file.display().to_string()),
             }),
             suite: None,
+            total: None,
             warnings: account.warnings.clone(),
         }
     }

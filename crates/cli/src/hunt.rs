@@ -314,6 +314,7 @@ fn json(args: &HuntArgs, campaign: &Campaign, kept: &[Kept]) -> JsonReport {
         replay: None,
         generated: None,
         suite: None,
+        total: None,
         warnings: campaign.warnings.clone(),
     }
 }

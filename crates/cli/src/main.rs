@@ -30,6 +30,8 @@ mod suite_args;
 mod suppressions;
 mod trace;
 mod usage;
+mod verify;
+mod verify_args;
 
 use std::convert::Infallible;
 use std::ffi::OsString;
@@ -77,6 +79,7 @@ fn run() -> Result<u8, CliError> {
         Ok(line) => match line.command {
             Command::Hunt(args) => hunt::run(&args),
             Command::Check(args) => check::run(&args),
+            Command::Verify(args) => verify::run(&args),
             Command::Compare(args) => compare::run(&args),
             Command::Suite(args) => suite::run(&args),
             Command::Generate(args) => generate::run(&args),

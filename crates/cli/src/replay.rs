@@ -246,6 +246,7 @@ fn tell(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols) 
         }),
         generated: None,
         suite: None,
+        total: None,
         warnings: runs.first.warnings.clone(),
     };
     output::write_json(&args.output, &report)

@@ -72,6 +72,10 @@ impl<R: Ord, W> Agenda<R, W> {
         self.queue.insert(rank, wanted);
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.queue.len()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }

@@ -38,7 +38,9 @@ mod solved;
 mod statistics;
 mod strategy;
 pub mod suite;
+mod total;
 mod tsa;
+mod verify;
 
 #[cfg(test)]
 mod tests;
@@ -60,3 +62,4 @@ pub use saturation::{SaturationRule, Window};
 pub use search::{Search, SharedSearch, Steer};
 pub use statistics::{Magnitude, Measure, Method, Summary, Wilcoxon, wilcoxon as signed_ranks};
 pub use strategy::{Plan, STRATEGIES, Strategy};
+pub use verify::{Verification, verify};

@@ -8,14 +8,17 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use threadbare_order::{Budget, Forest, Path, Schedule};
+use threadbare_sched::PolicyKind;
 use threadbare_target::Execution;
 use threadbare_trace::ThreadId;
+use threadbare_wire::flags;
 
 use crate::effort::Effort;
 use crate::error::ExploreError;
 use crate::follow;
 use crate::history::History;
 use crate::strategy::{Plan, Strategy};
+use crate::total::Lens;
 
 /// Steps beyond which an execution is not looked at.
 const LONGEST: usize = 100_000;
@@ -34,6 +37,16 @@ pub(crate) trait Reasoning {
 
     /// Begins with nothing known. This many questions may be worked on at once.
     fn new(jobs: usize) -> Self;
+
+    /// Whether an execution with this aim is to show something new, rather than to bring out what is known.
+    fn is_test_case(_aim: &Self::Aim) -> bool {
+        true
+    }
+
+    /// What matters to threads, where not everything that they see does.
+    fn lens() -> Option<Lens> {
+        None
+    }
 
     /// A plan that aims at nothing: to begin with, or to go on with where [`Next::Opening`] asks for it.
     fn opening(&mut self, notes: &mut Notes<Self::Aim>) -> Plan;
@@ -82,10 +95,14 @@ pub(crate) struct Planned<A> {
 /// The books: what was run and shown.
 pub(crate) struct Notes<A> {
     pub(crate) seed: u64,
+    /// What matters to threads, with the executions that have been seen through it; none if everything does.
+    pub(crate) lens: Option<Lens>,
     pub(crate) forest: Forest,
     pub(crate) effort: Effort,
     /// How many executions were made.
     pub(crate) made: u64,
+    /// How many of them were to show something new, since all shared memory has been known.
+    pub(crate) test_cases: u64,
     /// The schedules that have been run.
     explored: HashSet<follow::Way>,
     planned: HashMap<u64, Planned<A>>,
@@ -93,12 +110,14 @@ pub(crate) struct Notes<A> {
 }
 
 impl<A> Notes<A> {
-    fn new(seed: u64) -> Notes<A> {
+    fn new(seed: u64, lens: Option<Lens>) -> Notes<A> {
         Notes {
             seed,
+            lens,
             forest: Forest::new(),
             effort: Effort::default(),
             made: 0,
+            test_cases: 0,
             explored: HashSet::new(),
             planned: HashMap::new(),
             next_tag: 1,
@@ -131,7 +150,10 @@ impl<A> Notes<A> {
         if run.events.len() > LONGEST {
             return Entry::TooLong;
         }
-        let path = self.forest.add(&run.events);
+        let path = match &self.lens {
+            Some(lens) => self.forest.add_what_matters(&run.events, &|event| lens.matters(event)),
+            None => self.forest.add(&run.events),
+        };
         if let Some(thread) = follow::ended_by(run) {
             self.forest.ends_with(&path, thread);
         }
@@ -167,7 +189,7 @@ impl<R: Reasoning> Solved<R> {
         Solved {
             phase: if sharing_is_known { Phase::Opening } else { Phase::Probe },
             jobs,
-            notes: Notes::new(seed),
+            notes: Notes::new(seed, R::lens()),
             reasoning: R::new(jobs),
             ready: VecDeque::new(),
         }
@@ -176,8 +198,23 @@ impl<R: Reasoning> Solved<R> {
     /// Keeps only what was counted.
     fn begin_anew(&mut self) {
         let Notes { seed, effort, made, next_tag, .. } = self.notes;
+        let lens = self.notes.lens.take().map(Lens::without_executions);
         *self = Solved::new(seed, self.jobs, true);
-        self.notes = Notes { effort, made, next_tag, ..Notes::new(seed) };
+        self.notes = Notes { effort, made, next_tag, ..Notes::new(seed, lens) };
+    }
+
+    /// Reads all executions again: more matters than it seemed.
+    fn read_again(&mut self) {
+        self.reasoning = R::new(self.jobs);
+        self.ready.clear();
+        let notes = &mut self.notes;
+        notes.forest = Forest::new();
+        notes.planned.clear();
+        let runs = notes.lens.as_ref().map(Lens::executions).unwrap_or_default();
+        for run in runs {
+            let entry = notes.enter(&Plan::new(PolicyKind::Random, 0, ""), &run);
+            self.reasoning.learn(notes, &run, entry);
+        }
     }
 
     fn look_ahead(&mut self, is_over: &dyn Fn() -> bool) {
@@ -197,7 +234,8 @@ impl<R: Reasoning> Solved<R> {
 
 impl<R: Reasoning> Strategy for Solved<R> {
     fn plan(&mut self, _first: u64, count: usize, _history: &History) -> Vec<Plan> {
-        match self.phase {
+        let flags = if self.notes.lens.is_some() { flags::STANDS } else { 0 };
+        let mut plans = match self.phase {
             _ if count == 0 => Vec::new(),
             Phase::Probe => {
                 self.phase = Phase::Opening;
@@ -212,7 +250,9 @@ impl<R: Reasoning> Strategy for Solved<R> {
                 self.ready.drain(..count.min(self.ready.len())).map(named).collect()
             }
             Phase::Done => Vec::new(),
-        }
+        };
+        plans.iter_mut().for_each(|plan| plan.flags |= flags);
+        plans
     }
 
     fn learn(
@@ -227,6 +267,15 @@ impl<R: Reasoning> Strategy for Solved<R> {
             return Ok(());
         }
         for (plan, run) in runs.iter().filter(|(plan, _)| plan.trace) {
+            let planned = self.notes.planned.get(&plan.tag);
+            let is_test_case = planned.is_none_or(|planned| R::is_test_case(&planned.aim));
+            self.notes.test_cases += u64::from(is_test_case);
+            if let Some(lens) = &mut self.notes.lens
+                && lens.look_at(run)
+            {
+                self.read_again();
+                continue;
+            }
             let entry = self.notes.enter(plan, run);
             self.reasoning.learn(&mut self.notes, run, entry);
         }
@@ -246,6 +295,7 @@ impl<R: Reasoning> Strategy for Solved<R> {
 
     fn warnings(&self) -> Vec<String> {
         let is_through = self.phase == Phase::Done;
-        is_through.then(|| self.reasoning.warning()).flatten().into_iter().collect()
+        let left_out = is_through.then(|| self.reasoning.warning()).flatten();
+        left_out.into_iter().chain(self.notes.lens.as_ref().and_then(Lens::warning)).collect()
     }
 }

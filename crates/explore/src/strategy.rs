@@ -16,6 +16,7 @@ use crate::mcr::Mcr;
 use crate::pcr::Pcr;
 use crate::sampled::{RoundRobin, Sampled, Sampler};
 use crate::search::SharedSearch;
+use crate::total::Total;
 use crate::tsa::{Form, Tsa};
 
 /// The names of all strategies, in the order they are listed to people.
@@ -30,6 +31,7 @@ pub const STRATEGIES: &[&str] = &[
     "dfs",
     "mcr",
     "pcr",
+    "total",
     "map-random",
     "tsa",
     "tsa-h",
@@ -157,6 +159,7 @@ pub(crate) fn by_name(options: &Options) -> Result<Box<dyn Strategy>, ExploreErr
         "tsa" => Ok(Box::new(Tsa::new(Form::Full, seed))),
         "tsa-h" => Ok(Box::new(Tsa::new(Form::WithoutHeuristic, seed))),
         "tsa-paper" => Ok(Box::new(Tsa::new(Form::Paper, seed))),
+        "total" => Ok(Box::new(Total::new(seed, options.jobs, options.known.is_some()))),
         "pcr" => Ok(Box::new(Pcr::new(seed, options.jobs, options.known.is_some()))),
         "ars" => Ok(ars::ars(seed, style)),
         "ars-paper" => Ok(ars::ars_paper(seed, style)),

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use threadbare_trace::{Event, ThreadId};
 
-use crate::action::{Action, Extent};
+use crate::action::{Access, Action, Extent};
 use crate::doubt::Doubt;
 use crate::reading::{ReadStep, Reading};
 
@@ -52,7 +52,14 @@ impl Step {
     /// Whether the step only looks, so that making it again and again is spinning.
     fn only_looks(&self) -> bool {
         self.actions.iter().all(|action| {
-            matches!(action, Action::Read(..) | Action::Idle(_) | Action::Refused(_) | Action::Empty(_))
+            matches!(
+                action,
+                Action::Read(..)
+                    | Action::Touch(_, Access::Reads)
+                    | Action::Idle(_)
+                    | Action::Refused(_)
+                    | Action::Empty(_)
+            )
         })
     }
 }
@@ -127,7 +134,7 @@ impl Forest {
     /// Adds an execution of which it is known for each access whether anything depends on the values. That has to be
     /// said of all executions in the same way.
     pub fn add_what_matters(&mut self, events: &[Event], matters: &dyn Fn(&Event) -> bool) -> Path {
-        let reading = Reading::of_what_matters(events, matters);
+        let reading = Reading::of(events, matters);
         for (extent, value) in &reading.initial {
             if *self.initial.entry(*extent).or_insert(*value) != *value {
                 self.doubts.insert(Doubt::Start);

@@ -38,13 +38,8 @@ impl Reading {
     /// Stands for no step.
     pub const NO_STEP: u32 = u32::MAX;
 
-    /// Reads a trace.
-    pub fn of(events: &[Event]) -> Reading {
-        Reading::of_what_matters(events, &|_| true)
-    }
-
     /// Reads a trace of which it is known for each access whether anything depends on the values.
-    pub fn of_what_matters(events: &[Event], matters: &dyn Fn(&Event) -> bool) -> Reading {
+    pub fn of(events: &[Event], matters: &dyn Fn(&Event) -> bool) -> Reading {
         let mut reading = Reading::default();
         let mut latest: HashMap<ThreadId, u32> = HashMap::new();
         let mut words: HashMap<u64, u64> = HashMap::new();
@@ -145,13 +140,16 @@ mod tests {
 
     #[test]
     fn what_has_no_operation_of_its_own_belongs_to_the_one_before() {
-        let reading = Reading::of(&[
-            event(1, 0, EventKind::Start, 0, 0),
-            event(1, 1, EventKind::Write, 8, 3),
-            event(2, 1, EventKind::Read, 8, 3),
-            event(0, 0, EventKind::Alloc, 8, 3),
-            event(2, 1, EventKind::Exit, 0, 0),
-        ]);
+        let reading = Reading::of(
+            &[
+                event(1, 0, EventKind::Start, 0, 0),
+                event(1, 1, EventKind::Write, 8, 3),
+                event(2, 1, EventKind::Read, 8, 3),
+                event(0, 0, EventKind::Alloc, 8, 3),
+                event(2, 1, EventKind::Exit, 0, 0),
+            ],
+            &|_| true,
+        );
         assert_eq!(reading.of_event, [0, 1, 2, Reading::NO_STEP, 2]);
         assert_eq!(reading.steps[2].actions.len(), 2);
     }
@@ -160,7 +158,7 @@ mod tests {
     fn the_first_access_tells_what_was_there_before() {
         let mut first = event(1, 1, EventKind::Write, 8, 3);
         first.old = 7;
-        let reading = Reading::of(&[first, event(1, 2, EventKind::SemPost, 16, 1)]);
+        let reading = Reading::of(&[first, event(1, 2, EventKind::SemPost, 16, 1)], &|_| true);
         assert_eq!(reading.initial[&Extent { addr: 8, len: 4 }], 7);
         assert_eq!(reading.tokens[&16], 0);
     }
@@ -169,7 +167,7 @@ mod tests {
     fn bytes_that_were_written_before_do_not_tell() {
         let mut part = event(1, 2, EventKind::Read, 4, 3);
         part.size = 2;
-        let reading = Reading::of(&[event(1, 1, EventKind::Write, 4, 3), part]);
+        let reading = Reading::of(&[event(1, 1, EventKind::Write, 4, 3), part], &|_| true);
         assert_eq!(reading.initial.len(), 1);
         let mut touched = Touched::default();
         let free: Vec<bool> = [(0, 4), (8, 4), (4, 4), (2, 20), (30, 1)]
@@ -182,10 +180,10 @@ mod tests {
 
     #[test]
     fn a_sleep_on_a_futex_reads_its_word() {
-        let reading = Reading::of(&[
-            event(1, 1, EventKind::AtomicWrite, 8, 3),
-            event(1, 2, EventKind::FutexWait, 8, 0),
-        ]);
+        let reading = Reading::of(
+            &[event(1, 1, EventKind::AtomicWrite, 8, 3), event(1, 2, EventKind::FutexWait, 8, 0)],
+            &|_| true,
+        );
         assert_eq!(reading.steps[1].actions[0], Action::Read(Extent { addr: 8, len: 4 }, Some(3)));
     }
 }

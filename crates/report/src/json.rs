@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::coverage::CoverageReport;
 use crate::suite::SuiteReport;
+use crate::total::TotalReport;
 
 /// What a command concluded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -76,6 +77,9 @@ pub struct JsonReport {
     /// What a suite came to.
     #[serde(flatten)]
     pub suite: Option<SuiteReport>,
+    /// What `verify` tried out.
+    #[serde(flatten)]
+    pub total: Option<TotalReport>,
     /// What the user should know besides.
     pub warnings: Vec<String>,
 }

@@ -23,6 +23,7 @@ mod suite;
 mod suite_table;
 mod terminal;
 mod timeline;
+mod total;
 mod trace_json;
 
 pub use compare::{CompareReport, Figures, StrategyReport, TrialReport, VersusReport};
@@ -42,4 +43,5 @@ pub use suite::{AgainstReport, CfpReport, FullReport, InputReport, SuiteReport};
 pub use suite_table::suite_table;
 pub use terminal::interleaving;
 pub use timeline::Interleaving;
+pub use total::TotalReport;
 pub use trace_json::write_trace_json;

@@ -57,6 +57,7 @@ fn sample() -> JsonReport {
         replay: None,
         generated: None,
         suite: None,
+        total: None,
         warnings: vec![],
     }
 }

@@ -200,6 +200,7 @@ fn json(
         replay: None,
         generated: None,
         suite: Some(suite_report),
+        total: None,
         warnings: results.troubles.iter().map(trouble).collect(),
     }
 }

@@ -12,6 +12,7 @@
 //! operation that would be the first to see something new has only seen steps before it. Only then, and only if
 //! nothing was left out, the search is exhausted. Where nobody can go on is a state of all threads together, and is asked for separately.
 
+mod meetings;
 mod targets;
 mod together;
 
@@ -19,9 +20,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use threadbare_order::{Action, Answer, Forest, Goal, Model, Panel, Path, Question, Schedule, StepId};
 use threadbare_target::Execution;
-use threadbare_trace::{Outcome, ThreadId};
+use threadbare_trace::{EventKind, Outcome, ThreadId};
 
-use self::targets::{Key, Seen, Target, is_reached};
+pub(crate) use self::targets::Target;
+use self::targets::{Key, Seen, is_reached};
 use crate::agenda::{Agenda, Asking, Look};
 use crate::cut::{Cut, warning};
 use crate::effort::Effort;
@@ -41,6 +43,8 @@ type Aim = Option<Target>;
 /// What the reads of all executions could see else.
 pub(crate) struct Values {
     jobs: usize,
+    /// Whether to look for accesses that can come at the same time, too.
+    wants_meetings: bool,
     agenda: Agenda<Rank, Aim>,
     mind: Mind,
     /// How much may still be asked of all executions together.
@@ -53,6 +57,8 @@ struct Mind {
     seen: Seen,
     paths: Vec<Path>,
     asked: HashSet<Key>,
+    /// The code that accesses memory atomically.
+    atomic: HashSet<u64>,
     /// Where nobody could go on, by the last steps of all threads.
     stuck: Vec<Vec<StepId>>,
     cuts: BTreeSet<Cut>,
@@ -82,14 +88,18 @@ impl Mind {
 
     /// A plan that follows what was found out.
     fn follow(&mut self, answer: Answer, aim: Aim, notes: &mut Notes<Aim>) -> Option<Plan> {
-        let schedule = self.schedule(answer)?;
+        let mut schedule = self.schedule(answer)?;
         match &aim {
             Some(target) => drop(self.asked.insert(target.key.clone())),
             None => self.stuck.push(last_steps(&schedule, &notes.forest)),
         }
+        if let Some(target) = aim.as_ref().filter(|target| target.is_meeting()) {
+            meetings::bring_together(&mut schedule, &target.goal);
+        }
         let then = aim.as_ref().and_then(|target| target.then).map(|then| then.thread);
+        let is_meeting = aim.as_ref().is_some_and(Target::is_meeting);
         let plan = notes.follow(schedule, then, aim);
-        if plan.is_none() && then.is_none() {
+        if plan.is_none() && then.is_none() && !is_meeting {
             // It has been run and did not lead there.
             self.cuts.insert(Cut::Diverged);
         }
@@ -117,7 +127,8 @@ impl Asking<Rank, Aim> for Asker<'_> {
         let Some(target) = aim else {
             return Look::Ask(Question { about, goal: Goal::stuck(self.mind.stuck.clone()) });
         };
-        let is_known = !matches!(target.key, Key::Gone(..)) && is_reached(&self.notes.forest, target);
+        let is_known =
+            !matches!(target.key, Key::Gone(..) | Key::Meets(..)) && is_reached(&self.notes.forest, target);
         if is_known || self.mind.asked.contains(&target.key) {
             return Look::Skip;
         }
@@ -142,6 +153,21 @@ impl Asking<Rank, Aim> for Asker<'_> {
 }
 
 impl Values {
+    /// One that looks for accesses that can come at the same time, too.
+    pub(crate) fn with_meetings(jobs: usize) -> Values {
+        Values { wants_meetings: true, ..Values::new(jobs) }
+    }
+
+    /// What a strategy of this name has to say about what was left out.
+    pub(crate) fn left_out(&self, strategy: &str) -> Option<String> {
+        warning(strategy, &self.mind.cuts)
+    }
+
+    /// How much is still to be asked.
+    pub(crate) fn left(&self) -> usize {
+        self.agenda.len()
+    }
+
     /// Adds what an execution suggests to the agenda.
     fn ask(&mut self, path: Path, threads: u32, forest: &Forest) {
         let number = self.mind.paths.len();
@@ -152,7 +178,15 @@ impl Values {
         if may_get_stuck(forest, &path) {
             self.agenda.add((1, number, usize::MAX), None);
         }
-        for (place, target) in targets.into_iter().enumerate() {
+        let mut meetings = Vec::new();
+        if self.wants_meetings {
+            let (found, cut) = meetings::of(forest, &path.steps, &self.mind.atomic, &self.mind.asked);
+            meetings = found;
+            if cut {
+                self.mind.cuts.insert(Cut::TooMany);
+            }
+        }
+        for (place, target) in targets.into_iter().chain(meetings).enumerate() {
             if !self.mind.asked.contains(&target.key) {
                 self.agenda.add((target.class, number, place), Some(target));
             }
@@ -178,7 +212,7 @@ impl Reasoning for Values {
 
     fn new(jobs: usize) -> Values {
         let agenda = Agenda::new(Panel::new(BUDGET, jobs));
-        Values { jobs, agenda, mind: Mind::default(), allowance: together::ALLOWANCE }
+        Values { jobs, wants_meetings: false, agenda, mind: Mind::default(), allowance: together::ALLOWANCE }
     }
 
     fn opening(&mut self, notes: &mut Notes<Aim>) -> Plan {
@@ -195,6 +229,12 @@ impl Reasoning for Values {
         };
         if let Some(planned) = planned {
             self.check(&path, planned, &notes.forest);
+        }
+        if self.wants_meetings {
+            use EventKind::{AtomicFailed, AtomicRead, AtomicUpdate, AtomicWrite};
+            let is_atomic = |kind| matches!(kind, AtomicRead | AtomicWrite | AtomicUpdate | AtomicFailed);
+            let atomic = run.events.iter().filter(|event| event.kind().is_some_and(is_atomic));
+            self.mind.atomic.extend(atomic.map(|event| event.pc));
         }
         // An execution in which nobody sees anything new suggests nothing new either.
         if path.new_steps > 0 {
@@ -229,7 +269,7 @@ impl Reasoning for Values {
     }
 
     fn warning(&self) -> Option<String> {
-        warning(Values::NAME, &self.mind.cuts)
+        self.left_out(Values::NAME)
     }
 }
 

@@ -33,6 +33,13 @@ pub(crate) struct Target {
     pub(super) then: Option<Then>,
 }
 
+impl Target {
+    /// Whether two accesses shall come at the same time, in ways that threads are known to go.
+    pub(crate) fn is_meeting(&self) -> bool {
+        matches!(self.key, Key::Meets(..))
+    }
+}
+
 /// A thread that shall go on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Then {
@@ -48,6 +55,8 @@ pub(crate) enum Key {
     Sight(Sight),
     /// Memory is used after it was given back: the code that gives it back, and the code that uses it.
     Gone(u64, u64),
+    /// Two threads access the same memory at the same time: the code of both.
+    Meets(u64, u64),
     /// A thread goes on after a step, or at all. Where it cannot, it may be able to where others stand elsewhere, so
     /// the number counts up.
     GoesOn(ThreadId, Option<StepId>, u32),
@@ -131,10 +140,12 @@ pub(super) fn of_all(forest: &Forest) -> (Vec<Target>, bool) {
     (targets, cut)
 }
 
-/// What the operation of a step was seen to see, in all executions.
+/// What the operation of a step was seen to see, in all executions, there or in an earlier round of the loop that
+/// it is in.
 fn values_seen(forest: &Forest, id: StepId, extent: Extent) -> Vec<u64> {
-    let siblings = forest.siblings(id).iter().flat_map(|sibling| forest.step(*sibling).actions.iter());
-    siblings.filter_map(Action::read).filter(|(other, _)| *other == extent).filter_map(|(_, v)| v).collect()
+    let siblings = forest.rounds(id).flat_map(|id| forest.siblings(id));
+    let actions = siblings.flat_map(|sibling| forest.step(*sibling).actions.iter());
+    actions.filter_map(Action::read).filter(|(other, _)| *other == extent).filter_map(|(_, v)| v).collect()
 }
 
 /// Whether a target has come true in some execution.
@@ -173,7 +184,7 @@ fn gone(forest: &Forest, path: &Path) -> Vec<Target> {
         for (block, _) in blocks.filter_map(Action::write) {
             for &other in path.steps.iter().take_while(|other| **other != free) {
                 let user = forest.step(other);
-                let accesses = user.actions.iter().filter_map(|action| action.read().or(action.write()));
+                let accesses = user.actions.iter().filter_map(Action::accesses);
                 let overlaps = |extent: Extent| extent.addr < block.end() && block.addr < extent.end();
                 if user.thread != step.thread && accesses.map(|(extent, _)| extent).any(overlaps) {
                     let goal = Goal::in_order(&[free, other]);
@@ -202,7 +213,8 @@ fn unfinished(forest: &Forest, path: &Path, threads: u32, seen: &mut Seen) -> Ve
     }
     let is_over = |id: StepId| {
         let step = forest.step(id);
-        step.is_final || !step.children.is_empty() || step.actions.contains(&Action::Exit)
+        let went_on = forest.rounds(id).any(|id| !forest.step(id).children.is_empty());
+        step.is_final || went_on || step.actions.contains(&Action::Exit)
     };
     let before: Vec<StepId> = path.steps.iter().copied().filter(|id| !forest.step(*id).is_final).collect();
     let mut targets = Vec::new();

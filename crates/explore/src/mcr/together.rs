@@ -1,9 +1,9 @@
 //! What all executions together suggest.
 
-use threadbare_order::{Answer, Goal, Model, Panel, Question, Reply};
+use threadbare_order::{Answer, Goal, Model, Panel, Question, Reply, StepId};
 
 use super::targets::{self, Target};
-use super::{Aim, Values};
+use super::{Aim, Values, meetings};
 use crate::cut::Cut;
 use crate::solved::{BUDGET, Notes};
 use crate::strategy::Plan;
@@ -41,6 +41,14 @@ impl Values {
         if cut {
             self.mind.cuts.insert(Cut::Spinning);
         }
+        if self.wants_meetings {
+            let everything: Vec<StepId> = notes.forest.ids().collect();
+            let (found, cut) = meetings::of(&notes.forest, &everything, &self.mind.atomic, &self.mind.asked);
+            targets.extend(found);
+            if cut {
+                self.mind.cuts.insert(Cut::TooMany);
+            }
+        }
         targets.retain(|target| !self.mind.asked.contains(&target.key));
         let mut plans = Vec::new();
         let mut unanswered = 0;
@@ -66,6 +74,9 @@ impl Values {
                 let cost = effort.rounds.max(1) * price + effort.conflicts * CONFLICT;
                 self.allowance = self.allowance.saturating_sub(cost);
                 unanswered += usize::from(answer == Answer::Unknown);
+                if self.mind.asked.contains(&target.key) {
+                    continue;
+                }
                 plans.extend(self.mind.follow(answer, Some(target), notes));
             }
             if plans.len() >= AT_ONCE || unanswered > MOST_UNANSWERED {

@@ -162,7 +162,8 @@ impl Syncing {
             Idle(threadbare_trace::EventKind::Sleep) => {
                 model.doubts.insert(Doubt::Time);
             }
-            Read(..) | Write(..) | Update(..) | Free(_) | Create(_) | Start(_) | Renew(_) | Idle(_) => {}
+            Read(..) | Write(..) | Update(..) | Touch(..) => {}
+            Free(_) | Create(_) | Start(_) | Renew(_) | Idle(_) => {}
         }
     }
 

@@ -1,0 +1,48 @@
+//! What `verify` can be told.
+
+use clap::{Args, Command};
+
+use crate::args::CheckArgs;
+
+/// What `verify` says at the end of its help.
+pub const VERIFY_AFTER: &str = "\
+WHAT IS TRIED OUT
+  Two interleavings are race-equivalent if every thread makes the same accesses under the same
+  locks in both. What threads see decides that only where it goes into a branch, an address, a lock
+  or a call; `verify` reads from the machine code where that is so, and solves for every other
+  value that can be seen there. One execution of each group is made, every two accesses that can
+  come at the same time are brought together, and every way in which nobody can go on is tried.
+
+  `exhausted` says that for this input there is no other group, no other race, no deadlock and no
+  failing assertion. It is not said if anything was left out; the warnings say what.
+
+EXIT STATUS
+  0  nothing was found
+  1  a race or a failure
+  2  the tool could not do its job
+
+EXAMPLES
+  threadbare verify examples/lost_update.c
+  threadbare verify ./server --time 600 --json result.json -- --port 0";
+
+/// Options of `verify`: those of `check`.
+#[derive(Args, Debug)]
+pub struct VerifyArgs {
+    /// What `check` takes as well.
+    #[command(flatten)]
+    pub check: CheckArgs,
+}
+
+/// Options that mean nothing here.
+const MEANINGLESS: [&str; 7] =
+    ["strategy", "keep_going", "pct_depth", "probability", "ars_width", "no_snapshots", "preemption_bound"];
+
+/// Hides the options that mean nothing here.
+pub fn adapt(command: Command) -> Command {
+    let command = command
+        .mut_arg("executions", |it| it.help("Stop after this many executions (default: 100000)"))
+        .mut_arg("jobs", |it| {
+            it.help("How many questions are worked on side by side (default: one per core)")
+        });
+    MEANINGLESS.iter().fold(command, |command, name| command.mut_arg(name, |it| it.hide(true)))
+}

@@ -1,0 +1,156 @@
+//! What matters of what threads see.
+//!
+//! A value matters if a branch may depend on it, or an address, a lock, a function to be called; or if it goes into
+//! memory from which somebody reads a value that matters. The first is told by the machine code, the second by the
+//! addresses that executions have shown. What cannot be told matters.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use std::sync::Arc;
+
+use threadbare_code::{Code, Flows};
+use threadbare_target::{Execution, Modules};
+use threadbare_trace::{Event, EventKind};
+
+use super::values::Sites;
+
+/// See the module's description.
+#[derive(Default)]
+pub(crate) struct Lens {
+    code: Option<Machine>,
+    sites: Sites,
+    /// The reads that matter, by site.
+    matters: HashSet<u64>,
+    /// The writes of what does not matter.
+    blind_writes: HashSet<u64>,
+    runs: Vec<Arc<Execution>>,
+    /// Why everything matters, if that is so.
+    all: BTreeSet<String>,
+}
+
+/// The program's code, and where it is loaded.
+struct Machine {
+    flows: Flows,
+    modules: Arc<Modules>,
+}
+
+impl Machine {
+    fn fate(&self, site: u64) -> Option<(&threadbare_code::Fate, u64)> {
+        // The return address may be the end of the module.
+        let (module, _) = self.modules.find(site.wrapping_sub(1))?;
+        let bias = self.modules.all().get(module).filter(|_| module == 0)?.bias;
+        Some((self.flows.fate(site.wrapping_sub(bias))?, bias))
+    }
+}
+
+impl Lens {
+    /// The same without the executions, because they did not show all that is shared.
+    pub(crate) fn without_executions(self) -> Lens {
+        Lens { code: self.code, all: self.all, ..Lens::default() }
+    }
+
+    /// The executions that have been looked at.
+    pub(crate) fn executions(&self) -> Vec<Arc<Execution>> {
+        self.runs.clone()
+    }
+
+    /// Takes an execution in; says whether more matters than it seemed before, so that all have to be read again.
+    pub(crate) fn look_at(&mut self, run: &Execution) -> bool {
+        if self.code.is_none() {
+            self.read_code(run);
+        }
+        self.runs.push(Arc::new(run.clone()));
+        match &run.touches {
+            Some(touches) => touches.iter().for_each(|touch| self.sites.touch(touch)),
+            None => {
+                self.all.insert("more memory is touched than can be remembered".to_string());
+            }
+        }
+        run.events.iter().for_each(|event| self.sites.step(event));
+        let (matters, blind_writes) = self.judge();
+        let changed = self.runs.len() > 1 && (matters != self.matters || blind_writes != self.blind_writes);
+        (self.matters, self.blind_writes) = (matters, blind_writes);
+        changed
+    }
+
+    /// Whether anything depends on the values that a step reads or writes.
+    pub(crate) fn matters(&self, event: &Event) -> bool {
+        if !self.all.is_empty() {
+            return true;
+        }
+        match event.kind() {
+            Some(
+                EventKind::Read | EventKind::AtomicRead | EventKind::AtomicFailed | EventKind::ReadRange,
+            ) => self.matters.contains(&event.pc),
+            Some(EventKind::AtomicUpdate) => {
+                self.matters.contains(&event.pc) || !self.blind_writes.contains(&event.pc)
+            }
+            _ => !self.blind_writes.contains(&event.pc),
+        }
+    }
+
+    /// What the user should know.
+    pub(crate) fn warning(&self) -> Option<String> {
+        let reasons: Vec<&str> = self.all.iter().map(String::as_str).collect();
+        (!reasons.is_empty()).then(|| {
+            format!(
+                "every value that threads see is taken to matter, which takes more executions: {}",
+                reasons.join("; ")
+            )
+        })
+    }
+
+    fn read_code(&mut self, run: &Execution) {
+        let Some(executable) = run.modules.all().first() else { return };
+        match Code::read(&executable.path) {
+            Ok(code) => {
+                let flows = code.flows();
+                let unseen = flows.sees_all();
+                if !unseen.is_empty() {
+                    self.all.insert(format!("{} may look at any memory", unseen.join(", ")));
+                }
+                self.code = Some(Machine { flows, modules: Arc::clone(&run.modules) });
+            }
+            Err(error) => {
+                self.all.insert(error.to_string());
+            }
+        }
+    }
+
+    /// The reads that matter, and the writes of what does not.
+    fn judge(&self) -> (HashSet<u64>, HashSet<u64>) {
+        // By the site of a write: the reads whose values may go into it.
+        let mut feeders: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+        let mut waiting: Vec<u64> = Vec::new();
+        for read in self.sites.reads() {
+            let Some((fate, bias)) = self.code.as_ref().and_then(|code| code.fate(read)) else {
+                waiting.push(read);
+                continue;
+            };
+            if fate.unknown || fate.steers || !fate.branches.is_empty() {
+                waiting.push(read);
+            }
+            for write in &fate.writes {
+                feeders.entry(write.wrapping_add(bias)).or_default().push(read);
+            }
+        }
+        // What an update leaves depends on what it found.
+        for update in self.sites.updates() {
+            feeders.entry(update).or_default().push(update);
+        }
+        let mut matters: HashSet<u64> = waiting.iter().copied().collect();
+        let mut followed: HashSet<u64> = HashSet::new();
+        let writers: HashMap<u64, BTreeSet<u64>> = self.sites.writers_of_reads();
+        while let Some(read) = waiting.pop() {
+            for write in writers.get(&read).into_iter().flatten() {
+                if followed.insert(*write) {
+                    let fed = feeders.get(write).into_iter().flatten();
+                    waiting.extend(fed.filter(|read| matters.insert(**read)));
+                }
+            }
+        }
+        let is_blind = |(_, reads): &(&u64, &Vec<u64>)| reads.iter().any(|read| !matters.contains(read));
+        let blind_writes = feeders.iter().filter(is_blind).map(|(write, _)| *write).collect();
+        (matters, blind_writes)
+    }
+}

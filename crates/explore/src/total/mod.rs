@@ -1,0 +1,78 @@
+//! Total replay: one execution for each way that threads can go and use memory and locks, and then the claim that there
+//! is no other.
+//!
+//! Setiadi's thesis ("Debugging and testing concurrent programs with efficient test case generation", 2015) observes that
+//! most of what threads see does not matter: it goes into no branch, no address and no lock, so whatever they see,
+//! they go the same way, and the same accesses meet under the same locks. So only what matters is varied. Which reads
+//! matter is told by [`Lens`]; what they could see else is asked as in `mcr`, whose argument for being complete holds
+//! for what is left: a thread that has seen the same of what matters goes the same way.
+//!
+//! Two accesses that may race are brought together, so that a race that is told has happened.
+
+mod lens;
+mod values;
+
+use threadbare_target::Execution;
+
+pub(crate) use self::lens::Lens;
+use crate::mcr::{Target, Values};
+use crate::solved::{Entry, Next, Notes, Reasoning, Solved};
+use crate::strategy::Plan;
+
+/// See the module's description.
+pub(crate) type Total = Solved<Ways>;
+
+impl Total {
+    /// How many executions were made to see another way. Those that brought accesses together are not among them.
+    pub(crate) fn test_cases(&self) -> u64 {
+        self.notes.test_cases
+    }
+
+    /// How many questions have not been asked yet.
+    pub(crate) fn left(&self) -> u64 {
+        self.reasoning.values.left() as u64
+    }
+}
+
+/// The ways that threads can go.
+pub(crate) struct Ways {
+    values: Values,
+}
+
+impl Reasoning for Ways {
+    const NAME: &'static str = "total";
+
+    type Aim = <Values as Reasoning>::Aim;
+
+    fn new(jobs: usize) -> Ways {
+        Ways { values: Values::with_meetings(jobs) }
+    }
+
+    fn is_test_case(aim: &Self::Aim) -> bool {
+        !aim.as_ref().is_some_and(Target::is_meeting)
+    }
+
+    fn lens() -> Option<Lens> {
+        Some(Lens::default())
+    }
+
+    fn opening(&mut self, notes: &mut Notes<Self::Aim>) -> Plan {
+        Plan { name: Ways::NAME.to_string(), ..self.values.opening(notes) }
+    }
+
+    fn learn(&mut self, notes: &mut Notes<Self::Aim>, run: &Execution, entry: Entry<Self::Aim>) {
+        self.values.learn(notes, run, entry);
+    }
+
+    fn next(&mut self, notes: &mut Notes<Self::Aim>, is_over: &dyn Fn() -> bool) -> Next {
+        self.values.next(notes, is_over)
+    }
+
+    fn is_complete(&self) -> bool {
+        self.values.is_complete()
+    }
+
+    fn warning(&self) -> Option<String> {
+        self.values.left_out(Ways::NAME)
+    }
+}

@@ -1,0 +1,65 @@
+//! Which code reads and writes which memory.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use threadbare_trace::{Event, EventKind};
+use threadbare_wire::TouchRecord;
+
+/// Memory is told apart in pieces of this many bytes.
+const GRAIN: u64 = 4;
+
+/// All code that was seen to access memory, by the address that announces the access.
+#[derive(Default)]
+pub(crate) struct Sites {
+    reads: BTreeMap<u64, BTreeSet<u64>>,
+    writers: HashMap<u64, BTreeSet<u64>>,
+    updates: BTreeSet<u64>,
+}
+
+impl Sites {
+    /// Takes in an access to memory of the thread's own.
+    pub(crate) fn touch(&mut self, touch: &TouchRecord) {
+        self.access(touch.pc, touch.addr, u64::from(touch.len), touch.writes == 0, touch.writes != 0);
+    }
+
+    /// Takes in a step.
+    pub(crate) fn step(&mut self, event: &Event) {
+        let Some(kind) = event.kind().filter(|kind| kind.accesses_memory()) else { return };
+        let is_range = matches!(kind, EventKind::ReadRange | EventKind::WriteRange | EventKind::Free);
+        let len = if is_range { event.value } else { u64::from(event.size) };
+        let updates = kind == EventKind::AtomicUpdate;
+        if updates {
+            self.updates.insert(event.pc);
+        }
+        self.access(event.pc, event.addr, len, updates || !kind.writes(), kind.writes());
+    }
+
+    fn access(&mut self, pc: u64, addr: u64, len: u64, reads: bool, writes: bool) {
+        for grain in addr / GRAIN..=(addr + len.max(1) - 1) / GRAIN {
+            if reads {
+                self.reads.entry(pc).or_default().insert(grain);
+            }
+            if writes {
+                self.writers.entry(grain).or_default().insert(pc);
+            }
+        }
+    }
+
+    /// The code that reads.
+    pub(crate) fn reads(&self) -> impl Iterator<Item = u64> + '_ {
+        self.reads.keys().copied()
+    }
+
+    /// The code that reads and writes at once.
+    pub(crate) fn updates(&self) -> impl Iterator<Item = u64> + '_ {
+        self.updates.iter().copied()
+    }
+
+    /// By code that reads: the code that writes the same memory.
+    pub(crate) fn writers_of_reads(&self) -> HashMap<u64, BTreeSet<u64>> {
+        let writers = |grains: &BTreeSet<u64>| {
+            grains.iter().filter_map(|grain| self.writers.get(grain)).flatten().copied().collect()
+        };
+        self.reads.iter().map(|(read, grains)| (*read, writers(grains))).collect()
+    }
+}
