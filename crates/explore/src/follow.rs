@@ -1,9 +1,10 @@
 //! Running a schedule that was worked out, and seeing whether the program followed it.
 
-use threadbare_order::{Forest, Path, Schedule, StepId, Turn};
+use threadbare_analysis::LockSets;
+use threadbare_order::{Action, Forest, Path, Schedule, StepId, Turn};
 use threadbare_sched::PolicyKind;
 use threadbare_target::{Execution, Script};
-use threadbare_trace::{Event, EventKind, FailureKind, Outcome, ThreadId};
+use threadbare_trace::{Awaited, Event, EventKind, Failure, FailureKind, Outcome, ThreadId, Waiting};
 use threadbare_wire::SwitchRecord;
 
 use crate::strategy::Plan;
@@ -69,14 +70,37 @@ pub(crate) fn ended_by(run: &Execution) -> Option<ThreadId> {
     }
 }
 
+/// The threads that may have more to do than an execution has shown. Whoever waits for what it holds itself has not; and
+/// whoever waits for another one to end goes on when that one does, and not otherwise.
+pub(crate) fn may_go_on(run: &Execution) -> Vec<ThreadId> {
+    let waiting = run.outcome.failure().map(Failure::waiting).unwrap_or_default();
+    let mut locks = LockSets::default();
+    for (index, event) in run.events.iter().enumerate().filter(|_| !waiting.is_empty()) {
+        if let Some(kind) = event.kind() {
+            locks.observe(index, event, kind);
+        }
+    }
+    let mut in_vain = |it: &Waiting| match it.awaits {
+        Awaited::Lock(lock) => locks.held(it.thread).iter().any(|held| held.lock == lock),
+        Awaited::End => true,
+        _ => false,
+    };
+    let stay: Vec<ThreadId> = waiting.iter().filter(|it| in_vain(it)).map(|it| it.thread).collect();
+    (0..run.threads as u16).map(ThreadId).filter(|thread| !stay.contains(thread)).collect()
+}
+
 /// Whether an execution made the steps of a schedule in their order. What the last step of each thread saw is its own
 /// affair; that it was made is not.
 pub(crate) fn followed(schedule: &[StepId], path: &Path, forest: &Forest) -> bool {
-    if path.steps.len() < schedule.len() {
-        return false;
-    }
-    schedule.iter().zip(&path.steps).all(|(wanted, made)| {
-        let (wanted, made) = (forest.step(*wanted), forest.step(*made));
-        wanted.thread == made.thread && wanted.parent == made.parent && wanted.op == made.op
+    let mut made = path.steps.iter().map(|id| forest.step(*id)).peekable();
+    schedule.iter().map(|id| forest.step(*id)).all(|wanted| {
+        // Nobody is stopped before its end.
+        while made
+            .next_if(|made| *made.actions == [Action::Exit] && *wanted.actions != [Action::Exit])
+            .is_some()
+        {}
+        made.next().is_some_and(|made| {
+            wanted.thread == made.thread && wanted.parent == made.parent && wanted.op == made.op
+        })
     })
 }

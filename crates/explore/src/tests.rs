@@ -9,6 +9,7 @@ pub(crate) mod lab;
 mod mcr;
 mod oracle;
 mod tsa;
+mod verify;
 
 use std::sync::atomic::AtomicBool;
 

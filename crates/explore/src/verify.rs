@@ -59,7 +59,7 @@ pub fn verify(
 }
 
 /// The races that happened in an execution: both accesses came at once.
-fn races(run: &Execution) -> Vec<Finding> {
+pub(crate) fn races(run: &Execution) -> Vec<Finding> {
     let found = Examination::of(&run.events);
     found.into_iter().filter(|finding| finding.kind == FindingKind::Race && happens(finding, run)).collect()
 }

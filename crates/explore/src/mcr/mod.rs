@@ -169,9 +169,9 @@ impl Values {
     }
 
     /// Adds what an execution suggests to the agenda.
-    fn ask(&mut self, path: Path, threads: u32, forest: &Forest) {
+    fn ask(&mut self, path: Path, run: &Execution, forest: &Forest) {
         let number = self.mind.paths.len();
-        let (targets, cut) = targets::of(forest, &path, threads, &mut self.mind.seen);
+        let (targets, cut) = targets::of(forest, &path, &follow::may_go_on(run), &mut self.mind.seen);
         if cut {
             self.mind.cuts.insert(Cut::Spinning);
         }
@@ -238,7 +238,7 @@ impl Reasoning for Values {
         }
         // An execution in which nobody sees anything new suggests nothing new either.
         if path.new_steps > 0 {
-            self.ask(path, run.threads, &notes.forest);
+            self.ask(path, run, &notes.forest);
         }
     }
 

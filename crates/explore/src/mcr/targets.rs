@@ -73,8 +73,8 @@ pub(super) struct Seen {
     tries: HashMap<(ThreadId, Option<StepId>), u32>,
 }
 
-/// The targets of an execution, and whether loops were cut short.
-pub(super) fn of(forest: &Forest, path: &Path, threads: u32, seen: &mut Seen) -> (Vec<Target>, bool) {
+/// The targets of an execution, and whether loops were cut short. These threads may have more to do.
+pub(super) fn of(forest: &Forest, path: &Path, threads: &[ThreadId], seen: &mut Seen) -> (Vec<Target>, bool) {
     note_flows(forest, path, seen);
     let mut writes: BTreeMap<Extent, BTreeMap<u64, BTreeSet<u64>>> = BTreeMap::new();
     for step in path.steps.iter().map(|id| forest.step(*id)) {
@@ -199,12 +199,11 @@ fn gone(forest: &Forest, path: &Path) -> Vec<Target> {
 
 /// Threads that were left in the middle, because another one ended everything or nobody could go on, and were never
 /// seen to go on from there.
-fn unfinished(forest: &Forest, path: &Path, threads: u32, seen: &mut Seen) -> Vec<Target> {
-    let mut last: BTreeMap<ThreadId, Option<StepId>> =
-        (0..threads as u16).map(|thread| (ThreadId(thread), None)).collect();
+fn unfinished(forest: &Forest, path: &Path, threads: &[ThreadId], seen: &mut Seen) -> Vec<Target> {
+    let mut last: BTreeMap<ThreadId, Option<StepId>> = threads.iter().map(|thread| (*thread, None)).collect();
     let mut creators: HashMap<ThreadId, StepId> = HashMap::new();
     for &id in &path.steps {
-        last.insert(forest.step(id).thread, Some(id));
+        last.entry(forest.step(id).thread).and_modify(|last| *last = Some(id));
         for action in &forest.step(id).actions {
             if let Action::Create(child) = action {
                 creators.insert(*child, id);

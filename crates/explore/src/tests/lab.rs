@@ -374,6 +374,7 @@ fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
         threads: toy.threads.len() as u32,
         peak_threads: toy.threads.len() as u32,
         discovered: walk.discovered.iter().map(|&place| LearnedRecord { site: 0, place }).collect(),
+        touches: None,
         warnings: Vec::new(),
         output: Vec::new(),
         stalled: false,

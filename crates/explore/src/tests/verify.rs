@@ -1,0 +1,181 @@
+//! Verification against running every interleaving, on generated programs.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use threadbare_sched::Rng;
+use threadbare_target::{Program, resolve};
+
+use crate::campaign::Options;
+use crate::check::Check;
+use crate::drive::Drive;
+use crate::strategy::by_name;
+use crate::verify::{races, verify};
+
+/// How many programs are generated.
+const PROGRAMS: u64 = 60;
+
+/// Writes programs with two threads, or three that do less, as one source file.
+struct Writer {
+    text: String,
+    random: Rng,
+    /// How many more operations the thread may make.
+    room: u32,
+}
+
+impl Writer {
+    fn any<'a>(&mut self, words: &[&'a str]) -> &'a str {
+        words[self.random.below(words.len() as u64) as usize]
+    }
+
+    fn statement(&mut self, depth: u32) {
+        if self.room == 0 {
+            return;
+        }
+        self.room -= 1;
+        let v = self.any(&["x", "y", "z"]);
+        let c = self.any(&["0", "1", "2"]);
+        match self.random.below(if depth > 1 { 5 } else { 12 }) {
+            0 => writeln!(self.text, "    {v} = {c};").unwrap(),
+            1 => {
+                self.room = self.room.saturating_sub(1);
+                writeln!(self.text, "    {v} = {v} + {c};").unwrap();
+            }
+            2 => writeln!(self.text, "    l = {v};").unwrap(),
+            3 => writeln!(self.text, "    {v} = l;").unwrap(),
+            4 => {
+                self.room = self.room.saturating_sub(1);
+                writeln!(self.text, "    table[{v} & 1] = {c};").unwrap();
+            }
+            5..=7 => self.block(&format!("if ({v} == {c})"), "", depth),
+            8 => self.block("if (l)", "", depth),
+            9 => {
+                self.room = self.room.saturating_sub(1);
+                let outer = self.any(&["a", "b"]);
+                self.block(&format!("lock({outer});"), &format!("unlock({outer});"), depth);
+            }
+            10 => {
+                let (outer, inner) = *[("a", "b"), ("b", "a")].get(self.random.below(2) as usize).unwrap();
+                let begin = format!("lock({outer}); lock({inner});");
+                self.block(&begin, &format!("unlock({inner}); unlock({outer});"), depth);
+            }
+            _ => self.block(&format!("for (int i = 0; i < 2; i++) if ({v})"), "", depth),
+        }
+    }
+
+    fn block(&mut self, begin: &str, end: &str, depth: u32) {
+        writeln!(self.text, "    {begin} {{").unwrap();
+        self.statement(depth + 1);
+        self.statement(depth + 1);
+        writeln!(self.text, "    }} {end}").unwrap();
+    }
+
+    fn program(&mut self, number: u64) {
+        let threads = 2 + self.random.below(2);
+        for thread in 0..threads {
+            self.room = if threads == 2 { 5 } else { 3 };
+            writeln!(self.text, "static void *p{number}_{thread}(void *unused) {{\n    int l = 0;").unwrap();
+            while self.room > 0 {
+                self.statement(0);
+            }
+            writeln!(self.text, "    return (void *)(long)(l != l);\n}}").unwrap();
+        }
+        writeln!(self.text, "static void p{number}(void) {{").unwrap();
+        for thread in 0..threads {
+            writeln!(self.text, "    begin({thread}, p{number}_{thread});").unwrap();
+        }
+        let (first, second) = (self.any(&["0", "1", "2"]), self.any(&["0", "1", "2", "3"]));
+        writeln!(self.text, "    end({threads});\n    assert(!(x == {first} && y == {second}));\n}}")
+            .unwrap();
+    }
+}
+
+const HEAD: &str = "\
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+static int x, y, z, table[2];
+static pthread_t threads[3];
+#define lock(m) pthread_mutex_lock(&m)
+#define unlock(m) pthread_mutex_unlock(&m)
+static void begin(int n, void *(*routine)(void *)) { pthread_create(&threads[n], 0, routine, 0); }
+static void end(int n) { for (int i = 0; i < n; i++) pthread_join(threads[i], 0); }
+";
+
+fn source(seed: u64) -> String {
+    let mut writer = Writer { text: HEAD.to_string(), random: Rng::new(seed), room: 0 };
+    (0..PROGRAMS).for_each(|number| writer.program(number));
+    let mut text = writer.text;
+    text.push_str("int main(int argc, char **argv) {\n    switch (atoi(argv[1])) {\n");
+    for number in 0..PROGRAMS {
+        writeln!(text, "    case {number}: p{number}(); break;").unwrap();
+    }
+    text + "    }\n    return 0;\n}\n"
+}
+
+/// Everything that can go wrong, by running all interleavings; none if there are too many.
+fn everything(program: &Program) -> Option<BTreeSet<String>> {
+    const MOST: u64 = 3_000;
+    let options = Options { strategy: "dfs".to_string(), executions: MOST, ..Options::default() };
+    let stop = Arc::default();
+    let mut drive = Drive::start(program, &options, &stop).unwrap();
+    let mut strategy = by_name(&options).unwrap();
+    let mut wrong = BTreeSet::new();
+    while drive.check.executions < MOST {
+        let Some(plan) = strategy.plan(drive.check.executions + 1, 1, &drive.history).pop() else { break };
+        let plan = crate::strategy::Plan { trace: true, ..plan };
+        let run = drive.run(&plan).unwrap().unwrap();
+        let news = !run.discovered.is_empty();
+        strategy.learn(&[(&plan, &run)], news, &|| false).unwrap();
+        if !news {
+            wrong.extend(races(&run).iter().map(|race| format!("{:?}", race.key())));
+        }
+    }
+    wrong.extend(failures(&drive.check));
+    strategy.exhausted().then_some(wrong)
+}
+
+fn failures(check: &Check) -> impl Iterator<Item = String> + '_ {
+    check.failures.iter().filter_map(|met| met.run.outcome.failure()).map(|failure| {
+        let place = failure.stack.first().copied().unwrap_or(0);
+        format!("{:?} {:x}", failure.kind, if failure.waiting().is_empty() { place } else { 0 })
+    })
+}
+
+#[test]
+fn verify_finds_what_running_all_interleavings_finds_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let seed = std::env::var("THREADBARE_TEST_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
+    let file = folder.path().join("generated.c");
+    std::fs::write(&file, source(seed)).unwrap();
+    let built = resolve(&file, &[], folder.path()).unwrap();
+    let (mut compared, mut claimed, mut cases, mut wrong) = (0, 0, 0, 0);
+    for number in 0..PROGRAMS {
+        let program = Program { args: vec![number.to_string()], ..built.clone() };
+        let Some(all) = everything(&program) else { continue };
+        let options = Options { time: Some(Duration::from_secs(60)), ..Options::default() };
+        let result = verify(&program, &options, &|_| {}, &Arc::default()).unwrap();
+        let races = result.check.findings.iter().map(|found| format!("{:?}", found.finding.key()));
+        let found: BTreeSet<String> = races.chain(failures(&result.check)).collect();
+        assert_eq!(found, all, "program {number} of seed {seed}: {:?}", result.check.warnings);
+        if !result.exhausted {
+            println!("program {number}: {:?}, {} left", result.check.warnings, result.left);
+        }
+        compared += 1;
+        claimed += u32::from(result.exhausted);
+        cases += result.test_cases;
+        wrong += all.len();
+    }
+    println!("{compared} programs, {claimed} exhausted, {cases} test cases, {wrong} things wrong");
+    assert!(compared >= 40 && wrong >= 40, "{compared} programs with {wrong} things wrong");
+    assert_eq!(claimed, compared, "nothing in these programs is beyond what can be claimed");
+}
+
+#[test]
+#[ignore]
+fn print_source() {
+    std::fs::write("/tmp/tot/generated.c", source(1)).unwrap();
+}

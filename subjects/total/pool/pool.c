@@ -1,0 +1,50 @@
+/* An object pool. Whoever replaces the factory takes the lock, unless it is closed meanwhile. */
+#include <pthread.h>
+#include <stdio.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int num_active;
+static int factory = 1;
+static int pool[4];
+static int borrowed, cleared, closed, refused;
+
+static void *close_pool(void *unused) {
+    pthread_mutex_lock(&lock);
+    closed = closed + 1;
+    pool[0] = pool[0] + 1;
+    pthread_mutex_unlock(&lock);
+    factory = 0;
+    return NULL;
+}
+
+static void *set_factory(void *unused) {
+    pthread_mutex_lock(&lock);
+    if (num_active > 0) {
+        refused = refused + 1;
+    } else {
+        cleared = cleared + 1;
+        pool[0] = 0;
+        factory = 2;
+    }
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+
+static void *borrow(void *unused) {
+    pthread_mutex_lock(&lock);
+    borrowed = borrowed + 1;
+    num_active = num_active + 1;
+    pool[0] = pool[0] + 2;
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+
+int main(void) {
+    pthread_t threads[3];
+    pthread_create(&threads[0], NULL, borrow, NULL);
+    pthread_create(&threads[1], NULL, set_factory, NULL);
+    pthread_create(&threads[2], NULL, close_pool, NULL);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
