@@ -254,7 +254,7 @@ impl Seen {
     /// Whether some thread was never seen to go on from where it stood.
     pub(super) fn has_stalled(&self, forest: &Forest) -> bool {
         let stalled = |(thread, after): &(ThreadId, Option<StepId>)| match after {
-            Some(after) => forest.step(*after).children.is_empty(),
+            Some(after) => forest.rounds(*after).all(|id| forest.step(id).children.is_empty()),
             None => forest.roots(*thread).is_empty(),
         };
         self.tries.keys().any(stalled)
