@@ -1,11 +1,12 @@
 //! The file: where code is, what it is called, and what its calls through tables lead to.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 
 use iced_x86::{Code as Opcode, Decoder, DecoderOptions, Instruction, OpKind, Register};
 use object::read::elf::ElfFile64;
 use object::{
-    Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget, SectionKind, SymbolKind, elf,
+    Object, ObjectKind, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget, SectionFlags, SectionKind, SymbolKind, elf,
 };
 
 use crate::function::Callee;
@@ -25,11 +26,17 @@ pub fn goes_through_slot(it: &Instruction) -> bool {
 /// What is needed of a file.
 pub struct Image<'a> {
     sections: Vec<(u64, &'a [u8])>,
+    /// Data that does not change while the program runs: it may only be read, or only the loader writes it.
+    constants: Vec<(u64, &'a [u8])>,
     pub named: Vec<Named>,
     /// What the loader writes to a place in memory.
     slots: HashMap<u64, Callee>,
     /// Functions whose address stands in data.
     pub pointed_to: Vec<u64>,
+    /// Whether it is loaded at the addresses that are written in the file.
+    pub is_fixed: bool,
+    /// From where to where its addresses are.
+    extent: Range<u64>,
 }
 
 impl<'a> Image<'a> {
@@ -40,9 +47,42 @@ impl<'a> Image<'a> {
         for section in file.sections().filter(|section| is_code(section.kind())) {
             sections.push((section.address(), section.data()?));
         }
+        let mut constants = Vec::new();
+        let mut extent = u64::MAX..0;
+        for section in file.sections() {
+            let SectionFlags::Elf { sh_flags, .. } = section.flags() else { continue };
+            let has = |flag: elf::SectionFlags| sh_flags.contains(flag);
+            let name = section.name().unwrap_or_default();
+            let is_settled = name.starts_with(".got") || name.starts_with(".data.rel.ro");
+            if has(elf::SHF_ALLOC) && !has(elf::SHF_TLS) && section.address() > 0 {
+                extent.start = extent.start.min(section.address());
+                extent.end = extent.end.max(section.address() + section.size());
+            }
+            if !has(elf::SHF_ALLOC) || has(elf::SHF_EXECINSTR) || has(elf::SHF_TLS) {
+                continue;
+            }
+            if has(elf::SHF_WRITE) && !is_settled {
+                continue;
+            }
+            constants.push((section.address(), section.data()?));
+        }
         let named = named(&file);
         let (slots, pointed_to) = slots(&file);
-        Ok(Image { sections, named, slots, pointed_to })
+        let is_fixed = file.kind() == ObjectKind::Executable;
+        Ok(Image { sections, constants, named, slots, pointed_to, is_fixed, extent })
+    }
+
+    /// Whether an address is one of the file's.
+    pub fn holds(&self, address: u64) -> bool {
+        self.extent.contains(&address)
+    }
+
+    /// Data that never changes, from an address to the end of its section.
+    pub fn constant(&self, address: u64) -> Option<&'a [u8]> {
+        let inside =
+            |(start, data): &&(u64, &[u8])| (*start..*start + data.len() as u64).contains(&address);
+        let (start, data) = self.constants.iter().find(inside)?;
+        data.get((address - start) as usize..)
     }
 
     /// The code between two addresses.

@@ -50,10 +50,17 @@ pub enum CodeError {
 }
 
 /// The code of an executable.
-#[derive(Debug)]
 pub struct Code {
     /// The functions, by address.
     functions: Vec<Function>,
+    /// The whole file.
+    bytes: Vec<u8>,
+}
+
+impl std::fmt::Debug for Code {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        to.debug_struct("Code").field("functions", &self.functions).finish_non_exhaustive()
+    }
 }
 
 impl Code {
@@ -67,7 +74,7 @@ impl Code {
         if functions.is_empty() {
             return Err(CodeError::Stripped { path: shown });
         }
-        Ok(Code { functions })
+        Ok(Code { functions, bytes })
     }
 
     /// All functions, by address.

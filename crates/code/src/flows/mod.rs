@@ -7,9 +7,28 @@
 //! Only explicit flows are followed. A value that decides a branch also decides what is assigned on its two sides; but such
 //! a value has a branch in its [`Fate`], so whoever explores a program varies it anyway, and sees the paths differ.
 
+mod announces;
+mod bind;
+mod body;
+mod calls;
+mod effects;
+mod evaluate;
+mod fates;
+mod graph;
+mod library;
+mod places;
+mod program;
+mod slots;
+mod state;
+mod tables;
+mod unclear;
+mod value;
+mod wire;
+
 use std::collections::BTreeMap;
 
-use crate::{Announcement, Code};
+use crate::Code;
+use crate::image::Image;
 
 /// What becomes of a value that is read at a place.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -65,15 +84,13 @@ impl Flows {
 impl Code {
     /// Where the values go that the program reads.
     pub fn flows(&self) -> Flows {
-        let mut fates = BTreeMap::new();
-        for function in self.functions() {
-            for (call, what) in function.announcements() {
-                if matches!(what, Announcement::Access | Announcement::Operation) {
-                    let site = call.at + u64::from(call.length);
-                    fates.insert(site, Fate { unknown: true, ..Fate::default() });
-                }
-            }
+        let Ok(image) = Image::parse(&self.bytes) else { return Flows::default() };
+        let program = program::Program::read(self, &image);
+        let mut graph = graph::Graph::default();
+        for number in 0..program.known.len() {
+            wire::wire(&program, number, &mut graph);
         }
-        Flows { fates, ..Flows::default() }
+        program.connect(&mut graph);
+        fates::flows(&program, &graph)
     }
 }

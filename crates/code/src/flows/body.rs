@@ -1,0 +1,194 @@
+//! A function's instructions and blocks, with the parts that the compiler put aside.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ops::Range;
+
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic};
+
+use super::effects::{Effect, effect};
+use super::tables;
+use crate::image::Image;
+use crate::{Call, Callee, Code, Function};
+
+/// Straight code: a range of a body's instructions.
+#[derive(Clone, Default, Debug)]
+pub struct Piece {
+    /// Its instructions.
+    pub code: Range<usize>,
+    /// The pieces it may go on with.
+    pub next: Vec<usize>,
+    /// The pieces it may come from.
+    pub before: Vec<usize>,
+}
+
+/// A function.
+pub struct Body<'a> {
+    /// What is known of it.
+    pub function: &'a Function,
+    /// Its instructions, by address.
+    pub code: Vec<Instruction>,
+    /// What each of them reads and writes.
+    pub effects: Vec<Effect>,
+    /// Its pieces.
+    pub pieces: Vec<Piece>,
+    /// The piece that it begins with.
+    pub entrance: usize,
+    /// The callee of each call, or of each jump that leaves the function, by the instruction's number.
+    pub calls: BTreeMap<usize, &'a Callee>,
+    /// The jumps through tables, by the instruction's number.
+    pub switches: HashSet<usize>,
+}
+
+impl<'a> Body<'a> {
+    /// Reads a function; none for a part of another one.
+    pub fn read(code: &'a Code, image: &Image<'_>, function: &'a Function) -> Option<Body<'a>> {
+        if function.part_of.is_some() {
+            return None;
+        }
+        let parts = code.functions().iter().filter(|it| it.part_of == Some(function.start));
+        let parts: Vec<&Function> = std::iter::once(function).chain(parts).collect();
+        let mut instructions = Vec::new();
+        for part in &parts {
+            let bytes = image.code(part.start, part.end)?;
+            instructions.extend(Decoder::with_ip(64, bytes, part.start, DecoderOptions::NONE).iter());
+        }
+        instructions.sort_by_key(Instruction::ip);
+        let callees: BTreeMap<u64, &Call> =
+            parts.iter().flat_map(|part| &part.calls).map(|call| (call.at, call)).collect();
+        let within = |target: u64| instructions.binary_search_by_key(&target, Instruction::ip).is_ok();
+        let mut calls = BTreeMap::new();
+        let mut jumps: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
+        let mut switches = HashSet::new();
+        for (place, it) in instructions.iter().enumerate() {
+            let jumps_inside = it.is_jmp_short_or_near() || it.is_jcc_short_or_near();
+            match callees.get(&it.ip()) {
+                Some(call) if !(jumps_inside && within(it.near_branch_target())) => {
+                    calls.insert(place, &call.to);
+                }
+                _ if it.flow_control() == FlowControl::IndirectBranch => {
+                    if let Some(targets) = tables::targets(image, &instructions, place, within) {
+                        switches.insert(place);
+                        jumps.insert(place, targets);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let mut factory = InstructionInfoFactory::new();
+        let effects = instructions.iter().map(|it| effect(&mut factory, it)).collect();
+        let mut body = Body {
+            function,
+            code: instructions,
+            effects,
+            pieces: Vec::new(),
+            entrance: 0,
+            calls,
+            switches,
+        };
+        body.cut(&jumps, false);
+        if !body.unreached().is_empty() {
+            body.cut(&jumps, true);
+            body.catch();
+        }
+        body.look_back();
+        Some(body)
+    }
+
+    /// Whether the instruction calls (or jumps to) somebody who does not come back.
+    fn ends(&self, place: usize) -> bool {
+        self.calls.get(&place).is_some_and(|callee| {
+            let throws = matches!(callee, Callee::Import(name) if name.contains("__throw_"));
+            throws || callee.never_returns()
+        })
+    }
+
+    fn number_of(&self, address: u64) -> Option<usize> {
+        self.code.binary_search_by_key(&address, Instruction::ip).ok()
+    }
+
+    fn cut(&mut self, jumps: &BTreeMap<usize, Vec<u64>>, after_calls: bool) {
+        let mut starts = BTreeSet::from([0]);
+        starts.extend(self.number_of(self.function.start));
+        for (place, it) in self.code.iter().enumerate() {
+            let flow = it.flow_control();
+            if matches!(flow, FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch) {
+                starts.extend(self.number_of(it.near_branch_target()));
+            }
+            starts.extend(jumps.get(&place).into_iter().flatten().filter_map(|to| self.number_of(*to)));
+            let is_call = self.calls.contains_key(&place);
+            let goes_on = matches!(flow, FlowControl::Next | FlowControl::Call | FlowControl::IndirectCall);
+            let apart = self.code.get(place + 1).is_some_and(|next| next.ip() != it.next_ip());
+            if !goes_on || self.ends(place) || apart || (after_calls && is_call) {
+                starts.insert(place + 1);
+            }
+        }
+        starts.insert(self.code.len());
+        let starts: Vec<usize> = starts.into_iter().collect();
+        let piece_of = |place: usize| starts.binary_search(&place).ok();
+        let mut pieces = Vec::new();
+        for bounds in starts.windows(2) {
+            let last = bounds[1] - 1;
+            let it = &self.code[last];
+            let on = || self.number_of(it.next_ip()).and_then(piece_of);
+            let to = || self.number_of(it.near_branch_target()).and_then(piece_of);
+            let mut next: Vec<usize> = match it.flow_control() {
+                FlowControl::UnconditionalBranch => to().into_iter().collect(),
+                FlowControl::ConditionalBranch => to().into_iter().chain(on()).collect(),
+                FlowControl::IndirectBranch => {
+                    let targets = jumps.get(&last).into_iter().flatten();
+                    targets.filter_map(|to| self.number_of(*to).and_then(piece_of)).collect()
+                }
+                FlowControl::Return | FlowControl::Exception => Vec::new(),
+                _ if self.ends(last) => Vec::new(),
+                _ => on().into_iter().collect(),
+            };
+            next.sort_unstable();
+            next.dedup();
+            pieces.push(Piece { code: bounds[0]..bounds[1], next, before: Vec::new() });
+        }
+        self.entrance = self.number_of(self.function.start).and_then(piece_of).unwrap_or(0);
+        self.pieces = pieces;
+    }
+
+    /// Pieces that nothing seems to lead to, though they are code: the unwinder enters them.
+    fn unreached(&self) -> Vec<usize> {
+        let mut reached = vec![false; self.pieces.len()];
+        let mut left = vec![self.entrance];
+        let mut found = Vec::new();
+        let mut candidates = 0..self.pieces.len();
+        loop {
+            while let Some(here) = left.pop() {
+                if !std::mem::replace(&mut reached[here], true) {
+                    left.extend(&self.pieces[here].next);
+                }
+            }
+            let does_something = |piece: &usize| {
+                let fills = |it: &Instruction| matches!(it.mnemonic(), Mnemonic::Nop | Mnemonic::Int3 | Mnemonic::Ud2);
+                !reached[*piece] && !self.code[self.pieces[*piece].code.clone()].iter().all(fills)
+            };
+            let Some(piece) = candidates.find(does_something) else { return found };
+            found.push(piece);
+            left.push(piece);
+        }
+    }
+
+    /// Lets every call lead to all pieces that the unwinder may enter, by way of an empty piece.
+    fn catch(&mut self) {
+        let pads = self.unreached();
+        let hub = self.pieces.len();
+        let is_call = |piece: &Piece| piece.code.clone().last().is_some_and(|it| self.calls.contains_key(&it));
+        let callers: Vec<usize> = (0..hub).filter(|piece| is_call(&self.pieces[*piece])).collect();
+        for caller in callers {
+            self.pieces[caller].next.push(hub);
+        }
+        self.pieces.push(Piece { code: 0..0, next: pads, before: Vec::new() });
+    }
+
+    fn look_back(&mut self) {
+        for piece in 0..self.pieces.len() {
+            for next in self.pieces[piece].next.clone() {
+                self.pieces[next].before.push(piece);
+            }
+        }
+    }
+}

@@ -1,0 +1,366 @@
+//! Follows values through calls.
+
+use iced_x86::FlowControl;
+
+use super::announces::{Announces, Atomic};
+use super::graph::{CLEAN, Name, Node};
+use super::library::{Role, role};
+use super::places::{ARGUMENTS, PASSED, RAX, RDX, REGISTERS, RETURNED, VOLATILE, each, general, low, vector};
+use super::program::{ANYWHERE, pointed, shifted};
+use super::value::Position;
+use super::wire::Wiring;
+use crate::Callee;
+
+impl Wiring<'_> {
+    /// Follows values into a call and out of it. A jump that leaves the function is a call whose results are the function's own.
+    pub(super) fn call(&mut self, place: usize, callee: &Callee) {
+        let it = &self.known.body.code[place];
+        let is_jump = !matches!(it.flow_control(), FlowControl::Call | FlowControl::IndirectCall);
+        match (Announces::of(callee), callee) {
+            // What a jump announces is recorded at the caller's place.
+            (Some(Announces::Access { .. } | Announces::Makes(..)), _) if is_jump => self.lost(place),
+            (None, Callee::Import(name)) if is_jump && role(name).is_recorded() => self.lost(place),
+            (Some(announces), _) => self.announce(place, announces),
+            (None, Callee::Import(name)) => self.library(place, name),
+            (None, _) => match self.program.callee(callee) {
+                Some(callee) => self.own(place, callee, is_jump),
+                None => self.indirect(place),
+            },
+        }
+        if is_jump && it.flow_control() != FlowControl::ConditionalBranch {
+            self.give_back_any();
+        }
+    }
+
+    pub(super) fn give_back_any(&mut self) {
+        for place in each(RETURNED & self.known.overwrites) {
+            let node = self.read(place);
+            self.graph.flow_to(node, Name::Returned(self.number, place));
+        }
+    }
+
+    /// After a call out of the file nothing is left in the registers that it may overwrite.
+    fn clear(&mut self) {
+        for place in each(VOLATILE) {
+            self.write(place, CLEAN);
+        }
+    }
+
+    fn lost(&mut self, place: usize) {
+        self.unknown(place);
+        self.clear();
+    }
+
+    fn result(&mut self, node: Node) {
+        for place in each(general(RAX)) {
+            self.write(place, node);
+        }
+    }
+
+    fn argument(&mut self, number: usize) -> Vec<Node> {
+        self.registers(general(ARGUMENTS[number]))
+    }
+
+    fn joined(&mut self, arguments: &[usize]) -> Node {
+        let mut from: Vec<Node> = arguments.iter().flat_map(|it| self.argument(*it)).collect();
+        self.graph.join(&mut from)
+    }
+
+    fn announce(&mut self, place: usize, announces: Announces) {
+        let site = self.known.body.code[place].next_ip();
+        match announces {
+            Announces::Nothing => self.clear(),
+            Announces::Access { reads, size, .. } => {
+                let arguments: &[usize] = if size == 0 { &[0, 1] } else { &[0] };
+                let steers = self.joined(arguments);
+                self.graph.flow_to(steers, Name::Steer);
+                if reads {
+                    self.graph.named(Name::Read(site));
+                }
+                self.clear();
+            }
+            Announces::Makes(atomic, size) => self.atomic(place, atomic, size),
+        }
+    }
+
+    fn atomic(&mut self, place: usize, atomic: Atomic, size: i64) {
+        let site = self.known.body.code[place].next_ip();
+        let wide = size == 16;
+        let address = self.joined(&[0]);
+        self.graph.flow_to(address, Name::Steer);
+        let found = if atomic.reads() { self.graph.named(Name::Read(site)) } else { CLEAN };
+        let mut result = found;
+        match atomic {
+            Atomic::Load => {}
+            Atomic::Store | Atomic::Exchange | Atomic::Update => {
+                let operand = self.joined(if wide { &[1, 2] } else { &[1] });
+                self.graph.flow_to(operand, Name::Write(site));
+                if atomic == Atomic::Update {
+                    self.graph.flow_to(found, Name::Write(site));
+                }
+            }
+            Atomic::CompareInto | Atomic::CompareValue => {
+                let (expected, new): (&[usize], &[usize]) = match (atomic, wide) {
+                    (Atomic::CompareInto, false) => (&[], &[2]),
+                    (Atomic::CompareInto, true) => (&[], &[2, 3]),
+                    (_, false) => (&[1], &[2]),
+                    (_, true) => (&[1, 2], &[3, 4]),
+                };
+                let mut compared = vec![self.joined(expected), found];
+                let new = self.joined(new);
+                if atomic == Atomic::CompareInto {
+                    let pointer = self.joined(&[1]);
+                    self.graph.flow_to(pointer, Name::Steer);
+                    compared.extend(self.behind(place, 1, (0, size)));
+                }
+                let compared = self.graph.join(&mut compared);
+                self.graph.flow_to(new, Name::Write(site));
+                self.graph.flow_to(compared, Name::Write(site));
+                if atomic == Atomic::CompareInto {
+                    self.leave(place, 1, (0, size), compared);
+                    self.lost_unless_own(place, compared);
+                    result = compared;
+                }
+            }
+        }
+        self.clear();
+        self.result(result);
+        if wide {
+            for place in each(general(RDX)) {
+                self.write(place, result);
+            }
+        }
+    }
+
+    /// What a comparison leaves where the expected value was is lost unless that is in a frame.
+    fn lost_unless_own(&mut self, place: usize, node: Node) {
+        let expected = self.facts.arguments[&place][1];
+        let is_own = matches!(self.facts.values.position(expected), Some(Position::At(_) | Position::Somewhere));
+        if !is_own {
+            self.graph.flow_to(node, Name::Unknown);
+        }
+    }
+
+    /// What lies behind a pointer that is an argument of a call, as far as it is a frame's.
+    fn behind(&mut self, place: usize, argument: usize, range: (i64, i64)) -> Vec<Node> {
+        let pointer = self.facts.arguments[&place][argument];
+        if let Some((mine, offset)) = pointed(self.facts, pointer) {
+            let (offset, size) = shifted(range, offset);
+            return vec![self.graph.named(Name::Behind(self.number, mine as u8, offset, size))];
+        }
+        let slots = match self.facts.values.position(pointer) {
+            Some(Position::At(start)) if range != ANYWHERE && range.1 < i64::MAX => {
+                self.known.slots.within(start + range.0, range.1)
+            }
+            Some(Position::At(start)) => self.known.slots.from(start),
+            Some(_) => self.known.slots.all(),
+            None => return Vec::new(),
+        };
+        slots.map(|slot| self.read(slot)).collect()
+    }
+
+    /// Leaves something behind a pointer that is an argument of a call, as far as it is a frame's.
+    fn leave(&mut self, place: usize, argument: usize, range: (i64, i64), node: Node) {
+        let pointer = self.facts.arguments[&place][argument];
+        if let Some((mine, offset)) = pointed(self.facts, pointer) {
+            let (offset, size) = shifted(range, offset);
+            return self.graph.flow_to(node, Name::Left(self.number, mine as u8, offset, size));
+        }
+        let slots = match self.facts.values.position(pointer) {
+            Some(Position::At(start)) if range != ANYWHERE && range.1 < i64::MAX => {
+                self.known.slots.within(start + range.0, range.1)
+            }
+            Some(Position::At(start)) => self.known.slots.from(start),
+            Some(_) => self.known.slots.all(),
+            None => return,
+        };
+        for slot in slots {
+            self.blend(slot, node);
+        }
+    }
+
+    fn library(&mut self, place: usize, name: &str) {
+        let site = self.known.body.code[place].next_ip();
+        let role = role(name);
+        let numbers = each(vector(0) | vector(1) | vector(2)).collect::<Vec<_>>();
+        let mut result = CLEAN;
+        match role {
+            Role::Silent => {}
+            Role::Pure => {
+                let integers = self.joined(&[0, 1, 2]);
+                let mut from: Vec<Node> = numbers.iter().map(|place| self.read(*place)).collect();
+                from.push(integers);
+                result = self.graph.join(&mut from);
+            }
+            Role::Steers => {
+                let all = self.joined(&[0, 1, 2, 3, 4, 5]);
+                self.graph.flow_to(all, Name::Steer);
+            }
+            Role::Parses => {
+                let all = self.joined(&[0, 1, 2]);
+                self.graph.flow_to(all, Name::Steer);
+                self.graph.flow_to(all, Name::Unknown);
+            }
+            Role::Keeps => {
+                let all = self.joined(&[0, 1]);
+                self.graph.flow_to(all, Name::Unknown);
+            }
+            Role::Copies(..) | Role::Appends | Role::Fills | Role::Looks(_) | Role::Duplicates => {
+                result = self.memory(place, site, role);
+            }
+            Role::Unknown => self.unknown(place),
+        }
+        self.clear();
+        self.result(result);
+        if role == Role::Pure {
+            for place in each(low(0) | low(1)) {
+                self.write(place, result);
+            }
+        }
+    }
+
+    /// A function of memory that is recorded.
+    fn memory(&mut self, place: usize, site: u64, role: Role) -> Node {
+        let all = self.joined(&[0, 1, 2]);
+        let length = self.program.length(self.known, place);
+        let (first, others) = (self.joined(&[0]), self.joined(&[1, 2]));
+        if role != Role::Fills {
+            self.graph.flow_to(all, Name::Steer);
+        }
+        match role {
+            Role::Copies(to, from) => {
+                let mut found = self.behind(place, from, (0, length));
+                found.push(self.graph.named(Name::Read(site)));
+                let found = self.graph.join(&mut found);
+                self.graph.flow_to(found, Name::Write(site));
+                self.leave(place, to, (0, length), found);
+                first
+            }
+            Role::Appends => {
+                let mut found = self.behind(place, 0, ANYWHERE);
+                found.extend(self.behind(place, 1, ANYWHERE));
+                found.push(self.graph.named(Name::Read(site)));
+                let found = self.graph.join(&mut found);
+                self.graph.flow_to(found, Name::Write(site));
+                self.graph.flow_to(found, Name::Steer);
+                self.leave(place, 0, ANYWHERE, found);
+                first
+            }
+            Role::Fills => {
+                let (byte, count) = (self.joined(&[1]), self.joined(&[2]));
+                self.graph.flow_to(first, Name::Steer);
+                self.graph.flow_to(count, Name::Steer);
+                self.graph.flow_to(byte, Name::Write(site));
+                self.leave(place, 0, (0, length), byte);
+                first
+            }
+            _ => {
+                let count = if role == Role::Looks(2) { 2 } else { 1 };
+                let mut found = vec![self.graph.named(Name::Read(site)), first, others];
+                for argument in 0..count {
+                    found.extend(self.behind(place, argument, ANYWHERE));
+                }
+                let found = self.graph.join(&mut found);
+                if role == Role::Duplicates {
+                    self.graph.flow_to(found, Name::Unknown);
+                }
+                found
+            }
+        }
+    }
+
+    /// A function that nobody knows: everything that reaches its arguments is lost.
+    fn unknown(&mut self, place: usize) {
+        let mut given = self.registers(PASSED & !general(RAX));
+        for argument in 0..6 {
+            given.extend(self.behind(place, argument, ANYWHERE));
+        }
+        if let Some(Some(top)) = self.facts.tops.get(&place) {
+            const WORDS: i64 = 8;
+            let slots = self.known.slots.within(*top, 8 * WORDS);
+            given.extend(slots.map(|slot| self.read(slot)));
+        }
+        for node in given {
+            self.graph.flow_to(node, Name::Unknown);
+        }
+    }
+
+    /// A function of the program.
+    fn own(&mut self, place: usize, callee: usize, is_jump: bool) {
+        let other = &self.program.known[callee];
+        for place in each(other.live & PASSED) {
+            let node = self.read(place);
+            self.graph.flow_to(node, Name::Given(callee, place));
+        }
+        self.pass_on_stack(place, callee, is_jump);
+        for argument in 0..6 {
+            for (offset, size) in &other.behind[argument].ranges {
+                for node in self.behind(place, argument, (*offset, *size)) {
+                    self.graph.flow_to(node, Name::Behind(callee, argument as u8, *offset, *size));
+                }
+            }
+        }
+        for argument in 0..6 {
+            for (offset, size) in &other.left[argument].ranges {
+                let left = self.graph.named(Name::Left(callee, argument as u8, *offset, *size));
+                self.leave(place, argument, (*offset, *size), left);
+            }
+        }
+        for place in each(VOLATILE & other.overwrites) {
+            if RETURNED >> place & 1 == 1 {
+                let returned = self.graph.named(Name::Returned(callee, place));
+                self.write(place, returned);
+            } else {
+                self.write(place, CLEAN);
+            }
+        }
+    }
+
+    fn pass_on_stack(&mut self, place: usize, callee: usize, is_jump: bool) {
+        let Some(Some(top)) = self.facts.tops.get(&place) else { return };
+        let first = if is_jump { *top } else { top - 8 };
+        for (start, end) in self.program.known[callee].slots.given() {
+            for slot in self.known.slots.within(first + start, end - start) {
+                let node = self.read(slot);
+                self.graph.flow_to(node, Name::GivenOnStack(callee, start));
+            }
+        }
+    }
+
+    fn indirect(&mut self, place: usize) {
+        let effect = &self.known.body.effects[place];
+        let it = &self.known.body.code[place];
+        if it.op_count() > 0 && it.op0_kind() == iced_x86::OpKind::Register {
+            let target = self.registers(super::places::places(it.op0_register()));
+            for node in target {
+                self.graph.flow_to(node, Name::Target);
+            }
+        }
+        for (number, memory) in effect.memory.iter().enumerate().filter(|(_, memory)| memory.read) {
+            for node in self.load((place, number), memory, self.facts.addresses[place][number]) {
+                self.graph.flow_to(node, Name::Target);
+            }
+        }
+        if let Some(Some(top)) = self.facts.tops.get(&place) {
+            const WORDS: i64 = 8;
+            for slot in self.known.slots.within(*top, 8 * WORDS) {
+                let node = self.read(slot);
+                self.graph.flow_to(node, Name::GivenToAny(REGISTERS));
+            }
+        }
+        self.call_any();
+    }
+
+    /// Any function that is pointed to may be the one that is called.
+    pub(super) fn call_any(&mut self) {
+        for place in each(PASSED) {
+            let node = self.read(place);
+            self.graph.flow_to(node, Name::GivenToAny(place));
+        }
+        for place in each(VOLATILE) {
+            let is_result = RETURNED >> place & 1 == 1;
+            let node = if is_result { self.graph.named(Name::ReturnedByAny(place)) } else { CLEAN };
+            self.write(place, node);
+        }
+    }
+}

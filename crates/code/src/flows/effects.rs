@@ -1,0 +1,201 @@
+//! What single instructions read and write.
+
+use iced_x86::{
+    FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register, RflagsBits,
+};
+
+use super::places::{CARRY, FLAGS, Registers, general, is_blurred, low, number, places};
+
+/// Memory that an instruction touches: where and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    /// A general register that is part of the address.
+    pub base: Option<usize>,
+    /// Another one, and what it is multiplied with.
+    pub index: Option<(usize, i64)>,
+    /// What is added.
+    pub plus: i64,
+    /// Whether the address is relative to the thread's block.
+    pub of_thread: bool,
+    /// How many bytes; 0: as many as a register says.
+    pub size: u32,
+    /// Whether it is read.
+    pub read: bool,
+    /// Whether it is written.
+    pub written: bool,
+}
+
+/// What an instruction reads and writes.
+#[derive(Clone, Default, Debug)]
+pub struct Effect {
+    /// Registers whose values go into what is written. What only makes up an address is not among them.
+    pub reads: Registers,
+    /// Registers that get a new value.
+    pub writes: Registers,
+    /// Those of them that may keep some of the old one.
+    pub keeps: Registers,
+    /// Memory that is touched.
+    pub memory: Vec<Memory>,
+}
+
+impl Memory {
+    /// The registers that make up the address.
+    pub fn address(&self) -> Registers {
+        let base = self.base.map_or(0, general);
+        base | self.index.map_or(0, |(index, _)| general(index))
+    }
+}
+
+/// What the instruction reads and writes.
+pub fn effect(factory: &mut InstructionInfoFactory, it: &Instruction) -> Effect {
+    let info = factory.info(it);
+    let mut effect = Effect::default();
+    let mut in_addresses = 0;
+    for used in info.used_memory() {
+        let (read, written) = access(used.access());
+        if !read && !written {
+            continue;
+        }
+        let repeated = it.has_rep_prefix() || it.has_repne_prefix();
+        let is_string = it.is_string_instruction();
+        let memory = Memory {
+            base: number(used.base()),
+            index: number(used.index()).map(|index| (index, i64::from(used.scale()))),
+            plus: used.displacement() as i64,
+            of_thread: matches!(used.segment(), Register::FS | Register::GS),
+            size: if is_string && repeated { 0 } else { used.memory_size().size() as u32 },
+            read,
+            written,
+        };
+        in_addresses |= memory.address();
+        effect.memory.push(memory);
+    }
+    if it.mnemonic() == Mnemonic::Lea {
+        in_addresses = 0;
+    }
+    let scalar = is_scalar(it);
+    let mut explicit: Registers = 0;
+    for operand in 0..it.op_count() {
+        if it.op_kind(operand) == OpKind::Register && access(info.op_access(operand)).0 {
+            explicit |= narrowed(it.op_register(operand), scalar || moves_low_half(it));
+        }
+    }
+    for used in info.used_registers() {
+        let register = used.register();
+        let (read, written) = access(used.access());
+        let taken = narrowed(register, scalar || moves_low_half(it));
+        if read && (explicit & taken != 0 || in_addresses & taken == 0 || has_silent_operands(it)) {
+            effect.reads |= taken;
+        }
+        if written {
+            let clears_the_rest = !effect.memory.is_empty() && moves_low_half(it);
+            let changed = if scalar && !clears_the_rest { taken } else { places(register) };
+            effect.writes |= changed;
+            let conditional = matches!(used.access(), OpAccess::CondWrite | OpAccess::ReadCondWrite);
+            if conditional || is_blurred(register) {
+                effect.keeps |= changed;
+            }
+        }
+    }
+    flags(it, &mut effect);
+    if is_same_whatever(it) {
+        effect.reads &= if it.mnemonic() == Mnemonic::Sbb { 1 << CARRY } else { 0 };
+    }
+    effect
+}
+
+fn access(access: OpAccess) -> (bool, bool) {
+    match access {
+        OpAccess::Read | OpAccess::CondRead => (true, false),
+        OpAccess::Write | OpAccess::CondWrite => (false, true),
+        OpAccess::ReadWrite | OpAccess::ReadCondWrite => (true, true),
+        OpAccess::None | OpAccess::NoMemAccess => (false, false),
+    }
+}
+
+fn flags(it: &Instruction, effect: &mut Effect) {
+    const OTHERS: u32 = RflagsBits::ZF | RflagsBits::SF | RflagsBits::OF | RflagsBits::PF | RflagsBits::AF;
+    let read = it.rflags_read();
+    if read & RflagsBits::CF != 0 {
+        effect.reads |= 1 << CARRY;
+    }
+    if read & OTHERS != 0 {
+        effect.reads |= 1 << FLAGS;
+    }
+    let set = it.rflags_written() | it.rflags_cleared() | it.rflags_set();
+    let gone = set | it.rflags_undefined();
+    // A shift by nothing leaves the flags as they are.
+    let may_shift_by_nothing = it.op_count() > 1 && it.op1_kind() == OpKind::Register && is_shift(it);
+    if gone & RflagsBits::CF != 0 {
+        effect.writes |= 1 << CARRY;
+        if may_shift_by_nothing {
+            effect.keeps |= 1 << CARRY;
+        }
+    }
+    if set & OTHERS != 0 {
+        effect.writes |= 1 << FLAGS;
+        if may_shift_by_nothing || gone & RflagsBits::ZF == 0 {
+            effect.keeps |= 1 << FLAGS;
+        }
+    }
+}
+
+fn is_shift(it: &Instruction) -> bool {
+    use Mnemonic::*;
+    matches!(it.mnemonic(), Shl | Shr | Sar | Sal | Rol | Ror | Rcl | Rcr | Shld | Shrd)
+}
+
+/// Whether it uses registers that are not written down, beside those of an address.
+fn has_silent_operands(it: &Instruction) -> bool {
+    use Mnemonic::*;
+    let one_operand = it.op_count() == 1 && it.mnemonic() == Imul;
+    let silent = matches!(it.mnemonic(), Mul | Div | Idiv | Cmpxchg | Cmpxchg8b | Cmpxchg16b | Xlatb);
+    one_operand || silent || it.is_string_instruction()
+}
+
+/// Whether the result is the same for all inputs, as when a register is cleared by subtracting it from itself.
+fn is_same_whatever(it: &Instruction) -> bool {
+    use Mnemonic::*;
+    let register = |operand| it.op_kind(operand) == OpKind::Register;
+    let same = |a, b| register(a) && register(b) && it.op_register(a) == it.op_register(b);
+    let clears = matches!(
+        it.mnemonic(),
+        Xor | Sub | Sbb | Pxor | Xorps | Xorpd | Psubd | Psubq | Psubb | Pcmpeqd | Pcmpeqb | Pcmpeqw
+    );
+    let clears_third = matches!(it.mnemonic(), Vpxor | Vxorps | Vxorpd | Vpcmpeqd | Vpxord | Vpxorq);
+    let immediate = |value: u64| {
+        it.op_count() == 2 && !register(1) && it.op1_kind() != OpKind::Memory && it.immediate(1) == value
+    };
+    match it.op_count() {
+        2 if clears => same(0, 1),
+        2 if it.mnemonic() == And && register(0) => immediate(0),
+        2 if it.mnemonic() == Or && register(0) => immediate(u64::MAX),
+        3 if clears_third => same(1, 2),
+        _ => false,
+    }
+}
+
+fn narrowed(register: Register, scalar: bool) -> Registers {
+    if scalar && register.is_vector_register() { low(register.number()) } else { places(register) }
+}
+
+/// Whether it moves the low half of a vector register; from memory, it clears the rest.
+fn moves_low_half(it: &Instruction) -> bool {
+    use Mnemonic::*;
+    !it.is_string_instruction() && matches!(it.mnemonic(), Movq | Movd | Movss | Movsd)
+}
+
+/// Whether it works on the low half of vector registers only.
+fn is_scalar(it: &Instruction) -> bool {
+    use Mnemonic::*;
+    if it.flow_control() != FlowControl::Next || it.is_string_instruction() {
+        return false;
+    }
+    matches!(
+        it.mnemonic(),
+        Addss | Addsd | Subss | Subsd | Mulss | Mulsd | Divss | Divsd | Sqrtss | Sqrtsd | Minss | Minsd
+            | Maxss | Maxsd | Cvtsi2ss | Cvtsi2sd | Cvtss2sd | Cvtsd2ss | Cvttss2si | Cvttsd2si | Cvtss2si
+            | Cvtsd2si | Roundss | Roundsd | Movss | Movsd | Comiss | Comisd | Ucomiss | Ucomisd | Cmpss
+            | Cmpsd
+    )
+}

@@ -1,0 +1,175 @@
+//! What becomes of the values that are read, from the graph of all values.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::graph::{Graph, Name, Node};
+use super::library::{Role, role};
+use super::places::{RAX, REGISTERS, RETURNED, each, general};
+use super::program::Program;
+use super::value::{Atom, Value};
+use super::{Fate, Flows, announces::Announces};
+use crate::{Announcement, Callee};
+
+/// What the compiler's start-up code consists of. It runs before and after the program.
+const START_UP: &[&str] = &[
+    "_start", "_init", "_fini", "deregister_tm_clones", "register_tm_clones", "__do_global_dtors_aux",
+    "frame_dummy", "__libc_csu_init", "__libc_csu_fini", "_dl_relocate_static_pie",
+];
+
+impl Program<'_> {
+    /// Connects functions with whoever calls them through a pointer or from outside.
+    pub fn connect(&self, graph: &mut Graph) {
+        let routines = self.routines();
+        for (number, known) in self.known.iter().enumerate() {
+            let function = known.body.function;
+            let is_routine = routines.as_ref().map_or(function.is_pointed_to, |it| it.contains(&function.start));
+            if is_routine || function.name == "main" {
+                for place in each(general(RAX)) {
+                    let result = graph.named(Name::Returned(number, place));
+                    graph.flow_to(result, Name::Steer);
+                }
+            }
+            if !function.is_pointed_to {
+                continue;
+            }
+            for place in each(known.live) {
+                let (from, to) = (graph.named(Name::GivenToAny(place)), graph.named(Name::Given(number, place)));
+                graph.flow(from, to);
+            }
+            for (start, _) in known.slots.given() {
+                let from = graph.named(Name::GivenToAny(REGISTERS));
+                graph.flow_to(from, Name::GivenOnStack(number, start));
+            }
+            for place in each(RETURNED & known.overwrites) {
+                let (from, to) = (graph.named(Name::Returned(number, place)), graph.named(Name::ReturnedByAny(place)));
+                graph.flow(from, to);
+            }
+        }
+    }
+
+    /// The functions that threads begin with. None if they cannot be told.
+    fn routines(&self) -> Option<BTreeSet<u64>> {
+        let mut routines = BTreeSet::new();
+        for known in &self.known {
+            for (place, callee) in &known.body.calls {
+                let argument = match callee {
+                    Callee::Import(name) if name == "pthread_create" => 2,
+                    Callee::Import(name) if name == "thrd_create" => 1,
+                    _ => continue,
+                };
+                let facts = known.facts.as_ref()?;
+                let arguments = facts.arguments.get(place)?;
+                routines.insert(facts.values.as_address(arguments[argument])?);
+            }
+        }
+        Some(routines)
+    }
+
+    /// The functions called that may look at memory without anybody seeing it.
+    fn sees_all(&self) -> BTreeSet<String> {
+        let mut names = BTreeSet::new();
+        for known in self.known.iter().filter(|known| !START_UP.contains(&known.body.function.name.as_str())) {
+            for (place, callee) in &known.body.calls {
+                let Callee::Import(name) = callee else { continue };
+                let looks = match role(name) {
+                    Role::Unknown => Announces::of(callee).is_none(),
+                    Role::Parses => !self.is_given_from_outside(known, *place),
+                    _ => false,
+                };
+                if looks {
+                    names.insert(name.clone());
+                }
+            }
+        }
+        names
+    }
+
+    /// Whether a call's first argument is one of the texts that the program was started with.
+    fn is_given_from_outside(&self, known: &super::program::Known<'_>, place: usize) -> bool {
+        let Some(facts) = &known.facts else { return false };
+        let Some(Atom::Made(by, _)) = facts.arguments.get(&place).and_then(|it| facts.values.as_atom(it[0])) else {
+            return false;
+        };
+        if let Some(Callee::Import(name)) = known.body.calls.get(&(by as usize)) {
+            return name == "getenv" || name == "secure_getenv";
+        }
+        let of_main = |address: &Value| {
+            matches!(super::program::pointed(facts, *address), Some((1, _))) && known.body.function.name == "main"
+        };
+        facts.addresses[by as usize].iter().any(of_main)
+    }
+}
+
+/// Gathers the fates of all values that are read.
+pub fn flows(program: &Program<'_>, graph: &Graph) -> Flows {
+    let mut sinks: HashMap<Node, Name> = HashMap::new();
+    let (mut reads, mut unbound) = (BTreeMap::new(), Vec::new());
+    for (name, node) in graph.names() {
+        match name {
+            Name::Branch(_) | Name::Write(_) | Name::Steer | Name::Target | Name::Unknown => {
+                sinks.insert(node, name);
+            }
+            Name::Read(site) => {
+                reads.insert(site, node);
+            }
+            Name::Unbound(function, place) => unbound.push((function, place, node)),
+            _ => {}
+        }
+    }
+    let mut is_sink = vec![false; graph.len()];
+    for node in sinks.keys() {
+        is_sink[*node as usize] = true;
+    }
+    let mut arrows = graph.arrows();
+    let mut fate_of = |node: Node| {
+        let mut fate = Fate::default();
+        let mut only_target = true;
+        arrows.reach(node, |reached| {
+            if is_sink[reached as usize] {
+                only_target &= sinks[&reached] == Name::Target;
+                fate.add(sinks[&reached]);
+            }
+        });
+        fate.branches.sort_unstable();
+        fate.writes.sort_unstable();
+        (fate, only_target)
+    };
+    let mut fates: BTreeMap<u64, Fate> = reads.iter().map(|(site, node)| (*site, fate_of(*node).0)).collect();
+    let mut sees_all = program.sees_all();
+    for (function, _, node) in unbound {
+        if fate_of(node).1 {
+            continue;
+        }
+        let known = &program.known[function];
+        if !known.body.calls.values().any(|callee| Announcement::of(callee).is_some()) {
+            let name = &known.body.function.name;
+            if !START_UP.contains(&name.as_str()) {
+                sees_all.insert(name.clone());
+            }
+            continue;
+        }
+        for place in known.body.calls.keys() {
+            if let Some(fate) = fates.get_mut(&known.body.code[*place].next_ip()) {
+                fate.unknown = true;
+            }
+        }
+    }
+    let mut deciders: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for (site, fate) in &fates {
+        for branch in &fate.branches {
+            deciders.entry(*branch).or_default().push(*site);
+        }
+    }
+    Flows { fates, deciders, sees_all: sees_all.into_iter().collect() }
+}
+
+impl Fate {
+    fn add(&mut self, name: Name) {
+        match name {
+            Name::Branch(address) => self.branches.push(address),
+            Name::Write(site) => self.writes.push(site),
+            Name::Steer | Name::Target => self.steers = true,
+            _ => self.unknown = true,
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! What is known of all functions before their values are followed.
+
+use std::collections::{BTreeSet, HashMap};
+
+use iced_x86::FlowControl;
+
+use super::announces::{Announces, Atomic};
+use super::bind::{Bindings, bind};
+use super::body::Body;
+use super::evaluate::{Facts, evaluate};
+use super::library::{Role, role};
+use super::places::{ARGUMENTS, PASSED, RDI, RETURNED, Registers, VOLATILE, general};
+use super::slots::Slots;
+use super::value::{Position, Value};
+use crate::image::Image;
+use crate::{Callee, Code};
+
+/// How far from an argument's pointer a function reads or writes.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Reach {
+    /// Offsets and sizes.
+    pub ranges: BTreeSet<(i64, i64)>,
+}
+
+/// Offset and size of what may lie anywhere.
+pub const ANYWHERE: (i64, i64) = (i64::MIN, i64::MAX);
+
+impl Reach {
+    const MOST: usize = 64;
+
+    fn add(&mut self, range: (i64, i64)) -> bool {
+        if self.ranges.contains(&ANYWHERE) {
+            return false;
+        }
+        if range == ANYWHERE || self.ranges.len() >= Reach::MOST {
+            self.ranges = BTreeSet::from([ANYWHERE]);
+            return true;
+        }
+        self.ranges.insert(range)
+    }
+}
+
+/// A function and what is known of it.
+pub struct Known<'a> {
+    /// Its code.
+    pub body: Body<'a>,
+    /// What its registers hold; none if its code cannot be followed.
+    pub facts: Option<Facts>,
+    /// Its accesses and their announcements.
+    pub bindings: Bindings,
+    /// Its frame.
+    pub slots: Slots,
+    /// Registers whose first value it may use.
+    pub live: Registers,
+    /// Registers that it may overwrite.
+    pub overwrites: Registers,
+    /// For each argument register: what it reads behind the pointer there.
+    pub behind: [Reach; 6],
+    /// What it writes there.
+    pub left: [Reach; 6],
+}
+
+/// All functions.
+pub struct Program<'a> {
+    /// The file.
+    pub image: &'a Image<'a>,
+    /// The functions.
+    pub known: Vec<Known<'a>>,
+    /// Their numbers, by where they begin.
+    pub numbers: HashMap<u64, usize>,
+}
+
+impl<'a> Program<'a> {
+    /// Reads all functions.
+    pub fn read(code: &'a Code, image: &'a Image<'a>) -> Program<'a> {
+        let mut known = Vec::new();
+        let mut numbers = HashMap::new();
+        for function in code.functions() {
+            let Some(body) = Body::read(code, image, function) else { continue };
+            let mut facts = evaluate(&body, image).filter(|facts| is_clear(&body, facts));
+            let bindings = match &mut facts {
+                Some(facts) => bind(&body, facts, |facts, address| is_free(image, facts, address)),
+                None => Bindings::default(),
+            };
+            numbers.insert(function.start, known.len());
+            known.push(Known {
+                body,
+                facts,
+                bindings,
+                slots: Slots::default(),
+                live: 0,
+                overwrites: 0,
+                behind: Default::default(),
+                left: Default::default(),
+            });
+        }
+        let mut program = Program { image, known, numbers };
+        program.reach();
+        for number in 0..program.known.len() {
+            program.known[number].slots = program.slots(number);
+        }
+        program.overwrites();
+        while (0..program.known.len()).rev().fold(false, |changed, it| program.live(it) | changed) {}
+        program
+    }
+
+    /// The number of the function that a call reaches.
+    pub fn callee(&self, callee: &Callee) -> Option<usize> {
+        match callee {
+            Callee::Function(start) => self.numbers.get(start).copied(),
+            _ => None,
+        }
+    }
+
+    /// The parts of memory behind argument pointers that a call reads and writes: argument, offset and size.
+    fn touched(&self, known: &Known<'_>, place: usize) -> (Vec<Touched>, Vec<Touched>) {
+        let callee = known.body.calls[&place];
+        let all = |arguments: &[usize]| arguments.iter().map(|it| (*it, ANYWHERE)).collect();
+        if let Some(Announces::Makes(Atomic::CompareInto, size)) = Announces::of(callee) {
+            return (vec![(1, (0, size))], vec![(1, (0, size))]);
+        }
+        if let Some(callee) = self.callee(callee) {
+            let list = |reach: &[Reach; 6]| {
+                let ranges = |(argument, reach): (usize, &Reach)| {
+                    reach.ranges.iter().map(move |range| (argument, *range)).collect::<Vec<_>>()
+                };
+                reach.iter().enumerate().flat_map(ranges).collect()
+            };
+            return (list(&self.known[callee].behind), list(&self.known[callee].left));
+        }
+        let Callee::Import(name) = callee else { return (Vec::new(), Vec::new()) };
+        match role(name) {
+            Role::Copies(to, from) => {
+                let length = self.length(known, place);
+                (vec![(from, (0, length))], vec![(to, (0, length))])
+            }
+            Role::Appends => (all(&[0, 1]), all(&[0])),
+            Role::Fills => (Vec::new(), vec![(0, (0, self.length(known, place)))]),
+            Role::Looks(2) => (all(&[0, 1]), Vec::new()),
+            Role::Looks(_) | Role::Duplicates => (all(&[0]), Vec::new()),
+            Role::Unknown if Announces::of(callee).is_none() => (all(&[0, 1, 2, 3, 4, 5]), Vec::new()),
+            _ => (Vec::new(), Vec::new()),
+        }
+    }
+
+    /// How many bytes a function of memory touches, where its third argument says so.
+    pub fn length(&self, known: &Known<'_>, place: usize) -> i64 {
+        let Callee::Import(name) = known.body.calls[&place] else { return i64::MAX };
+        let has_length = !name.ends_with("strcpy");
+        let argument = if name.ends_with("bzero") { 1 } else { 2 };
+        let facts = known.facts.as_ref().filter(|_| has_length);
+        let length = facts.and_then(|facts| facts.values.as_constant(facts.arguments.get(&place)?[argument]));
+        length.filter(|length| *length > 0).unwrap_or(i64::MAX)
+    }
+
+    /// Finds out what functions touch behind the pointers that they are given.
+    fn reach(&mut self) {
+        for known in &mut self.known {
+            let Some(facts) = &known.facts else {
+                for argument in 0..6 {
+                    known.behind[argument].add(ANYWHERE);
+                    known.left[argument].add(ANYWHERE);
+                }
+                continue;
+            };
+            for (place, addresses) in facts.addresses.iter().enumerate() {
+                for (memory, address) in known.body.effects[place].memory.iter().zip(addresses) {
+                    let Some((argument, offset)) = pointed(facts, *address) else { continue };
+                    let size = i64::from(memory.size);
+                    let range = offset.filter(|_| size > 0).map_or(ANYWHERE, |offset| (offset, size));
+                    if memory.read {
+                        known.behind[argument].add(range);
+                    }
+                    if memory.written {
+                        known.left[argument].add(range);
+                    }
+                }
+            }
+        }
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for number in 0..self.known.len() {
+                let (mut read, mut written) = (Vec::new(), Vec::new());
+                let known = &self.known[number];
+                let Some(facts) = &known.facts else { continue };
+                for (place, arguments) in &facts.arguments {
+                    if !known.body.calls.contains_key(place) {
+                        continue;
+                    }
+                    let (reads, writes) = self.touched(known, *place);
+                    let shift = |(argument, range): &Touched| {
+                        let (mine, offset) = pointed(facts, arguments[*argument])?;
+                        Some((mine, shifted(*range, offset)))
+                    };
+                    read.extend(reads.iter().filter_map(shift));
+                    written.extend(writes.iter().filter_map(shift));
+                }
+                let known = &mut self.known[number];
+                for (argument, range) in read {
+                    changed |= known.behind[argument].add(range);
+                }
+                for (argument, range) in written {
+                    changed |= known.left[argument].add(range);
+                }
+            }
+        }
+    }
+
+    fn slots(&self, number: usize) -> Slots {
+        let known = &self.known[number];
+        let Some(facts) = &known.facts else { return Slots::default() };
+        let mut reached = Vec::new();
+        for (place, arguments) in &facts.arguments {
+            for value in arguments {
+                if let Some(Position::At(offset)) = facts.values.position(*value) {
+                    reached.push((offset, 1));
+                }
+            }
+            if !known.body.calls.contains_key(place) {
+                continue;
+            }
+            let (reads, writes) = self.touched(known, *place);
+            for (argument, (offset, size)) in reads.into_iter().chain(writes) {
+                if let Some(Position::At(start)) = facts.values.position(arguments[argument])
+                    && (offset, size) != ANYWHERE
+                    && size < i64::from(u32::MAX)
+                {
+                    reached.push((start + offset, size));
+                }
+            }
+        }
+        Slots::cut(&known.body, facts, &reached)
+    }
+
+    /// Finds out which registers functions may overwrite, by themselves and by what they call.
+    fn overwrites(&mut self) {
+        for known in &mut self.known {
+            let own = known.body.effects.iter().fold(0, |all, effect| all | effect.writes);
+            known.overwrites = if known.facts.is_some() { own } else { VOLATILE };
+        }
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for number in 0..self.known.len() {
+                let of = |callee: &&Callee| match self.callee(callee) {
+                    Some(callee) => self.known[callee].overwrites,
+                    None => VOLATILE,
+                };
+                let all = self.known[number].body.calls.values().map(|callee| of(&callee));
+                let all = { all }.fold(self.known[number].overwrites, |all, more| all | more);
+                changed |= all != self.known[number].overwrites;
+                self.known[number].overwrites = all;
+            }
+        }
+    }
+
+    /// Finds out which registers a function may use as they were given; says whether there are more than before.
+    fn live(&mut self, number: usize) -> bool {
+        let body = &self.known[number].body;
+        let mut begins = vec![0; body.pieces.len()];
+        let mut left: BTreeSet<usize> = (0..body.pieces.len()).collect();
+        while let Some(piece) = left.pop_last() {
+            let mut live: Registers =
+                body.pieces[piece].next.iter().map(|next| begins[*next]).fold(0, |all, more| all | more);
+            for place in body.pieces[piece].code.clone().rev() {
+                let effect = &body.effects[place];
+                match body.calls.get(&place) {
+                    Some(callee) => live = self.live_before(callee, live),
+                    None if body.code[place].flow_control() == FlowControl::Return => live |= RETURNED,
+                    None if body.code[place].flow_control() == FlowControl::IndirectBranch => live |= PASSED,
+                    None => {}
+                }
+                if !body.calls.contains_key(&place) {
+                    live &= !(effect.writes & !effect.keeps);
+                }
+                live |= effect.reads;
+                live |= effect.memory.iter().fold(0, |all, memory| all | memory.address());
+            }
+            if live != begins[piece] {
+                begins[piece] = live;
+                left.extend(&body.pieces[piece].before);
+            }
+        }
+        let live = if self.known[number].facts.is_some() { begins[body.entrance] & PASSED } else { PASSED };
+        std::mem::replace(&mut self.known[number].live, live) != live
+    }
+
+    fn live_before(&self, callee: &Callee, after: Registers) -> Registers {
+        if let Some(callee) = self.callee(callee) {
+            return after | self.known[callee].live;
+        }
+        let used = match Announces::of(callee) {
+            Some(Announces::Access { .. } | Announces::Nothing) => general(RDI),
+            _ => PASSED,
+        };
+        (after & !VOLATILE) | used
+    }
+}
+
+/// An argument, and offset and size of what is touched behind it.
+type Touched = (usize, (i64, i64));
+
+/// A range behind a pointer that is itself so far behind another one.
+pub fn shifted(range: (i64, i64), by: Option<i64>) -> (i64, i64) {
+    match by {
+        Some(by) if range != ANYWHERE => (range.0.saturating_add(by), range.1),
+        _ => ANYWHERE,
+    }
+}
+
+/// The argument that an address is counted from, and the offset if it is known.
+pub fn pointed(facts: &Facts, address: Value) -> Option<(usize, Option<i64>)> {
+    let (register, offset) = facts.values.from_entry(address)?;
+    let argument = ARGUMENTS.iter().position(|it| *it == usize::from(register))?;
+    Some((argument, offset))
+}
+
+/// Whether what lies at an address is known without an announcement: the function's own frame, data that never changes.
+fn is_free(image: &Image<'_>, facts: &Facts, address: Value) -> bool {
+    const CANARY: i64 = 0x28;
+    if matches!(facts.values.position(address), Some(Position::At(_) | Position::Somewhere)) {
+        return true;
+    }
+    let (mut terms, plus) = facts.values.parts(address);
+    let of_thread = terms.next() == Some((super::value::Atom::Thread, 1)) && terms.next().is_none();
+    let is_canary = of_thread && (plus == CANARY || plus == 0);
+    is_canary || is_constant(image, facts, address)
+}
+
+/// Whether an address lies in data that never changes.
+pub fn is_constant(image: &Image<'_>, facts: &Facts, address: Value) -> bool {
+    facts.values.counted_from(address).is_some_and(|from| image.constant(from).is_some())
+}
+
+/// Whether all jumps are known: through a table, or out of the function with the frame gone.
+fn is_clear(body: &Body<'_>, facts: &Facts) -> bool {
+    let unclear = body.code.iter().enumerate().filter(|(place, it)| {
+        it.flow_control() == FlowControl::IndirectBranch
+            && !body.switches.contains(place)
+            && !body.calls.contains_key(place)
+            && facts.tops.get(place).is_some_and(|top| *top != Some(0))
+    });
+    let returns_twice = |callee: &&&Callee| {
+        matches!(callee, Callee::Import(name) if name.contains("setjmp"))
+    };
+    { unclear }.next().is_none() && !body.calls.values().any(|it| returns_twice(&it))
+}

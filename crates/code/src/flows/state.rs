@@ -1,0 +1,113 @@
+//! What registers and frame hold at one moment.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use super::places::RSP;
+use super::value::{Atom, Keeper, Shape, Value, Values};
+
+/// The frame: what is known to lie at offsets from the stack pointer's first value, and how long it is.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Frame {
+    slots: BTreeMap<i64, (u32, Value)>,
+}
+
+/// What registers and frame hold.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct State {
+    /// The general registers.
+    pub registers: [Value; 16],
+    /// The frame.
+    pub frame: Frame,
+}
+
+/// The longest that a slot may be.
+const LONGEST: i64 = 64;
+
+impl Frame {
+    fn overlapping(&self, offset: i64, size: u32) -> Vec<i64> {
+        let near = self.slots.range(offset - LONGEST..offset + i64::from(size));
+        near.filter(|(at, (long, _))| **at + i64::from(*long) > offset).map(|(at, _)| *at).collect()
+    }
+
+    /// What lies in the frame. If nothing is known of it, it is `loaded` from now on.
+    pub fn load(&mut self, values: &mut Values, offset: i64, size: u32, loaded: Value) -> Value {
+        match self.slots.get(&offset) {
+            Some((long, value)) if *long == size => return *value,
+            Some((long, value)) if *long > size && matches!(size, 1 | 2 | 4) => {
+                let value = *value;
+                return values.part(Shape::Zero(8 * size as u8), value);
+            }
+            _ => {}
+        }
+        if self.overlapping(offset, size).is_empty() {
+            self.slots.insert(offset, (size, loaded));
+        }
+        loaded
+    }
+
+    /// Puts something into the frame.
+    pub fn store(&mut self, offset: i64, size: u32, value: Value) {
+        for at in self.overlapping(offset, size) {
+            self.slots.remove(&at);
+        }
+        self.slots.insert(offset, (size, value));
+    }
+
+    /// Forgets what others can reach, who have the address of some parts.
+    pub fn forget(&mut self, given_away: &BTreeSet<i64>) {
+        let Some(lowest) = given_away.first() else { return };
+        self.slots.retain(|at, _| at < lowest || *at >= 0);
+    }
+}
+
+impl State {
+    /// What holds when a function begins.
+    pub fn first(values: &mut Values) -> State {
+        let entry = |number| if number == RSP { Atom::Stack } else { Atom::Entry(number as u8) };
+        let registers = std::array::from_fn(|number| values.atom(entry(number)));
+        State { registers, frame: Frame::default() }
+    }
+
+    /// What a keeper holds.
+    pub fn kept(&self, keeper: Keeper) -> Option<Value> {
+        match keeper {
+            Keeper::Register(number) => Some(self.registers[usize::from(number)]),
+            Keeper::Slot(offset) => self.frame.slots.get(&offset).map(|(_, value)| *value),
+        }
+    }
+
+    /// What holds where ways come together. What differs gets a name of its own, and keeps it: `joined` remembers.
+    pub fn joined(
+        values: &mut Values,
+        piece: u32,
+        ways: &[&State],
+        joined: &mut HashSet<(u32, Keeper)>,
+    ) -> State {
+        let mut together = |keeper: Keeper, all: &mut dyn Iterator<Item = Value>| {
+            let all: Vec<Value> = all.collect();
+            if all.iter().any(|it| *it != all[0]) {
+                joined.insert((piece, keeper));
+                if all.iter().any(|it| values.position(*it).is_some()) {
+                    values.blurred.insert((piece, keeper));
+                }
+            }
+            match all.first() {
+                Some(value) if !joined.contains(&(piece, keeper)) => *value,
+                _ => values.atom(Atom::Join(piece, keeper)),
+            }
+        };
+        let registers = std::array::from_fn(|number| {
+            together(Keeper::Register(number as u8), &mut ways.iter().map(|way| way.registers[number]))
+        });
+        let mut frame = Frame::default();
+        let Some((first, others)) = ways.split_first() else { return State { registers, frame } };
+        for (offset, (size, _)) in &first.frame.slots {
+            let there = |way: &&State| way.frame.slots.get(offset).is_some_and(|(long, _)| long == size);
+            if others.iter().all(there) {
+                let mut all = ways.iter().map(|way| way.frame.slots[offset].1);
+                frame.slots.insert(*offset, (*size, together(Keeper::Slot(*offset), &mut all)));
+            }
+        }
+        State { registers, frame }
+    }
+}

@@ -1,0 +1,39 @@
+//! Functions whose code cannot be followed.
+
+use super::announces::Announces;
+use super::library::role;
+use super::graph::{Graph, Name};
+use super::places::{PASSED, RETURNED, each};
+use super::program::{ANYWHERE, Program};
+
+/// Lets everything that comes near the function be unknown: what it is given, what it reads, what the functions return that it calls.
+pub fn wire(program: &Program<'_>, number: usize, graph: &mut Graph) {
+    let known = &program.known[number];
+    let unknown = graph.named(Name::Unknown);
+    for place in each(PASSED) {
+        let given = graph.named(Name::Given(number, place));
+        graph.flow(given, unknown);
+    }
+    for argument in 0..6 {
+        let behind = graph.named(Name::Behind(number, argument, ANYWHERE.0, ANYWHERE.1));
+        graph.flow(behind, unknown);
+    }
+    for (place, callee) in &known.body.calls {
+        let site = known.body.code[*place].next_ip();
+        let reads = match Announces::of(callee) {
+            Some(Announces::Access { .. } | Announces::Makes(..)) => true,
+            Some(Announces::Nothing) => false,
+            None => matches!(callee, crate::Callee::Import(name) if role(name).is_recorded()),
+        };
+        if reads {
+            let read = graph.named(Name::Read(site));
+            graph.flow(read, unknown);
+        }
+        if let Some(callee) = program.callee(callee) {
+            for place in each(RETURNED) {
+                let returned = graph.named(Name::Returned(callee, place));
+                graph.flow(returned, unknown);
+            }
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! Follows values through the instructions of a function.
+//!
+//! Within a piece it is known which value each place holds. What a piece finds in a place when it begins gets a
+//! value of its own only if somebody asks for it, and then comes from all pieces before.
+
+use std::collections::HashMap;
+
+use iced_x86::{FlowControl, Mnemonic};
+
+use super::bind::Bound;
+use super::effects::Memory;
+use super::graph::{CLEAN, Graph, Name, Node};
+use super::places::{self, FLAGS, PASSED, Place, RAX, RCX, REGISTERS, RETURNED, RSP, Registers, each, general};
+use super::program::{ANYWHERE, Known, Program, is_constant, pointed};
+use super::value::{Position, Value};
+
+/// Follows the values of one function.
+pub struct Wiring<'a> {
+    pub(super) program: &'a Program<'a>,
+    pub(super) number: usize,
+    pub(super) known: &'a Known<'a>,
+    pub(super) facts: &'a super::evaluate::Facts,
+    pub(super) graph: &'a mut Graph,
+    piece: usize,
+    now: HashMap<Place, Node>,
+    ends: Vec<HashMap<Place, Node>>,
+    beginnings: HashMap<(usize, Place), Node>,
+    asked: Vec<(usize, Place)>,
+}
+
+/// Follows the values of the function with this number, if its code can be followed.
+pub fn wire(program: &Program<'_>, number: usize, graph: &mut Graph) {
+    let known = &program.known[number];
+    let Some(facts) = &known.facts else { return super::unclear::wire(program, number, graph) };
+    let mut wiring = Wiring {
+        program,
+        number,
+        known,
+        facts,
+        graph,
+        piece: 0,
+        now: HashMap::new(),
+        ends: Vec::new(),
+        beginnings: HashMap::new(),
+        asked: Vec::new(),
+    };
+    for piece in 0..known.body.pieces.len() {
+        wiring.piece = piece;
+        if facts.ends[piece].is_some() {
+            for place in known.body.pieces[piece].code.clone() {
+                wiring.step(place);
+            }
+        }
+        let end = std::mem::take(&mut wiring.now);
+        wiring.ends.push(end);
+    }
+    wiring.come_together();
+}
+
+impl Wiring<'_> {
+    /// What a place holds.
+    pub(super) fn read(&mut self, place: Place) -> Node {
+        match self.now.get(&place) {
+            Some(node) => *node,
+            None => self.beginning(self.piece, place),
+        }
+    }
+
+    /// Lets a place hold something else.
+    pub(super) fn write(&mut self, place: Place, node: Node) {
+        self.now.insert(place, node);
+    }
+
+    /// Lets a place hold something else as well.
+    pub(super) fn blend(&mut self, place: Place, node: Node) {
+        if node != CLEAN {
+            let old = self.read(place);
+            let both = self.graph.join(&mut vec![old, node]);
+            self.write(place, both);
+        }
+    }
+
+    /// What a set of registers holds.
+    pub(super) fn registers(&mut self, set: Registers) -> Vec<Node> {
+        each(set & !general(RSP)).map(|place| self.read(place)).collect()
+    }
+
+    fn beginning(&mut self, piece: usize, place: Place) -> Node {
+        if let Some(node) = self.beginnings.get(&(piece, place)) {
+            return *node;
+        }
+        let ways = &self.known.body.pieces[piece].before;
+        let node = match piece == self.known.body.entrance {
+            true if ways.is_empty() => self.given(place),
+            false if ways.is_empty() => CLEAN,
+            _ => {
+                self.asked.push((piece, place));
+                self.graph.node()
+            }
+        };
+        self.beginnings.insert((piece, place), node);
+        node
+    }
+
+    /// What a place holds when the function begins.
+    fn given(&mut self, place: Place) -> Node {
+        if place < REGISTERS {
+            let is_passed = PASSED >> place & 1 == 1;
+            return if is_passed { self.graph.named(Name::Given(self.number, place)) } else { CLEAN };
+        }
+        let (start, _) = self.known.slots.bounds(place);
+        if start >= 8 { self.graph.named(Name::GivenOnStack(self.number, start)) } else { CLEAN }
+    }
+
+    /// Connects what was asked for at the beginnings of pieces with what the pieces before have left.
+    fn come_together(&mut self) {
+        while let Some((piece, place)) = self.asked.pop() {
+            let to = self.beginnings[&(piece, place)];
+            if piece == self.known.body.entrance {
+                let given = self.given(place);
+                self.graph.flow(given, to);
+            }
+            for before in &self.known.body.pieces[piece].before {
+                let from = match self.ends[*before].get(&place) {
+                    Some(node) => *node,
+                    None => self.beginning(*before, place),
+                };
+                self.graph.flow(from, to);
+            }
+        }
+    }
+
+    fn step(&mut self, place: usize) {
+        let it = &self.known.body.code[place];
+        let effect = &self.known.body.effects[place];
+        if it.flow_control() == FlowControl::ConditionalBranch {
+            let registers = effect.reads;
+            for node in self.registers(registers) {
+                self.graph.flow_to(node, Name::Branch(it.ip()));
+            }
+        }
+        if let Some(callee) = self.known.body.calls.get(&place) {
+            return self.call(place, callee);
+        }
+        match it.flow_control() {
+            FlowControl::Return => return self.give_back(),
+            FlowControl::IndirectBranch => return self.jump(place),
+            FlowControl::ConditionalBranch if effect.writes == 0 => return,
+            _ => {}
+        }
+        let (mut reads, mut writes) = (effect.reads, effect.writes & !general(RSP));
+        if it.is_string_instruction() {
+            let value = matches!(it.mnemonic(), Mnemonic::Stosb | Mnemonic::Stosw | Mnemonic::Stosd | Mnemonic::Stosq)
+                || matches!(it.mnemonic(), Mnemonic::Scasb | Mnemonic::Scasw | Mnemonic::Scasd | Mnemonic::Scasq);
+            reads &= if value { general(RAX) } else { 0 };
+            writes &= general(RAX) | 1 << FLAGS | 1 << places::CARRY;
+            if it.has_rep_prefix() || it.has_repne_prefix() {
+                let count = self.registers(general(RCX));
+                self.steer(count);
+            }
+        }
+        let mut from = self.registers(reads);
+        for (number, memory) in effect.memory.iter().enumerate() {
+            let address = self.facts.addresses[place][number];
+            self.steered(memory, address);
+            if memory.read {
+                from.extend(self.load((place, number), memory, address));
+            }
+        }
+        let value = self.graph.join(&mut from);
+        if effect.writes & general(RSP) != 0 {
+            self.graph.flow_to(value, Name::Steer);
+        }
+        for place in each(writes) {
+            if effect.keeps >> place & 1 == 1 { self.blend(place, value) } else { self.write(place, value) }
+        }
+        for (number, memory) in effect.memory.iter().enumerate().filter(|(_, memory)| memory.written) {
+            self.store((place, number), memory, self.facts.addresses[place][number], value);
+        }
+    }
+
+    /// Notes that values decide what is used.
+    pub(super) fn steer(&mut self, nodes: Vec<Node>) {
+        for node in nodes {
+            self.graph.flow_to(node, Name::Steer);
+        }
+    }
+
+    /// The registers of an address decide what is touched, unless it is the function's own or never changes.
+    fn steered(&mut self, memory: &Memory, address: Value) {
+        let own = matches!(self.facts.values.position(address), Some(Position::At(_) | Position::Somewhere));
+        if !own && !is_constant(self.program.image, self.facts, address) {
+            let nodes = self.registers(memory.address());
+            self.steer(nodes);
+        }
+    }
+
+    pub(super) fn load(&mut self, key: (usize, usize), memory: &Memory, address: Value) -> Vec<Node> {
+        let mut from = Vec::new();
+        let position = self.facts.values.position(address);
+        match position {
+            Some(Position::At(offset)) => {
+                let slots = match memory.size {
+                    0 => self.known.slots.from(offset),
+                    size => self.known.slots.within(offset, i64::from(size)),
+                };
+                from.extend(slots.map(|slot| self.read(slot)));
+            }
+            Some(_) => from.extend(self.known.slots.all().map(|slot| self.read(slot))),
+            None => {}
+        }
+        if !matches!(position, Some(Position::At(_))) {
+            from.extend(self.registers(memory.address()));
+        }
+        if let Some((argument, offset)) = pointed(self.facts, address) {
+            let (offset, size) = match offset {
+                Some(offset) if memory.size > 0 => (offset, i64::from(memory.size)),
+                _ => ANYWHERE,
+            };
+            from.push(self.graph.named(Name::Behind(self.number, argument as u8, offset, size)));
+        }
+        if let Some(bound) = self.known.bindings.loads.get(&key) {
+            self.bound_load(key, bound, &mut from);
+        }
+        from
+    }
+
+    fn bound_load(&mut self, key: (usize, usize), bound: &Bound, from: &mut Vec<Node>) {
+        for announced in &bound.to {
+            let site = self.known.bindings.announced[*announced].site;
+            from.push(self.graph.named(Name::Read(site)));
+        }
+        for announced in &bound.stored {
+            let site = self.known.bindings.announced[*announced].site;
+            from.push(self.graph.named(Name::Write(site)));
+        }
+        if !bound.is_sure {
+            from.push(self.graph.named(Name::Unbound(self.number, key.0)));
+        }
+    }
+
+    fn store(&mut self, key: (usize, usize), memory: &Memory, address: Value, value: Node) {
+        let position = self.facts.values.position(address);
+        match position {
+            Some(Position::At(offset)) if memory.size > 0 => {
+                for slot in self.known.slots.within(offset, i64::from(memory.size)) {
+                    self.write(slot, value);
+                }
+            }
+            Some(position) => {
+                let mut blurred = self.registers(memory.address());
+                blurred.push(value);
+                let value = self.graph.join(&mut blurred);
+                let slots = match position {
+                    Position::At(offset) => self.known.slots.from(offset),
+                    _ => self.known.slots.all(),
+                };
+                for slot in slots {
+                    self.blend(slot, value);
+                }
+            }
+            None => {}
+        }
+        if let Some((argument, offset)) = pointed(self.facts, address) {
+            let (offset, size) = match offset {
+                Some(offset) if memory.size > 0 => (offset, i64::from(memory.size)),
+                _ => ANYWHERE,
+            };
+            self.graph.flow_to(value, Name::Left(self.number, argument as u8, offset, size));
+        }
+        let Some(bound) = self.known.bindings.stores.get(&key) else { return };
+        for announced in &bound.to {
+            let site = self.known.bindings.announced[*announced].site;
+            self.graph.flow_to(value, Name::Write(site));
+        }
+        let own = matches!(position, Some(Position::At(_) | Position::Somewhere));
+        if !bound.is_sure && !own {
+            self.graph.flow_to(value, Name::Unknown);
+        }
+    }
+
+    /// The function returns.
+    fn give_back(&mut self) {
+        for place in each(RETURNED & self.known.overwrites) {
+            let node = self.read(place);
+            self.graph.flow_to(node, Name::Returned(self.number, place));
+        }
+    }
+
+    /// A jump through a table, or to a function through a pointer.
+    fn jump(&mut self, place: usize) {
+        let effect = &self.known.body.effects[place];
+        let mut from = self.registers(effect.reads);
+        for (number, memory) in effect.memory.iter().enumerate() {
+            from.extend(self.load((place, number), memory, self.facts.addresses[place][number]));
+        }
+        let is_switch = self.known.body.switches.contains(&place);
+        let ip = self.known.body.code[place].ip();
+        for node in from {
+            self.graph.flow_to(node, if is_switch { Name::Branch(ip) } else { Name::Target });
+        }
+        if !is_switch {
+            self.call_any();
+            self.give_back_any();
+        }
+    }
+}
