@@ -21,8 +21,8 @@ pub(crate) fn plan(schedule: &Schedule, forest: &Forest, then: Option<ThreadId>,
             let (op, pc) = forest.next_operation(from, schedule.steps.last().copied());
             turns.push(Turn { from, op, pc, to });
         }
-        // Main, which goes last otherwise, stays only under a policy that lets everybody stay.
-        Some(_) if from == ThreadId::MAIN => kind = PolicyKind::Replay,
+        // Main, which goes last otherwise, and whoever spins stay only under a policy that lets everybody stay.
+        Some(_) => kind = PolicyKind::Replay,
         // It has to be told how far to go.
         None if from == ThreadId::MAIN && last.is_some() => turns.push(Turn { from, op, pc: 0, to: from }),
         _ => {}

@@ -51,10 +51,11 @@ impl Reading {
             };
             let action = if matters(event) { action } else { action.without_values() };
             reading.take_note_of(event);
-            if let Some((extent, _)) = action.read().or(action.write())
+            if let Some((extent, _)) = action.accesses()
                 && !reading.initial.contains_key(&extent)
                 && touched.touch(extent)
                 && extent.len <= 8
+                && !matches!(action, Action::Touch(..))
             {
                 let writes = event.kind().is_some_and(EventKind::writes);
                 reading.initial.insert(extent, if writes { event.old } else { event.value });

@@ -98,8 +98,10 @@ pub struct Fiber {
     pub owns_both: u32,
     /// See `owns`.
     pub owns_both_written: u32,
-    /// How often it has written to memory of its own that is not on its stack, while that is looked at.
-    pub own_writes: u64,
+    /// One number for what it has changed in memory of its own that is not on its stack, while that is looked at.
+    pub own_content: u64,
+    /// Such memory that it is about to write.
+    pub own_write: Option<(usize, usize)>,
     /// Where it stood when it announced its operation, while that is looked at.
     pub stand: u32,
     /// The owner tag in shadow cells.
@@ -173,7 +175,8 @@ impl Fiber {
             owns_written,
             owns_both: owns | owns << 16,
             owns_both_written: owns_written | owns_written << 16,
-            own_writes: 0,
+            own_content: 0,
+            own_write: None,
             stand: 0,
             tag,
             id,

@@ -50,8 +50,11 @@ impl Engine {
     #[cold]
     pub fn touch(&mut self, addr: usize, len: usize, writes: bool, pc: u64) {
         let fiber = self.current();
+        settle(fiber);
         if writes && !fiber.stack_range().contains(&addr) {
-            fiber.own_writes += 1;
+            // What is there goes, and what comes is seen when the thread is back.
+            fiber.own_content ^= content(addr, len);
+            fiber.own_write = Some((addr, len));
         }
         let (addr, len, thread) = (addr as u64, len as u32, fiber.id);
         let touch = TouchRecord { pc, addr, len, thread, writes: u8::from(writes), spare: 0 };
@@ -59,14 +62,39 @@ impl Engine {
             self.shared.touch(touch);
         }
     }
+
+    /// Memory is about to be given back: the last chance to see what the running thread has written there.
+    pub fn see_before_release(&mut self) {
+        if self.world.stands.wanted && self.running {
+            settle(self.current());
+        }
+    }
 }
 
-/// One number for where the running thread stands: the registers that it goes on with, its stack, and how often it has
+/// Takes note of what the thread has written since it was here last.
+fn settle(fiber: &mut Fiber) {
+    if let Some((addr, len)) = fiber.own_write.take() {
+        fiber.own_content ^= content(addr, len);
+    }
+}
+
+fn mix(sum: u64, word: u64) -> u64 {
+    (sum.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+/// One number for what is in some memory.
+fn content(addr: usize, len: usize) -> u64 {
+    // SAFETY: the program is about to write there, or has just done so.
+    let bytes = unsafe { std::slice::from_raw_parts(addr as *const u8, len) };
+    bytes.iter().fold(addr as u64, |sum, byte| mix(sum, u64::from(*byte)))
+}
+
+/// One number for where the running thread stands: the registers that it goes on with, its stack, and what it has
 /// written to memory of its own elsewhere.
-pub fn of(fiber: &Fiber) -> u32 {
+pub fn of(fiber: &mut Fiber) -> u32 {
+    settle(fiber);
     let registers = interpose::registers();
-    let mix = |sum: u64, word: u64| (sum.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let whole = registers.iter().fold(spin::stack(fiber, registers[0]), |sum, word| mix(sum, *word as u64));
-    let whole = mix(whole, fiber.own_writes);
+    let whole = mix(whole, fiber.own_content);
     ((whole >> 32) ^ whole) as u32
 }

@@ -121,12 +121,7 @@ struct Binder<'a> {
 
 impl Binder<'_> {
     /// Binds what belongs to an announcement of the same piece beyond doubt.
-    fn within(
-        &mut self,
-        piece: usize,
-        is_free: &impl Fn(&Facts, Value) -> bool,
-        unowned: &mut Vec<Access>,
-    ) {
+    fn within(&mut self, piece: usize, is_free: &impl Fn(&Facts, Value) -> bool, unowned: &mut Vec<Access>) {
         let mut next = self.by_piece[piece].start;
         // Announcements since the last call that does more than announce.
         let mut recent = next;
@@ -207,9 +202,8 @@ impl Binder<'_> {
         let covers = |it: &usize| self.found.announced[*it].covers(rooted, size);
         let is_before = |it: &usize| self.found.announced[*it].place < key.0;
         let latest = self.by_piece[piece].clone().rev().filter(is_before).find(covers);
-        let is_real = |place: usize| {
-            self.body.calls.get(&place).is_some_and(|callee| Announces::of(callee).is_none())
-        };
+        let is_real =
+            |place: usize| self.body.calls.get(&place).is_some_and(|callee| Announces::of(callee).is_none());
         let end = (key.0..self.body.pieces[piece].code.end).find(|place| is_real(*place));
         let end = end.unwrap_or(self.body.pieces[piece].code.end);
         let write = self.by_piece[piece].clone().find(|it| {

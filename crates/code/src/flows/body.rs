@@ -76,15 +76,8 @@ impl<'a> Body<'a> {
         }
         let mut factory = InstructionInfoFactory::new();
         let effects = instructions.iter().map(|it| effect(&mut factory, it)).collect();
-        let mut body = Body {
-            function,
-            code: instructions,
-            effects,
-            pieces: Vec::new(),
-            entrance: 0,
-            calls,
-            switches,
-        };
+        let mut body =
+            Body { function, code: instructions, effects, pieces: Vec::new(), entrance: 0, calls, switches };
         body.cut(&jumps, false);
         if !body.unreached().is_empty() {
             body.cut(&jumps, true);
@@ -163,7 +156,9 @@ impl<'a> Body<'a> {
                 }
             }
             let does_something = |piece: &usize| {
-                let fills = |it: &Instruction| matches!(it.mnemonic(), Mnemonic::Nop | Mnemonic::Int3 | Mnemonic::Ud2);
+                let fills = |it: &Instruction| {
+                    matches!(it.mnemonic(), Mnemonic::Nop | Mnemonic::Int3 | Mnemonic::Ud2)
+                };
                 !reached[*piece] && !self.code[self.pieces[*piece].code.clone()].iter().all(fills)
             };
             let Some(piece) = candidates.find(does_something) else { return found };
@@ -176,7 +171,8 @@ impl<'a> Body<'a> {
     fn catch(&mut self) {
         let pads = self.unreached();
         let hub = self.pieces.len();
-        let is_call = |piece: &Piece| piece.code.clone().last().is_some_and(|it| self.calls.contains_key(&it));
+        let is_call =
+            |piece: &Piece| piece.code.clone().last().is_some_and(|it| self.calls.contains_key(&it));
         let callers: Vec<usize> = (0..hub).filter(|piece| is_call(&self.pieces[*piece])).collect();
         for caller in callers {
             self.pieces[caller].next.push(hub);

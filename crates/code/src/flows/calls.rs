@@ -135,7 +135,8 @@ impl Wiring<'_> {
     /// What a comparison leaves where the expected value was is lost unless that is in a frame.
     fn lost_unless_own(&mut self, place: usize, node: Node) {
         let expected = self.facts.arguments[&place][1];
-        let is_own = matches!(self.facts.values.position(expected), Some(Position::At(_) | Position::Somewhere));
+        let is_own =
+            matches!(self.facts.values.position(expected), Some(Position::At(_) | Position::Somewhere));
         if !is_own {
             self.graph.flow_to(node, Name::Unknown);
         }

@@ -193,9 +193,37 @@ fn is_scalar(it: &Instruction) -> bool {
     }
     matches!(
         it.mnemonic(),
-        Addss | Addsd | Subss | Subsd | Mulss | Mulsd | Divss | Divsd | Sqrtss | Sqrtsd | Minss | Minsd
-            | Maxss | Maxsd | Cvtsi2ss | Cvtsi2sd | Cvtss2sd | Cvtsd2ss | Cvttss2si | Cvttsd2si | Cvtss2si
-            | Cvtsd2si | Roundss | Roundsd | Movss | Movsd | Comiss | Comisd | Ucomiss | Ucomisd | Cmpss
+        Addss
+            | Addsd
+            | Subss
+            | Subsd
+            | Mulss
+            | Mulsd
+            | Divss
+            | Divsd
+            | Sqrtss
+            | Sqrtsd
+            | Minss
+            | Minsd
+            | Maxss
+            | Maxsd
+            | Cvtsi2ss
+            | Cvtsi2sd
+            | Cvtss2sd
+            | Cvtsd2ss
+            | Cvttss2si
+            | Cvttsd2si
+            | Cvtss2si
+            | Cvtsd2si
+            | Roundss
+            | Roundsd
+            | Movss
+            | Movsd
+            | Comiss
+            | Comisd
+            | Ucomiss
+            | Ucomisd
+            | Cmpss
             | Cmpsd
     )
 }

@@ -328,8 +328,7 @@ impl Evaluation<'_> {
     }
 
     fn call(&mut self, place: usize, callee: &Callee, state: &mut State) {
-        let only_announces =
-            !matches!(Announcement::of(callee), None | Some(Announcement::Operation));
+        let only_announces = !matches!(Announcement::of(callee), None | Some(Announcement::Operation));
         if !only_announces {
             for argument in ARGUMENTS {
                 if let Some(Position::At(offset)) = self.values.position(state.registers[argument]) {

@@ -12,8 +12,16 @@ use crate::{Announcement, Callee};
 
 /// What the compiler's start-up code consists of. It runs before and after the program.
 const START_UP: &[&str] = &[
-    "_start", "_init", "_fini", "deregister_tm_clones", "register_tm_clones", "__do_global_dtors_aux",
-    "frame_dummy", "__libc_csu_init", "__libc_csu_fini", "_dl_relocate_static_pie",
+    "_start",
+    "_init",
+    "_fini",
+    "deregister_tm_clones",
+    "register_tm_clones",
+    "__do_global_dtors_aux",
+    "frame_dummy",
+    "__libc_csu_init",
+    "__libc_csu_fini",
+    "_dl_relocate_static_pie",
 ];
 
 impl Program<'_> {
@@ -22,7 +30,8 @@ impl Program<'_> {
         let routines = self.routines();
         for (number, known) in self.known.iter().enumerate() {
             let function = known.body.function;
-            let is_routine = routines.as_ref().map_or(function.is_pointed_to, |it| it.contains(&function.start));
+            let is_routine =
+                routines.as_ref().map_or(function.is_pointed_to, |it| it.contains(&function.start));
             if is_routine || function.name == "main" {
                 for place in each(general(RAX)) {
                     let result = graph.named(Name::Returned(number, place));
@@ -33,7 +42,8 @@ impl Program<'_> {
                 continue;
             }
             for place in each(known.live) {
-                let (from, to) = (graph.named(Name::GivenToAny(place)), graph.named(Name::Given(number, place)));
+                let (from, to) =
+                    (graph.named(Name::GivenToAny(place)), graph.named(Name::Given(number, place)));
                 graph.flow(from, to);
             }
             for (start, _) in known.slots.given() {
@@ -41,7 +51,8 @@ impl Program<'_> {
                 graph.flow_to(from, Name::GivenOnStack(number, start));
             }
             for place in each(RETURNED & known.overwrites) {
-                let (from, to) = (graph.named(Name::Returned(number, place)), graph.named(Name::ReturnedByAny(place)));
+                let (from, to) =
+                    (graph.named(Name::Returned(number, place)), graph.named(Name::ReturnedByAny(place)));
                 graph.flow(from, to);
             }
         }
@@ -68,7 +79,8 @@ impl Program<'_> {
     /// The functions called that may look at memory without anybody seeing it.
     fn sees_all(&self) -> BTreeSet<String> {
         let mut names = BTreeSet::new();
-        for known in self.known.iter().filter(|known| !START_UP.contains(&known.body.function.name.as_str())) {
+        for known in self.known.iter().filter(|known| !START_UP.contains(&known.body.function.name.as_str()))
+        {
             for (place, callee) in &known.body.calls {
                 let Callee::Import(name) = callee else { continue };
                 let looks = match role(name) {
@@ -87,14 +99,16 @@ impl Program<'_> {
     /// Whether a call's first argument is one of the texts that the program was started with.
     fn is_given_from_outside(&self, known: &super::program::Known<'_>, place: usize) -> bool {
         let Some(facts) = &known.facts else { return false };
-        let Some(Atom::Made(by, _)) = facts.arguments.get(&place).and_then(|it| facts.values.as_atom(it[0])) else {
+        let Some(Atom::Made(by, _)) = facts.arguments.get(&place).and_then(|it| facts.values.as_atom(it[0]))
+        else {
             return false;
         };
         if let Some(Callee::Import(name)) = known.body.calls.get(&(by as usize)) {
             return name == "getenv" || name == "secure_getenv";
         }
         let of_main = |address: &Value| {
-            matches!(super::program::pointed(facts, *address), Some((1, _))) && known.body.function.name == "main"
+            matches!(super::program::pointed(facts, *address), Some((1, _)))
+                && known.body.function.name == "main"
         };
         facts.addresses[by as usize].iter().any(of_main)
     }

@@ -341,8 +341,6 @@ fn is_clear(body: &Body<'_>, facts: &Facts) -> bool {
             && !body.calls.contains_key(place)
             && facts.tops.get(place).is_some_and(|top| *top != Some(0))
     });
-    let returns_twice = |callee: &&&Callee| {
-        matches!(callee, Callee::Import(name) if name.contains("setjmp"))
-    };
+    let returns_twice = |callee: &&&Callee| matches!(callee, Callee::Import(name) if name.contains("setjmp"));
     { unclear }.next().is_none() && !body.calls.values().any(|it| returns_twice(&it))
 }

@@ -1,8 +1,8 @@
 //! Functions whose code cannot be followed.
 
 use super::announces::Announces;
-use super::library::role;
 use super::graph::{Graph, Name};
+use super::library::role;
 use super::places::{PASSED, RETURNED, each};
 use super::program::{ANYWHERE, Program};
 

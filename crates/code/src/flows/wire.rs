@@ -10,7 +10,9 @@ use iced_x86::{FlowControl, Mnemonic};
 use super::bind::Bound;
 use super::effects::Memory;
 use super::graph::{CLEAN, Graph, Name, Node};
-use super::places::{self, FLAGS, PASSED, Place, RAX, RCX, REGISTERS, RETURNED, RSP, Registers, each, general};
+use super::places::{
+    self, FLAGS, PASSED, Place, RAX, RCX, REGISTERS, RETURNED, RSP, Registers, each, general,
+};
 use super::program::{ANYWHERE, Known, Program, is_constant, pointed};
 use super::value::{Position, Value};
 
@@ -150,8 +152,13 @@ impl Wiring<'_> {
         }
         let (mut reads, mut writes) = (effect.reads, effect.writes & !general(RSP));
         if it.is_string_instruction() {
-            let value = matches!(it.mnemonic(), Mnemonic::Stosb | Mnemonic::Stosw | Mnemonic::Stosd | Mnemonic::Stosq)
-                || matches!(it.mnemonic(), Mnemonic::Scasb | Mnemonic::Scasw | Mnemonic::Scasd | Mnemonic::Scasq);
+            let value = matches!(
+                it.mnemonic(),
+                Mnemonic::Stosb | Mnemonic::Stosw | Mnemonic::Stosd | Mnemonic::Stosq
+            ) || matches!(
+                it.mnemonic(),
+                Mnemonic::Scasb | Mnemonic::Scasw | Mnemonic::Scasd | Mnemonic::Scasq
+            );
             reads &= if value { general(RAX) } else { 0 };
             writes &= general(RAX) | 1 << FLAGS | 1 << places::CARRY;
             if it.has_rep_prefix() || it.has_repne_prefix() {

@@ -21,8 +21,8 @@ pub(crate) struct Lens {
     sites: Sites,
     /// The reads that matter, by site.
     matters: HashSet<u64>,
-    /// The writes of what does not matter.
-    blind_writes: HashSet<u64>,
+    /// The writes of what is read by these.
+    leaves: HashSet<u64>,
     runs: Vec<Arc<Execution>>,
     /// Why everything matters, if that is so.
     all: BTreeSet<String>,
@@ -67,9 +67,9 @@ impl Lens {
             }
         }
         run.events.iter().for_each(|event| self.sites.step(event));
-        let (matters, blind_writes) = self.judge();
-        let changed = self.runs.len() > 1 && (matters != self.matters || blind_writes != self.blind_writes);
-        (self.matters, self.blind_writes) = (matters, blind_writes);
+        let (matters, leaves) = self.judge();
+        let changed = self.runs.len() > 1 && (matters != self.matters || leaves != self.leaves);
+        (self.matters, self.leaves) = (matters, leaves);
         changed
     }
 
@@ -83,9 +83,12 @@ impl Lens {
                 EventKind::Read | EventKind::AtomicRead | EventKind::AtomicFailed | EventKind::ReadRange,
             ) => self.matters.contains(&event.pc),
             Some(EventKind::AtomicUpdate) => {
-                self.matters.contains(&event.pc) || !self.blind_writes.contains(&event.pc)
+                self.matters.contains(&event.pc) || self.leaves.contains(&event.pc)
             }
-            _ => !self.blind_writes.contains(&event.pc),
+            Some(EventKind::Write | EventKind::AtomicWrite | EventKind::WriteRange) => {
+                self.leaves.contains(&event.pc)
+            }
+            _ => true,
         }
     }
 
@@ -117,7 +120,7 @@ impl Lens {
         }
     }
 
-    /// The reads that matter, and the writes of what does not.
+    /// The reads that matter, and the writes that they read from.
     fn judge(&self) -> (HashSet<u64>, HashSet<u64>) {
         // By the site of a write: the reads whose values may go into it.
         let mut feeders: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
@@ -149,8 +152,6 @@ impl Lens {
                 }
             }
         }
-        let is_blind = |(_, reads): &(&u64, &Vec<u64>)| reads.iter().any(|read| !matters.contains(read));
-        let blind_writes = feeders.iter().filter(is_blind).map(|(write, _)| *write).collect();
-        (matters, blind_writes)
+        (matters, followed)
     }
 }
