@@ -31,6 +31,7 @@ mod reversible;
 mod stuck;
 mod synchronization;
 mod torn;
+pub mod total;
 mod unexpected;
 mod unwoken;
 

@@ -1,0 +1,116 @@
+//! Execution paths that no execution has shown as a whole (Algorithm 12): each thread on a path that it was seen to take, put
+//! together with paths that the others took in other executions.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use threadbare_trace::{Event, ThreadId};
+
+use super::manners::{Manner, Manners, Paths, manner_occurrences};
+use super::operation::Operation;
+use super::pairs::{concurrent_pairs, is_no_race};
+
+/// What was found out about a combination without executing it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Label {
+    /// Whatever the order, it has no race: no test case has to lead there for that.
+    NoRace,
+    /// It has one if it can happen at all, which a test case has to show.
+    PotentialRace,
+}
+
+/// A path for each thread, by its number in the thread's history.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Combination {
+    /// The paths.
+    pub paths: BTreeMap<ThreadId, usize>,
+    /// What was found out.
+    pub label: Label,
+}
+
+#[derive(Clone, Debug)]
+struct KnownPath {
+    operations: Vec<Operation>,
+    manners: BTreeSet<Manner>,
+    /// With which threads each access-manner was seen to be concurrent. With all others, it is ordered by the program's structure.
+    meets: BTreeSet<(Manner, ThreadId)>,
+}
+
+/// The history of paths.
+#[derive(Clone, Debug, Default)]
+pub struct Combinations {
+    threads: BTreeMap<ThreadId, Vec<KnownPath>>,
+    executed: BTreeSet<BTreeMap<ThreadId, usize>>,
+}
+
+impl Combinations {
+    /// So many combinations are made at most for one execution.
+    pub const MOST: usize = 4096;
+
+    /// Adds an execution; gives the combinations of its new paths with those known before that no execution has shown.
+    pub fn add(&mut self, events: &[Event]) -> Vec<Combination> {
+        let paths = Paths::of(events);
+        let occurrences = manner_occurrences(events);
+        let manners = Manners::of_occurrences(&occurrences);
+        let mut meets: BTreeMap<ThreadId, BTreeSet<(Manner, ThreadId)>> = BTreeMap::new();
+        for pair in concurrent_pairs(events, &occurrences) {
+            let ((one, its), (other, others)) = (pair.one, pair.other);
+            meets.entry(one).or_default().insert((its, other));
+            meets.entry(other).or_default().insert((others, one));
+        }
+        let mut new = BTreeSet::new();
+        let mut shown = BTreeMap::new();
+        for (thread, manners) in manners.threads() {
+            let history = self.threads.entry(thread).or_default();
+            let operations = paths.of_thread(thread);
+            let number = history.iter().position(|it| it.operations == operations).unwrap_or_else(|| {
+                new.insert(thread);
+                let operations = operations.to_vec();
+                history.push(KnownPath { operations, manners: manners.clone(), meets: BTreeSet::new() });
+                history.len() - 1
+            });
+            history[number].meets.extend(meets.remove(&thread).unwrap_or_default());
+            shown.insert(thread, number);
+        }
+        self.executed.insert(shown.clone());
+        if new.is_empty() {
+            return Vec::new();
+        }
+        self.combine(&shown, &new)
+    }
+
+    fn combine(&self, shown: &BTreeMap<ThreadId, usize>, new: &BTreeSet<ThreadId>) -> Vec<Combination> {
+        let mut all: Vec<BTreeMap<ThreadId, usize>> = vec![BTreeMap::new()];
+        for (thread, history) in self.threads.iter().filter(|(thread, _)| shown.contains_key(thread)) {
+            let with = |known: &BTreeMap<ThreadId, usize>, number: usize| {
+                let mut known = known.clone();
+                known.insert(*thread, number);
+                known
+            };
+            let longer = all.iter().flat_map(|known| (0..history.len()).map(move |it| with(known, it)));
+            all = longer.take(Self::MOST).collect();
+        }
+        let has_new = |paths: &BTreeMap<ThreadId, usize>| new.iter().any(|it| paths.get(it) == shown.get(it));
+        let is_unseen =
+            |paths: &&BTreeMap<ThreadId, usize>| !self.executed.contains(*paths) && has_new(paths);
+        let labelled = |paths: &BTreeMap<ThreadId, usize>| Combination {
+            paths: paths.clone(),
+            label: if self.has_no_race(paths) { Label::NoRace } else { Label::PotentialRace },
+        };
+        all.iter().filter(is_unseen).map(labelled).collect()
+    }
+
+    fn has_no_race(&self, paths: &BTreeMap<ThreadId, usize>) -> bool {
+        let chosen: Vec<(ThreadId, &KnownPath)> =
+            paths.iter().map(|(thread, number)| (*thread, &self.threads[thread][*number])).collect();
+        chosen.iter().enumerate().all(|(place, (one, its))| {
+            chosen[place + 1..].iter().all(|(other, others)| {
+                let meet = |path: &KnownPath, with: ThreadId| -> Vec<Manner> {
+                    let meets = |manner: &&Manner| path.meets.contains(&((*manner).clone(), with));
+                    path.manners.iter().filter(meets).cloned().collect()
+                };
+                let theirs = meet(others, *one);
+                meet(its, *other).iter().all(|a| theirs.iter().all(|b| is_no_race(a, b)))
+            })
+        })
+    }
+}

@@ -1,0 +1,196 @@
+//! A trace as steps of threads that can be put in another order.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use threadbare_trace::{Event, EventKind, ThreadId};
+
+use super::super::variables::{VariableId, Variables};
+use super::deeds::{Deed, Kept, deed};
+use super::order_kept::keep_order;
+use super::{Ending, Scope};
+
+/// What a thread does between two moments at which others may come.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Step {
+    /// Its events, and before them those of steps that no other thread can notice.
+    pub(super) events: Vec<usize>,
+    pub(super) deeds: Vec<Deed>,
+    /// What has to come before: so many steps of these threads.
+    pub(super) needs: Vec<(usize, u32)>,
+    /// The process ends with it.
+    pub(super) is_final: bool,
+}
+
+impl Step {
+    pub(super) fn need(&mut self, thread: usize, count: u32) {
+        match self.needs.iter_mut().find(|(of, _)| *of == thread) {
+            Some((_, known)) => *known = (*known).max(count),
+            None => self.needs.push((thread, count)),
+        }
+    }
+}
+
+/// The steps of a thread.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lane {
+    pub(super) steps: Vec<Step>,
+    /// It is not known what the thread would have done next.
+    pub(super) is_open: bool,
+    /// What has to come before it can begin.
+    pub(super) begins_after: Option<(usize, u32)>,
+    /// Events after the last step that no other thread can notice.
+    pub(super) rest: Vec<usize>,
+}
+
+/// A trace as steps.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Steps {
+    pub(super) threads: Vec<ThreadId>,
+    pub(super) lanes: Vec<Lane>,
+    /// All steps in the order in which they were made, as thread and place.
+    pub(super) recorded: Vec<(usize, u32)>,
+    /// How many shared variables, locks and condition variables there are.
+    pub(super) variables: usize,
+    pub(super) locks: usize,
+    pub(super) conditions: Vec<u64>,
+    /// How many tokens semaphores had at first.
+    pub(super) tokens: HashMap<u64, u64>,
+    /// Something that several threads do is kept in its order.
+    pub(super) keeps_order: bool,
+}
+
+/// The variables whose order of accesses can make a difference: more than one thread touches them, and one writes.
+fn shared(events: &[Event], variables: &Variables) -> HashMap<VariableId, usize> {
+    let mut known: BTreeMap<VariableId, (BTreeSet<ThreadId>, bool)> = BTreeMap::new();
+    for (event, touched) in events.iter().zip(&variables.touched) {
+        let Some((touch, pieces)) = touched else { continue };
+        for piece in pieces {
+            let (threads, is_written) = known.entry(*piece).or_default();
+            threads.insert(event.thread);
+            *is_written |= touch.writes;
+        }
+    }
+    let matter = known.into_iter().filter(|(_, (threads, is_written))| threads.len() > 1 && *is_written);
+    matter.enumerate().map(|(number, (variable, _))| (variable, number)).collect()
+}
+
+impl Steps {
+    pub(super) fn of(events: &[Event], ending: &Ending, scope: Scope) -> Steps {
+        let variables = Variables::of(events);
+        let shared = shared(events, &variables);
+        let mut steps = Steps { variables: shared.len(), ..Steps::default() };
+        for number in 0..ending.threads {
+            steps.lane(ThreadId(number));
+        }
+        let mut ended = BTreeSet::new();
+        let mut latest: HashMap<usize, u32> = HashMap::new();
+        let mut versions = vec![0u32; shared.len()];
+        for (index, event) in events.iter().enumerate() {
+            let Some(kind) = event.kind().filter(|kind| !kind.only_names()) else { continue };
+            let lane = steps.lane(event.thread);
+            let mut deeds: Vec<Deed> = deed(event, kind).into_iter().collect();
+            if let Some((touch, pieces)) = &variables.touched[index] {
+                for variable in pieces.iter().filter_map(|piece| shared.get(piece)) {
+                    let version = versions[*variable];
+                    deeds.push(Deed::Access { variable: *variable, version, writes: touch.writes });
+                    versions[*variable] += u32::from(touch.writes);
+                }
+            }
+            steps.note_tokens(event, kind);
+            let goes_on = latest.insert(lane, event.op) == Some(event.op);
+            steps.add(lane, index, deeds, goes_on);
+            match kind {
+                EventKind::Create => {
+                    let child = steps.lane(ThreadId(event.value as u16));
+                    let made = steps.lanes[lane].steps.len() as u32;
+                    steps.lanes[child].begins_after = Some((lane, made));
+                }
+                EventKind::Exit => drop(ended.insert(lane)),
+                _ => {}
+            }
+        }
+        steps.close(ending, &ended);
+        keep_order(&mut steps, scope);
+        steps
+    }
+
+    /// The place of a thread.
+    pub(super) fn lane(&mut self, thread: ThreadId) -> usize {
+        if let Some(place) = self.threads.iter().position(|it| *it == thread) {
+            return place;
+        }
+        self.threads.push(thread);
+        self.lanes.push(Lane::default());
+        self.lanes.len() - 1
+    }
+
+    fn add(&mut self, lane: usize, index: usize, deeds: Vec<Deed>, goes_on: bool) {
+        let own = &mut self.lanes[lane];
+        let belongs = goes_on && own.rest.is_empty();
+        if belongs && let Some(step) = own.steps.last_mut() {
+            step.events.push(index);
+            for mut deed in deeds {
+                // Versions are those from before the step.
+                if let Deed::Access { variable, version, .. } = &mut deed {
+                    let writes = |it: &&Deed| matches!(it, Deed::Access { variable: v, writes: true, .. } if v == variable);
+                    *version -= step.deeds.iter().filter(writes).count() as u32;
+                }
+                step.deeds.push(deed);
+            }
+            return;
+        }
+        own.rest.push(index);
+        if !deeds.is_empty() {
+            let events = std::mem::take(&mut own.rest);
+            let place = own.steps.len() as u32;
+            own.steps.push(Step { events, deeds, ..Step::default() });
+            self.recorded.push((lane, place));
+        }
+    }
+
+    fn note_tokens(&mut self, event: &Event, kind: EventKind) {
+        let first = match kind {
+            EventKind::SemWait => event.value.saturating_add(1),
+            EventKind::SemPost => event.value.saturating_sub(1),
+            EventKind::SemFailed => 0,
+            _ => return,
+        };
+        self.tokens.entry(event.addr).or_insert(first);
+    }
+
+    fn close(&mut self, ending: &Ending, ended: &BTreeSet<usize>) {
+        let mut locks = BTreeSet::new();
+        let mut conditions = BTreeSet::new();
+        for (place, lane) in self.lanes.iter_mut().enumerate() {
+            lane.is_open = !ended.contains(&place);
+            for deed in lane.steps.iter().flat_map(|step| &step.deeds) {
+                locks.extend(deed.lock());
+                conditions.extend(deed.condition());
+            }
+        }
+        (self.locks, self.conditions) = (locks.len(), conditions.into_iter().collect());
+        let Some(place) = ending.ended_by.map(|thread| self.lane(thread)) else { return };
+        let lane = &mut self.lanes[place];
+        lane.is_open = false;
+        // Its last step need not be one that others notice; that it was made ends everything all the same.
+        if !lane.rest.is_empty() {
+            let events = std::mem::take(&mut lane.rest);
+            lane.steps.push(Step { events, deeds: vec![Deed::Marks], ..Step::default() });
+            self.recorded.push((place, lane.steps.len() as u32 - 1));
+        }
+        if let Some(last) = lane.steps.last_mut() {
+            last.is_final = true;
+        }
+    }
+
+    /// The end of a thread, as a number of its steps; none if it was not seen.
+    pub(super) fn end_of(&self, thread: ThreadId) -> Option<(usize, u32)> {
+        let place = self.threads.iter().position(|it| *it == thread)?;
+        Some((place, self.lanes[place].steps.len() as u32))
+    }
+
+    /// The thing that a kept deed is about.
+    pub(super) fn kept(step: &Step) -> impl Iterator<Item = Kept> + '_ {
+        step.deeds.iter().filter_map(|deed| if let Deed::Keep(kept) = deed { Some(*kept) } else { None })
+    }
+}
