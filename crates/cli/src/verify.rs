@@ -1,7 +1,7 @@
 //! `threadbare verify`.
 
 use threadbare_explore::{Verification, verify};
-use threadbare_report::{JsonReport, SarifResult, TotalReport, Verdict};
+use threadbare_report::{Coverage, GraphReport, GroupsReport, JsonReport, SarifResult, TotalReport, Verdict};
 use threadbare_target::Program;
 
 use crate::conditions::Conditions;
@@ -50,17 +50,29 @@ pub fn run(args: &VerifyArgs) -> Result<u8, CliError> {
 /// What a person reads.
 fn words(args: &VerifyArgs, result: &Verification, findings: &Findings, failures: &[Kept]) -> String {
     let mut text = check::words(&args.check, &result.check, findings, failures);
-    let cases = match result.test_cases {
-        1 => "1 test case".to_string(),
-        many => format!("{many} test cases"),
+    let counted = |number: u64, what: &str| match number {
+        1 => format!("1 {what}"),
+        many => format!("{many} {what}s"),
     };
+    let cases = counted(result.test_cases, "test case");
+    let groups = counted(result.groups, "race-equivalent group");
     text.push_str(&match (result.exhausted, result.left) {
-        (true, _) => format!("Every race-equivalent group is tested, in {cases}: exhausted.\n"),
-        (false, 0) => format!("{cases}; nothing is left to try, but not everything can be claimed (see the warnings).\n"),
+        (true, _) => format!("{cases} for {groups}; there is no other: exhausted.\n"),
+        (false, 0) => {
+            format!("{cases} for {groups}; nothing is left to try, but what the warnings name was left out.\n")
+        }
         (false, left) => {
-            format!("{cases}; at least {left} are left: not exhausted. --executions and --time say when to stop.\n")
+            let left = counted(left, "question");
+            format!("{cases} for {groups}; {left} left: not exhausted (--executions and --time say when to stop).\n")
         }
     });
+    let (made, saved) = result.checks;
+    text.push_str(&format!(
+        "{} of access-manners met, {saved} times more as before; what decides how threads go: {} nodes, {}.\n",
+        counted(made, "pair"),
+        result.graphs.nodes(),
+        counted(result.graphs.guidelines() as u64, "guideline")
+    ));
     text
 }
 
@@ -81,7 +93,19 @@ fn json(
         strategy: "total".to_string(),
         verdict,
         exhausted: result.exhausted,
-        total: Some(TotalReport { test_cases: result.test_cases }),
+        coverage: Coverage {
+            groups: Some(serde_json::json!({ "tested": result.groups, "left": result.left })),
+            ..report.coverage.clone()
+        },
+        total: Some(TotalReport {
+            test_cases: result.test_cases,
+            groups: GroupsReport { tested: result.groups, left: result.left },
+            graph: GraphReport {
+                nodes: result.graphs.nodes() as u64,
+                bytes: result.graphs.bytes() as u64,
+                guidelines: result.graphs.guidelines() as u64,
+            },
+        }),
         ..report
     }
 }

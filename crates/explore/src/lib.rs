@@ -62,4 +62,5 @@ pub use saturation::{SaturationRule, Window};
 pub use search::{Search, SharedSearch, Steer};
 pub use statistics::{Magnitude, Measure, Method, Summary, Wilcoxon, wilcoxon as signed_ranks};
 pub use strategy::{Plan, STRATEGIES, Strategy};
+pub use total::Graphs;
 pub use verify::{Verification, verify};

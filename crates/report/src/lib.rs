@@ -43,5 +43,5 @@ pub use suite::{AgainstReport, CfpReport, FullReport, InputReport, SuiteReport};
 pub use suite_table::suite_table;
 pub use terminal::interleaving;
 pub use timeline::Interleaving;
-pub use total::TotalReport;
+pub use total::{GraphReport, GroupsReport, TotalReport};
 pub use trace_json::write_trace_json;

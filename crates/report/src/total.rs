@@ -7,4 +7,28 @@ use serde::Serialize;
 pub struct TotalReport {
     /// Executions that were made to see another way of the threads, the first one included.
     pub test_cases: u64,
+    /// Race-equivalent groups.
+    pub groups: GroupsReport,
+    /// The graphs of what decides how threads go.
+    pub graph: GraphReport,
+}
+
+/// Race-equivalent groups.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct GroupsReport {
+    /// How many executions were made of them, each counted once.
+    pub tested: u64,
+    /// How many questions are left that may lead to others; 0 if there are none.
+    pub left: u64,
+}
+
+/// The size of graphs.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct GraphReport {
+    /// Nodes.
+    pub nodes: u64,
+    /// The memory they take.
+    pub bytes: u64,
+    /// The sets of use-defines that lead to different ways.
+    pub guidelines: u64,
 }

@@ -198,6 +198,7 @@ unsafe fn about_to_free(start: *mut c_void, site: u64) {
     let Some(size) = live_size(address, site) else { return };
     // Taking memory away is a write to all of it. If others touch the block it has its turn.
     let mut visible = false;
+    engine.see_before_release();
     if engine.running {
         fiber.ops += 1;
         // SAFETY: the runtime is up.

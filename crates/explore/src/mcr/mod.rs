@@ -198,17 +198,6 @@ impl Values {
     fn check(&mut self, path: &Path, planned: Planned<Aim>, forest: &Forest) {
         let Planned { schedule, aim } = planned;
         let reached = aim.as_ref().is_none_or(|target| is_reached(forest, target));
-        if std::env::var("DBG").is_ok() {
-            eprintln!(
-                "aim {:?} reached {reached} followed {}",
-                aim.as_ref().map(|t| (&t.key, t.goal.steps().to_vec())),
-                follow::followed(&schedule.steps, path, forest)
-            );
-            for id in &path.steps {
-                let s = forest.step(*id);
-                eprintln!("   {id:?} {} {} {:?} round {:?}", s.thread, s.op, s.actions, s.came_round);
-            }
-        }
         let went_on = aim.is_some_and(|target| target.then.is_some());
         if !follow::followed(&schedule.steps, path, forest) || (!reached && !went_on) {
             self.mind.cuts.insert(Cut::Diverged);

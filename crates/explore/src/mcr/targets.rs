@@ -257,11 +257,6 @@ impl Seen {
             Some(after) => forest.rounds(*after).all(|id| forest.step(id).children.is_empty()),
             None => forest.roots(*thread).is_empty(),
         };
-        if std::env::var("DBG").is_ok() {
-            for key in self.tries.keys().filter(|k| stalled(k)) {
-                eprintln!("STALLED {key:?} {:?}", key.1.map(|id| forest.step(id)));
-            }
-        }
         self.tries.keys().any(stalled)
     }
 }

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use std::sync::Arc;
 
-use threadbare_code::{Code, Flows};
+use threadbare_analysis::total::DataFlow;
+use threadbare_code::{Code, Fate, Flows};
 use threadbare_target::{Execution, Modules};
 use threadbare_trace::{Event, EventKind};
 
@@ -18,6 +19,8 @@ use super::values::Sites;
 #[derive(Default)]
 pub(crate) struct Lens {
     code: Option<Machine>,
+    /// What becomes of the values that executions have read, by site.
+    fates: HashMap<u64, Fate>,
     sites: Sites,
     /// The reads that matter, by site.
     matters: HashSet<u64>,
@@ -35,11 +38,29 @@ struct Machine {
 }
 
 impl Machine {
-    fn fate(&self, site: u64) -> Option<(&threadbare_code::Fate, u64)> {
+    /// What becomes of the values read at a site, with the sites and branches where they are loaded.
+    fn fate(&self, site: u64) -> Fate {
+        let unknown = Fate { unknown: true, ..Fate::default() };
         // The return address may be the end of the module.
-        let (module, _) = self.modules.find(site.wrapping_sub(1))?;
-        let bias = self.modules.all().get(module).filter(|_| module == 0)?.bias;
-        Some((self.flows.fate(site.wrapping_sub(bias))?, bias))
+        let Some((0, _)) = self.modules.find(site.wrapping_sub(1)) else { return unknown };
+        let bias = self.modules.all().first().map_or(0, |executable| executable.bias);
+        let Some(fate) = self.flows.fate(site.wrapping_sub(bias)) else { return unknown };
+        let loaded = |places: &[u64]| places.iter().map(|place| place.wrapping_add(bias)).collect();
+        Fate { branches: loaded(&fate.branches), writes: loaded(&fate.writes), ..fate.clone() }
+    }
+}
+
+impl DataFlow for Lens {
+    fn branches(&self, site: u64) -> &[u64] {
+        self.fates.get(&site).map_or(&[], |fate| &fate.branches)
+    }
+
+    fn writes(&self, site: u64) -> &[u64] {
+        self.fates.get(&site).map_or(&[], |fate| &fate.writes)
+    }
+
+    fn steers(&self, site: u64) -> bool {
+        self.fates.get(&site).is_none_or(|fate| fate.steers || fate.unknown)
     }
 }
 
@@ -67,6 +88,11 @@ impl Lens {
             }
         }
         run.events.iter().for_each(|event| self.sites.step(event));
+        if let Some(code) = &self.code {
+            for read in self.sites.reads() {
+                self.fates.entry(read).or_insert_with(|| code.fate(read));
+            }
+        }
         let (matters, leaves) = self.judge();
         let changed = self.runs.len() > 1 && (matters != self.matters || leaves != self.leaves);
         (self.matters, self.leaves) = (matters, leaves);
@@ -126,7 +152,7 @@ impl Lens {
         let mut feeders: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
         let mut waiting: Vec<u64> = Vec::new();
         for read in self.sites.reads() {
-            let Some((fate, bias)) = self.code.as_ref().and_then(|code| code.fate(read)) else {
+            let Some(fate) = self.fates.get(&read) else {
                 waiting.push(read);
                 continue;
             };
@@ -134,7 +160,7 @@ impl Lens {
                 waiting.push(read);
             }
             for write in &fate.writes {
-                feeders.entry(write.wrapping_add(bias)).or_default().push(read);
+                feeders.entry(*write).or_default().push(read);
             }
         }
         // What an update leaves depends on what it found.

@@ -9,11 +9,13 @@
 //!
 //! Two accesses that may race are brought together, so that a race that is told has happened.
 
+mod graphs;
 mod lens;
 mod values;
 
 use threadbare_target::Execution;
 
+pub use self::graphs::Graphs;
 pub(crate) use self::lens::Lens;
 use crate::mcr::{Target, Values};
 use crate::solved::{Entry, Next, Notes, Reasoning, Solved};
@@ -26,6 +28,11 @@ impl Total {
     /// How many executions were made to see another way. Those that brought accesses together are not among them.
     pub(crate) fn test_cases(&self) -> u64 {
         self.notes.test_cases
+    }
+
+    /// What decides the branches of all executions, and the locks and memory that are used in them.
+    pub(crate) fn graphs(&self) -> Graphs {
+        self.notes.lens.as_ref().map_or_else(Graphs::default, Graphs::of)
     }
 
     /// How many questions have not been asked yet.

@@ -1,0 +1,66 @@
+//! The concurrent dependency graphs of a program: what can come to decide its branches, its locks and its addresses.
+
+use std::collections::BTreeMap;
+
+use threadbare_analysis::total::graph::DependencyGraph;
+use threadbare_analysis::total::{Location, UseDefines, branch_instances, manner_occurrences};
+
+use super::Lens;
+
+/// A graph with more nodes is cut; the search does not depend on it.
+const MOST_NODES: usize = 10_000;
+
+/// The longest execution that graphs are made of.
+const LONGEST: usize = 20_000;
+
+/// The graphs of all executions, each branch and each access-manner once.
+#[derive(Default)]
+pub struct Graphs {
+    /// Those that leave a choice, without what leaves none (Algorithm 8).
+    pub graphs: Vec<DependencyGraph>,
+}
+
+impl Graphs {
+    /// The graphs of all executions.
+    pub(crate) fn of(lens: &Lens) -> Graphs {
+        let mut branches: BTreeMap<Location, DependencyGraph> = BTreeMap::new();
+        let mut manners: BTreeMap<Location, DependencyGraph> = BTreeMap::new();
+        for run in lens.executions().iter().filter(|run| run.events.len() <= LONGEST) {
+            let seen = UseDefines::of(&run.events);
+            for branch in branch_instances(&run.events, lens) {
+                let graph = DependencyGraph::of_branch(&branch, &seen, lens, MOST_NODES).optimised();
+                keep_larger(&mut branches, branch.at, graph);
+            }
+            let occurrences = manner_occurrences(&run.events);
+            for occurrence in &occurrences {
+                let graph =
+                    DependencyGraph::of_manner(occurrence, &occurrences, &seen, lens, MOST_NODES).optimised();
+                keep_larger(&mut manners, seen.location(occurrence.first), graph);
+            }
+        }
+        let all = branches.into_values().chain(manners.into_values());
+        Graphs { graphs: all.filter(|graph| graph.nodes().len() > 1).collect() }
+    }
+
+    /// How many nodes they have.
+    pub fn nodes(&self) -> usize {
+        self.graphs.iter().map(|graph| graph.nodes().len()).sum()
+    }
+
+    /// How much memory they take.
+    pub fn bytes(&self) -> usize {
+        self.graphs.iter().map(DependencyGraph::bytes).sum()
+    }
+
+    /// How many guidelines they give.
+    pub fn guidelines(&self) -> usize {
+        self.graphs.iter().map(|graph| graph.guidelines().len()).sum()
+    }
+}
+
+fn keep_larger(graphs: &mut BTreeMap<Location, DependencyGraph>, at: Location, graph: DependencyGraph) {
+    let known = graphs.get(&at).map_or(0, |known| known.nodes().len());
+    if graph.nodes().len() > known {
+        graphs.insert(at, graph);
+    }
+}
