@@ -69,30 +69,58 @@ fn compare(flavour: Flavour, seeds: std::ops::Range<u64>, exact: bool) -> Count 
         let mut rng = Rng::new(seed);
         let threads = 2 + rng.below(2) as usize;
         let program = Program::random(&mut rng, flavour, threads, if threads == 2 { 5 } else { 3 });
-        let events = trace(&program, &mut rng);
-        let traced = Traced::new(events);
-        let oracle = Oracle::new(&traced.events, program.threads.len());
-        let mut solver = Solver::new(Model::of(&traced.forest, &traced.path));
-        for wish in wishes(&traced.events, &mut rng) {
-            let answer = solver.solve(&goal(&wish, &traced));
-            let say = || format!("seed {seed}, {wish:?}, {:#?}\n{answer:?}", show(&traced.events));
-            match &answer {
-                Answer::Schedule(schedule) => {
-                    let first_event = |step: &StepId| {
-                        (0..traced.events.len()).find(|event| traced.path.step_of(*event) == Some(*step))
-                    };
-                    let order: Vec<usize> = schedule.steps.iter().filter_map(first_event).collect();
-                    assert!(oracle.accepts(&order, &wish), "{}", say());
-                    count.possible += 1;
-                    count.stuck += u64::from(wish == Wish::Stuck);
-                }
-                Answer::Impossible => {
-                    assert!(!exact || !oracle.possible(&wish), "{}", say());
-                    count.impossible += 1;
-                }
-                Answer::Unknown => panic!("{}", say()),
+        compare_one(&program, seed, &mut rng, exact, &mut count);
+    }
+    count
+}
+
+/// Compares the answers about one execution of a program.
+fn compare_one(program: &Program, seed: u64, rng: &mut Rng, exact: bool, count: &mut Count) {
+    let traced = Traced::new(trace(program, rng));
+    let oracle = Oracle::new(&traced.events, program.threads.len());
+    let mut solver = Solver::new(Model::of(&traced.forest, &traced.path));
+    for wish in wishes(&traced.events, rng) {
+        let answer = solver.solve(&goal(&wish, &traced));
+        let say = || format!("seed {seed}, {wish:?}, {:#?}\n{answer:?}", show(&traced.events));
+        match &answer {
+            Answer::Schedule(schedule) => {
+                let first_event = |step: &StepId| {
+                    (0..traced.events.len()).find(|event| traced.path.step_of(*event) == Some(*step))
+                };
+                let order: Vec<usize> = schedule.steps.iter().filter_map(first_event).collect();
+                assert!(oracle.accepts(&order, &wish), "{}", say());
+                count.possible += 1;
+                count.stuck += u64::from(wish == Wish::Stuck);
             }
+            Answer::Impossible => {
+                assert!(!exact || !oracle.possible(&wish), "{}", say());
+                count.impossible += 1;
+            }
+            Answer::Unknown => panic!("{}", say()),
         }
+    }
+}
+
+/// Programs whose threads create and join others, with some of all else; the longer, the more orders there are to try.
+fn compare_mixed(seeds: std::ops::Range<u64>, longest: u64) -> Count {
+    let mut count = Count::default();
+    for seed in seeds {
+        let mut rng = Rng::new(seed);
+        let mut some = || rng.below(2) == 0;
+        let flavour = Flavour {
+            creation: true,
+            locks: true,
+            atomics: some(),
+            nested: some(),
+            conditions: some(),
+            try_locks: some(),
+            semaphores: some(),
+            barriers: some() && some(),
+            ..Flavour::default()
+        };
+        let (threads, length) = (2 + rng.below(3) as usize, 2 + rng.below(longest - 1) as usize);
+        let program = Program::random(&mut rng, flavour, threads, length);
+        compare_one(&program, seed, &mut rng, true, &mut count);
     }
     count
 }
@@ -183,6 +211,21 @@ fn deadlocks() {
     let flavour = Flavour { locks: true, nested: true, creation: true, ..Flavour::default() };
     let count = compare(flavour, 12_000..12_400, true);
     assert!(count.stuck > 20, "{count:?}");
+}
+
+/// An operation may be the last of its thread, so that a join waits for what it sees; and a thread may have been created
+/// and not have begun.
+#[test]
+fn creation_and_join_with_nested_locks_and_condition_variables() {
+    let count = compare_mixed(13_000..13_600, 4);
+    is_telling(&count);
+    assert!(count.stuck > 20, "{count:?}");
+}
+
+#[test]
+#[ignore = "takes minutes: to be run by hand after changes of the solver"]
+fn many_programs() {
+    println!("{:?}", compare_mixed(1_000_000..1_100_000, 5));
 }
 
 /// What is only kept as recorded may make something look impossible; what is said to be possible has to be.

@@ -83,3 +83,16 @@ fn condition_variables_semaphores_and_barriers() {
 fn creation_and_join() {
     check(Flavour { creation: true, locks: true, ..Flavour::default() }, 3000..3150);
 }
+
+#[test]
+fn creation_and_join_with_nested_locks_and_condition_variables() {
+    let flavour = Flavour {
+        creation: true,
+        locks: true,
+        nested: true,
+        conditions: true,
+        atomics: true,
+        ..Flavour::default()
+    };
+    check(flavour, 4000..4200);
+}

@@ -53,7 +53,8 @@ impl Sequence<'_> {
         read.and_then(|(extent, value)| Some((extent, value?)))
     }
 
-    /// The steps that have to see what they saw: those whose threads go on, and updates whose outcome matters.
+    /// The steps that have to see what they saw: those whose threads go on, or end and are joined, and updates whose
+    /// outcome matters.
     fn bound_reads(&self, core: &Core) -> Vec<StepId> {
         let named =
             |id: &StepId| core.iter().any(|c| matches!(c.demand, Demand::Reads(_)) && c.steps.contains(id));
@@ -61,6 +62,9 @@ impl Sequence<'_> {
         let mut open: Vec<StepId> =
             self.steps.iter().copied().filter(|id| named(id) && self.goes_on_after(*id)).collect();
         open.extend(core.iter().filter(|c| matches!(c.demand, Demand::Sees(..))).map(|c| c.steps[0]));
+        // A thread has one end only in these executions.
+        let joined = core.iter().filter(|c| c.demand == Demand::Joined && self.place(c.steps[0]).is_some());
+        open.extend(joined.flat_map(|c| c.options.iter().flatten().copied()).filter(named));
         while let Some(id) = open.pop() {
             let is_goal = core.iter().any(|c| matches!(c.demand, Demand::Sees(..)) && c.steps[0] == id);
             if bound.contains(&id) {
@@ -287,4 +291,17 @@ fn semaphores_and_barriers() {
 #[test]
 fn creation_and_join() {
     check(Flavour { creation: true, locks: true, ..Flavour::default() }, 5000..5600);
+}
+
+#[test]
+fn creation_and_join_with_nested_locks_and_condition_variables() {
+    let flavour = Flavour {
+        creation: true,
+        locks: true,
+        nested: true,
+        conditions: true,
+        atomics: true,
+        ..Flavour::default()
+    };
+    check(flavour, 6000..6800);
 }

@@ -8,9 +8,6 @@ use threadbare_order::{Answer, Budget, Effort, Forest, Goal, Model, Panel, Path,
 use threadbare_sched::Rng;
 use threadbare_trace::Event;
 
-/// Traces that are asked about at once.
-const TRACES: usize = 100;
-
 /// How many steps the questions have to be about, all taken together, for a panel to use more than one thread.
 const WORTH_A_THREAD: usize = 4_000;
 
@@ -52,14 +49,16 @@ fn all_replies(traces: &[Traced], rounds: &[Vec<Question>], jobs: usize, with_co
 #[test]
 fn the_replies_do_not_depend_on_the_number_of_jobs() {
     let locks = Flavour { locks: true, try_locks: true, atomics: true, ..Flavour::default() };
+    let waits = Flavour { conditions: true, semaphores: true, ..locks };
+    let threads = Flavour { creation: true, nested: true, ..waits };
+    // With how many traces to ask about at once: those of threads that block each other are short.
     let flavours =
-        [Flavour { atomics: true, ..Flavour::default() }, locks, Flavour { semaphores: true, ..locks }];
+        [(Flavour { atomics: true, ..Flavour::default() }, 100), (locks, 100), (waits, 100), (threads, 500)];
     let (mut possible, mut impossible, mut different) = (0, 0, 0);
-    for seed in 0..3 {
-        let flavour = flavours[seed as usize % flavours.len()];
+    for (seed, (flavour, count)) in (0..).zip(flavours) {
         let mut rng = Rng::new(seed);
         let (mut traces, mut rounds) = (Vec::new(), vec![Vec::new(), Vec::new(), Vec::new()]);
-        for about in 0..TRACES {
+        for about in 0..count {
             let program = Program::random(&mut rng, flavour, 3, 8);
             let events = trace(&program, &mut rng);
             let mut forest = Forest::new();

@@ -127,15 +127,18 @@ struct Asker<'a> {
 impl Asking<Rank, Wanted> for Asker<'_> {
     fn look(&self, rank: &Rank, wanted: &Wanted) -> Look<Rank> {
         let Mind { traces, covered, ranking, asked, .. } = &*self.mind;
-        if let Aim::Pattern(candidate, _, key) = wanted.aim {
+        let now = match wanted.aim {
             // Since it was put on the agenda it may have been covered, or aimed at often enough, or what it shows may
             // have been seen.
-            let members = candidate.of(&traces[wanted.trace].accesses);
-            let is_covered = rules::is_covered(key, covered) || self.mind.is_missed(key);
-            let now = ranking.rank(is_covered, &members, &self.notes.forest, (wanted.trace, rank.place));
-            if now > *rank {
-                return Look::Later(now);
+            Aim::Pattern(candidate, _, key) => {
+                let members = candidate.of(&traces[wanted.trace].accesses);
+                let is_covered = rules::is_covered(key, covered) || self.mind.is_missed(key);
+                ranking.rank(is_covered, &members, &self.notes.forest, (wanted.trace, rank.place))
             }
+            Aim::Sight(..) => ranking.rank_of_sight_now(rank),
+        };
+        if now > *rank {
+            return Look::Later(now);
         }
         let goal = self.mind.goal(wanted);
         if asked.contains(&goal) { Look::Skip } else { Look::Ask(Question { about: wanted.trace, goal }) }
@@ -145,13 +148,16 @@ impl Asking<Rank, Wanted> for Asker<'_> {
         Model::of(&self.notes.forest, &self.mind.traces[about].path)
     }
 
-    fn take(&mut self, _rank: Rank, wanted: Wanted, answer: Answer) -> Option<Plan> {
+    fn take(&mut self, rank: Rank, wanted: Wanted, answer: Answer) -> Option<Plan> {
         self.mind.asked.insert(self.mind.goal(&wanted));
         let Answer::Schedule(schedule) = answer else { return None };
         let plan = self.notes.follow(schedule, None, wanted.aim)?;
-        if let Aim::Pattern(candidate, ..) = wanted.aim {
-            let members = candidate.of(&self.mind.traces[wanted.trace].accesses);
-            self.mind.ranking.try_out(&members, &self.notes.forest);
+        match wanted.aim {
+            Aim::Sight(..) => self.mind.ranking.try_out_sight(&rank),
+            Aim::Pattern(candidate, ..) => {
+                let members = candidate.of(&self.mind.traces[wanted.trace].accesses);
+                self.mind.ranking.try_out(&members, &self.notes.forest);
+            }
         }
         Some(plan)
     }
@@ -185,7 +191,7 @@ impl Patterns {
             place += 1;
         });
         for (read, extent, value) in accesses.disturbed(&path) {
-            let rank = ranking.rank_of_sight(read, value, (trace, place));
+            let rank = ranking.rank_of_sight(read, (extent, value), forest, (trace, place));
             agenda.add(rank, Wanted { trace, aim: Aim::Sight(read.step, extent, value) });
             place += 1;
         }
@@ -234,6 +240,8 @@ impl Reasoning for Patterns {
         if path.new_steps > 0 {
             self.fresh = 0;
             self.suggest(path, &run.events, &notes.forest);
+        } else {
+            self.mind.ranking.see_nothing_new();
         }
     }
 

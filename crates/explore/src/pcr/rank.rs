@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use threadbare_analysis::patterns::SiteId;
-use threadbare_order::Forest;
+use threadbare_order::{Extent, Forest};
 
 use super::accesses::{Access, Accesses};
 
@@ -12,9 +12,15 @@ use super::accesses::{Access, Accesses};
 /// so that no place in the code keeps the others waiting, however many patterns it takes part in; and of those the
 /// longer ones. Of equal ones those of the latest execution come first if they are uncovered, which is the order of the
 /// recursion in Algorithm 2, and those of the earliest otherwise.
+///
+/// Patterns that are merely uncovered promise nothing that a thread would notice, and often keep that promise. Reads that
+/// would see something else, without a pattern, do promise something; but there may be many, and most patterns are
+/// worth more. So such reads wait until executions show nothing new, and are then tried in turn with the patterns.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Rank {
     stage: Stage,
+    /// Patterns have the even ones, reads without a pattern the odd ones.
+    turn: u32,
     tries: u32,
     length: Reverse<usize>,
     age: i64,
@@ -29,11 +35,11 @@ enum Stage {
     UncoveredValue,
     /// Whatever else shows such a value.
     Value,
-    /// Patterns, covered or not, in which a read sees something else than it saw, and other uncovered ones.
+    /// Patterns, covered or not, in which a read sees something else than it saw, and other uncovered ones; in turn with
+    /// reads that see something else without a pattern.
     UncoveredOrSight,
-    /// Reads that see something else than they saw, without a pattern; and uncovered patterns that lead a thread to
-    /// where it has been already.
-    Sight,
+    /// Whatever of these leads a thread to where it has been already.
+    Known,
     /// The rest.
     Other,
 }
@@ -52,6 +58,10 @@ pub(super) struct Ranking {
     /// What reads have seen in all executions, by their place in the code.
     values: HashSet<(SiteId, u64)>,
     tries: HashMap<Focus, u32>,
+    /// How many executions showed nothing new.
+    barren: u32,
+    /// How many reads were tried in turn with patterns.
+    sights: u32,
 }
 
 impl Ranking {
@@ -59,6 +69,16 @@ impl Ranking {
     pub(super) fn see(&mut self, accesses: &Accesses) {
         let reads = accesses.iter().filter(|access| !access.writes());
         self.values.extend(reads.filter_map(|read| Some((read.site, read.value()?))));
+    }
+
+    /// Takes note that nobody saw anything new in an execution.
+    pub(super) fn see_nothing_new(&mut self) {
+        self.barren += 1;
+    }
+
+    /// Takes note that a read without a pattern is tried.
+    pub(super) fn try_out_sight(&mut self, rank: &Rank) {
+        self.sights += u32::from(rank.stage == Stage::UncoveredOrSight);
     }
 
     /// Takes note that a candidate is tried.
@@ -79,19 +99,38 @@ impl Ranking {
             (Novelty::Value, false) => Stage::UncoveredValue,
             (Novelty::Value, true) => Stage::Value,
             (Novelty::Sight, _) | (Novelty::Nothing, false) => Stage::UncoveredOrSight,
-            (Novelty::Known, false) => Stage::Sight,
+            (Novelty::Known, false) => Stage::Known,
             (Novelty::Known | Novelty::Nothing, true) => Stage::Other,
         };
         let tries = self.tries.get(&focus).copied().unwrap_or(0);
         let age = trace as i64;
         let age = if is_covered { age } else { -age };
-        Rank { stage, tries, length: Reverse(candidate.len()), age, place }
+        // One execution that shows nothing new says little.
+        let turn = if stage == Stage::UncoveredOrSight { 2 * self.barren.saturating_sub(1) } else { 0 };
+        Rank { stage, turn, tries, length: Reverse(candidate.len()), age, place }
     }
 
     /// The rank of a read that shall see this.
-    pub(super) fn rank_of_sight(&self, read: &Access, value: u64, (trace, place): (usize, usize)) -> Rank {
-        let stage = if self.has_seen(read.site, value) { Stage::Sight } else { Stage::Value };
-        Rank { stage, tries: 0, length: Reverse(1), age: trace as i64, place }
+    pub(super) fn rank_of_sight(
+        &self,
+        read: &Access,
+        content: (Extent, u64),
+        forest: &Forest,
+        (trace, place): (usize, usize),
+    ) -> Rank {
+        let stage = match self.has_seen(read.site, content.1) {
+            false => Stage::Value,
+            true if is_known_state(read, content, forest) => Stage::Known,
+            true => Stage::UncoveredOrSight,
+        };
+        let rank = Rank { stage, turn: 0, tries: 0, length: Reverse(1), age: trace as i64, place };
+        self.rank_of_sight_now(&rank)
+    }
+
+    /// The rank that a read without a pattern has by now.
+    pub(super) fn rank_of_sight_now(&self, rank: &Rank) -> Rank {
+        let turn = if rank.stage == Stage::UncoveredOrSight { 2 * self.sights + 1 } else { 0 };
+        Rank { turn, ..*rank }
     }
 
     /// The newest that a read of the candidate sees, and what the candidate is about.
@@ -101,8 +140,9 @@ impl Ranking {
                 let source = candidate[..at].iter().rev().find(|access| access.object == read.object);
                 let source =
                     source.filter(|source| source.writes() && !source.leaves_what_was_seen_by(read))?;
+                let is_known = |content| is_known_state(read, content, forest);
                 let novelty = match source.value() {
-                    _ if is_known_state(read, source, forest) => Novelty::Known,
+                    _ if source.content().is_some_and(is_known) => Novelty::Known,
                     Some(value) if self.has_seen(read.site, value) => Novelty::Sight,
                     _ => Novelty::Value,
                 };
@@ -121,9 +161,8 @@ impl Ranking {
     }
 }
 
-/// Whether the thread of a read was already seen to see what the write leaves, with the same behind it.
-fn is_known_state(read: &Access, write: &Access, forest: &Forest) -> bool {
-    let Some((extent, value)) = write.content() else { return false };
+/// Whether the thread of a read was already seen to see this, with the same behind it.
+fn is_known_state(read: &Access, (extent, value): (Extent, u64), forest: &Forest) -> bool {
     let mut ways = forest.siblings(read.step).iter().flat_map(|way| &forest.step(*way).actions);
     ways.any(|action| action.read() == Some((extent, Some(value))))
 }
@@ -137,4 +176,37 @@ enum Novelty {
     Sight,
     /// It sees something that nobody has seen at that place in the code.
     Value,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is tried one after the other, where a pattern and a read without one are always left.
+    fn tried(patterns_show_news: bool) -> String {
+        let mut ranking = Ranking::default();
+        let sight =
+            Rank { stage: Stage::UncoveredOrSight, turn: 0, tries: 0, length: Reverse(1), age: 0, place: 0 };
+        let mut tried = String::new();
+        for _ in 0..8 {
+            let pattern = ranking.rank(false, &[], &Forest::new(), (0, 1));
+            let sight = ranking.rank_of_sight_now(&sight);
+            if pattern < sight {
+                tried.push('p');
+                if !patterns_show_news {
+                    ranking.see_nothing_new();
+                }
+            } else {
+                tried.push('s');
+                ranking.try_out_sight(&sight);
+            }
+        }
+        tried
+    }
+
+    #[test]
+    fn reads_without_a_pattern_have_their_turn_when_patterns_show_nothing_new() {
+        assert_eq!(tried(true), "pppppppp");
+        assert_eq!(tried(false), "ppspspsp");
+    }
 }

@@ -187,8 +187,9 @@ impl Run<'_> {
                 self.violations.push(Violation::Lifetime { step: at, renewal });
             }
             let surprised = touch.reads.is_some_and(|expected| values[index] != expected);
+            // An update is about to become the writer itself.
+            let wrote = writers[index];
             if surprised && !is_last {
-                let wrote = writers[index];
                 self.violations.push(Violation::Reads { step: at, segment: touch.segment, wrote });
                 self.blame_update(touch.segment, touch.reads, wrote);
             }
@@ -197,13 +198,12 @@ impl Run<'_> {
                 // What comes of an update of something else is not known.
                 values[index] = if surprised && is_last { Value::Of(at) } else { value };
                 if surprised {
-                    self.surprises.insert((at, touch.segment), writers[index]);
+                    self.surprises.insert((at, touch.segment), wrote);
                 }
                 writers[index] = Some(at);
             }
             epochs[index] += u32::from(touch.renews);
             if surprised && is_last {
-                let wrote = if touch.writes.is_some() { None } else { writers[index] };
                 self.held_back.push(Violation::Reads { step: at, segment: touch.segment, wrote });
                 return false;
             }

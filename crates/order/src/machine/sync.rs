@@ -175,7 +175,8 @@ impl Sync {
             Some(creators) => order.iter().any(|at| creators.contains(at)),
             None => true,
         };
-        let begins = model.threads().any(|thread| {
+        let unseen = model.creators.keys().copied().filter(|child| model.thread(*child).is_empty());
+        let begins = model.threads().chain(unseen).any(|thread| {
             let stands_still = model.roots(thread).into_iter().any(|root| self.is_blocked(root, model));
             !last.contains_key(&thread) && is_created(thread) && !stands_still
         });

@@ -25,6 +25,14 @@ pub fn stuck(
         literals.clause([!goal].into_iter().chain(ways).chain(end.uncreated));
         ends.push(end);
     }
+    // A thread that was created and has made no step can begin, and nobody knows what it does then.
+    let unseen = model.creators.iter().filter(|(child, _)| model.thread(**child).is_empty());
+    let mut creators: Vec<Ix> = unseen.flat_map(|(_, creators)| creators.iter().copied()).collect();
+    creators.sort_unstable();
+    for creator in creators {
+        let made = literals.included(creator, model);
+        literals.clause([!goal, !made]);
+    }
     let all_stops = ends.iter().flat_map(|end| end.stops.iter().map(|(_, stop)| *stop));
     literals.clause([!goal].into_iter().chain(all_stops));
     for known in known {

@@ -92,7 +92,11 @@ pub struct State {
 
 impl Oracle {
     pub fn new(events: &[Event], needed: usize) -> Oracle {
-        let threads = events.iter().map(|event| event.thread.index() + 1).max().unwrap_or(0);
+        // Some may have been created and have done nothing.
+        let created = events.iter().filter(|event| event.kind() == Some(EventKind::Create));
+        let created = created.map(|event| event.value as usize);
+        let threads = events.iter().map(|event| event.thread.index()).chain(created);
+        let threads = threads.map(|index| index + 1).max().unwrap_or(0);
         let mut steps: Vec<Vec<Vec<usize>>> = vec![Vec::new(); threads];
         let (mut initial, mut tokens) = (BTreeMap::new(), BTreeMap::new());
         let mut frees: BTreeMap<u64, usize> = BTreeMap::new();

@@ -80,17 +80,46 @@ impl Program {
             lists[0].push(Op::Free(X));
         }
         if flavour.creation {
-            let (first, others) = lists.split_at_mut(1);
-            for child in 1..=others.len() {
-                first[0].insert((child - 1).min(first[0].len()), Op::Create(child as u16));
-            }
-            if rng.below(2) == 0 {
-                first[0].push(Op::Join(1));
-                first[0].push(Op::Read(X));
+            let mut created = 0;
+            for child in 1..threads {
+                created = create_and_join(rng, created, child, &mut lists);
             }
         }
         Program { threads: lists, tokens: rng.below(2) }
     }
+}
+
+/// Lets the first thread create another one, not before this place, and sometimes it or a later one join it. Says where
+/// the next one may be created.
+fn create_and_join(rng: &mut Rng, least: usize, child: usize, lists: &mut [Vec<Op>]) -> usize {
+    let created = some_place(rng, least, &lists[0]);
+    lists[0].insert(created, Op::Create(child as u16));
+    match rng.below(4) {
+        0 => lists[0].extend([Op::Join(child as u16), Op::Read(X)]),
+        1 => {
+            let place = some_place(rng, created + 1, &lists[0]);
+            lists[0].insert(place, Op::Join(child as u16));
+        }
+        2 if child + 1 < lists.len() => {
+            let place = some_place(rng, 0, &lists[child + 1]);
+            lists[child + 1].insert(place, Op::Join(child as u16));
+        }
+        _ => {}
+    }
+    created + 1
+}
+
+/// A place from `least` on at which a thread always comes by: not where it is only if it got a lock that it tried.
+fn some_place(rng: &mut Rng, least: usize, ops: &[Op]) -> usize {
+    let mut place = least + rng.below((ops.len() - least) as u64 + 1) as usize;
+    let is_tried = |place: usize| {
+        let begin = ops[..place].iter().rposition(|op| matches!(op, Op::TryLock(_)));
+        begin.is_some_and(|begin| !ops[begin..place].iter().any(|op| matches!(op, Op::Unlock(_))))
+    };
+    while is_tried(place) {
+        place += 1;
+    }
+    place
 }
 
 fn held_at(ops: &[Op], place: usize) -> i32 {
