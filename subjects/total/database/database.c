@@ -1,7 +1,8 @@
-/* A database with four connections. Each looks at pages that others change, and goes on as it finds them. */
+/* A database with eight connections. Each changes its own page, looks at three that others change, and goes on as it
+   finds them. */
 #include <pthread.h>
 
-#define PAGES 8
+#define SESSIONS 8
 
 struct page {
     pthread_mutex_t latch;
@@ -10,15 +11,15 @@ struct page {
     int rows;
 };
 
-static struct page pages[PAGES] = {
-    [0 ... PAGES - 1] = {.latch = PTHREAD_MUTEX_INITIALIZER},
+static struct page pages[SESSIONS] = {
+    [0 ... SESSIONS - 1] = {.latch = PTHREAD_MUTEX_INITIALIZER},
 };
-static int log_size, reads[4], flushes[4];
+static int log_size, reads[SESSIONS], flushes[SESSIONS];
 static pthread_mutex_t log_latch = PTHREAD_MUTEX_INITIALIZER;
 
 /* Whoever changes a page leaves it dirty. */
-static void update(int session, int at) {
-    struct page *page = &pages[at];
+static void update(int session) {
+    struct page *page = &pages[session];
     pthread_mutex_lock(&page->latch);
     page->rows = page->rows + session;
     page->version = page->version + 1;
@@ -45,18 +46,17 @@ static void scan(int session, int at) {
 
 static void *session(void *number) {
     int own = (int)(long)number;
-    for (int round = 0; round < 2; round++)
-        update(own, 2 * own + round);
-    for (int step = 0; step < 7; step++)
-        scan(own, (2 * own + 2 + step) % PAGES);
+    update(own);
+    for (int step = 1; step <= 3; step++)
+        scan(own, (own + step) % SESSIONS);
     return NULL;
 }
 
 int main(void) {
-    pthread_t threads[4];
-    for (long i = 0; i < 4; i++)
+    pthread_t threads[SESSIONS];
+    for (long i = 0; i < SESSIONS; i++)
         pthread_create(&threads[i], NULL, session, (void *)i);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < SESSIONS; i++)
         pthread_join(threads[i], NULL);
     return 0;
 }
