@@ -146,6 +146,9 @@ STRATEGIES
   dfs            all interleavings in order (--preemption-bound), until exhausted
   mcr            every value that a read can see, by solving for it, until exhausted
   total          every way that threads can go, by solving for what decides it, until exhausted
+  reach          reachability testing: every order of accesses that some thread can notice, by
+                 forcing the variants of each execution, until exhausted
+  tpair          the same for the orders of every two threads, with all others as recorded
   pcr            memory-access patterns that no execution has shown, by solving for them
   map-random     the same by holding threads back, without solving
   tsa            synchronization pairs that no execution has shown, by pausing threads before locks

@@ -24,6 +24,8 @@ pub(crate) enum Cut {
     Stalled,
     /// An execution could not be kept under control.
     Uncontrolled,
+    /// Something that several threads do is only kept as it was recorded.
+    Kept,
     /// Something is only kept as it was recorded.
     Doubt(Doubt),
 }
@@ -39,6 +41,9 @@ impl fmt::Display for Cut {
             Cut::Diverged => write!(f, "some executions did not follow the schedule they were given"),
             Cut::Stalled => write!(f, "some threads were never seen to go on from where they stood"),
             Cut::Uncontrolled => write!(f, "some executions could not be kept under control"),
+            Cut::Kept => {
+                write!(f, "some things that several threads do are only tried in the order recorded")
+            }
             Cut::Doubt(doubt) => write!(f, "not all is tried out that can happen with: {doubt}"),
         }
     }

@@ -13,4 +13,15 @@ pub struct Effort {
     pub met: u64,
     /// How often each rule of a controller decided whom to let go; see `threadbare_sched::Tsa`.
     pub rules: [u64; 3],
+    /// The largest graph that test cases were taken from.
+    pub graph: GraphSize,
+}
+
+/// How large a graph is.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct GraphSize {
+    /// Its nodes.
+    pub nodes: u64,
+    /// The memory that they take.
+    pub bytes: u64,
 }

@@ -27,6 +27,15 @@ const LONGEST: usize = 100_000;
 /// settled by many.
 pub(crate) const BUDGET: Budget = Budget { conflicts: 2_000, rounds: 500 };
 
+/// How many executions to plan at once, after this many: few at first, when each may teach a lot.
+pub(crate) fn batch(made: u64) -> usize {
+    match made {
+        0..=64 => 1,
+        65..=256 => 4,
+        _ => 16,
+    }
+}
+
 /// What a strategy makes of executions.
 pub(crate) trait Reasoning {
     /// The name of the strategy.

@@ -14,6 +14,7 @@ use crate::history::History;
 use crate::map_random::MapRandom;
 use crate::mcr::Mcr;
 use crate::pcr::Pcr;
+use crate::reach::{Reach, Tpair};
 use crate::sampled::{RoundRobin, Sampled, Sampler};
 use crate::search::SharedSearch;
 use crate::total::Total;
@@ -30,6 +31,8 @@ pub const STRATEGIES: &[&str] = &[
     "ars-paper",
     "dfs",
     "mcr",
+    "reach",
+    "tpair",
     "pcr",
     "total",
     "map-random",
@@ -161,6 +164,8 @@ pub(crate) fn by_name(options: &Options) -> Result<Box<dyn Strategy>, ExploreErr
         "tsa-paper" => Ok(Box::new(Tsa::new(Form::Paper, seed))),
         "total" => Ok(Box::new(Total::new(seed, options.jobs, options.known.is_some()))),
         "pcr" => Ok(Box::new(Pcr::new(seed, options.jobs, options.known.is_some()))),
+        "reach" => Ok(Box::new(Reach::new(seed, options.jobs, options.known.is_some()))),
+        "tpair" => Ok(Box::new(Tpair::new(seed, options.jobs, options.known.is_some()))),
         "ars" => Ok(ars::ars(seed, style)),
         "ars-paper" => Ok(ars::ars_paper(seed, style)),
         "dfs" => Ok(Box::new(Dfs::new(seed, options.preemption_bound, options.known.is_some()))),

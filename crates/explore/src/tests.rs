@@ -8,6 +8,7 @@ mod dfs;
 pub(crate) mod lab;
 mod mcr;
 mod oracle;
+mod reach;
 mod tsa;
 mod verify;
 

@@ -3,7 +3,7 @@
 use threadbare_trace::ThreadId;
 
 use crate::{
-    Choice, Delay, Directed, Op, Pct, Policy, PolicyKind, PolicySpec, Pos, Prefix, Random, Replay,
+    Choice, Delay, Directed, Guideline, Op, Pct, Policy, PolicyKind, PolicySpec, Pos, Prefix, Random, Replay,
     Requirements, RoundRobin, Surw, Tsa, Turn,
 };
 
@@ -21,6 +21,7 @@ pub enum AnyPolicy {
     Replay(Replay),
     Directed(Directed),
     Tsa(Box<Tsa>),
+    Guideline(Guideline),
 }
 
 macro_rules! each {
@@ -36,6 +37,7 @@ macro_rules! each {
             AnyPolicy::Replay($policy) => $body,
             AnyPolicy::Directed($policy) => $body,
             AnyPolicy::Tsa($policy) => $body,
+            AnyPolicy::Guideline($policy) => $body,
         }
     };
 }
@@ -60,6 +62,7 @@ pub fn build(
         Some(PolicyKind::RoundRobin) => AnyPolicy::RoundRobin(RoundRobin::new(spec)),
         Some(PolicyKind::Directed) => AnyPolicy::Directed(Directed::new(spec)),
         Some(PolicyKind::Tsa) => AnyPolicy::Tsa(Box::new(Tsa::new(spec, Requirements::from_words(words)))),
+        Some(PolicyKind::Guideline) => AnyPolicy::Guideline(Guideline::new(spec)),
         Some(PolicyKind::Prefix) => AnyPolicy::Prefix(Prefix::new(choices.collect())),
         Some(kind @ (PolicyKind::Replay | PolicyKind::Follow)) => {
             let turns = switches.map(|(from, op, to)| Turn { from, op, to }).collect();

@@ -121,13 +121,15 @@ pub enum PolicyKind {
     Follow = 10,
     /// Pauses threads before locks to cover synchronization pairs.
     Tsa = 11,
+    /// A random walk that makes reads see the values of chosen writes.
+    Guideline = 12,
 }
 
 impl PolicyKind {
     /// The kind with this number, if there is one.
     pub fn from_number(number: u32) -> Option<PolicyKind> {
         use PolicyKind::*;
-        [Random, Pct, Pos, Surw, Delay, RoundRobin, Prefix, Replay, Directed, Follow, Tsa]
+        [Random, Pct, Pos, Surw, Delay, RoundRobin, Prefix, Replay, Directed, Follow, Tsa, Guideline]
             .into_iter()
             .find(|kind| *kind as u32 == number)
     }

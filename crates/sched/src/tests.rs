@@ -2,6 +2,7 @@
 
 mod directed;
 mod forced;
+mod guideline;
 mod priorities;
 mod statistics;
 mod tsa;
@@ -14,7 +15,7 @@ use crate::toy::{Step, Toy, Walk};
 use crate::{AnyPolicy, PolicyKind, PolicySpec, Rng, build};
 
 /// The kinds that need no list to follow.
-const FREE: [PolicyKind; 7] = [
+const FREE: [PolicyKind; 8] = [
     PolicyKind::Random,
     PolicyKind::Pct,
     PolicyKind::Pos,
@@ -22,6 +23,7 @@ const FREE: [PolicyKind; 7] = [
     PolicyKind::Delay,
     PolicyKind::RoundRobin,
     PolicyKind::Tsa,
+    PolicyKind::Guideline,
 ];
 
 /// Runs a program with all its locations known to be shared.

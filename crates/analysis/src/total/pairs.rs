@@ -6,7 +6,7 @@ use std::sync::Arc;
 use threadbare_trace::{Event, ThreadId};
 
 use super::manners::{Manner, MannerOccurrence};
-use crate::clocks::{Stamp, VectorClock};
+use crate::clocks::Stamp;
 use crate::locks::Mode;
 use crate::order::{Order, Rules};
 
@@ -51,7 +51,7 @@ fn alike<'a>(events: &[Event], occurrences: &'a [MannerOccurrence]) -> Vec<Alike
     for it in occurrences {
         let (Some(first), Some(last)) = (stamps.get(&it.first), stamps.get(&it.last)) else { continue };
         // A clock that is shared is the same; one that is not may still be equal, which costs a comparison later.
-        let clock = |stamp: &Stamp| Arc::as_ptr(&stamp.clock) as *const VectorClock as usize;
+        let clock = |stamp: &Stamp| Arc::as_ptr(&stamp.clock) as usize;
         if seen.insert((it.thread, &it.manner, clock(first), clock(last))) {
             let (first, last) = (first.clone(), last.clone());
             alike.push(Alike { thread: it.thread, manner: &it.manner, first, last });

@@ -28,7 +28,7 @@ use crate::agenda::{Agenda, Asking, Look};
 use crate::cut::{Cut, warning};
 use crate::effort::Effort;
 use crate::follow;
-use crate::solved::{BUDGET, Entry, Next, Notes, Planned, Reasoning, Solved};
+use crate::solved::{BUDGET, Entry, Next, Notes, Planned, Reasoning, Solved, batch};
 use crate::strategy::Plan;
 
 /// See the module's description.
@@ -62,15 +62,6 @@ struct Mind {
     /// Where nobody could go on, by the last steps of all threads.
     stuck: Vec<Vec<StepId>>,
     cuts: BTreeSet<Cut>,
-}
-
-/// How many executions to plan at once, after this many: few at first, when each may teach a lot.
-fn batch(made: u64) -> usize {
-    match made {
-        0..=64 => 1,
-        65..=256 => 4,
-        _ => 16,
-    }
 }
 
 impl Mind {

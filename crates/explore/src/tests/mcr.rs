@@ -52,7 +52,7 @@ fn explore(toy: &Toy, strategy: &str) -> (Campaign, Reached) {
 }
 
 /// Threads that act on what they read, some of it under locks, and a last one that looks at what is left.
-fn made_up(rng: &mut Rng, threads: usize, length: usize) -> Toy {
+pub(super) fn made_up(rng: &mut Rng, threads: usize, length: usize) -> Toy {
     let mut lists: Vec<Vec<Step>> = Vec::new();
     for _ in 0..threads {
         let mut steps = Vec::new();

@@ -1,6 +1,6 @@
 //! By what a variant is known again among those of other executions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use threadbare_trace::{Event, ThreadId};
@@ -18,19 +18,26 @@ pub struct VariantKey {
     then: Option<VariantKind>,
 }
 
-impl VariantKey {
-    /// The class of some steps in this order.
-    pub fn of_events<'a>(events: impl Iterator<Item = &'a Event>, then: Option<VariantKind>) -> VariantKey {
-        let mut memory: Memory<Option<(ThreadId, u32)>> = Memory::default();
-        let mut threads: BTreeMap<ThreadId, DefaultHasher> = BTreeMap::new();
-        for event in events {
-            let Some(kind) = event.kind() else { continue };
+/// What threads have done and seen so far.
+#[derive(Default)]
+struct Observed {
+    memory: Memory<Option<(ThreadId, u32)>>,
+    threads: BTreeMap<ThreadId, DefaultHasher>,
+}
+
+impl Observed {
+    /// Takes in a step; says which number stands for its thread from now on.
+    fn observe(&mut self, event: &Event) -> Option<u64> {
+        let kind = event.kind().filter(|kind| !kind.only_names());
+        let mut number = None;
+        if let Some(kind) = kind {
+            let hasher = self.threads.entry(event.thread).or_default();
+            (event.op, event.kind).hash(hasher);
             if let Some(touch) = Touch::of(event, kind) {
-                let hasher = threads.entry(event.thread).or_default();
-                (event.op, event.kind, event.addr, touch.len).hash(hasher);
+                (event.addr, touch.len).hash(hasher);
                 let mut last = None;
-                memory.visit(touch.addr, touch.len, |at, writer| {
-                    // Pieces with the same writer are one, however often others have cut the memory.
+                self.memory.visit(touch.addr, touch.len, |at, writer| {
+                    // Pieces with the same writer are one, however others have cut the memory.
                     if last != Some(*writer) {
                         (at, *writer).hash(hasher);
                         last = Some(*writer);
@@ -39,22 +46,68 @@ impl VariantKey {
                         *writer = Some((event.thread, event.op));
                     }
                 });
-            } else if !kind.only_names() {
-                (event.op, event.kind).hash(threads.entry(event.thread).or_default());
             }
-            if let Some((first, last)) = reborn(event, kind) {
-                memory.forget(first, last);
-            }
+            number = Some(hasher.finish());
         }
-        let threads = threads.into_iter().map(|(thread, hasher)| (thread, hasher.finish())).collect();
-        VariantKey { threads, then }
+        if let Some((first, last)) = event.kind().and_then(|kind| reborn(event, kind)) {
+            self.memory.forget(first, last);
+        }
+        number
     }
 }
 
 impl VariantGraph {
     /// The class of a variant of the execution with these events.
     pub fn key(&self, variant: &Variant, events: &[Event]) -> VariantKey {
+        let mut observed = Observed::default();
+        for index in self.events_of(variant) {
+            observed.observe(&events[index]);
+        }
+        let threads =
+            observed.threads.into_iter().map(|(thread, hasher)| (thread, hasher.finish())).collect();
         let then = Some(variant.kind).filter(|kind| !matches!(kind, VariantKind::Sees(_)));
-        VariantKey::of_events(self.events_of(variant).into_iter().map(|index| &events[index]), then)
+        VariantKey { threads, then }
+    }
+}
+
+/// What an execution has shown: all classes of which its own steps are a continuation.
+#[derive(Clone, Debug, Default)]
+pub struct Shown {
+    /// How many steps the thread had made, by its thread and what it had done and seen.
+    steps: HashMap<(ThreadId, u64), u32>,
+    /// How many steps each thread made.
+    made: BTreeMap<ThreadId, u32>,
+}
+
+impl Shown {
+    /// What an execution shows.
+    pub fn of(events: &[Event]) -> Shown {
+        let mut observed = Observed::default();
+        let mut shown = Shown::default();
+        for event in events {
+            if let Some(number) = observed.observe(event) {
+                let made = shown.made.entry(event.thread).or_default();
+                *made += 1;
+                shown.steps.insert((event.thread, number), *made);
+            }
+        }
+        shown
+    }
+
+    /// Whether it shows what a variant of this class would.
+    pub fn shows(&self, key: &VariantKey) -> bool {
+        let mut made: BTreeMap<ThreadId, u32> = BTreeMap::new();
+        for it in &key.threads {
+            let Some(count) = self.steps.get(it) else { return false };
+            made.insert(it.0, *count);
+        }
+        match key.then {
+            None | Some(VariantKind::Sees(_)) => true,
+            Some(VariantKind::GoesOn(thread)) => {
+                let known = made.get(&thread).copied().unwrap_or(0);
+                self.made.get(&thread).is_some_and(|all| *all > known)
+            }
+            Some(VariantKind::Stuck) => made == self.made,
+        }
     }
 }

@@ -22,7 +22,7 @@ use std::collections::HashSet;
 use threadbare_trace::{Event, ThreadId};
 
 pub use self::count::{Count, Size, size};
-pub use self::key::VariantKey;
+pub use self::key::{Shown, VariantKey};
 use self::steps::Steps;
 use self::walk::{Move, State, Walk};
 
@@ -155,7 +155,8 @@ impl VariantGraph {
             && let Some(lane) = self.walk.steps.threads.iter().position(|it| *it == thread)
             && let Some(step) = self.walk.next(&self.nodes[variant.node].state, lane)
         {
-            events.extend(&step.events);
+            // Who sees something else need not end there.
+            events.extend(step.events.iter().filter(|index| !self.walk.steps.ends.contains(index)));
         }
         events
     }

@@ -55,6 +55,8 @@ pub(super) struct Steps {
     pub(super) conditions: Vec<u64>,
     /// How many tokens semaphores had at first.
     pub(super) tokens: HashMap<u64, u64>,
+    /// The events with which threads end.
+    pub(super) ends: BTreeSet<usize>,
     /// Something that several threads do is kept in its order.
     pub(super) keeps_order: bool,
 }
@@ -105,7 +107,10 @@ impl Steps {
                     let made = steps.lanes[lane].steps.len() as u32;
                     steps.lanes[child].begins_after = Some((lane, made));
                 }
-                EventKind::Exit => drop(ended.insert(lane)),
+                EventKind::Exit => {
+                    ended.insert(lane);
+                    steps.ends.insert(index);
+                }
                 _ => {}
             }
         }

@@ -26,6 +26,9 @@ pub(super) enum Move {
     Varies,
 }
 
+/// For each thread that has any, the steps at which something changes, with what it is then.
+type Changes<T> = Vec<(usize, Vec<(u32, T)>)>;
+
 /// The steps with tables by which states are looked at.
 pub(super) struct Walk {
     pub(super) steps: Steps,
@@ -33,9 +36,9 @@ pub(super) struct Walk {
     /// By variable and thread: the steps that write it.
     writes: Vec<Vec<(usize, Vec<u32>)>>,
     /// By lock and thread: the steps that change how it is held, with how it is held then.
-    holds: HashMap<u64, Vec<(usize, Vec<(u32, Option<Mode>)>)>>,
+    holds: HashMap<u64, Changes<Option<Mode>>>,
     /// By semaphore and thread: the steps that change it, with the sum of changes then.
-    tokens: HashMap<u64, Vec<(usize, Vec<(u32, i64)>)>>,
+    tokens: HashMap<u64, Changes<i64>>,
     /// By thread: the condition variables it waits on, from which step on to which.
     waits: Vec<Vec<(u32, u32, usize)>>,
 }

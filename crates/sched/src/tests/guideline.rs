@@ -1,0 +1,111 @@
+//! That reads see what a guideline asks for, and that no program is kept from ending.
+
+use threadbare_trace::ThreadId;
+
+use super::{made_up, run};
+use crate::toy::{Step, Toy, Walk};
+use crate::{Guideline, Instance, PolicySpec, Rng};
+
+fn instance(thread: usize, step: usize, number: u32) -> Instance {
+    Instance { thread: ThreadId(thread as u16), site: Toy::site(thread, step), number, gate: 0 }
+}
+
+fn gated(thread: usize, step: usize, gate: usize) -> Instance {
+    Instance { gate: Toy::site(thread, gate), ..instance(thread, step, 1) }
+}
+
+/// What a step of a walk read, the how many-th time it was made.
+fn saw(walk: &Walk, it: &Instance) -> Option<u64> {
+    let made = (0..walk.ops.len()).filter(|at| (walk.order[*at], walk.ops[*at].site) == (it.thread, it.site));
+    made.map(|at| walk.effects[at].0).nth(it.number as usize - 1)
+}
+
+/// Figure 54: line 3 of the first thread shall see what line 20 of the second one writes, or its own line 1.
+#[test]
+fn a_use_sees_the_define_that_the_guideline_names() {
+    let toy = Toy {
+        threads: vec![
+            vec![Step::Store(8, 1), Step::Store(16, 2), Step::Read(8), Step::Read(16)],
+            vec![Step::Read(16), Step::Store(8, 20), Step::Read(8)],
+            vec![Step::Store(8, 7), Step::Store(8, 8)],
+        ],
+    };
+    let used = instance(0, 2, 1);
+    for seed in 0..200 {
+        for (define, value) in [(instance(1, 1, 1), 20), (instance(2, 1, 1), 8), (instance(0, 0, 1), 1)] {
+            let spec = PolicySpec::guideline(&[(used, Some(define))], seed).unwrap();
+            assert_eq!(saw(&run(&toy, &spec), &used), Some(value), "seed {seed}, {define:?}");
+        }
+        // What was there before can be seen by the second thread's read only.
+        let early = instance(1, 0, 1);
+        let spec = PolicySpec::guideline(&[(early, None)], seed).unwrap();
+        assert_eq!(saw(&run(&toy, &spec), &early), Some(0), "seed {seed}");
+    }
+}
+
+#[test]
+fn two_use_defines_are_kept_to_at_once() {
+    let reads = vec![Step::Read(8), Step::Read(16)];
+    let writes =
+        |value| vec![Step::Store(8, value), Step::Store(16, value), Step::Store(8, 9), Step::Store(16, 9)];
+    let toy = Toy { threads: vec![reads, writes(1), writes(2)] };
+    let (x, y) = (instance(0, 0, 1), instance(0, 1, 1));
+    for seed in 0..200 {
+        let wanted = [(x, Some(instance(1, 0, 1))), (y, Some(instance(2, 1, 1)))];
+        let walk = run(&toy, &PolicySpec::guideline(&wanted, seed).unwrap());
+        assert_eq!((saw(&walk, &x), saw(&walk, &y)), (Some(1), Some(2)), "seed {seed}");
+    }
+    assert!(PolicySpec::guideline(&[(x, None); Guideline::MOST + 1], 1).is_none());
+}
+
+#[test]
+fn the_wanted_iteration_of_a_loop_is_meant() {
+    let toy = Toy {
+        threads: vec![
+            vec![Step::Read(8), Step::BackIf(0, 1), Step::Read(8)],
+            vec![Step::Read(16), Step::Store(8, 5)],
+        ],
+    };
+    for seed in 0..100 {
+        let used = instance(0, 0, 3);
+        let spec = PolicySpec::guideline(&[(used, Some(instance(1, 1, 1)))], seed).unwrap();
+        let walk = run(&toy, &spec);
+        assert_eq!(saw(&walk, &used), Some(5), "seed {seed}");
+        assert_eq!(saw(&walk, &instance(0, 0, 2)), Some(0), "seed {seed}");
+    }
+}
+
+#[test]
+fn threads_that_need_one_lock_wait_before_it() {
+    let section = |step: Step| vec![Step::Read(24), Step::Lock(1000), step, Step::Unlock(1000)];
+    let toy =
+        Toy { threads: vec![section(Step::Read(8)), section(Step::Store(8, 1)), section(Step::Store(8, 2))] };
+    let used = gated(0, 2, 1);
+    for seed in 0..200 {
+        for (writer, value) in [(1, 1), (2, 2)] {
+            let spec = PolicySpec::guideline(&[(used, Some(gated(writer, 2, 1)))], seed).unwrap();
+            assert_eq!(saw(&run(&toy, &spec), &used), Some(value), "seed {seed}");
+        }
+    }
+}
+
+/// Whatever is asked for, possible or not.
+#[test]
+fn no_guideline_keeps_a_program_from_ending() {
+    let mut rng = Rng::new(8);
+    for case in 0..400 {
+        let toy = made_up(&mut rng);
+        let mut any = || {
+            let thread = rng.below(toy.threads.len() as u64) as usize;
+            let step = rng.below(toy.threads[thread].len() as u64) as usize;
+            Instance {
+                gate: Toy::site(thread, rng.below(4) as usize),
+                ..instance(thread, step, 1 + rng.below(2) as u32)
+            }
+        };
+        let wanted = [(any(), Some(any())), (any(), Some(any()))];
+        let walk = run(&toy, &PolicySpec::guideline(&wanted, case).unwrap());
+        let steps: usize = toy.threads.iter().map(Vec::len).sum();
+        assert_eq!((walk.order.len(), walk.deadlock), (steps, false), "case {case}");
+    }
+}
