@@ -6,7 +6,7 @@ use super::announces::{Announces, Atomic};
 use super::graph::{CLEAN, Name, Node};
 use super::library::{Role, role};
 use super::places::{ARGUMENTS, PASSED, RAX, RDX, REGISTERS, RETURNED, VOLATILE, each, general, low, vector};
-use super::program::{ANYWHERE, pointed, shifted};
+use super::pointers::{ANYWHERE, pointed, shifted};
 use super::value::Position;
 use super::wire::Wiring;
 use crate::Callee;

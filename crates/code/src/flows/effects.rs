@@ -1,7 +1,8 @@
 //! What single instructions read and write.
 
 use iced_x86::{
-    FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register, RflagsBits,
+    CpuidFeature, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register,
+    RflagsBits,
 };
 
 use super::places::{CARRY, FLAGS, Registers, general, is_blurred, low, number, places};
@@ -98,6 +99,12 @@ pub fn effect(factory: &mut InstructionInfoFactory, it: &Instruction) -> Effect 
         }
     }
     flags(it, &mut effect);
+    if is_old_float(it) {
+        let all = places(Register::ST0);
+        effect.reads |= all;
+        effect.writes |= all;
+        effect.keeps |= all;
+    }
     if is_same_whatever(it) {
         effect.reads &= if it.mnemonic() == Mnemonic::Sbb { 1 << CARRY } else { 0 };
     }
@@ -138,6 +145,12 @@ fn flags(it: &Instruction, effect: &mut Effect) {
             effect.keeps |= 1 << FLAGS;
         }
     }
+}
+
+/// Whether it works on the old floating-point unit, whose registers are a stack that is not kept apart here.
+fn is_old_float(it: &Instruction) -> bool {
+    use CpuidFeature::*;
+    it.cpuid_features().iter().any(|feature| matches!(feature, FPU | FPU287 | FPU387 | FPU387SL_ONLY))
 }
 
 fn is_shift(it: &Instruction) -> bool {

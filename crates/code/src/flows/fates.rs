@@ -107,7 +107,7 @@ impl Program<'_> {
             return name == "getenv" || name == "secure_getenv";
         }
         let of_main = |address: &Value| {
-            matches!(super::program::pointed(facts, *address), Some((1, _)))
+            matches!(super::pointers::pointed(facts, *address), Some((1, _)))
                 && known.body.function.name == "main"
         };
         facts.addresses[by as usize].iter().any(of_main)

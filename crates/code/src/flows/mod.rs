@@ -17,6 +17,7 @@ mod fates;
 mod graph;
 mod library;
 mod places;
+mod pointers;
 mod program;
 mod slots;
 mod state;

@@ -4,41 +4,16 @@ use std::collections::{BTreeSet, HashMap};
 
 use iced_x86::FlowControl;
 
-use super::announces::{Announces, Atomic};
+use super::announces::Announces;
 use super::bind::{Bindings, bind};
 use super::body::Body;
 use super::evaluate::{Facts, evaluate};
-use super::library::{Role, role};
-use super::places::{ARGUMENTS, PASSED, RDI, RETURNED, Registers, VOLATILE, general};
+use super::places::{PASSED, RDI, RETURNED, Registers, VOLATILE, general};
+use super::pointers::{ANYWHERE, Reach};
 use super::slots::Slots;
 use super::value::{Position, Value};
 use crate::image::Image;
 use crate::{Callee, Code};
-
-/// How far from an argument's pointer a function reads or writes.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Reach {
-    /// Offsets and sizes.
-    pub ranges: BTreeSet<(i64, i64)>,
-}
-
-/// Offset and size of what may lie anywhere.
-pub const ANYWHERE: (i64, i64) = (i64::MIN, i64::MAX);
-
-impl Reach {
-    const MOST: usize = 64;
-
-    fn add(&mut self, range: (i64, i64)) -> bool {
-        if self.ranges.contains(&ANYWHERE) {
-            return false;
-        }
-        if range == ANYWHERE || self.ranges.len() >= Reach::MOST {
-            self.ranges = BTreeSet::from([ANYWHERE]);
-            return true;
-        }
-        self.ranges.insert(range)
-    }
-}
 
 /// A function and what is known of it.
 pub struct Known<'a> {
@@ -58,6 +33,8 @@ pub struct Known<'a> {
     pub behind: [Reach; 6],
     /// What it writes there.
     pub left: [Reach; 6],
+    /// Whether all callers give it a pointer into a frame there.
+    pub framed: [bool; 6],
 }
 
 /// All functions.
@@ -92,10 +69,12 @@ impl<'a> Program<'a> {
                 overwrites: 0,
                 behind: Default::default(),
                 left: Default::default(),
+                framed: [false; 6],
             });
         }
         let mut program = Program { image, known, numbers };
         program.reach();
+        program.framed();
         for number in 0..program.known.len() {
             program.known[number].slots = program.slots(number);
         }
@@ -112,37 +91,6 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// The parts of memory behind argument pointers that a call reads and writes: argument, offset and size.
-    fn touched(&self, known: &Known<'_>, place: usize) -> (Vec<Touched>, Vec<Touched>) {
-        let callee = known.body.calls[&place];
-        let all = |arguments: &[usize]| arguments.iter().map(|it| (*it, ANYWHERE)).collect();
-        if let Some(Announces::Makes(Atomic::CompareInto, size)) = Announces::of(callee) {
-            return (vec![(1, (0, size))], vec![(1, (0, size))]);
-        }
-        if let Some(callee) = self.callee(callee) {
-            let list = |reach: &[Reach; 6]| {
-                let ranges = |(argument, reach): (usize, &Reach)| {
-                    reach.ranges.iter().map(move |range| (argument, *range)).collect::<Vec<_>>()
-                };
-                reach.iter().enumerate().flat_map(ranges).collect()
-            };
-            return (list(&self.known[callee].behind), list(&self.known[callee].left));
-        }
-        let Callee::Import(name) = callee else { return (Vec::new(), Vec::new()) };
-        match role(name) {
-            Role::Copies(to, from) => {
-                let length = self.length(known, place);
-                (vec![(from, (0, length))], vec![(to, (0, length))])
-            }
-            Role::Appends => (all(&[0, 1]), all(&[0])),
-            Role::Fills => (Vec::new(), vec![(0, (0, self.length(known, place)))]),
-            Role::Looks(2) => (all(&[0, 1]), Vec::new()),
-            Role::Looks(_) | Role::Duplicates => (all(&[0]), Vec::new()),
-            Role::Unknown if Announces::of(callee).is_none() => (all(&[0, 1, 2, 3, 4, 5]), Vec::new()),
-            _ => (Vec::new(), Vec::new()),
-        }
-    }
-
     /// How many bytes a function of memory touches, where its third argument says so.
     pub fn length(&self, known: &Known<'_>, place: usize) -> i64 {
         let Callee::Import(name) = known.body.calls[&place] else { return i64::MAX };
@@ -151,60 +99,6 @@ impl<'a> Program<'a> {
         let facts = known.facts.as_ref().filter(|_| has_length);
         let length = facts.and_then(|facts| facts.values.as_constant(facts.arguments.get(&place)?[argument]));
         length.filter(|length| *length > 0).unwrap_or(i64::MAX)
-    }
-
-    /// Finds out what functions touch behind the pointers that they are given.
-    fn reach(&mut self) {
-        for known in &mut self.known {
-            let Some(facts) = &known.facts else {
-                for argument in 0..6 {
-                    known.behind[argument].add(ANYWHERE);
-                    known.left[argument].add(ANYWHERE);
-                }
-                continue;
-            };
-            for (place, addresses) in facts.addresses.iter().enumerate() {
-                for (memory, address) in known.body.effects[place].memory.iter().zip(addresses) {
-                    let Some((argument, offset)) = pointed(facts, *address) else { continue };
-                    let size = i64::from(memory.size);
-                    let range = offset.filter(|_| size > 0).map_or(ANYWHERE, |offset| (offset, size));
-                    if memory.read {
-                        known.behind[argument].add(range);
-                    }
-                    if memory.written {
-                        known.left[argument].add(range);
-                    }
-                }
-            }
-        }
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for number in 0..self.known.len() {
-                let (mut read, mut written) = (Vec::new(), Vec::new());
-                let known = &self.known[number];
-                let Some(facts) = &known.facts else { continue };
-                for (place, arguments) in &facts.arguments {
-                    if !known.body.calls.contains_key(place) {
-                        continue;
-                    }
-                    let (reads, writes) = self.touched(known, *place);
-                    let shift = |(argument, range): &Touched| {
-                        let (mine, offset) = pointed(facts, arguments[*argument])?;
-                        Some((mine, shifted(*range, offset)))
-                    };
-                    read.extend(reads.iter().filter_map(shift));
-                    written.extend(writes.iter().filter_map(shift));
-                }
-                let known = &mut self.known[number];
-                for (argument, range) in read {
-                    changed |= known.behind[argument].add(range);
-                }
-                for (argument, range) in written {
-                    changed |= known.left[argument].add(range);
-                }
-            }
-        }
     }
 
     fn slots(&self, number: usize) -> Slots {
@@ -296,24 +190,6 @@ impl<'a> Program<'a> {
         };
         (after & !VOLATILE) | used
     }
-}
-
-/// An argument, and offset and size of what is touched behind it.
-type Touched = (usize, (i64, i64));
-
-/// A range behind a pointer that is itself so far behind another one.
-pub fn shifted(range: (i64, i64), by: Option<i64>) -> (i64, i64) {
-    match by {
-        Some(by) if range != ANYWHERE => (range.0.saturating_add(by), range.1),
-        _ => ANYWHERE,
-    }
-}
-
-/// The argument that an address is counted from, and the offset if it is known.
-pub fn pointed(facts: &Facts, address: Value) -> Option<(usize, Option<i64>)> {
-    let (register, offset) = facts.values.from_entry(address)?;
-    let argument = ARGUMENTS.iter().position(|it| *it == usize::from(register))?;
-    Some((argument, offset))
 }
 
 /// Whether what lies at an address is known without an announcement: the function's own frame, data that never changes.

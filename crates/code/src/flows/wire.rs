@@ -13,7 +13,8 @@ use super::graph::{CLEAN, Graph, Name, Node};
 use super::places::{
     self, FLAGS, PASSED, Place, RAX, RCX, REGISTERS, RETURNED, RSP, Registers, each, general,
 };
-use super::program::{ANYWHERE, Known, Program, is_constant, pointed};
+use super::pointers::{ANYWHERE, pointed};
+use super::program::{Known, Program, is_constant};
 use super::value::{Position, Value};
 
 /// Follows the values of one function.
@@ -175,7 +176,8 @@ impl Wiring<'_> {
             }
         }
         let value = self.graph.join(&mut from);
-        if effect.writes & general(RSP) != 0 {
+        let moves_top = !matches!(it.mnemonic(), Mnemonic::Push | Mnemonic::Pop | Mnemonic::Leave);
+        if effect.writes & general(RSP) != 0 && moves_top {
             self.graph.flow_to(value, Name::Steer);
         }
         for place in each(writes) {
@@ -227,12 +229,12 @@ impl Wiring<'_> {
             from.push(self.graph.named(Name::Behind(self.number, argument as u8, offset, size)));
         }
         if let Some(bound) = self.known.bindings.loads.get(&key) {
-            self.bound_load(key, bound, &mut from);
+            self.bound_load(key, bound, self.is_framed(address), &mut from);
         }
         from
     }
 
-    fn bound_load(&mut self, key: (usize, usize), bound: &Bound, from: &mut Vec<Node>) {
+    fn bound_load(&mut self, key: (usize, usize), bound: &Bound, is_framed: bool, from: &mut Vec<Node>) {
         for announced in &bound.to {
             let site = self.known.bindings.announced[*announced].site;
             from.push(self.graph.named(Name::Read(site)));
@@ -241,7 +243,7 @@ impl Wiring<'_> {
             let site = self.known.bindings.announced[*announced].site;
             from.push(self.graph.named(Name::Write(site)));
         }
-        if !bound.is_sure {
+        if !bound.is_sure && !is_framed {
             from.push(self.graph.named(Name::Unbound(self.number, key.0)));
         }
     }
@@ -281,9 +283,14 @@ impl Wiring<'_> {
             self.graph.flow_to(value, Name::Write(site));
         }
         let own = matches!(position, Some(Position::At(_) | Position::Somewhere));
-        if !bound.is_sure && !own {
+        if !bound.is_sure && !own && !self.is_framed(address) {
             self.graph.flow_to(value, Name::Unknown);
         }
+    }
+
+    /// Whether an address is surely in the frame of a caller.
+    fn is_framed(&self, address: Value) -> bool {
+        pointed(self.facts, address).is_some_and(|(argument, _)| self.known.framed[argument])
     }
 
     /// The function returns.

@@ -56,7 +56,8 @@ apart void chosen(void) {
     total = x;                               // [w_chosen]
 }
 apart void chosen_between(void) {
-    int y = b, z = c;                        //: w_between
+    int y = *(volatile int *)&b;             //: w_between
+    int z = *(volatile int *)&c;             //: w_between
     total = a > 3 ? y : z;                   //: b_between w_between? [w_between] [b_between]
 }
 apart int switches(void) {
@@ -135,6 +136,6 @@ apart void divides(void) {
 }
 apart void multiplies_wide(void) {
     uint64_t x = (uint64_t)wide;             //: w_high
-    wide = (int64_t)((unsigned __int128)x * 0x123456789abcdefull >> 64);   // [w_high]
+    wide = (int64_t)((unsigned __int128)x * 0x123456789abcdefull >> 64);   //?: w_high [w_high]
 }
 int main(void) { return 0; }

@@ -54,7 +54,7 @@ apart void floats(void) {
 }
 apart int factorial(int n) {
     if (n < 2) return 1;                     // [b_recursion]
-    return n * factorial(n - 1);
+    return n * factorial(n - 1);             // [b_recursion]
 }
 apart void recursion(void) {
     total = factorial(a);                    //: b_recursion w_factorial [w_factorial]

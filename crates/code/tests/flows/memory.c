@@ -84,8 +84,8 @@ apart void copy_on_stack(void) {
 apart void exchanges(void) {
     int x = a;                               //: w_b
     int y = b;                               //: w_a
-    a = y;                                   // [w_a]
-    b = x;                                   // [w_b]
+    a = y;                                   //?: w_b [w_a]
+    b = x;                                   //?: w_a [w_b]
 }
 apart void conditional_write(void) {
     int x = a;                               //: b_cond
