@@ -20,6 +20,7 @@ mod pcr;
 mod pcr_budget;
 mod plot;
 mod subjects;
+mod total;
 mod tsa;
 mod tsa_figures;
 mod tsa_overhead;
@@ -65,6 +66,8 @@ enum Part {
     Tsa(tsa::TsaArgs),
     /// Tables 2 to 7 and 10 to 12 of the CFP paper again, on programs in the shape of its own
     Cfp(cfp::CfpArgs),
+    /// Tables 12 and 15 to 18 of the thesis on total replay again, on programs in the shape of its own
+    Total(total::TotalArgs),
     /// What snapshots save ars, and how fast it goes through a long program
     ArsSnapshots,
 }
@@ -84,6 +87,7 @@ fn run(part: Option<Part>) -> Result<()> {
         Some(Part::Pcr(args)) => pcr::print(&args)?,
         Some(Part::Tsa(args)) => tsa::print(&args)?,
         Some(Part::Cfp(args)) => cfp::print(&args)?,
+        Some(Part::Total(args)) => total::print(&args)?,
         Some(Part::ArsSnapshots) => ars_snapshots::measure(&|figure| println!("{figure}"))?,
         None => {
             show(&detectors::measure());

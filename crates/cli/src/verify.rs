@@ -1,13 +1,16 @@
 //! `threadbare verify`.
 
-use threadbare_explore::{Verification, verify};
-use threadbare_report::{Coverage, GraphReport, GroupsReport, JsonReport, SarifResult, TotalReport, Verdict};
-use threadbare_target::Program;
+use threadbare_explore::{Graphs, Verification, verify};
+use threadbare_report::{
+    Coverage, GraphReport, GroupsReport, JsonReport, Names as _, SarifResult, TotalReport, Verdict,
+};
+use threadbare_target::{Program, Symbols};
 
 use crate::conditions::Conditions;
 use crate::error::CliError;
 use crate::findings::Findings;
 use crate::found::Kept;
+use crate::names::ExecutionNames;
 use crate::progress::Bar;
 use crate::rerun::Stage;
 use crate::suppressions::Suppressions;
@@ -24,6 +27,7 @@ pub fn run(args: &VerifyArgs) -> Result<u8, CliError> {
     options.strategy = "total".to_string();
     let suppressions = Suppressions::read(args.check.suppressions.as_deref())?;
     let stop = stop::flag()?;
+    args.graph.as_deref().map_or(Ok(()), output::check_target)?;
     let (program, cflags) = hunt::prepare(hunt, &stop)?;
     let result = {
         let bar = Bar::new(options.executions, hunt.output.quiet);
@@ -40,11 +44,23 @@ pub fn run(args: &VerifyArgs) -> Result<u8, CliError> {
     if !hunt.output.json_on_stdout() {
         output::print(&words(args, &result, &findings, &failures))?;
     }
+    if let Some(path) = &args.graph {
+        output::write_whole(path, drawn(&result.graphs, stage.symbols()).as_bytes())?;
+    }
     output::write_json(&hunt.output, &json(args, &program, &result, &findings, &failures))?;
     let failed = failures.iter().filter_map(|kept| kept.sarif.clone());
     let results: Vec<SarifResult> = findings.sarif().into_iter().chain(failed).collect();
     output::write_sarif(&hunt.output, "verify", &results)?;
     Ok(if findings.is_empty() && failures.is_empty() { crate::NOTHING } else { crate::FOUND })
+}
+
+/// The graphs, one after the other.
+fn drawn(graphs: &Graphs, symbols: &Symbols) -> String {
+    let Some(run) = &graphs.run else { return String::new() };
+    let names = ExecutionNames::new(symbols, run);
+    let object = |address: u64| names.object(address).unwrap_or_else(|| format!("{address:#x}"));
+    let site = |pc: u64| names.place(pc, 0).map_or_else(|| format!("{pc:#x}"), |place| place.to_string());
+    graphs.graphs.iter().map(|graph| graph.dot(&object, &site)).collect()
 }
 
 /// What a person reads.

@@ -1,5 +1,7 @@
 //! What `verify` can be told.
 
+use std::path::PathBuf;
+
 use clap::{Args, Command};
 
 use crate::args::CheckArgs;
@@ -23,14 +25,19 @@ EXIT STATUS
 
 EXAMPLES
   threadbare verify examples/lost_update.c
-  threadbare verify ./server --time 600 --json result.json -- --port 0";
+  threadbare verify ./server --time 600 --json result.json -- --port 0
+  threadbare verify pool.c --graph pool.dot && dot -Tsvg -O pool.dot";
 
-/// Options of `verify`: those of `check`.
+/// Options of `verify`: those of `check`, and where to draw.
 #[derive(Args, Debug)]
 pub struct VerifyArgs {
     /// What `check` takes as well.
     #[command(flatten)]
     pub check: CheckArgs,
+
+    /// Write what decides how threads go (the concurrent dependency graphs) in the DOT language
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub graph: Option<PathBuf>,
 }
 
 /// Options that mean nothing here.

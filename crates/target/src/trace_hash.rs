@@ -91,6 +91,7 @@ mod tests {
             threads: 2,
             peak_threads: 2,
             discovered: Vec::new(),
+            touches: None,
             warnings: Vec::new(),
             output: Vec::new(),
             stalled: false,

@@ -1,9 +1,12 @@
 //! The concurrent dependency graphs of a program: what can come to decide its branches, its locks and its addresses.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use threadbare_analysis::total::graph::DependencyGraph;
+use threadbare_analysis::total::graph::{DependencyGraph, Root};
 use threadbare_analysis::total::{Location, UseDefines, branch_instances, manner_occurrences};
+
+use threadbare_target::Execution;
 
 use super::Lens;
 
@@ -18,6 +21,8 @@ const LONGEST: usize = 20_000;
 pub struct Graphs {
     /// Those that leave a choice, without what leaves none (Algorithm 8).
     pub graphs: Vec<DependencyGraph>,
+    /// An execution that addresses in them are of.
+    pub run: Option<Arc<Execution>>,
 }
 
 impl Graphs {
@@ -39,7 +44,8 @@ impl Graphs {
             }
         }
         let all = branches.into_values().chain(manners.into_values());
-        Graphs { graphs: all.filter(|graph| graph.nodes().len() > 1).collect() }
+        let graphs = all.filter(|graph| graph.nodes().len() > 1).collect();
+        Graphs { graphs, run: lens.executions().into_iter().next() }
     }
 
     /// How many nodes they have.
@@ -50,6 +56,11 @@ impl Graphs {
     /// How much memory they take.
     pub fn bytes(&self) -> usize {
         self.graphs.iter().map(DependencyGraph::bytes).sum()
+    }
+
+    /// How many branches, of all threads, interleavings decide.
+    pub fn branches(&self) -> usize {
+        self.graphs.iter().filter(|graph| matches!(graph.root(), Root::Branch(_))).count()
     }
 
     /// How many guidelines they give.

@@ -1,0 +1,92 @@
+//! What `verify` claims, and what it does not.
+
+mod support;
+
+use serde_json::Value;
+use support::{Desk, repository};
+
+fn verify(desk: &Desk, program: &str, more: &[&str]) -> Value {
+    let source = repository(program).display().to_string();
+    let mut args = vec!["verify", &source, "--json", "-", "--quiet"];
+    args.extend(more);
+    let answer = desk.run(&args);
+    let report = answer.json();
+    let nothing = report["findings"].as_array().is_some_and(Vec::is_empty) && report["failure"].is_null();
+    assert_eq!(answer.code, Some(if nothing { 0 } else { 1 }), "{program}: {}", answer.stderr);
+    assert_eq!((&report["command"], &report["strategy"]), (&"verify".into(), &"total".into()));
+    report
+}
+
+/// The kernels of the thesis's programs: its test cases, or fewer than its bound.
+#[test]
+fn kernels_take_few_test_cases_and_are_exhausted() {
+    let desk = Desk::new();
+    for (name, most, races) in [("pool", 2, 1), ("client", 1, 0), ("ping", 4, 0), ("crawler", 4, 0)] {
+        let report = verify(&desk, &format!("subjects/total/{name}/{name}.c"), &[]);
+        assert_eq!(report["exhausted"], true, "{name}: {}", report["warnings"]);
+        assert_eq!(report["verdict"], if races == 0 { "exhausted" } else { "findings" }, "{name}");
+        assert_eq!(report["findings"].as_array().map(Vec::len), Some(races), "{name}");
+        let cases = report["test_cases"].as_u64().unwrap();
+        assert!((1..=most).contains(&cases), "{name}: {cases} test cases");
+        assert_eq!(report["groups"]["left"], 0, "{name}");
+        assert_eq!(report["coverage"]["groups"], report["groups"], "{name}");
+    }
+}
+
+#[test]
+fn a_race_that_is_told_has_happened_and_replays() {
+    let desk = Desk::new();
+    let report = verify(&desk, "subjects/total/pool/pool.c", &["--graph", "pool.dot"]);
+    let race = &report["findings"][0];
+    assert_eq!(
+        (&race["kind"], &race["object"], &race["confirmed"]),
+        (&"race".into(), &"factory".into(), &true.into())
+    );
+    assert_eq!(race["sites"], serde_json::json!(["pool.c:16", "pool.c:27"]));
+    let again = desk.run(&["replay", race["schedule"].as_str().unwrap()]);
+    assert_eq!(again.code, Some(1), "{}{}", again.stdout, again.stderr);
+    assert_eq!(report["graph"]["nodes"], 4, "as in the thesis: a branch, numActive, and two values of it");
+    let drawing = std::fs::read_to_string(desk.path("pool.dot")).unwrap();
+    assert!(drawing.starts_with("digraph") && drawing.contains("num_active"), "{drawing}");
+}
+
+#[test]
+fn failures_are_found_and_everything_is_claimed() {
+    let desk = Desk::new();
+    for (program, kind) in [("examples/deadlock.c", "deadlock"), ("examples/lost_update.c", "assertion")] {
+        let report = verify(&desk, program, &[]);
+        assert_eq!(report["failure"]["kind"], kind, "{program}");
+    }
+}
+
+#[test]
+fn what_is_left_is_said() {
+    let desk = Desk::new();
+    let report = verify(&desk, "subjects/total/database/database.c", &["--executions", "4"]);
+    assert_eq!((&report["exhausted"], &report["verdict"]), (&false.into(), &"clean".into()));
+    assert!(report["groups"]["left"].as_u64().unwrap() > 0, "{}", report["groups"]);
+}
+
+/// Values that go only into sums decide nothing; the same program with one branch on them takes more.
+#[test]
+fn only_what_decides_something_is_varied() {
+    let desk = Desk::new();
+    let program = |check: &str| {
+        format!(
+            "#include <pthread.h>\nstatic pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\nstatic int sum, log_[9];\n\
+             static void *add(void *n) {{\n  for (int i = 0; i < 3; i++) {{ pthread_mutex_lock(&m); sum = sum * 2 + 1; {check}\n\
+             log_[(long)n] += sum; pthread_mutex_unlock(&m); }}\n  return 0;\n}}\n\
+             int main(void) {{\n  pthread_t t[2];\n  for (long i = 0; i < 2; i++) pthread_create(&t[i], 0, add, (void *)i);\n\
+             for (int i = 0; i < 2; i++) pthread_join(t[i], 0);\n  return 0;\n}}\n"
+        )
+    };
+    let cases = |name: &str, text: String| {
+        desk.file(name, text);
+        let answer = desk.run(&["verify", name, "--json", "-", "--quiet"]);
+        let report = answer.json();
+        assert_eq!(report["exhausted"], true, "{name}: {}", report["warnings"]);
+        report["test_cases"].as_u64().unwrap()
+    };
+    assert_eq!(cases("blind.c", program("")), 1);
+    assert!(cases("seeing.c", program("if (sum > 7) log_[8]++;")) > 2);
+}
