@@ -26,7 +26,7 @@ pub(crate) type Reach = Solved<Variants<false>>;
 pub(crate) type Tpair = Solved<Variants<true>>;
 
 /// Nodes beyond which a variant graph is given up.
-const MOST_NODES: usize = 500_000;
+const MOST_NODES: usize = 200_000;
 
 /// Cases beyond which no more are kept.
 const MOST_CASES: usize = 200_000;

@@ -5,12 +5,19 @@
 
 use std::collections::BTreeMap;
 
-use threadbare_trace::Event;
+use threadbare_trace::{Event, EventKind};
 
 use crate::access::{Touch, reborn};
 
 /// The number of a variable in its trace.
 pub(super) type VariableId = usize;
+
+/// The range in which an event makes new variables. Memory that is released holds the old ones until it is allocated again: who comes too late
+/// meets the release.
+pub(super) fn renewed(event: &Event) -> Option<(u64, u64)> {
+    let kind = event.kind().filter(|kind| *kind != EventKind::Free)?;
+    reborn(event, kind)
+}
 
 /// What each event does to which variables.
 pub(super) struct Variables {
@@ -45,7 +52,7 @@ impl Variables {
                 (touch, pieces.collect())
             });
             variables.touched.push(touched);
-            if let Some((first, last)) = event.kind().and_then(|kind| reborn(event, kind)) {
+            if let Some((first, last)) = renewed(event) {
                 let gone: Vec<u64> = current.range(first..=last).map(|(cut, _)| *cut).collect();
                 for cut in gone {
                     current.remove(&cut);

@@ -3,7 +3,7 @@
 use threadbare_trace::EventKind::{self, *};
 use threadbare_trace::{Event, ThreadId};
 
-use super::super::variants::{Count, Ending, Scope, VariantGraph, VariantKind, size};
+use super::super::variants::{Count, Ending, Scope, Shown, VariantGraph, VariantKind, size};
 use super::{A, B, X, Y, ended, section_3_6, trace};
 
 const ENDING: Ending = Ending { threads: 0, ended_by: None };
@@ -183,6 +183,21 @@ fn others_may_go_on_where_a_failure_ended_all() {
     let mut sorted = kinds.clone();
     sorted.sort_unstable();
     assert_eq!(sorted, expected);
+}
+
+/// Who comes after a release is not in the class of who came before it.
+#[test]
+fn a_use_after_free_is_a_variant_of_its_own() {
+    let mut events = ended(&[(1, 1, Read, X), (2, 2, Free, X)]);
+    events[1].value = 8;
+    let graph = graph(&events);
+    assert_eq!(prefixes(&events, &graph), [[2, 1]]);
+    let late = ended(&[(2, 2, Free, X), (1, 1, Read, X)]);
+    let late: Vec<Event> =
+        late.into_iter().map(|it| if it.pc == 2 { Event { value: 8, ..it } } else { it }).collect();
+    assert_eq!(prefixes(&late, &VariantGraph::of(&late, &ENDING, Scope::All, 100)), [[1]]);
+    let key = graph.key(&graph.variants()[0], &events);
+    assert!(!Shown::of(&events).shows(&key) && Shown::of(&late).shows(&key));
 }
 
 #[test]

@@ -5,8 +5,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use threadbare_trace::{Event, ThreadId};
 
+use super::super::variables::renewed;
 use super::{Variant, VariantGraph, VariantKind};
-use crate::access::{Touch, reborn};
+use crate::access::Touch;
 use crate::memory::Memory;
 
 /// The class of a variant's prefix: what each thread has done, and whose values it saw or replaced. Prefixes that differ only in the
@@ -49,7 +50,7 @@ impl Observed {
             }
             number = Some(hasher.finish());
         }
-        if let Some((first, last)) = event.kind().and_then(|kind| reborn(event, kind)) {
+        if let Some((first, last)) = renewed(event) {
             self.memory.forget(first, last);
         }
         number

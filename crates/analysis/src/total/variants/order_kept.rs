@@ -43,7 +43,8 @@ pub(super) fn keep_order(steps: &mut Steps, scope: Scope) {
             }
         }
     }
-    steps.keeps_order = keepers.values().any(|lanes| lanes.len() > 1);
+    // Who is the last to arrive at a barrier is told so, and that is not varied.
+    steps.keeps_order = !rounds.is_empty() || keepers.values().any(|lanes| lanes.len() > 1);
     if let Scope::Pair(one, other) = scope {
         let varied = [steps.lane(one), steps.lane(other)];
         keep_others(steps, varied);
