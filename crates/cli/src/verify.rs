@@ -119,6 +119,7 @@ fn json(
             graph: GraphReport {
                 nodes: result.graphs.nodes() as u64,
                 bytes: result.graphs.bytes() as u64,
+                affected_branches: result.graphs.affected as u64,
                 guidelines: result.graphs.guidelines() as u64,
             },
         }),

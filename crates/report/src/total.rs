@@ -29,6 +29,8 @@ pub struct GraphReport {
     pub nodes: u64,
     /// The memory they take.
     pub bytes: u64,
+    /// The most branches of one execution that interleavings decide.
+    pub affected_branches: u64,
     /// The sets of use-defines that lead to different ways.
     pub guidelines: u64,
 }

@@ -1,6 +1,6 @@
-/* An object pool. Whoever replaces the factory takes the lock, unless it is closed meanwhile. */
+/* An object pool. Whoever replaces the factory takes the lock, and does so only if no object is out; whoever closes the
+   pool forgets to. */
 #include <pthread.h>
-#include <stdio.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int num_active;
@@ -14,18 +14,24 @@ static void *close_pool(void *unused) {
     pool[0] = pool[0] + 1;
     pthread_mutex_unlock(&lock);
     factory = 0;
+    pthread_mutex_lock(&lock);
+    pool[1] = pool[0] + closed;
+    pthread_mutex_unlock(&lock);
     return NULL;
 }
 
 static void *set_factory(void *unused) {
     pthread_mutex_lock(&lock);
+    pool[0] = pool[0] + cleared;
+    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&lock);
     if (num_active > 0) {
         refused = refused + 1;
     } else {
         cleared = cleared + 1;
-        pool[0] = 0;
         factory = 2;
     }
+    pool[1] = pool[0];
     pthread_mutex_unlock(&lock);
     return NULL;
 }
@@ -35,6 +41,10 @@ static void *borrow(void *unused) {
     borrowed = borrowed + 1;
     num_active = num_active + 1;
     pool[0] = pool[0] + 2;
+    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&lock);
+    pool[0] = pool[0] + borrowed;
+    pool[1] = pool[1] + 1;
     pthread_mutex_unlock(&lock);
     return NULL;
 }

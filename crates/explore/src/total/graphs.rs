@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use threadbare_analysis::total::graph::{DependencyGraph, Root};
+use threadbare_analysis::total::graph::DependencyGraph;
 use threadbare_analysis::total::{Location, UseDefines, branch_instances, manner_occurrences};
 
 use threadbare_target::Execution;
@@ -21,6 +21,8 @@ const LONGEST: usize = 20_000;
 pub struct Graphs {
     /// Those that leave a choice, without what leaves none (Algorithm 8).
     pub graphs: Vec<DependencyGraph>,
+    /// The most branches of one execution that interleavings decide, each as often as it was come to.
+    pub affected: usize,
     /// An execution that addresses in them are of.
     pub run: Option<Arc<Execution>>,
 }
@@ -30,12 +32,16 @@ impl Graphs {
     pub(crate) fn of(lens: &Lens) -> Graphs {
         let mut branches: BTreeMap<Location, DependencyGraph> = BTreeMap::new();
         let mut manners: BTreeMap<Location, DependencyGraph> = BTreeMap::new();
+        let mut affected = 0;
         for run in lens.executions().iter().filter(|run| run.events.len() <= LONGEST) {
             let seen = UseDefines::of(&run.events);
+            let mut decided = 0;
             for branch in branch_instances(&run.events, lens) {
                 let graph = DependencyGraph::of_branch(&branch, &seen, lens, MOST_NODES).optimised();
+                decided += usize::from(graph.nodes().len() > 1);
                 keep_larger(&mut branches, branch.at, graph);
             }
+            affected = affected.max(decided);
             let occurrences = manner_occurrences(&run.events);
             for occurrence in &occurrences {
                 let graph =
@@ -45,7 +51,7 @@ impl Graphs {
         }
         let all = branches.into_values().chain(manners.into_values());
         let graphs = all.filter(|graph| graph.nodes().len() > 1).collect();
-        Graphs { graphs, run: lens.executions().into_iter().next() }
+        Graphs { graphs, affected, run: lens.executions().into_iter().next() }
     }
 
     /// How many nodes they have.
@@ -56,11 +62,6 @@ impl Graphs {
     /// How much memory they take.
     pub fn bytes(&self) -> usize {
         self.graphs.iter().map(DependencyGraph::bytes).sum()
-    }
-
-    /// How many branches, of all threads, interleavings decide.
-    pub fn branches(&self) -> usize {
-        self.graphs.iter().filter(|graph| matches!(graph.root(), Root::Branch(_))).count()
     }
 
     /// How many guidelines they give.

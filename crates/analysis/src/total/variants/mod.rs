@@ -14,6 +14,7 @@ mod count;
 mod deeds;
 mod key;
 mod order_kept;
+mod orders;
 mod steps;
 mod walk;
 
@@ -23,6 +24,7 @@ use threadbare_trace::{Event, ThreadId};
 
 pub use self::count::{Count, Size, size};
 pub use self::key::{Shown, VariantKey};
+pub use self::orders::pair_orders;
 use self::steps::Steps;
 use self::walk::{Move, State, Walk};
 
