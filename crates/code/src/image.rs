@@ -6,7 +6,8 @@ use std::ops::Range;
 use iced_x86::{Code as Opcode, Decoder, DecoderOptions, Instruction, OpKind, Register};
 use object::read::elf::ElfFile64;
 use object::{
-    Object, ObjectKind, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget, SectionFlags, SectionKind, SymbolKind, elf,
+    Object, ObjectKind, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget, SectionFlags,
+    SectionKind, SymbolKind, elf,
 };
 
 use crate::function::Callee;
@@ -48,7 +49,7 @@ impl<'a> Image<'a> {
             sections.push((section.address(), section.data()?));
         }
         let mut constants = Vec::new();
-        let mut extent = u64::MAX..0;
+        let mut extent = Range { start: u64::MAX, end: 0 };
         for section in file.sections() {
             let SectionFlags::Elf { sh_flags, .. } = section.flags() else { continue };
             let has = |flag: elf::SectionFlags| sh_flags.contains(flag);
@@ -79,8 +80,7 @@ impl<'a> Image<'a> {
 
     /// Data that never changes, from an address to the end of its section.
     pub fn constant(&self, address: u64) -> Option<&'a [u8]> {
-        let inside =
-            |(start, data): &&(u64, &[u8])| (*start..*start + data.len() as u64).contains(&address);
+        let inside = |(start, data): &&(u64, &[u8])| (*start..*start + data.len() as u64).contains(&address);
         let (start, data) = self.constants.iter().find(inside)?;
         data.get((address - start) as usize..)
     }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic};
 
+use super::announces::Announces;
 use super::effects::{Effect, effect};
 use super::tables;
 use crate::image::Image;
@@ -76,15 +77,8 @@ impl<'a> Body<'a> {
         }
         let mut factory = InstructionInfoFactory::new();
         let effects = instructions.iter().map(|it| effect(&mut factory, it)).collect();
-        let mut body = Body {
-            function,
-            code: instructions,
-            effects,
-            pieces: Vec::new(),
-            entrance: 0,
-            calls,
-            switches,
-        };
+        let mut body =
+            Body { function, code: instructions, effects, pieces: Vec::new(), entrance: 0, calls, switches };
         body.cut(&jumps, false);
         if !body.unreached().is_empty() {
             body.cut(&jumps, true);
@@ -102,6 +96,10 @@ impl<'a> Body<'a> {
         })
     }
 
+    fn may_throw(&self, place: usize) -> bool {
+        self.calls.get(&place).is_some_and(|callee| Announces::of(callee).is_none())
+    }
+
     fn number_of(&self, address: u64) -> Option<usize> {
         self.code.binary_search_by_key(&address, Instruction::ip).ok()
     }
@@ -115,10 +113,10 @@ impl<'a> Body<'a> {
                 starts.extend(self.number_of(it.near_branch_target()));
             }
             starts.extend(jumps.get(&place).into_iter().flatten().filter_map(|to| self.number_of(*to)));
-            let is_call = self.calls.contains_key(&place);
+            let may_throw = self.may_throw(place);
             let goes_on = matches!(flow, FlowControl::Next | FlowControl::Call | FlowControl::IndirectCall);
             let apart = self.code.get(place + 1).is_some_and(|next| next.ip() != it.next_ip());
-            if !goes_on || self.ends(place) || apart || (after_calls && is_call) {
+            if !goes_on || self.ends(place) || apart || (after_calls && may_throw) {
                 starts.insert(place + 1);
             }
         }
@@ -163,7 +161,9 @@ impl<'a> Body<'a> {
                 }
             }
             let does_something = |piece: &usize| {
-                let fills = |it: &Instruction| matches!(it.mnemonic(), Mnemonic::Nop | Mnemonic::Int3 | Mnemonic::Ud2);
+                let fills = |it: &Instruction| {
+                    matches!(it.mnemonic(), Mnemonic::Nop | Mnemonic::Int3 | Mnemonic::Ud2)
+                };
                 !reached[*piece] && !self.code[self.pieces[*piece].code.clone()].iter().all(fills)
             };
             let Some(piece) = candidates.find(does_something) else { return found };
@@ -176,8 +176,8 @@ impl<'a> Body<'a> {
     fn catch(&mut self) {
         let pads = self.unreached();
         let hub = self.pieces.len();
-        let is_call = |piece: &Piece| piece.code.clone().last().is_some_and(|it| self.calls.contains_key(&it));
-        let callers: Vec<usize> = (0..hub).filter(|piece| is_call(&self.pieces[*piece])).collect();
+        let throws = |piece: &Piece| piece.code.clone().last().is_some_and(|it| self.may_throw(it));
+        let callers: Vec<usize> = (0..hub).filter(|piece| throws(&self.pieces[*piece])).collect();
         for caller in callers {
             self.pieces[caller].next.push(hub);
         }

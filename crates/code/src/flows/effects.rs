@@ -1,7 +1,8 @@
 //! What single instructions read and write.
 
 use iced_x86::{
-    CpuidFeature, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register, RflagsBits,
+    CpuidFeature, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register,
+    RflagsBits,
 };
 
 use super::places::{CARRY, FLAGS, Registers, general, is_blurred, low, number, places};
@@ -205,9 +206,37 @@ fn is_scalar(it: &Instruction) -> bool {
     }
     matches!(
         it.mnemonic(),
-        Addss | Addsd | Subss | Subsd | Mulss | Mulsd | Divss | Divsd | Sqrtss | Sqrtsd | Minss | Minsd
-            | Maxss | Maxsd | Cvtsi2ss | Cvtsi2sd | Cvtss2sd | Cvtsd2ss | Cvttss2si | Cvttsd2si | Cvtss2si
-            | Cvtsd2si | Roundss | Roundsd | Movss | Movsd | Comiss | Comisd | Ucomiss | Ucomisd | Cmpss
+        Addss
+            | Addsd
+            | Subss
+            | Subsd
+            | Mulss
+            | Mulsd
+            | Divss
+            | Divsd
+            | Sqrtss
+            | Sqrtsd
+            | Minss
+            | Minsd
+            | Maxss
+            | Maxsd
+            | Cvtsi2ss
+            | Cvtsi2sd
+            | Cvtss2sd
+            | Cvtsd2ss
+            | Cvttss2si
+            | Cvttsd2si
+            | Cvtss2si
+            | Cvtsd2si
+            | Roundss
+            | Roundsd
+            | Movss
+            | Movsd
+            | Comiss
+            | Comisd
+            | Ucomiss
+            | Ucomisd
+            | Cmpss
             | Cmpsd
     )
 }

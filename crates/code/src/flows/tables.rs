@@ -48,8 +48,7 @@ fn whole(image: &Image<'_>, it: &Instruction, inside: &impl Fn(u64) -> bool) -> 
         return None;
     }
     let base = it.memory_displacement64();
-    let entry =
-        |address: u64| Some(u64::from_le_bytes(*image.constant(address)?.first_chunk::<8>()?));
+    let entry = |address: u64| Some(u64::from_le_bytes(*image.constant(address)?.first_chunk::<8>()?));
     collect((base..base + 8 * MOST).step_by(8).map_while(entry), inside)
 }
 
@@ -66,7 +65,8 @@ fn loads_before(code: &[Instruction], jump: usize, target: Register) -> Option<u
     let near = jump.saturating_sub(NEAR)..jump;
     near.rev().find(|place| {
         let it = &code[*place];
-        let loads = it.op_count() == 2 && it.op1_kind() == OpKind::Memory && it.memory_base() != Register::RIP;
+        let loads =
+            it.op_count() == 2 && it.op1_kind() == OpKind::Memory && it.memory_base() != Register::RIP;
         let into = it.op0_kind() == OpKind::Register && it.op0_register().is_gpr();
         let indexed = it.memory_index() != Register::None;
         let fits = it.op0_register().full_register() == target || it.memory_size().size() == 4;

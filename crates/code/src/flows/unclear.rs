@@ -1,8 +1,8 @@
 //! Functions whose code cannot be followed.
 
 use super::announces::Announces;
-use super::library::role;
 use super::graph::{Graph, Name};
+use super::library::role;
 use super::places::{PASSED, RETURNED, each};
 use super::pointers::ANYWHERE;
 use super::program::Program;
