@@ -42,7 +42,7 @@ fn a_race_that_is_told_has_happened_and_replays() {
         (&race["kind"], &race["object"], &race["confirmed"]),
         (&"race".into(), &"factory".into(), &true.into())
     );
-    assert_eq!(race["sites"], serde_json::json!(["pool.c:32", "pool.c:16"]));
+    assert_eq!(race["sites"], serde_json::json!(["pool.c:37", "pool.c:21"]));
     let again = desk.run(&["replay", race["schedule"].as_str().unwrap()]);
     assert_eq!(again.code, Some(1), "{}{}", again.stdout, again.stderr);
     assert_eq!(report["graph"]["nodes"], 4, "as in the thesis: a branch, numActive, and two values of it");

@@ -49,7 +49,7 @@ impl<'a> Image<'a> {
             sections.push((section.address(), section.data()?));
         }
         let mut constants = Vec::new();
-        let mut extent = u64::MAX..0;
+        let mut extent = Range { start: u64::MAX, end: 0 };
         for section in file.sections() {
             let SectionFlags::Elf { sh_flags, .. } = section.flags() else { continue };
             let has = |flag: elf::SectionFlags| sh_flags.contains(flag);

@@ -2,6 +2,8 @@
 
 #[path = "flows/built.rs"]
 mod built;
+#[path = "flows/generated.rs"]
+mod generated;
 #[path = "flows/truth.rs"]
 mod truth;
 
@@ -18,6 +20,8 @@ const FIXTURES: &[(&str, &str)] = &[
     ("atomics", include_str!("flows/atomics.c")),
     ("compiled", include_str!("flows/compiled.c")),
 ];
+/// The seeds of generated programs.
+const SEEDS: std::ops::RangeInclusive<u64> = 1..=4;
 const OPTIMIZATIONS: [&str; 3] = ["-O0", "-O1", "-O2"];
 
 /// How slices compare with the truth.
@@ -95,6 +99,10 @@ fn compare(built: &Built, statements: &Statements, truth: &Truth, fate: &Fate) -
     (missed, extra)
 }
 
+fn is_generated(name: &str) -> bool {
+    name.starts_with("seed")
+}
+
 fn score(name: &str, source: &str, compiler: &str, optimization: &str, score: &mut Score) {
     let built = build(source, compiler, optimization);
     let statements = statements(source);
@@ -105,7 +113,10 @@ fn score(name: &str, source: &str, compiler: &str, optimization: &str, score: &m
         let at = format!("{compiler} {optimization} {name}.c:{line} ({site:#x})");
         let truth = statements.reads.get(&line).cloned();
         let Some(truth) = truth else {
-            score.missed.push(format!("{at} reads, and nothing is stated: {fate:?}"));
+            // Of a local variable with very many uses clang no longer knows that nobody else has its address.
+            if !is_generated(name) {
+                score.missed.push(format!("{at} reads, and nothing is stated: {fate:?}"));
+            }
             continue;
         };
         let (missed, extra) = compare(&built, &statements, &truth, fate);
@@ -116,9 +127,9 @@ fn score(name: &str, source: &str, compiler: &str, optimization: &str, score: &m
     }
 }
 
-#[test]
-fn no_flow_is_missed_and_few_are_invented() {
-    let mut missed = Vec::new();
+/// Compares with the truth for all compilers and levels. Says for each how many reads are exactly as stated, and of how many.
+fn compared(fixtures: &[(String, String)], shows_extra: bool) -> Vec<(String, usize, usize)> {
+    let (mut missed, mut exact) = (Vec::new(), Vec::new());
     for compiler in ["gcc", "clang"] {
         if !is_there(compiler) {
             println!("{compiler} is not there: nothing was compared for it");
@@ -126,15 +137,67 @@ fn no_flow_is_missed_and_few_are_invented() {
         }
         for optimization in OPTIMIZATIONS {
             let mut total = Score::default();
-            for (name, source) in FIXTURES {
+            for (name, source) in fixtures {
                 score(name, source, compiler, optimization, &mut total);
             }
             println!("{compiler} {optimization}: {} of {} reads exact", total.exact, total.sites);
-            for line in &total.extra {
+            for line in total.extra.iter().filter(|_| shows_extra) {
                 println!("    more than stated: {line}");
             }
             missed.append(&mut total.missed);
+            exact.push((format!("{compiler} {optimization}"), total.exact, total.sites));
         }
     }
     assert!(missed.is_empty(), "missed:\n{}", missed.join("\n"));
+    exact
+}
+
+#[test]
+fn no_flow_is_missed_and_few_are_invented() {
+    let fixtures: Vec<(String, String)> =
+        FIXTURES.iter().map(|(name, source)| (name.to_string(), source.to_string())).collect();
+    for (setting, exact, sites) in compared(&fixtures, true) {
+        assert!(exact * 100 >= sites * 97, "{setting}: only {exact} of {sites} are exact");
+    }
+}
+
+#[test]
+fn no_flow_of_generated_programs_is_missed() {
+    let fixtures: Vec<(String, String)> =
+        SEEDS.map(|seed| (format!("seed-{seed}"), generated::program(seed, 40))).collect();
+    for (setting, exact, sites) in compared(&fixtures, false) {
+        assert!(exact * 100 >= sites * 20, "{setting}: only {exact} of {sites} are exact");
+    }
+}
+
+#[test]
+fn who_looks_at_memory_unseen_is_named() {
+    let silent = build(
+        "struct s { long a, b; } *shared;\nlong __attribute__((noinline)) sum(struct s x) { return x.a + x.b; }\nint main(void) { return sum(*shared) > 3; }\n",
+        "gcc",
+        "-O0",
+    );
+    assert_eq!(silent.code.flows().sees_all(), ["main"], "gcc does not announce what is passed by value");
+    let (_, calls) = FIXTURES[1];
+    assert_eq!(build(calls, "gcc", "-O0").code.flows().sees_all(), ["qsort"]);
+    let (_, arithmetic) = FIXTURES[0];
+    assert!(build(arithmetic, "gcc", "-O0").code.flows().sees_all().is_empty());
+}
+
+#[test]
+fn branches_and_their_deciders_are_the_inverse_of_fates() {
+    let (_, source) = FIXTURES[0];
+    let flows = build(source, "gcc", "-O1").code.flows();
+    assert!(flows.branches().next().is_some());
+    for branch in flows.branches() {
+        for site in flows.deciders(branch) {
+            assert!(flows.fate(*site).unwrap().branches.contains(&branch));
+        }
+    }
+    for site in flows.sites() {
+        assert!(
+            flows.fate(site).unwrap().branches.iter().all(|branch| flows.deciders(*branch).contains(&site))
+        );
+    }
+    assert!(flows.fate(1).is_none() && flows.deciders(1).is_empty());
 }

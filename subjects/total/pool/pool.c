@@ -5,24 +5,29 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int num_active;
 static int factory = 1;
-static int pool[4];
-static int borrowed, cleared, closed, refused;
+static int uses[16];
+static int cleared, closed, refused;
+
+static void count_uses(int by) {
+    for (int i = 0; i < 16; i++)
+        uses[i] = uses[i] + by;
+}
 
 static void *close_pool(void *unused) {
     pthread_mutex_lock(&lock);
     closed = closed + 1;
-    pool[0] = pool[0] + 1;
+    count_uses(1);
     pthread_mutex_unlock(&lock);
     factory = 0;
     pthread_mutex_lock(&lock);
-    pool[1] = pool[0] + closed;
+    count_uses(closed);
     pthread_mutex_unlock(&lock);
     return NULL;
 }
 
 static void *set_factory(void *unused) {
     pthread_mutex_lock(&lock);
-    pool[0] = pool[0] + cleared;
+    count_uses(cleared);
     pthread_mutex_unlock(&lock);
     pthread_mutex_lock(&lock);
     if (num_active > 0) {
@@ -31,20 +36,18 @@ static void *set_factory(void *unused) {
         cleared = cleared + 1;
         factory = 2;
     }
-    pool[1] = pool[0];
+    count_uses(2);
     pthread_mutex_unlock(&lock);
     return NULL;
 }
 
 static void *borrow(void *unused) {
     pthread_mutex_lock(&lock);
-    borrowed = borrowed + 1;
     num_active = num_active + 1;
-    pool[0] = pool[0] + 2;
+    count_uses(3);
     pthread_mutex_unlock(&lock);
     pthread_mutex_lock(&lock);
-    pool[0] = pool[0] + borrowed;
-    pool[1] = pool[1] + 1;
+    count_uses(num_active);
     pthread_mutex_unlock(&lock);
     return NULL;
 }

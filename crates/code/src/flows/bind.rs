@@ -6,7 +6,7 @@
 //! And common ends of branches are merged, so that an announcement may lie in an earlier piece, its address in a register that
 //! holds another one on each way.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::announces::Announces;
 use super::body::Body;
@@ -50,9 +50,9 @@ pub struct Bindings {
     /// The announcements.
     pub announced: Vec<Announced>,
     /// For each load by instruction and number of memory operand.
-    pub loads: HashMap<(usize, usize), Bound>,
+    pub loads: FxHashMap<(usize, usize), Bound>,
     /// For each store.
-    pub stores: HashMap<(usize, usize), Bound>,
+    pub stores: FxHashMap<(usize, usize), Bound>,
 }
 
 struct Access {
@@ -139,13 +139,16 @@ impl Binder<'_> {
                 let rooted = self.facts.values.rooted(address);
                 let size = if memory.size == 0 { i64::MAX } else { i64::from(memory.size) };
                 let key = (place, number);
-                if memory.read {
+                // What needs no announcement may have one: others have the address of a local variable.
+                let counts = !is_free(self.facts, address)
+                    || self.found.announced.iter().any(|announced| announced.covers(rooted, size));
+                if memory.read && counts {
                     let access = Access { key, piece, address, size };
-                    if !self.owned_load(recent..next, rooted, &access) && !is_free(self.facts, address) {
+                    if !self.owned_load(recent..next, rooted, &access) {
                         unowned.push(access);
                     }
                 }
-                if memory.written {
+                if memory.written && counts {
                     self.store(key, piece, address, size, next);
                 }
             }
@@ -235,7 +238,10 @@ impl Binder<'_> {
     /// The last announcements of an address on all ways to a piece.
     fn backwards(&mut self, piece: usize, address: Value, size: i64, of_write: bool) -> Bound {
         let mut bound = Bound { is_sure: true, ..Bound::default() };
-        let mut seen: HashMap<usize, HashSet<Value>> = HashMap::new();
+        if self.found.announced.is_empty() {
+            return Bound::default();
+        }
+        let mut seen: FxHashMap<usize, FxHashSet<Value>> = FxHashMap::default();
         let mut left = vec![(piece, address)];
         while let Some((piece, address)) = left.pop() {
             // Around a loop, an address that is counted up is another one each time.

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic};
 
+use super::announces::Announces;
 use super::effects::{Effect, effect};
 use super::tables;
 use crate::image::Image;
@@ -95,6 +96,10 @@ impl<'a> Body<'a> {
         })
     }
 
+    fn may_throw(&self, place: usize) -> bool {
+        self.calls.get(&place).is_some_and(|callee| Announces::of(callee).is_none())
+    }
+
     fn number_of(&self, address: u64) -> Option<usize> {
         self.code.binary_search_by_key(&address, Instruction::ip).ok()
     }
@@ -108,10 +113,10 @@ impl<'a> Body<'a> {
                 starts.extend(self.number_of(it.near_branch_target()));
             }
             starts.extend(jumps.get(&place).into_iter().flatten().filter_map(|to| self.number_of(*to)));
-            let is_call = self.calls.contains_key(&place);
+            let may_throw = self.may_throw(place);
             let goes_on = matches!(flow, FlowControl::Next | FlowControl::Call | FlowControl::IndirectCall);
             let apart = self.code.get(place + 1).is_some_and(|next| next.ip() != it.next_ip());
-            if !goes_on || self.ends(place) || apart || (after_calls && is_call) {
+            if !goes_on || self.ends(place) || apart || (after_calls && may_throw) {
                 starts.insert(place + 1);
             }
         }
@@ -171,9 +176,8 @@ impl<'a> Body<'a> {
     fn catch(&mut self) {
         let pads = self.unreached();
         let hub = self.pieces.len();
-        let is_call =
-            |piece: &Piece| piece.code.clone().last().is_some_and(|it| self.calls.contains_key(&it));
-        let callers: Vec<usize> = (0..hub).filter(|piece| is_call(&self.pieces[*piece])).collect();
+        let throws = |piece: &Piece| piece.code.clone().last().is_some_and(|it| self.may_throw(it));
+        let callers: Vec<usize> = (0..hub).filter(|piece| throws(&self.pieces[*piece])).collect();
         for caller in callers {
             self.pieces[caller].next.push(hub);
         }

@@ -6,7 +6,7 @@ use super::announces::{Announces, Atomic};
 use super::graph::{CLEAN, Name, Node};
 use super::library::{Role, role};
 use super::places::{ARGUMENTS, PASSED, RAX, RDX, REGISTERS, RETURNED, VOLATILE, each, general, low, vector};
-use super::pointers::{ANYWHERE, pointed, shifted};
+use super::pointers::{ANYWHERE, TIME, pointed, shifted};
 use super::value::Position;
 use super::wire::Wiring;
 use crate::Callee;
@@ -149,15 +149,14 @@ impl Wiring<'_> {
             let (offset, size) = shifted(range, offset);
             return vec![self.graph.named(Name::Behind(self.number, mine as u8, offset, size))];
         }
-        let slots = match self.facts.values.position(pointer) {
+        match self.facts.values.position(pointer) {
             Some(Position::At(start)) if range != ANYWHERE && range.1 < i64::MAX => {
-                self.known.slots.within(start + range.0, range.1)
+                self.read_slots(self.known.slots.within(start + range.0, range.1))
             }
-            Some(Position::At(start)) => self.known.slots.from(start),
-            Some(_) => self.known.slots.all(),
-            None => return Vec::new(),
-        };
-        slots.map(|slot| self.read(slot)).collect()
+            Some(Position::At(start)) => self.read_somewhere(self.known.slots.from(start)),
+            Some(_) => self.read_somewhere(self.known.slots.all()),
+            None => Vec::new(),
+        }
     }
 
     /// Leaves something behind a pointer that is an argument of a call, as far as it is a frame's.
@@ -167,16 +166,17 @@ impl Wiring<'_> {
             let (offset, size) = shifted(range, offset);
             return self.graph.flow_to(node, Name::Left(self.number, mine as u8, offset, size));
         }
-        let slots = match self.facts.values.position(pointer) {
+        match self.facts.values.position(pointer) {
             Some(Position::At(start)) if range != ANYWHERE && range.1 < i64::MAX => {
-                self.known.slots.within(start + range.0, range.1)
+                let slots = self.known.slots.within(start + range.0, range.1);
+                slots.for_each(|slot| self.blend(slot, node));
+                if let Some((stored, _)) = self.wide {
+                    self.graph.flow(node, stored);
+                }
             }
-            Some(Position::At(start)) => self.known.slots.from(start),
-            Some(_) => self.known.slots.all(),
-            None => return,
-        };
-        for slot in slots {
-            self.blend(slot, node);
+            Some(Position::At(start)) => self.write_somewhere(self.known.slots.from(start), node),
+            Some(_) => self.write_somewhere(self.known.slots.all(), node),
+            None => {}
         }
     }
 
@@ -197,10 +197,17 @@ impl Wiring<'_> {
                 let all = self.joined(&[0, 1, 2, 3, 4, 5]);
                 self.graph.flow_to(all, Name::Steer);
             }
+            Role::Waits => {
+                let mut all = vec![self.joined(&[0, 1, 2, 3, 4, 5])];
+                all.extend((0..6).flat_map(|argument| self.behind(place, argument, TIME)));
+                self.steer(all);
+            }
             Role::Parses => {
                 let all = self.joined(&[0, 1, 2]);
                 self.graph.flow_to(all, Name::Steer);
-                self.graph.flow_to(all, Name::Unknown);
+                if !self.program.is_given_from_outside(self.known, place) {
+                    self.graph.flow_to(all, Name::Unknown);
+                }
             }
             Role::Keeps => {
                 let all = self.joined(&[0, 1]);
@@ -278,8 +285,7 @@ impl Wiring<'_> {
         }
         if let Some(Some(top)) = self.facts.tops.get(&place) {
             const WORDS: i64 = 8;
-            let slots = self.known.slots.within(*top, 8 * WORDS);
-            given.extend(slots.map(|slot| self.read(slot)));
+            given.extend(self.read_slots(self.known.slots.within(*top, 8 * WORDS)));
         }
         for node in given {
             self.graph.flow_to(node, Name::Unknown);
@@ -321,8 +327,7 @@ impl Wiring<'_> {
         let Some(Some(top)) = self.facts.tops.get(&place) else { return };
         let first = if is_jump { *top } else { top - 8 };
         for (start, end) in self.program.known[callee].slots.given() {
-            for slot in self.known.slots.within(first + start, end - start) {
-                let node = self.read(slot);
+            for node in self.read_slots(self.known.slots.within(first + start, end - start)) {
                 self.graph.flow_to(node, Name::GivenOnStack(callee, start));
             }
         }
@@ -344,8 +349,7 @@ impl Wiring<'_> {
         }
         if let Some(Some(top)) = self.facts.tops.get(&place) {
             const WORDS: i64 = 8;
-            for slot in self.known.slots.within(*top, 8 * WORDS) {
-                let node = self.read(slot);
+            for node in self.read_slots(self.known.slots.within(*top, 8 * WORDS)) {
                 self.graph.flow_to(node, Name::GivenToAny(REGISTERS));
             }
         }

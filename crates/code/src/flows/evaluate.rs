@@ -1,16 +1,18 @@
 //! What the registers and the frame hold at every instruction, as far as addresses need it.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
+use rustc_hash::FxHashSet;
 
+use super::announces::Announces;
 use super::body::Body;
 use super::effects::Memory;
 use super::places::{ARGUMENTS, RBP, RSP, VOLATILE, general, number};
-use super::state::{Frame, State};
+use super::state::State;
 use super::value::{Atom, Position, Shape, Value, Values};
+use crate::Callee;
 use crate::image::Image;
-use crate::{Announcement, Callee};
 
 /// Stands for a value that is loaded, in [`Atom::Made`].
 const LOADED: u8 = 255;
@@ -35,20 +37,21 @@ struct Evaluation<'a> {
     body: &'a Body<'a>,
     image: &'a Image<'a>,
     values: Values,
-    /// Offsets of parts of the frame whose address is given away.
-    given_away: BTreeSet<i64>,
+    /// Offsets and sizes of parts of the frame that are announced. Others have their address, or the compiler would not
+    /// announce them; and what is not announced can only be reached by whoever gets its address in a call, and not longer than that.
+    announced: BTreeSet<(i64, i64)>,
 }
 
 /// Evaluates a function. None if it does not come to an end in reasonable time.
 pub fn evaluate(body: &Body<'_>, image: &Image<'_>) -> Option<Facts> {
     let mut values = Values::default();
     let first = State::first(&mut values);
-    let mut it = Evaluation { body, image, values, given_away: BTreeSet::new() };
-    let mut joined = HashSet::new();
+    let mut it = Evaluation { body, image, values, announced: BTreeSet::new() };
+    let mut joined = FxHashSet::default();
     let mut ends: Vec<Option<State>> = vec![None; body.pieces.len()];
     let mut budget = 40 * body.pieces.len() + 400;
     loop {
-        let known = (it.given_away.len(), it.values.blurred.len());
+        let known = (it.announced.len(), it.values.blurred.len());
         let mut left = BTreeSet::from([body.entrance]);
         let mut again: BTreeSet<usize> = (0..body.pieces.len()).filter(|it| ends[*it].is_some()).collect();
         left.append(&mut again);
@@ -61,7 +64,7 @@ pub fn evaluate(body: &Body<'_>, image: &Image<'_>) -> Option<Facts> {
                 left.extend(&body.pieces[piece].next);
             }
         }
-        if (it.given_away.len(), it.values.blurred.len()) == known {
+        if (it.announced.len(), it.values.blurred.len()) == known {
             break;
         }
     }
@@ -95,7 +98,7 @@ impl Evaluation<'_> {
         piece: usize,
         first: &State,
         ends: &[Option<State>],
-        joined: &mut HashSet<(u32, super::value::Keeper)>,
+        joined: &mut FxHashSet<(u32, super::value::Keeper)>,
     ) -> State {
         let before = self.body.pieces[piece].before.iter().filter_map(|before| ends[*before].as_ref());
         let mut ways: Vec<&State> = before.collect();
@@ -167,13 +170,10 @@ impl Evaluation<'_> {
     }
 
     fn store(&mut self, address: Value, size: u32, value: Value, state: &mut State) {
-        if let Some(Position::At(offset)) = self.values.position(value) {
-            self.given_away.insert(offset);
-        }
         match self.values.position(address) {
             Some(Position::At(offset)) if size > 0 => state.frame.store(offset, size, value),
-            Some(_) => state.frame = Frame::default(),
-            None if self.values.as_address(address).is_none() => state.frame.forget(&self.given_away),
+            Some(_) => state.frame.forget_of_size(size),
+            None if self.values.as_address(address).is_none() => state.frame.forget(&self.announced),
             None => {}
         }
     }
@@ -254,7 +254,7 @@ impl Evaluation<'_> {
                 let value = self.operand_address(it, state);
                 self.write(place, value, state);
             }
-            Mnemonic::Add | Mnemonic::Sub if two && !same => {
+            Mnemonic::Add | Mnemonic::Sub if two && !(same && it.mnemonic() == Mnemonic::Sub) => {
                 let (one, other) = (self.read(place, 0, state), self.read(place, 1, state));
                 let times = if it.mnemonic() == Mnemonic::Add { 1 } else { -1 };
                 let value = self.values.add(one, other, times);
@@ -328,14 +328,30 @@ impl Evaluation<'_> {
     }
 
     fn call(&mut self, place: usize, callee: &Callee, state: &mut State) {
-        let only_announces = !matches!(Announcement::of(callee), None | Some(Announcement::Operation));
-        if !only_announces {
-            for argument in ARGUMENTS {
-                if let Some(Position::At(offset)) = self.values.position(state.registers[argument]) {
-                    self.given_away.insert(offset);
+        let position = |it: &Self, argument: usize| it.values.position(state.registers[ARGUMENTS[argument]]);
+        match Announces::of(callee) {
+            Some(Announces::Access { size, .. }) => {
+                if let Some(Position::At(offset)) = position(self, 0) {
+                    let counted = self.values.as_constant(state.registers[ARGUMENTS[1]]);
+                    let size = if size > 0 { size } else { counted.unwrap_or(-offset) };
+                    self.announced.insert((offset, size));
                 }
             }
-            state.frame.forget(&self.given_away);
+            Some(Announces::Makes(_, size)) => {
+                if let Some(Position::At(expected)) = position(self, 1) {
+                    state.frame.forget(&BTreeSet::from([(expected, size)]));
+                }
+            }
+            Some(Announces::Nothing) => {}
+            None => {
+                let given = (0..6).filter_map(|argument| match position(self, argument) {
+                    Some(Position::At(offset)) => Some((offset, offset.saturating_neg())),
+                    _ => None,
+                });
+                let given: BTreeSet<(i64, i64)> = given.collect();
+                state.frame.forget(&given);
+                state.frame.forget(&self.announced);
+            }
         }
         for number in (0..16).filter(|number| VOLATILE & general(*number) != 0) {
             state.registers[number] = self.values.atom(Atom::Made(place as u32, number as u8));

@@ -6,9 +6,9 @@ use super::graph::{Graph, Name, Node};
 use super::library::{Role, role};
 use super::places::{RAX, REGISTERS, RETURNED, each, general};
 use super::program::Program;
-use super::value::{Atom, Value};
+use super::value::Value;
 use super::{Fate, Flows, announces::Announces};
-use crate::{Announcement, Callee};
+use crate::Callee;
 
 /// What the compiler's start-up code consists of. It runs before and after the program.
 const START_UP: &[&str] = &[
@@ -97,12 +97,10 @@ impl Program<'_> {
     }
 
     /// Whether a call's first argument is one of the texts that the program was started with.
-    fn is_given_from_outside(&self, known: &super::program::Known<'_>, place: usize) -> bool {
+    pub fn is_given_from_outside(&self, known: &super::program::Known<'_>, place: usize) -> bool {
         let Some(facts) = &known.facts else { return false };
-        let Some(Atom::Made(by, _)) = facts.arguments.get(&place).and_then(|it| facts.values.as_atom(it[0]))
-        else {
-            return false;
-        };
+        let Some(arguments) = facts.arguments.get(&place) else { return false };
+        let [by] = facts.values.origins(arguments[0]).0[..] else { return false };
         if let Some(Callee::Import(name)) = known.body.calls.get(&(by as usize)) {
             return name == "getenv" || name == "secure_getenv";
         }
@@ -126,7 +124,7 @@ pub fn flows(program: &Program<'_>, graph: &Graph) -> Flows {
             Name::Read(site) => {
                 reads.insert(site, node);
             }
-            Name::Unbound(function, place) => unbound.push((function, place, node)),
+            Name::Unbound(function, _) => unbound.push((function, node)),
             _ => {}
         }
     }
@@ -134,34 +132,37 @@ pub fn flows(program: &Program<'_>, graph: &Graph) -> Flows {
     for node in sinks.keys() {
         is_sink[*node as usize] = true;
     }
-    let mut arrows = graph.arrows();
+    let mut arrows = graph.arrows(false);
     let mut fate_of = |node: Node| {
         let mut fate = Fate::default();
-        let mut only_target = true;
         arrows.reach(node, |reached| {
             if is_sink[reached as usize] {
-                only_target &= sinks[&reached] == Name::Target;
                 fate.add(sinks[&reached]);
             }
         });
         fate.branches.sort_unstable();
         fate.writes.sort_unstable();
-        (fate, only_target)
+        fate
     };
-    let mut fates: BTreeMap<u64, Fate> = reads.iter().map(|(site, node)| (*site, fate_of(*node).0)).collect();
+    let mut fates: BTreeMap<u64, Fate> = reads.iter().map(|(site, node)| (*site, fate_of(*node))).collect();
+    // What only decides which function is called comes from tables of functions, which nobody announces.
+    let mut matters = vec![false; graph.len()];
+    let mut back = graph.arrows(true);
+    for (sink, _) in sinks.iter().filter(|(_, name)| **name != Name::Target) {
+        back.reach_more(*sink, |node| matters[node as usize] = true);
+    }
     let mut sees_all = program.sees_all();
-    for (function, _, node) in unbound {
-        if fate_of(node).1 {
+    for (function, node) in unbound {
+        if !matters[node as usize] {
             continue;
         }
         let known = &program.known[function];
-        if !known.body.calls.values().any(|callee| Announcement::of(callee).is_some()) {
-            let name = &known.body.function.name;
-            if !START_UP.contains(&name.as_str()) {
-                sees_all.insert(name.clone());
-            }
+        let name = &known.body.function.name;
+        if START_UP.contains(&name.as_str()) {
             continue;
         }
+        // Either the load is one of those announced, or it is not announced at all: nobody sees it.
+        sees_all.insert(name.clone());
         for place in known.body.calls.keys() {
             if let Some(fate) = fates.get_mut(&known.body.code[*place].next_ip()) {
                 fate.unknown = true;

@@ -1,6 +1,6 @@
 //! Which value goes into which, for the whole program.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::places::Place;
 
@@ -48,7 +48,7 @@ pub enum Name {
 pub struct Graph {
     count: Node,
     edges: Vec<(Node, Node)>,
-    names: HashMap<Name, Node>,
+    names: FxHashMap<Name, Node>,
 }
 
 impl Graph {
@@ -111,22 +111,23 @@ impl Graph {
         }
     }
 
-    /// For each node, where it goes.
-    pub fn arrows(&self) -> Arrows {
+    /// For each node, where it goes; or, the other way round, where it comes from.
+    pub fn arrows(&self, back: bool) -> Arrows {
+        let turned = |(from, to): &(Node, Node)| if back { (*to, *from) } else { (*from, *to) };
         let mut starts = vec![0u32; self.count as usize + 2];
-        for (from, _) in &self.edges {
-            starts[*from as usize + 1] += 1;
+        for (from, _) in self.edges.iter().map(turned) {
+            starts[from as usize + 1] += 1;
         }
         for node in 1..starts.len() {
             starts[node] += starts[node - 1];
         }
         let mut next = starts.clone();
         let mut to = vec![0; self.edges.len()];
-        for (from, target) in &self.edges {
-            to[next[*from as usize] as usize] = *target;
-            next[*from as usize] += 1;
+        for (from, target) in self.edges.iter().map(turned) {
+            to[next[from as usize] as usize] = target;
+            next[from as usize] += 1;
         }
-        Arrows { starts, to, seen: vec![0; self.count as usize + 1], round: 0 }
+        Arrows { starts, to, seen: vec![0; self.count as usize + 1], round: 1 }
     }
 }
 
@@ -140,8 +141,13 @@ pub struct Arrows {
 
 impl Arrows {
     /// Visits all that a value goes into.
-    pub fn reach(&mut self, from: Node, mut visit: impl FnMut(Node)) {
+    pub fn reach(&mut self, from: Node, visit: impl FnMut(Node)) {
         self.round += 1;
+        self.reach_more(from, visit);
+    }
+
+    /// Visits all that a value goes into, except what was visited since the last time that it was begun anew.
+    pub fn reach_more(&mut self, from: Node, mut visit: impl FnMut(Node)) {
         let mut left = vec![from];
         self.seen[from as usize] = self.round;
         while let Some(node) = left.pop() {

@@ -14,6 +14,7 @@ mod calls;
 mod effects;
 mod evaluate;
 mod fates;
+mod frame;
 mod graph;
 mod library;
 mod places;
@@ -76,7 +77,10 @@ impl Flows {
         self.fates.keys().copied()
     }
 
-    /// The functions called that may look at the program's memory without anybody seeing it.
+    /// The functions that may look at the program's memory without anybody seeing it: library functions that are not known, and
+    /// functions of the program with a load that belongs to no announcement (compilers copy some things silently: gcc does not announce the
+    /// read of a structure that is passed by value, nor what it makes of a short `memcpy`). If there are any, everything that is
+    /// written may matter.
     pub fn sees_all(&self) -> Vec<String> {
         self.sees_all.clone()
     }

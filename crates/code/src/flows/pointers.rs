@@ -23,6 +23,9 @@ pub struct Reach {
 /// Offset and size of what may lie anywhere.
 pub const ANYWHERE: (i64, i64) = (i64::MIN, i64::MAX);
 
+/// Offset and size of a time to wait, behind a pointer to it.
+pub const TIME: (i64, i64) = (0, 32);
+
 impl Reach {
     const MOST: usize = 64;
 
@@ -51,7 +54,7 @@ pub fn shifted(range: (i64, i64), by: Option<i64>) -> (i64, i64) {
 
 /// The argument that an address is counted from, and the offset if it is known.
 pub fn pointed(facts: &Facts, address: Value) -> Option<(usize, Option<i64>)> {
-    let (register, offset) = facts.values.from_entry(address)?;
+    let (register, offset) = facts.values.behind_entry(address)?;
     let argument = ARGUMENTS.iter().position(|it| *it == usize::from(register))?;
     Some((argument, offset))
 }
@@ -79,6 +82,7 @@ impl Program<'_> {
                 let length = self.length(known, place);
                 (vec![(from, (0, length))], vec![(to, (0, length))])
             }
+            Role::Waits => ((0..6).map(|argument| (argument, TIME)).collect(), Vec::new()),
             Role::Appends => (all(&[0, 1]), all(&[0])),
             Role::Fills => (Vec::new(), vec![(0, (0, self.length(known, place)))]),
             Role::Looks(2) => (all(&[0, 1]), Vec::new()),
@@ -112,32 +116,35 @@ impl Program<'_> {
                 }
             }
         }
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for number in 0..self.known.len() {
-                let (mut read, mut written) = (Vec::new(), Vec::new());
-                let known = &self.known[number];
-                let Some(facts) = &known.facts else { continue };
-                for (place, arguments) in &facts.arguments {
-                    if !known.body.calls.contains_key(place) {
-                        continue;
-                    }
-                    let (reads, writes) = self.touched(known, *place);
-                    let shift = |(argument, range): &Touched| {
-                        let (mine, offset) = pointed(facts, arguments[*argument])?;
-                        Some((mine, shifted(*range, offset)))
-                    };
-                    read.extend(reads.iter().filter_map(shift));
-                    written.extend(writes.iter().filter_map(shift));
+        let callers = self.callers();
+        let mut left: BTreeSet<usize> = (0..self.known.len()).collect();
+        while let Some(number) = left.pop_last() {
+            let (mut read, mut written) = (Vec::new(), Vec::new());
+            let known = &self.known[number];
+            let Some(facts) = &known.facts else { continue };
+            for (place, arguments) in &facts.arguments {
+                let is_given = arguments.iter().any(|value| pointed(facts, *value).is_some());
+                if !is_given || !known.body.calls.contains_key(place) {
+                    continue;
                 }
-                let known = &mut self.known[number];
-                for (argument, range) in read {
-                    changed |= known.behind[argument].add(range);
-                }
-                for (argument, range) in written {
-                    changed |= known.left[argument].add(range);
-                }
+                let (reads, writes) = self.touched(known, *place);
+                let shift = |(argument, range): &Touched| {
+                    let (mine, offset) = pointed(facts, arguments[*argument])?;
+                    Some((mine, shifted(*range, offset)))
+                };
+                read.extend(reads.iter().filter_map(shift));
+                written.extend(writes.iter().filter_map(shift));
+            }
+            let known = &mut self.known[number];
+            let mut changed = false;
+            for (argument, range) in read {
+                changed |= known.behind[argument].add(range);
+            }
+            for (argument, range) in written {
+                changed |= known.left[argument].add(range);
+            }
+            if changed {
+                left.extend(&callers[number]);
             }
         }
     }
@@ -147,23 +154,20 @@ impl Program<'_> {
         for known in &mut self.known {
             known.framed = [!known.body.function.is_pointed_to; 6];
         }
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for caller in 0..self.known.len() {
-                let known = &self.known[caller];
-                let mut not = Vec::new();
-                for (place, callee) in &known.body.calls {
-                    let Some(callee) = self.callee(callee) else { continue };
-                    for argument in 0..6 {
-                        if !self.is_framed(known, *place, argument) {
-                            not.push((callee, argument));
-                        }
-                    }
-                }
-                for (callee, argument) in not {
-                    changed |= std::mem::replace(&mut self.known[callee].framed[argument], false);
-                }
+        let mut left: BTreeSet<usize> = (0..self.known.len()).collect();
+        while let Some(caller) = left.pop_last() {
+            let known = &self.known[caller];
+            let mut not = Vec::new();
+            for (place, callee) in &known.body.calls {
+                let Some(callee) = self.callee(callee) else { continue };
+                let gives = |argument: &usize| {
+                    self.known[callee].framed[*argument] && !self.is_framed(known, *place, *argument)
+                };
+                not.extend((0..6).filter(gives).map(|argument| (callee, argument)));
+            }
+            for (callee, argument) in not {
+                self.known[callee].framed[argument] = false;
+                left.insert(callee);
             }
         }
     }

@@ -79,7 +79,13 @@ impl<'a> Program<'a> {
             program.known[number].slots = program.slots(number);
         }
         program.overwrites();
-        while (0..program.known.len()).rev().fold(false, |changed, it| program.live(it) | changed) {}
+        let callers = program.callers();
+        let mut left: BTreeSet<usize> = (0..program.known.len()).collect();
+        while let Some(number) = left.pop_last() {
+            if program.live(number) {
+                left.extend(&callers[number]);
+            }
+        }
         program
     }
 
@@ -89,6 +95,17 @@ impl<'a> Program<'a> {
             Callee::Function(start) => self.numbers.get(start).copied(),
             _ => None,
         }
+    }
+
+    /// For each function, by number, those that call it.
+    pub fn callers(&self) -> Vec<BTreeSet<usize>> {
+        let mut callers = vec![BTreeSet::new(); self.known.len()];
+        for (number, known) in self.known.iter().enumerate() {
+            for callee in known.body.calls.values().filter_map(|callee| self.callee(callee)) {
+                callers[callee].insert(number);
+            }
+        }
+        callers
     }
 
     /// How many bytes a function of memory touches, where its third argument says so.
@@ -133,18 +150,17 @@ impl<'a> Program<'a> {
             let own = known.body.effects.iter().fold(0, |all, effect| all | effect.writes);
             known.overwrites = if known.facts.is_some() { own } else { VOLATILE };
         }
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for number in 0..self.known.len() {
-                let of = |callee: &&Callee| match self.callee(callee) {
-                    Some(callee) => self.known[callee].overwrites,
-                    None => VOLATILE,
-                };
-                let all = self.known[number].body.calls.values().map(|callee| of(&callee));
-                let all = { all }.fold(self.known[number].overwrites, |all, more| all | more);
-                changed |= all != self.known[number].overwrites;
-                self.known[number].overwrites = all;
+        let callers = self.callers();
+        let mut left: BTreeSet<usize> = (0..self.known.len()).collect();
+        while let Some(number) = left.pop_last() {
+            let of = |callee: &Callee| match self.callee(callee) {
+                Some(callee) => self.known[callee].overwrites,
+                None => VOLATILE,
+            };
+            let known = &self.known[number];
+            let all = known.body.calls.values().fold(known.overwrites, |all, callee| all | of(callee));
+            if std::mem::replace(&mut self.known[number].overwrites, all) != all {
+                left.extend(&callers[number]);
             }
         }
     }

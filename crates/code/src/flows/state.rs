@@ -1,6 +1,8 @@
 //! What registers and frame hold at one moment.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashSet;
 
 use super::places::RSP;
 use super::value::{Atom, Keeper, Shape, Value, Values};
@@ -53,10 +55,23 @@ impl Frame {
         self.slots.insert(offset, (size, value));
     }
 
-    /// Forgets what others can reach, who have the address of some parts.
-    pub fn forget(&mut self, given_away: &BTreeSet<i64>) {
-        let Some(lowest) = given_away.first() else { return };
-        self.slots.retain(|at, _| at < lowest || *at >= 0);
+    /// Forgets what a store somewhere in the frame may have changed: an element of an array is written in its own size. 0: any size.
+    pub fn forget_of_size(&mut self, size: u32) {
+        self.slots.retain(|_, (long, _)| size != 0 && *long != size);
+    }
+
+    /// Forgets what others may have changed: parts of the frame by offset and size.
+    pub fn forget(&mut self, parts: &BTreeSet<(i64, i64)>) {
+        for (offset, size) in parts {
+            let end = offset.saturating_add(*size);
+            let near: Vec<i64> =
+                self.slots.range(offset - LONGEST..end.max(*offset)).map(|(at, _)| *at).collect();
+            for at in near {
+                if at + i64::from(self.slots[&at].0) > *offset {
+                    self.slots.remove(&at);
+                }
+            }
+        }
     }
 }
 
@@ -81,7 +96,7 @@ impl State {
         values: &mut Values,
         piece: u32,
         ways: &[&State],
-        joined: &mut HashSet<(u32, Keeper)>,
+        joined: &mut FxHashSet<(u32, Keeper)>,
     ) -> State {
         let mut together = |keeper: Keeper, all: &mut dyn Iterator<Item = Value>| {
             let all: Vec<Value> = all.collect();

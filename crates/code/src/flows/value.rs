@@ -2,7 +2,7 @@
 //!
 //! A value is a sum of multiples of *atoms*, about which nothing more is known, and a constant. Equal sums have equal numbers.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A value, by number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -69,11 +69,11 @@ pub enum Position {
 #[derive(Default)]
 pub struct Values {
     sums: Vec<Sum>,
-    numbers: HashMap<Sum, u32>,
+    numbers: FxHashMap<Sum, u32>,
     atoms: Vec<Atom>,
-    atom_numbers: HashMap<Atom, u32>,
+    atom_numbers: FxHashMap<Atom, u32>,
     /// Where different values come together, one of which points into the stack.
-    pub blurred: HashSet<(u32, Keeper)>,
+    pub blurred: FxHashSet<(u32, Keeper)>,
 }
 
 /// A value without its constant, and the constant.
@@ -183,7 +183,7 @@ impl Values {
     }
 
     /// The argument register whose value when the function began an address is counted from, and the offset if that is known.
-    pub fn from_entry(&self, value: Value) -> Option<(u8, Option<i64>)> {
+    pub fn behind_entry(&self, value: Value) -> Option<(u8, Option<i64>)> {
         let (mut terms, plus) = self.parts(value);
         let register = terms.find_map(|term| match term {
             (Atom::Entry(register), 1) => Some(register),

@@ -3,7 +3,7 @@
 //! Within a piece it is known which value each place holds. What a piece finds in a place when it begins gets a
 //! value of its own only if somebody asks for it, and then comes from all pieces before.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use iced_x86::{FlowControl, Mnemonic};
 
@@ -17,6 +17,8 @@ use super::pointers::{ANYWHERE, pointed};
 use super::program::{Known, Program, is_constant};
 use super::value::{Position, Value};
 
+const UNTOUCHED: Node = Node::MAX;
+
 /// Follows the values of one function.
 pub struct Wiring<'a> {
     pub(super) program: &'a Program<'a>,
@@ -25,9 +27,14 @@ pub struct Wiring<'a> {
     pub(super) facts: &'a super::evaluate::Facts,
     pub(super) graph: &'a mut Graph,
     piece: usize,
-    now: HashMap<Place, Node>,
-    ends: Vec<HashMap<Place, Node>>,
-    beginnings: HashMap<(usize, Place), Node>,
+    /// What each place holds now; [`UNTOUCHED`]: what it held when the piece began.
+    now: Vec<Node>,
+    touched: Vec<Place>,
+    /// What each piece has left where it wrote, by place.
+    ends: Vec<Vec<(Place, Node)>>,
+    /// In a frame of many slots: all that is stored there, and what is stored nobody knows where.
+    pub(super) wide: Option<(Node, Node)>,
+    beginnings: FxHashMap<(usize, Place), Node>,
     asked: Vec<(usize, Place)>,
 }
 
@@ -42,11 +49,14 @@ pub fn wire(program: &Program<'_>, number: usize, graph: &mut Graph) {
         facts,
         graph,
         piece: 0,
-        now: HashMap::new(),
+        now: vec![UNTOUCHED; known.slots.all().end],
+        touched: Vec::new(),
         ends: Vec::new(),
-        beginnings: HashMap::new(),
+        wide: None,
+        beginnings: FxHashMap::default(),
         asked: Vec::new(),
     };
+    wiring.open_wide();
     for piece in 0..known.body.pieces.len() {
         wiring.piece = piece;
         if facts.ends[piece].is_some() {
@@ -54,8 +64,7 @@ pub fn wire(program: &Program<'_>, number: usize, graph: &mut Graph) {
                 wiring.step(place);
             }
         }
-        let end = std::mem::take(&mut wiring.now);
-        wiring.ends.push(end);
+        wiring.leave_piece();
     }
     wiring.come_together();
 }
@@ -63,15 +72,27 @@ pub fn wire(program: &Program<'_>, number: usize, graph: &mut Graph) {
 impl Wiring<'_> {
     /// What a place holds.
     pub(super) fn read(&mut self, place: Place) -> Node {
-        match self.now.get(&place) {
-            Some(node) => *node,
-            None => self.beginning(self.piece, place),
+        match self.now[place] {
+            UNTOUCHED => self.beginning(self.piece, place),
+            node => node,
         }
     }
 
     /// Lets a place hold something else.
     pub(super) fn write(&mut self, place: Place, node: Node) {
-        self.now.insert(place, node);
+        if std::mem::replace(&mut self.now[place], node) == UNTOUCHED {
+            self.touched.push(place);
+        }
+    }
+
+    fn leave_piece(&mut self) {
+        let mut end: Vec<(Place, Node)> = self
+            .touched
+            .drain(..)
+            .map(|place| (place, std::mem::replace(&mut self.now[place], UNTOUCHED)))
+            .collect();
+        end.sort_unstable();
+        self.ends.push(end);
     }
 
     /// Lets a place hold something else as well.
@@ -124,9 +145,10 @@ impl Wiring<'_> {
                 self.graph.flow(given, to);
             }
             for before in &self.known.body.pieces[piece].before {
-                let from = match self.ends[*before].get(&place) {
-                    Some(node) => *node,
-                    None => self.beginning(*before, place),
+                let end = &self.ends[*before];
+                let from = match end.binary_search_by_key(&place, |(place, _)| *place) {
+                    Ok(found) => end[found].1,
+                    Err(_) => self.beginning(*before, place),
                 };
                 self.graph.flow(from, to);
             }
@@ -209,13 +231,12 @@ impl Wiring<'_> {
         let position = self.facts.values.position(address);
         match position {
             Some(Position::At(offset)) => {
-                let slots = match memory.size {
-                    0 => self.known.slots.from(offset),
-                    size => self.known.slots.within(offset, i64::from(size)),
-                };
-                from.extend(slots.map(|slot| self.read(slot)));
+                from.extend(match memory.size {
+                    0 => self.read_somewhere(self.known.slots.from(offset)),
+                    size => self.read_slots(self.known.slots.within(offset, i64::from(size))),
+                });
             }
-            Some(_) => from.extend(self.known.slots.all().map(|slot| self.read(slot))),
+            Some(_) => from.extend(self.read_somewhere(self.known.slots.all())),
             None => {}
         }
         if !matches!(position, Some(Position::At(_))) {
@@ -229,7 +250,8 @@ impl Wiring<'_> {
             from.push(self.graph.named(Name::Behind(self.number, argument as u8, offset, size)));
         }
         if let Some(bound) = self.known.bindings.loads.get(&key) {
-            self.bound_load(key, bound, self.is_framed(address), &mut from);
+            let own = matches!(position, Some(Position::At(_) | Position::Somewhere));
+            self.bound_load(key, bound, own || self.is_framed(address), &mut from);
         }
         from
     }
@@ -252,9 +274,7 @@ impl Wiring<'_> {
         let position = self.facts.values.position(address);
         match position {
             Some(Position::At(offset)) if memory.size > 0 => {
-                for slot in self.known.slots.within(offset, i64::from(memory.size)) {
-                    self.write(slot, value);
-                }
+                self.write_slots(self.known.slots.within(offset, i64::from(memory.size)), value);
             }
             Some(position) => {
                 let mut blurred = self.registers(memory.address());
@@ -264,9 +284,7 @@ impl Wiring<'_> {
                     Position::At(offset) => self.known.slots.from(offset),
                     _ => self.known.slots.all(),
                 };
-                for slot in slots {
-                    self.blend(slot, value);
-                }
+                self.write_somewhere(slots, value);
             }
             None => {}
         }

@@ -49,11 +49,6 @@ pub fn build(source: &str, compiler: &str, optimization: &str) -> Built {
     let mut link = vec!["-pthread", "-o", "program", "program.o", "./libstubs.so", "-lm"];
     link.extend(wraps.iter().map(String::as_str));
     run(folder.path(), "gcc", &link);
-    if let Ok(kept) = std::env::var("KEEP_FLOWS") {
-        let name = format!("{}{optimization}", compiler);
-        std::fs::create_dir_all(&kept).unwrap();
-        std::fs::copy(path("program"), Path::new(&kept).join(name)).unwrap();
-    }
     let jumps = jumps(&std::fs::read(path("program")).unwrap());
     let loader = addr2line::Loader::new(path("program")).unwrap();
     Built { code: Code::read(&path("program")).unwrap(), jumps, loader, _folder: folder }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <math.h>
+#include <time.h>
 #include <unistd.h>
 #define apart __attribute__((noinline))
 int a, b, c, total;
@@ -91,6 +92,11 @@ apart void allocates(void) {
 }
 apart void sleeps(void) {
     usleep(a);                               //: steers
+}
+apart void sleeps_by_pointer(void) {
+    struct timespec time = {0, 0};
+    time.tv_nsec = a;                        //: steers w_time? [w_time]
+    nanosleep(&time, 0);
 }
 apart void ends(void) {
     exit(a);                                 //: steers
