@@ -295,7 +295,8 @@ impl<R: Reasoning> Strategy for Solved<R> {
     }
 
     fn exhausted(&self) -> bool {
-        self.phase == Phase::Done && self.reasoning.is_complete()
+        let sees_all = self.notes.lens.as_ref().is_none_or(Lens::sees_all_reads);
+        self.phase == Phase::Done && self.reasoning.is_complete() && sees_all
     }
 
     fn effort(&self) -> Effort {

@@ -29,6 +29,8 @@ pub(crate) struct Lens {
     runs: Vec<Arc<Execution>>,
     /// Why everything matters, if that is so.
     all: BTreeSet<String>,
+    /// The compiler announces some accesses that read and write as writes only.
+    hides_reads: bool,
 }
 
 /// The program's code, and where it is loaded.
@@ -38,6 +40,13 @@ struct Machine {
 }
 
 impl Machine {
+    /// Whether nothing is read at a site.
+    fn only_writes(&self, site: u64) -> bool {
+        let Some((0, _)) = self.modules.find(site.wrapping_sub(1)) else { return true };
+        let bias = self.modules.all().first().map_or(0, |executable| executable.bias);
+        self.flows.fate(site.wrapping_sub(bias)).is_none()
+    }
+
     /// What becomes of the values read at a site, with the sites and branches where they are loaded.
     fn fate(&self, site: u64) -> Fate {
         let unknown = Fate { unknown: true, ..Fate::default() };
@@ -89,6 +98,7 @@ impl Lens {
         }
         run.events.iter().for_each(|event| self.sites.step(event));
         if let Some(code) = &self.code {
+            self.hides_reads |= self.sites.only_write().any(|site| !code.only_writes(site));
             for read in self.sites.reads() {
                 self.fates.entry(read).or_insert_with(|| code.fate(read));
             }
@@ -118,9 +128,18 @@ impl Lens {
         }
     }
 
+    /// Whether executions tell of all reads.
+    pub(crate) fn sees_all_reads(&self) -> bool {
+        !self.hides_reads
+    }
+
     /// What the user should know.
     pub(crate) fn warning(&self) -> Option<String> {
         let reasons: Vec<&str> = self.all.iter().map(String::as_str).collect();
+        if self.hides_reads {
+            let advice = "build it with gcc to have everything tried out";
+            return Some(format!("the compiler hides some reads, so nothing is claimed: {advice}"));
+        }
         (!reasons.is_empty()).then(|| {
             format!(
                 "every value that threads see is taken to matter, which takes more executions: {}",
