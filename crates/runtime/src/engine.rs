@@ -145,6 +145,7 @@ impl Engine {
         self.probe = (control.plan.flags & flags::PROBE != 0).then(|| Rng::new(control.plan.policy.seed));
         self.update_stop();
         WATCHED.store(crate::calls::unless_unwatched(self.current), Ordering::Relaxed);
+        crate::signals::begin();
     }
 
     /// Adds a thread.

@@ -97,7 +97,7 @@ impl Heap {
             kind: EventKind::Alloc as u8,
             size: 0,
             context: block.context,
-            spare: 0,
+            flags: 0,
         })
     }
 
