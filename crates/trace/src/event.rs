@@ -217,6 +217,17 @@ impl Event {
     /// The program has declared what it accesses as `volatile`.
     pub const VOLATILE: u32 = 1;
 
+    /// Whether the step only tells that a signal handler begins, or what a thread's mask lets through.
+    pub fn is_about_delivery(&self) -> bool {
+        use EventKind::*;
+        match self.kind() {
+            Some(Signal) => true,
+            Some(Start) => self.addr == self.value,
+            Some(Lock | ReadLock | Unlock) => crate::SignalMask::at(self.addr).is_some(),
+            _ => false,
+        }
+    }
+
     /// Whether the access is to something `volatile`, as far as the compiler tells.
     pub fn is_volatile(&self) -> bool {
         self.flags & Event::VOLATILE != 0

@@ -164,7 +164,7 @@ interpose! {
     /// Polls, with a precise time.
     fn ppoll(polls: *mut pollfd, count: nfds_t, length: *const timespec, mask: *const sigset_t) -> c_int {
         let pc = site();
-        mask::during(mask, || poll_when(polls, count, span(length), pc))
+        mask::during(mask, pc, || poll_when(polls, count, span(length), pc))
     }
     /// Selects.
     fn select(count: c_int, reads: *mut fd_set, writes: *mut fd_set, others: *mut fd_set, length: *mut timeval) -> c_int {
@@ -179,7 +179,7 @@ interpose! {
     /// Selects, with a precise time.
     fn pselect(count: c_int, reads: *mut fd_set, writes: *mut fd_set, others: *mut fd_set, length: *const timespec, mask: *const sigset_t) -> c_int {
         let pc = site();
-        mask::during(mask, || select_when(count, [reads, writes, others], span(length), pc))
+        mask::during(mask, pc, || select_when(count, [reads, writes, others], span(length), pc))
     }
     /// Waits on an epoll descriptor.
     fn epoll_wait(epoll: c_int, events: *mut epoll_event, most: c_int, time: c_int) -> c_int {
@@ -189,6 +189,6 @@ interpose! {
     /// Waits on an epoll descriptor, with a signal mask.
     fn epoll_pwait(epoll: c_int, events: *mut epoll_event, most: c_int, time: c_int, mask: *const sigset_t) -> c_int {
         let pc = site();
-        mask::during(mask, || epoll_when(epoll, events, most, milliseconds(time), pc))
+        mask::during(mask, pc, || epoll_when(epoll, events, most, milliseconds(time), pc))
     }
 }

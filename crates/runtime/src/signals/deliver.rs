@@ -307,6 +307,10 @@ pub fn take(interrupt: &'static Interrupt) {
     let engine = engine();
     let (id, signal) = (interrupt.id(), interrupt.signal);
     withdraw(id);
+    let taken = engine.fiber(id);
+    let waiting = std::mem::replace(&mut engine.current, taken);
+    engine.note(EventKind::Exit, 0, 0, 0, 0);
+    engine.current = waiting;
     timers::rang(interrupt.sender);
     engine.note(EventKind::Join, 0, 0, u64::from(id.0), signal as u64);
 }

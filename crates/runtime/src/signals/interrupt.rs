@@ -86,11 +86,16 @@ impl Interrupt {
     }
 
     /// Whether another one has to be delivered first: an earlier one of the same sender to the same target, and one
-    /// of the same signal.
+    /// of the same signal. Those of timers are sent when the timer rings, and that is now or later.
     fn comes_after(&self, other: &Interrupt) -> bool {
         let same_way =
             self.target == other.target && (self.sender == other.sender || self.signal == other.signal);
-        same_way && other.id < self.id && other.host_now().is_some()
+        let by_threads = self.is_by_thread() && other.is_by_thread();
+        by_threads && same_way && other.id < self.id && other.host_now().is_some()
+    }
+
+    fn is_by_thread(&self) -> bool {
+        matches!(self.sender, Sender::Thread(_))
     }
 
     fn is_next(&self) -> bool {
@@ -144,8 +149,10 @@ pub fn create(signal: c_int, target: Option<ThreadId>, sender: Sender, details: 
     if disposition.is_ignored(signal) && !is_blocked {
         return None;
     }
-    let waits_already = |other: &Interrupt| (other.signal, other.target) == (signal, target);
-    if kinds::coalesces(signal) && pending().any(waits_already) {
+    let waits_already =
+        |other: &Interrupt| other.is_by_thread() && (other.signal, other.target) == (signal, target);
+    let by_thread = matches!(sender, Sender::Thread(_));
+    if by_thread && kinds::coalesces(signal) && pending().any(waits_already) {
         return None;
     }
     let Ok(number) = u16::try_from(engine.fibers.len()) else {

@@ -41,7 +41,7 @@ unsafe fn about_to_jump(buffer: *mut c_void) {
         deliver::leave(innermost);
     }
     if let Some(&blocked) = engine().world.signals.jumps.get(&(buffer as usize)).filter(|_| has_mask) {
-        mask::set(blocked);
+        mask::set(blocked, crate::interpose::site());
     }
 }
 

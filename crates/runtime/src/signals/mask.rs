@@ -48,7 +48,7 @@ fn tell(kind: EventKind, host: &Fiber, signals: u64) {
 }
 
 /// The running thread's mask becomes another one.
-pub fn set(mask: u64) {
+pub fn set(mask: u64, pc: u64) {
     let engine = engine();
     let (host, flow) = (engine.host(), engine.current());
     let mask = mask & !kinds::UNSTOPPABLE;
@@ -58,6 +58,7 @@ pub fn set(mask: u64) {
         let taken = handled(mask & !before);
         flow.mask_locks = flow.mask_locks & !given | taken;
         engine.complete_write();
+        flow.pending.site = pc;
         tell(EventKind::Unlock, host, given);
         tell(EventKind::Lock, host, taken);
     }
@@ -114,7 +115,7 @@ struct Delivered {
 
 impl Waitable for Delivered {
     fn ready(&self, fiber: &Fiber) -> bool {
-        fiber.handled_signals != self.handled || is_none_due()
+        fiber.handled_signals != self.handled || is_none_due(fiber)
     }
 
     fn what(&self) -> String {
@@ -122,15 +123,15 @@ impl Waitable for Delivered {
     }
 }
 
-fn is_none_due() -> bool {
-    let host = engine().host();
+fn is_none_due(fiber: &Fiber) -> bool {
+    let host = engine().fiber(fiber.owner());
     pending_for(host, !host.blocked_signals).is_none()
 }
 
 /// If a signal waits that the thread lets through, one has to be delivered before it goes on.
 pub fn let_through(pc: u64) {
     let fiber = engine().current();
-    if engine().running && !is_none_due() {
+    if engine().running && !is_none_due(fiber) {
         let delivered = Delivered { handled: fiber.handled_signals };
         step_when(EventKind::Signal, 0, pc, Some(&raw const delivered), false);
     }
@@ -147,12 +148,15 @@ unsafe fn change(how: c_int, set: *const sigset_t, old: *mut sigset_t, pc: u64) 
             *old.cast::<u64>() = blocked;
         }
         let Some(asked) = asked else { return 0 };
-        self::set(match how {
-            libc::SIG_BLOCK => blocked | asked,
-            libc::SIG_UNBLOCK => blocked & !asked,
-            libc::SIG_SETMASK => asked,
-            _ => return libc::EINVAL,
-        });
+        self::set(
+            match how {
+                libc::SIG_BLOCK => blocked | asked,
+                libc::SIG_UNBLOCK => blocked & !asked,
+                libc::SIG_SETMASK => asked,
+                _ => return libc::EINVAL,
+            },
+            pc,
+        );
     }
     super::send::deliver_before_the_start();
     let_through(pc);
@@ -163,15 +167,15 @@ unsafe fn change(how: c_int, set: *const sigset_t, old: *mut sigset_t, pc: u64) 
 ///
 /// # Safety
 /// The mask must be null or readable.
-pub unsafe fn during<T>(mask: *const sigset_t, call: impl FnOnce() -> T) -> T {
+pub unsafe fn during<T>(mask: *const sigset_t, pc: u64, call: impl FnOnce() -> T) -> T {
     if mask.is_null() {
         return call();
     }
     let before = engine().host().blocked_signals;
     // SAFETY: as the caller vouches.
-    set(unsafe { bits(mask) });
+    set(unsafe { bits(mask) }, pc);
     let result = call();
-    set(before);
+    set(before, pc);
     result
 }
 

@@ -129,6 +129,6 @@ interpose! {
     /// Waits for a signal with another mask.
     fn sigsuspend(mask: *const sigset_t) -> c_int {
         let pc = site();
-        or_errno(mask::during(mask, || suspend(pc)))
+        or_errno(mask::during(mask, pc, || suspend(pc)))
     }
 }
