@@ -130,3 +130,19 @@ fn a_handler_in_one_thread_races_with_another_thread() {
         3 exit";
     assert_eq!(found(story), [(FindingKind::Race, vec![1, 2])]);
 }
+
+#[test]
+fn a_handler_comes_after_what_was_done_before_it_was_registered() {
+    is_clean(
+        "0 create 1
+        0 put x @1
+        0 register
+        1 send 2
+        2 interrupts 0
+        2 registered
+        2 block 0
+        2 read x @2
+        2 let-through 0
+        2 exit",
+    );
+}

@@ -28,6 +28,7 @@ pub fn event_text(index: usize, event: &Event, names: &dyn Names) -> String {
             let verb = if kind == Unlock { "let through" } else { "block" };
             format!("{verb} {}", signal_name(mask.signal))
         }
+        OnceEnd if SignalMask::at(event.addr).is_some() => format!("register {}", object()),
         Lock if value > 1 => format!("{word} {} (depth {value})", object()),
         CondWait => format!("{word} {}, releasing {}", object(), named(value)),
         CondWake | CondTimeout => format!("{word} {}, holding {}", object(), named(value)),

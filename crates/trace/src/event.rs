@@ -223,7 +223,7 @@ impl Event {
         match self.kind() {
             Some(Signal) => true,
             Some(Start) => self.addr == self.value,
-            Some(Lock | ReadLock | Unlock) => crate::SignalMask::at(self.addr).is_some(),
+            Some(Lock | ReadLock | Unlock | OnceSeen) => crate::SignalMask::at(self.addr).is_some(),
             _ => false,
         }
     }

@@ -65,7 +65,15 @@ pub struct SignalMask {
 /// No program has anything there.
 const BASE: u64 = 0x00f0_0000_0000_0000;
 
+/// Stands for all threads.
+const EVERYBODY: ThreadId = ThreadId(u16::MAX);
+
 impl SignalMask {
+    /// The address that stands for the handler of a signal: whoever registers it comes before all that it does.
+    pub fn handler(signal: i32) -> u64 {
+        SignalMask { thread: EVERYBODY, signal }.object()
+    }
+
     /// The address that stands for it in a trace.
     pub fn object(self) -> u64 {
         BASE | u64::from(self.thread.0) << 8 | u64::from(self.signal as u8)
@@ -81,6 +89,9 @@ impl SignalMask {
 
 impl fmt::Display for SignalMask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.thread == EVERYBODY {
+            return write!(f, "the handler of {}", signal_name(self.signal));
+        }
         write!(f, "{}'s mask of {}", self.thread, signal_name(self.signal))
     }
 }

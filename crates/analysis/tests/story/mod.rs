@@ -91,6 +91,8 @@ fn event(number: usize, line: &str) -> Option<Event> {
         "send" => (Create, other(), SIGNAL as u64),
         "interrupts" => (Signal, SIGNAL as u64, other() + 1),
         "handled" => (Join, other(), SIGNAL as u64),
+        "register" => (OnceEnd, 0, 0),
+        "registered" => (OnceSeen, 0, 0),
         "block" => (Lock, 1, 0),
         "let-through" => (Unlock, 0, 0),
         "input" => (Io, 1, 0),
@@ -111,6 +113,7 @@ fn event(number: usize, line: &str) -> Option<Event> {
         _ if matches!(word, "block" | "let-through") => {
             SignalMask { thread: ThreadId(other() as u16), signal: SIGNAL }.object()
         }
+        _ if word.starts_with("register") => SignalMask::handler(SIGNAL),
         _ => object.map_or(0, address),
     };
     let flags = if word.starts_with("volatile") { Event::VOLATILE } else { 0 };

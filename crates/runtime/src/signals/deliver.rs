@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 
 use threadbare_sched::{Op, Policy as _};
-use threadbare_trace::{EventKind, SwitchReason, ThreadId};
+use threadbare_trace::{EventKind, SignalMask, SwitchReason, ThreadId};
 
 use super::disposition::Disposition;
 use super::interrupt::{Details, Interrupt, forget_target, withdraw};
@@ -60,6 +60,9 @@ impl Engine {
         self.note(EventKind::Signal, 0, 0, signal as u64, u64::from(below.0) + 1);
         timers::rang(sender);
         if disposition.is_handled() {
+            if self.world.signals.registered & bit(signal) != 0 {
+                self.note(EventKind::OnceSeen, SignalMask::handler(signal) as usize, 0, 0, 0);
+            }
             if disposition.has(libc::SA_RESETHAND) {
                 // SAFETY: as the flag asks for.
                 unsafe { libc::signal(signal, libc::SIG_DFL) };

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use super::{is_ours, kinds, mask};
 use crate::engine::engine;
-use crate::interpose::{interpose, real};
+use crate::interpose::{interpose, real, site};
 use crate::sys;
 
 /// The kernel's record of what is to be done.
@@ -92,16 +92,18 @@ pub unsafe fn real_alternate_stack(stack: *const libc::stack_t, old: *mut libc::
 interpose! {
     /// Says what is to be done on a signal.
     fn sigaction(signal: c_int, action: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
+        let pc = site();
         let result = real_sigaction(signal, action, old);
         if result == 0 && !action.is_null() {
-            mask::handler_changed(signal);
+            mask::handler_changed(signal, pc);
         }
         result
     }
     /// Says what is to be done on a signal, in the old way.
     fn signal(signal: c_int, handler: usize) -> usize {
+        let pc = site();
         let before = real!(signal as unsafe extern "C-unwind" fn(c_int, usize) -> usize)(signal, handler);
-        mask::handler_changed(signal);
+        mask::handler_changed(signal, pc);
         before
     }
     /// Gives handlers a stack of their own. The kernel is told too: it calls handlers of faults.

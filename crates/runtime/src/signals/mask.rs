@@ -75,7 +75,7 @@ pub fn begin(fiber: &mut Fiber) {
 }
 
 /// The program has said anew what is to be done on a signal.
-pub fn handler_changed(signal: c_int) {
+pub fn handler_changed(signal: c_int, pc: u64) {
     let engine = engine();
     let (host, flow) = (engine.host(), engine.current());
     let new = host.blocked_signals & !flow.mask_locks & bit(signal);
@@ -83,6 +83,12 @@ pub fn handler_changed(signal: c_int) {
         flow.mask_locks |= new;
         engine.complete_write();
         tell(EventKind::Lock, host, new);
+    }
+    if engine.running && Disposition::of(signal).is_handled() {
+        engine.complete_write();
+        flow.pending.site = pc;
+        engine.world.signals.registered |= bit(signal);
+        engine.note(EventKind::OnceEnd, SignalMask::handler(signal) as usize, 0, 0, 0);
     }
     super::deliver::lie_behind(|_, other| other == signal);
     super::timers::handler_changed(signal);

@@ -35,6 +35,8 @@ pub struct Signals {
     pub timers: timers::Timers,
     /// Steps made by threads proper.
     pub program_steps: u64,
+    /// Signals whose handlers the program has registered since executions begin, a bit each.
+    pub registered: u64,
     /// Signals that wait to be delivered.
     pub pending: usize,
     /// Memory for the calls of handlers, to be used again.

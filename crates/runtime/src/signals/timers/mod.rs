@@ -173,7 +173,7 @@ fn set(number: usize, length: Option<u64>, interval: u64, pc: u64) -> (u64, u64)
     if let Some(id) = timer.interrupt.take() {
         withdraw(id);
     }
-    let rang = std::mem::take(&mut timer.handlers);
+    let rang = timer.handlers.clone();
     lie_behind(|id, _| rang.contains(&id));
     if length.is_some() {
         post(number);
