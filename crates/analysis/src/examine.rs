@@ -2,6 +2,8 @@
 
 use threadbare_trace::Event;
 
+use crate::interrupts::{Interrupts, interrupted};
+
 use crate::{
     Atomicity, Deadlock, Detector, Finding, FindingKind, FindingSet, HappensBefore, Hybrid, LockDiscipline,
     MultiVariable, WordDeadlock,
@@ -34,9 +36,12 @@ impl Default for Examination {
 
 impl Examination {
     /// What all detectors find in a whole trace.
-    pub fn of<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<Finding> {
+    pub fn of(events: &[Event]) -> Vec<Finding> {
         let mut examination = Examination::default();
-        events.into_iter().for_each(|event| examination.observe(event));
+        if events.iter().any(|event| interrupted(event).is_some()) {
+            examination.detectors.push(Box::<Interrupts>::default());
+        }
+        events.iter().for_each(|event| examination.observe(event));
         examination.findings()
     }
 

@@ -27,6 +27,15 @@ impl Default for Synchronization {
 }
 
 impl Synchronization {
+    /// The same, with signal handlers told apart from those whom they interrupt.
+    pub fn with_interrupts_apart() -> Synchronization {
+        Synchronization {
+            enforced: Order::new(Rules::Enforced).with_interrupts_apart(),
+            handed_over: Order::new(Rules::HandedOver).with_interrupts_apart(),
+            locks: LockSets::default(),
+        }
+    }
+
     /// The part of a step that comes before its access to memory; says what it does to locks.
     #[inline]
     pub fn before(&mut self, index: usize, event: &Event, kind: EventKind) -> Option<Change> {

@@ -258,5 +258,7 @@ fn a_once_routine_that_was_cancelled_and_is_run_again() {
 
 #[test]
 fn a_signal_handler_sees_what_came_before_the_signal() {
-    is_clean("0 create 1\n 0 write x @10\n 1 signal-handler\n 1 read x @11");
+    is_clean(
+        "0 put x @10\n 0 send 1\n 1 interrupts 0\n 1 block 0\n 1 put x 2 @11\n 1 exit\n 0 handled 1\n 0 read x",
+    );
 }

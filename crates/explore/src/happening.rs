@@ -106,10 +106,10 @@ pub(crate) fn happens(finding: &Finding, run: &Execution) -> bool {
 /// The events by which an execution shows a race (two accesses back to back) or an atomicity violation
 /// (the accesses of its pattern one after the other).
 fn occurrence(finding: &Finding, events: &[Event]) -> Option<Vec<usize>> {
-    // A thread may end right after its access; that does not come between.
+    // A thread may end right after its access, and a handler begin; that does not come between.
     let counts = |kind: EventKind| !kind.only_names() && kind != EventKind::Exit;
-    let steps: Vec<usize> =
-        (0..events.len()).filter(|index| events[*index].kind().is_some_and(counts)).collect();
+    let is_step = |event: &Event| event.kind().is_some_and(counts) && !event.is_about_delivery();
+    let steps: Vec<usize> = (0..events.len()).filter(|index| is_step(&events[*index])).collect();
     match (finding.kind, &finding.accesses[..]) {
         (FindingKind::Race, [a, b]) => steps.windows(2).find_map(|pair| {
             let (first, second) = (&events[pair[0]], &events[pair[1]]);

@@ -190,6 +190,8 @@ impl Action {
             JoinFailed => Action::Unended(ThreadId(value as u16)),
             Init | Destroy => Action::Renew(addr),
             Io => Action::Keep(Kept::Descriptor(addr), value),
+            // A handler begins; that its thread does not go on meanwhile is not understood here.
+            Signal if old != 0 => Action::Idle(kind),
             Cancel | Signal | Process => Action::Watershed(kind, value),
             Fence | Detach | Yield | Sleep => Action::Idle(kind),
             Alloc | Frame => return None,

@@ -1,6 +1,6 @@
 //! One step in words.
 
-use threadbare_trace::{Event, EventKind, SwitchRecord};
+use threadbare_trace::{Event, EventKind, SignalMask, SwitchRecord, signal_name};
 
 use crate::Names;
 
@@ -24,6 +24,11 @@ pub fn event_text(index: usize, event: &Event, names: &dyn Names) -> String {
             format!("{word} {} {} → {}", object(), number(event.old), number(value))
         }
         ReadRange | WriteRange | Alloc => format!("{word} {} ({})", object(), counted(value, "byte")),
+        Lock | ReadLock | Unlock if let Some(mask) = SignalMask::at(event.addr) => {
+            let verb = if kind == Unlock { "let through" } else { "block" };
+            format!("{verb} {}", signal_name(mask.signal))
+        }
+        OnceEnd if SignalMask::at(event.addr).is_some() => format!("register {}", object()),
         Lock if value > 1 => format!("{word} {} (depth {value})", object()),
         CondWait => format!("{word} {}, releasing {}", object(), named(value)),
         CondWake | CondTimeout => format!("{word} {}, holding {}", object(), named(value)),
@@ -32,9 +37,14 @@ pub fn event_text(index: usize, event: &Event, names: &dyn Names) -> String {
         SemPost => format!("{word} {} (now {value})", object()),
         FutexWait if value == 1 => format!("{word} {} refused: it had changed", object()),
         FutexWake => format!("{word} {} ({value} woken)", object()),
+        Create if event.old != 0 => format!("send {} (T{value})", signal_name(event.old as i32)),
+        Join if event.old != 0 => format!("{} (T{value}) is over", signal_name(event.old as i32)),
         Create | Join | Detach | JoinFailed | Cancel => format!("{word} T{value}"),
         Sleep => format!("{word} {}", duration(value)),
         Io => format!("{word} on descriptor {}", event.addr),
+        Signal if event.old != 0 => {
+            format!("{} interrupts T{}", signal_name(value as i32), event.old - 1)
+        }
         Signal => format!("{word} {value}"),
         Fence | Start | Exit | Yield | Process | Frame => word.to_string(),
         Lock | Unlock | LockFailed | ReadLock | BarrierArrive | BarrierLeave | SemFailed | OnceBegin

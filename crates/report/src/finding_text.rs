@@ -1,7 +1,7 @@
 //! A finding in words.
 
 use threadbare_analysis::{Access, Finding, FindingKind, Inconsistent, Seen, Unexpected, Unwoken, Why};
-use threadbare_trace::EventKind;
+use threadbare_trace::{EventKind, SignalMask, signal_name};
 
 use crate::describe::value_text;
 use crate::sequence::{name_of, sequence, site, verb};
@@ -43,7 +43,10 @@ pub fn finding_text(finding: &Finding, names: &dyn Names, happened: bool) -> Fin
     let sources =
         places.iter().filter_map(|place| Some((place.label.clone(), names.source(place)?))).collect();
     let heading = match finding.kind {
-        FindingKind::Race => format!("race on {object}"),
+        FindingKind::Race => match with_handler(finding) {
+            Some((_, _, signal)) => format!("race on {object} with the handler of {}", signal_name(signal)),
+            None => format!("race on {object}"),
+        },
         FindingKind::Atomicity => format!("atomicity violation on {object}"),
         FindingKind::Order => format!("order violation on {object}"),
         FindingKind::Deadlock => format!("deadlock over {}", locks(finding, names)),
@@ -164,9 +167,35 @@ fn locks(finding: &Finding, names: &dyn Names) -> String {
     all.join(", ")
 }
 
+/// If a race is one of a thread with a signal handler that interrupts it: the thread's access, the handler's, and
+/// the signal. A handler is known by the mask that it holds.
+fn with_handler(finding: &Finding) -> Option<(&Access, &Access, i32)> {
+    let [a, b] = &finding.accesses[..] else { return None };
+    let masks = finding.locks.iter().filter_map(|lock| SignalMask::at(*lock));
+    let mut found = masks.filter_map(|mask| match mask.thread {
+        thread if thread == a.thread => Some((a, b, mask.signal)),
+        thread if thread == b.thread => Some((b, a, mask.signal)),
+        _ => None,
+    });
+    found.next()
+}
+
 fn sentence(finding: &Finding, object: &str, names: &dyn Names, happened: bool) -> String {
     let at = |access: &Access| site(access, names);
     match (finding.kind, &finding.accesses[..]) {
+        (FindingKind::Race, _) if let Some((thread, handler, signal)) = with_handler(finding) => {
+            let signal = signal_name(signal);
+            let how = if happened { "came there" } else { "can come there" };
+            format!(
+                "{} {} {object} at {} without blocking {signal}, which {how}: its handler {} {} it at {}",
+                thread.thread,
+                verb(thread.kind),
+                at(thread),
+                handler.thread,
+                verb(handler.kind),
+                at(handler)
+            )
+        }
         (FindingKind::Race, [a, b]) => {
             let how = if happened { "at the same time as" } else { "with nothing to order it against when" };
             format!(

@@ -48,7 +48,7 @@ unsafe fn is_private<const SIZE: usize, const WRITE: bool>(cell: *const Cell, ta
 }
 
 /// Goes on where the hooks' short way ends: the place is not simply the thread's own.
-unsafe fn plain<const SIZE: usize, const WRITE: bool>(addr: usize, pc: u64) {
+unsafe fn plain<const SIZE: usize, const WRITE: bool, const VOLATILE: bool>(addr: usize, pc: u64) {
     let fiber = WATCHED.load(Ordering::Relaxed);
     // SAFETY: the hook has found a watched fiber, which is the running one.
     unsafe {
@@ -58,7 +58,9 @@ unsafe fn plain<const SIZE: usize, const WRITE: bool>(addr: usize, pc: u64) {
             }
             return;
         }
+        (*fiber).volatile_access = VOLATILE;
         watched(fiber, addr, SIZE, WRITE, pc);
+        (*fiber).volatile_access = false;
     }
 }
 
@@ -119,6 +121,10 @@ unsafe fn watched(fiber: *mut Fiber, addr: usize, size: usize, write: bool, pc: 
     // SAFETY: the running fiber. It stays a plain pointer, since other fibers run in between.
     let (shared, index, due) = unsafe {
         (*fiber).pending.site = pc;
+        // What a handler has on the stack of its thread lies where the thread had other things.
+        if ((*fiber).own_stack.0..(*fiber).own_stack.1).contains(&addr) && (*fiber).ops != (*fiber).stop_at {
+            return;
+        }
         (touch_range(&*fiber, addr, size, write), (*fiber).ops, (*fiber).ops == (*fiber).stop_at)
     };
     let engine = engine();
@@ -182,6 +188,7 @@ pub unsafe fn range(addr: usize, size: usize, write: bool, pc: u64) {
     // SAFETY: a watched fiber is the running one.
     unsafe {
         (*fiber).ops += 1;
+        (*fiber).volatile_access = false;
         watched(fiber, addr, size, write, pc);
     }
 }
@@ -190,7 +197,7 @@ pub unsafe fn range(addr: usize, size: usize, write: bool, pc: u64) {
 /// every access of the program: count the operation, and if the cells say that the place is the
 /// thread's own, return.
 macro_rules! hooks {
-    ($($name:ident, $size:literal, $write:literal, $cells:literal, $mask:expr, $tag:ident;)*) => {$(
+    ($($name:ident, $size:literal, $write:literal, $volatile:literal, $cells:literal, $mask:expr, $tag:ident;)*) => {$(
         /// Announces an access of the size and kind in its name.
         ///
         /// # Safety
@@ -200,7 +207,7 @@ macro_rules! hooks {
         pub unsafe extern "C-unwind" fn $name(_addr: usize) {
             unsafe extern "C-unwind" fn serve(addr: usize, pc: u64) {
                 // SAFETY: the stub passes the program's own address.
-                unsafe { plain::<$size, $write>(addr, pc) }
+                unsafe { plain::<$size, $write, $volatile>(addr, pc) }
             }
             naked_asm!(
                 "mov rax, [rip + {watched}]",
@@ -249,23 +256,23 @@ const WRITE: i32 = 0xffff;
 const WRITE_BOTH: i32 = -1;
 
 hooks! {
-    __tsan_read1, 1, false, "zx edx, word ptr", READ, owns;
-    __tsan_write1, 1, true, "zx edx, word ptr", WRITE, owns_written;
-    __tsan_read2, 2, false, "zx edx, word ptr", READ, owns;
-    __tsan_write2, 2, true, "zx edx, word ptr", WRITE, owns_written;
-    __tsan_read4, 4, false, "zx edx, word ptr", READ, owns;
-    __tsan_write4, 4, true, "zx edx, word ptr", WRITE, owns_written;
-    __tsan_read8, 8, false, " edx, dword ptr", READ_BOTH, owns_both;
-    __tsan_write8, 8, true, " edx, dword ptr", WRITE_BOTH, owns_both_written;
-    __tsan_volatile_read1, 1, false, "zx edx, word ptr", READ, owns;
-    __tsan_volatile_write1, 1, true, "zx edx, word ptr", WRITE, owns_written;
-    __tsan_volatile_read2, 2, false, "zx edx, word ptr", READ, owns;
-    __tsan_volatile_write2, 2, true, "zx edx, word ptr", WRITE, owns_written;
-    __tsan_volatile_read4, 4, false, "zx edx, word ptr", READ, owns;
-    __tsan_volatile_write4, 4, true, "zx edx, word ptr", WRITE, owns_written;
-    __tsan_volatile_read8, 8, false, " edx, dword ptr", READ_BOTH, owns_both;
-    __tsan_volatile_write8, 8, true, " edx, dword ptr", WRITE_BOTH, owns_both_written;
-    __tsan_vptr_read, 8, false, " edx, dword ptr", READ_BOTH, owns_both;
+    __tsan_read1, 1, false, false, "zx edx, word ptr", READ, owns;
+    __tsan_write1, 1, true, false, "zx edx, word ptr", WRITE, owns_written;
+    __tsan_read2, 2, false, false, "zx edx, word ptr", READ, owns;
+    __tsan_write2, 2, true, false, "zx edx, word ptr", WRITE, owns_written;
+    __tsan_read4, 4, false, false, "zx edx, word ptr", READ, owns;
+    __tsan_write4, 4, true, false, "zx edx, word ptr", WRITE, owns_written;
+    __tsan_read8, 8, false, false, " edx, dword ptr", READ_BOTH, owns_both;
+    __tsan_write8, 8, true, false, " edx, dword ptr", WRITE_BOTH, owns_both_written;
+    __tsan_volatile_read1, 1, false, true, "zx edx, word ptr", READ, owns;
+    __tsan_volatile_write1, 1, true, true, "zx edx, word ptr", WRITE, owns_written;
+    __tsan_volatile_read2, 2, false, true, "zx edx, word ptr", READ, owns;
+    __tsan_volatile_write2, 2, true, true, "zx edx, word ptr", WRITE, owns_written;
+    __tsan_volatile_read4, 4, false, true, "zx edx, word ptr", READ, owns;
+    __tsan_volatile_write4, 4, true, true, "zx edx, word ptr", WRITE, owns_written;
+    __tsan_volatile_read8, 8, false, true, " edx, dword ptr", READ_BOTH, owns_both;
+    __tsan_volatile_write8, 8, true, true, " edx, dword ptr", WRITE_BOTH, owns_both_written;
+    __tsan_vptr_read, 8, false, false, " edx, dword ptr", READ_BOTH, owns_both;
 }
 
 macro_rules! unaligned_hooks {

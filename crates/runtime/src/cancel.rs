@@ -76,6 +76,7 @@ fn unwind() -> ! {
 
 /// Ends the running thread with this result.
 pub fn exit_thread(result: *mut c_void) -> ! {
+    crate::signals::deliver::leave_all();
     let fiber = engine().current();
     fiber.result = result;
     fiber.cancel.enabled = false;

@@ -102,6 +102,28 @@ pub unsafe fn prepare(top: usize, entry: extern "C-unwind" fn() -> !) -> StackPo
     words as usize
 }
 
+/// Makes a call on another stack and comes back.
+///
+/// # Safety
+/// `top` must be the 16-byte aligned end of writable stack memory that nobody else uses.
+#[unsafe(naked)]
+pub unsafe extern "C-unwind" fn call_on_stack(
+    top: usize,
+    argument: *mut std::ffi::c_void,
+    call: extern "C-unwind" fn(*mut std::ffi::c_void),
+) {
+    naked_asm!(
+        "push rbp",
+        "mov rbp, rsp",
+        "mov rsp, rdi",
+        "mov rdi, rsi",
+        "call rdx",
+        "mov rsp, rbp",
+        "pop rbp",
+        "ret",
+    )
+}
+
 /// Leaves the stack of the calling thread for another and never comes back.
 ///
 /// # Safety

@@ -2,15 +2,16 @@
 
 use std::fmt::Write as _;
 
-use threadbare_trace::{FailureKind, ThreadId};
+use threadbare_trace::{FailureKind, ThreadId, signal_name};
 
 use crate::engine::engine;
 use crate::record::fail;
 use crate::sync::words;
 
 fn holder_of(id: ThreadId) -> Option<ThreadId> {
+    let fiber = engine().fiber(id);
     // SAFETY: what a thread waits for outlives the wait.
-    engine().fiber(id).wait.and_then(|wait| unsafe { (*wait).holder() })
+    fiber.interrupted_by.or_else(|| fiber.wait.and_then(|wait| unsafe { (*wait).holder() }))
 }
 
 /// The threads of a cycle of waits, if there is one.
@@ -60,7 +61,13 @@ pub fn describe_threads(spins: impl Fn(ThreadId) -> Option<String>) -> String {
         if !held.is_empty() {
             let _ = write!(text, "holds {} and ", held.join(", "));
         }
+        if let Some(interrupt) = fiber.interrupt.as_ref().filter(|interrupt| interrupt.began) {
+            let _ = write!(text, "handles {} and ", signal_name(interrupt.signal));
+        }
         match (spins(id), fiber.wait) {
+            _ if let Some(handler) = fiber.interrupted_by => {
+                let _ = write!(text, "waits for the handler {handler} that interrupts it to return");
+            }
             (Some(spins), _) => text.push_str(&spins),
             (None, Some(wait)) => {
                 // SAFETY: what a thread waits for outlives the wait.

@@ -146,6 +146,7 @@ impl Engine {
         self.update_stop();
         self.begin_stands();
         WATCHED.store(crate::calls::unless_unwatched(self.current), Ordering::Relaxed);
+        crate::signals::begin();
     }
 
     /// Adds a thread.

@@ -11,6 +11,7 @@ use crate::context::StackPointer;
 use crate::contexts::Contexts;
 use crate::record::Shared;
 use crate::shadow::{self, Cell};
+use crate::signals::Interrupt;
 use crate::sys;
 
 /// Something a thread can wait for.
@@ -36,10 +37,28 @@ pub trait Waitable {
         Vec::new()
     }
 
+    /// What a signal handler does to the call that waits.
+    fn breaks(&self) -> Breaks {
+        Breaks::Never
+    }
+
     /// Whether something outside that has no descriptor may end the wait.
     fn outside(&self) -> bool {
         false
     }
+}
+
+/// When a signal handler that has run makes the call that it interrupted end early.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Breaks {
+    /// Never: the wait goes on.
+    Never,
+    /// If the thread had to wait and the handler was not registered to restart calls.
+    UnlessRestarted,
+    /// If the thread had to wait.
+    Always,
+    /// The call is nothing but a wait.
+    AnyTime,
 }
 
 /// A call in progress, as the compiler's function hooks announce it.
@@ -136,6 +155,8 @@ pub struct Fiber {
     pub wait: Option<*const dyn Waitable>,
     /// The wait may also end by time.
     pub timed: bool,
+    /// The access it is about to make is to something volatile.
+    pub volatile_access: bool,
     /// Fruitless re-reads in a row.
     pub fruitless: u32,
     /// Times in a row that it gave way after private accesses only.
@@ -149,12 +170,32 @@ pub struct Fiber {
     pub cleanups: Vec<*mut c_void>,
     /// Functions to run when the thread ends, last first.
     pub at_exit: Vec<ExitFunction>,
-    /// Signals sent to this thread and not yet delivered, a bit each.
-    pub signals: u64,
+    /// For the handler of a signal: which, and where it runs.
+    pub interrupt: Option<Box<Interrupt>>,
+    /// For the handler of a signal: the part of its thread's stack that is its own.
+    pub own_stack: (usize, usize),
+    /// Handlers that run on this thread's stack, innermost last.
+    pub handlers: Vec<ThreadId>,
+    /// The handler that has to return before it goes on.
+    pub interrupted_by: Option<ThreadId>,
+    /// A handler to be run where it stands, before it goes on.
+    pub to_deliver: Option<ThreadId>,
+    /// It had to wait when a handler interrupted it.
+    pub was_blocked: bool,
+    /// A handler ended the wait.
+    pub broken_off: bool,
+    /// Signals sent before executions begin, and blocked then; a bit each.
+    pub early_signals: u64,
     /// Signals the thread has blocked, a bit each.
     pub blocked_signals: u64,
+    /// Signals that it has been told to have blocked: to the trace those are locks.
+    pub mask_locks: u64,
     /// How many signal handlers have run in this thread.
     pub handled_signals: u64,
+    /// Those of them that what follows is not yet known to come after, each with its signal.
+    pub past_handlers: Vec<(ThreadId, i32)>,
+    /// The stack that the program gave for its handlers.
+    pub alternate_stack: Option<(usize, usize)>,
     /// For OS-thread mode: 1 when the thread may run.
     pub baton: u32,
     /// Mutexes held, for deadlock reports and robust mutexes.
@@ -194,6 +235,7 @@ impl Fiber {
             pending: Op { kind: EventKind::Start, object: 0, size: 0, site: 0, index: 0, place: 0 },
             wait: None,
             timed: false,
+            volatile_access: false,
             fruitless: 0,
             quiet_turns: 0,
             gave_way_at: None,
@@ -201,9 +243,19 @@ impl Fiber {
             cancel: Cancel { requested: false, enabled: true, asynchronous: false },
             cleanups: Vec::new(),
             at_exit: Vec::new(),
-            signals: 0,
+            interrupt: None,
+            own_stack: (0, 0),
+            handlers: Vec::new(),
+            interrupted_by: None,
+            to_deliver: None,
+            was_blocked: false,
+            broken_off: false,
+            early_signals: 0,
             blocked_signals: 0,
+            mask_locks: 0,
             handled_signals: 0,
+            past_handlers: Vec::new(),
+            alternate_stack: None,
             baton: 0,
             held: Vec::new(),
             frames,
@@ -232,11 +284,14 @@ impl Fiber {
     /// Whether the thread could go on now.
     #[inline(always)]
     pub fn ready(&self) -> bool {
+        if self.interrupted_by.is_some() {
+            return false;
+        }
         match self.wait {
             None => true,
             // SAFETY: what a thread waits for outlives the wait: it is a table entry that is
             // never dropped while waited for, or lives on the waiting thread's own stack.
-            Some(wait) => self.timed || unsafe { (*wait).ready(self) },
+            Some(wait) => self.timed || self.broken_off || unsafe { (*wait).ready(self) },
         }
     }
 
@@ -315,6 +370,12 @@ impl Fiber {
             }
         }
         context
+    }
+
+    /// Gives the memory for its calls to others: it makes none any more.
+    pub fn give_frames(&mut self, pool: &mut Vec<*mut Frame>) {
+        self.depth = 0;
+        pool.push(self.frames);
     }
 
     /// Forgets the calls in progress, for a thread that begins.

@@ -97,7 +97,7 @@ impl Heap {
             kind: EventKind::Alloc as u8,
             size: 0,
             context: block.context,
-            stand: 0,
+            flags: 0,
         })
     }
 

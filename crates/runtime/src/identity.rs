@@ -13,6 +13,7 @@ use threadbare_wire::PROCESS_NUMBER;
 use crate::engine::engine;
 use crate::fiber::Fiber;
 use crate::interpose::{interpose, real};
+use crate::signals::send;
 use crate::sys;
 
 /// What a process that the program made itself has to know.
@@ -44,17 +45,19 @@ pub fn process() -> c_int {
 /// The program's number for a thread: that of the process for the first one.
 pub fn thread(fiber: &Fiber) -> c_int {
     let first = engine().world.identity.copied.map_or(ThreadId::MAIN, |copied| copied.forker);
-    if fiber.id == first { process() } else { process() + 1 + c_int::from(fiber.id.0) }
+    let id = fiber.owner();
+    if id == first { process() } else { process() + 1 + c_int::from(id.0) }
 }
 
 /// The live thread with this number; zero is the running one.
 pub fn find_thread(number: c_int) -> Option<&'static mut Fiber> {
     let engine = engine();
     if number == 0 {
-        return Some(engine.current());
+        return Some(engine.host());
     }
     let ids = engine.live().to_vec();
-    ids.into_iter().map(|id| engine.fiber(id)).find(|fiber| thread(fiber) == number)
+    let threads = ids.into_iter().map(|id| engine.fiber(id)).filter(|fiber| fiber.interrupt.is_none());
+    threads.into_iter().find(|fiber| thread(fiber) == number)
 }
 
 /// The program's number for the parent process.
@@ -159,15 +162,15 @@ fn whose(which: c_int, who: id_t) -> id_t {
 
 /// A system call by number that asks who somebody is, or sends somebody a signal; `None` for
 /// other calls.
-pub fn call(number: i64, args: [usize; 3]) -> Option<isize> {
+pub fn call(number: i64, args: [usize; 3], pc: u64) -> Option<isize> {
     let word = |index: usize| args[index] as c_int;
     Some(match number {
         libc::SYS_getpid => process() as isize,
         libc::SYS_getppid => parent() as isize,
         libc::SYS_gettid => thread(engine().current()) as isize,
-        libc::SYS_kill => -(crate::signals::send(word(0), word(1)) as isize),
-        libc::SYS_tkill => -(crate::signals::send_to_thread(find_thread(word(0)), word(1)) as isize),
-        libc::SYS_tgkill => -(crate::signals::send_to_thread(find_thread(word(1)), word(2)) as isize),
+        libc::SYS_kill => -(send::to_process(word(0), word(1), libc::SI_USER, 0, pc) as isize),
+        libc::SYS_tkill => -(send::to_thread(find_thread(word(0)), word(1), libc::SI_TKILL, 0, pc) as isize),
+        libc::SYS_tgkill => -(send::to_thread(find_thread(word(1)), word(2), libc::SI_TKILL, 0, pc) as isize),
         libc::SYS_sched_getaffinity => {
             // SAFETY: the program's own place for the answer.
             unsafe { sys::call(number, [kernel_number(word(0)) as usize, args[1], args[2], 0, 0, 0]) }

@@ -6,7 +6,7 @@ use threadbare_trace::{EventKind, FailureKind};
 use threadbare_wire::Status;
 
 use crate::engine::engine;
-use crate::fiber::{Fiber, Waitable};
+use crate::fiber::{Breaks, Fiber, Waitable};
 use crate::interpose::{interpose, real, site};
 use crate::record::{fail, note_failure};
 use crate::sync::{note, step, step_when};
@@ -54,20 +54,10 @@ unsafe fn text(place: *const c_char) -> String {
     unsafe { std::ffi::CStr::from_ptr(place).to_string_lossy().into_owned() }
 }
 
-/// Whether the program has its own way of dealing with this signal.
-fn handles(signal: c_int) -> bool {
-    // SAFETY: only reads the disposition.
-    unsafe {
-        let mut action: libc::sigaction = std::mem::zeroed();
-        libc::sigaction(signal, std::ptr::null(), &mut action);
-        action.sa_sigaction != libc::SIG_DFL && !crate::signals::is_ours(action.sa_sigaction)
-    }
-}
-
 fn aborted(kind: FailureKind, message: std::fmt::Arguments<'_>) -> ! {
     note_failure(kind, message);
     finish();
-    if handles(libc::SIGABRT) {
+    if crate::signals::handles(libc::SIGABRT) {
         // SAFETY: the program's handler shall see it.
         unsafe { real!(abort as unsafe extern "C-unwind" fn() -> !)() }
     }
@@ -160,6 +150,11 @@ unsafe fn fork_program(pc: u64) -> c_int {
             "fork() together with mutexes or semaphores that are shared between processes",
         );
     }
+    if crate::signals::handles(libc::SIGCHLD) {
+        engine().shared.warn(
+            "the program handles SIGCHLD: that handler runs when the system says, not when the policy does",
+        );
+    }
     engine().world.forked = true;
     let become_copy = crate::identity::before_copy();
     // SAFETY: the original runs the program's own fork handlers.
@@ -193,6 +188,10 @@ impl Waitable for ChildEnd {
         "a child process to end".to_string()
     }
 
+    fn breaks(&self) -> Breaks {
+        Breaks::UnlessRestarted
+    }
+
     fn outside(&self) -> bool {
         true
     }
@@ -207,7 +206,11 @@ unsafe fn wait_for(
 ) -> c_int {
     let end = ChildEnd(child);
     if options & libc::WNOHANG == 0 {
+        crate::signals::before_call(pc);
         step_when(EventKind::Process, 0, pc, Some(&raw const end), false);
+        if engine().current().take_broken_off() {
+            return crate::sync::or_errno(libc::EINTR);
+        }
         note(EventKind::Process, 0, 0);
     }
     // SAFETY: the program's own arguments.

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
 
-use threadbare_trace::ThreadId;
+use threadbare_trace::{Event, ThreadId};
 use threadbare_wire::{TouchRecord, flags};
 
 use crate::engine::Engine;
@@ -96,5 +96,5 @@ pub fn of(fiber: &mut Fiber) -> u32 {
     let registers = interpose::registers();
     let whole = registers.iter().fold(spin::stack(fiber, registers[0]), |sum, word| mix(sum, *word as u64));
     let whole = mix(whole, fiber.own_content);
-    ((whole >> 32) ^ whole) as u32
+    ((whole >> 32) ^ whole) as u32 >> Event::STAND
 }

@@ -234,7 +234,7 @@ pub fn create(
     let mut fiber = fiber;
     fiber.routine = Some((routine, argument));
     fiber.detached = detached;
-    fiber.blocked_signals = engine.current().blocked_signals;
+    fiber.blocked_signals = engine.host().blocked_signals;
     Ok(engine.add(fiber))
 }
 
@@ -244,6 +244,7 @@ extern "C-unwind" fn first_step() -> ! {
     let fiber = engine.current();
     fiber.clear_frames();
     engine.note_start();
+    crate::signals::mask::begin(fiber);
     if let Some((routine, argument)) = fiber.routine.take() {
         // SAFETY: the program gave the routine and its argument.
         fiber.result = unsafe { routine(argument) };

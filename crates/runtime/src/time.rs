@@ -5,10 +5,11 @@ use std::ffi::{c_int, c_long, c_uint, c_void};
 use libc::{clockid_t, timespec, timeval};
 use threadbare_trace::EventKind;
 
-use crate::cancel;
 use crate::engine::engine;
 use crate::interpose::{interpose, site};
-use crate::sync::{Limit, note, step};
+use crate::signals::timers::Before;
+use crate::sync::{Limit, note, step, step_when};
+use crate::{cancel, signals};
 
 /// Where the wall clock stands when the program starts.
 const WALL_SECONDS: u64 = 1_700_000_000;
@@ -16,7 +17,8 @@ const WALL_SECONDS: u64 = 1_700_000_000;
 const MONOTONIC_SECONDS: u64 = 10_000;
 /// A look at the clock takes this long.
 const LOOK: u64 = 1_000;
-const SECOND: u64 = 1_000_000_000;
+/// Nanoseconds of a second.
+pub const SECOND: u64 = 1_000_000_000;
 
 /// Nanoseconds of virtual time since the start.
 #[derive(Default)]
@@ -30,6 +32,11 @@ impl Clock {
     fn look(&mut self) -> u64 {
         self.looks += 1;
         self.now += LOOK << (self.looks / 1024).min(20);
+        self.now
+    }
+
+    /// The time, for those who do not look at a clock.
+    pub fn now(&self) -> u64 {
         self.now
     }
 
@@ -73,8 +80,20 @@ pub fn duration(length: *const timespec) -> Result<Limit, c_int> {
     Ok(Limit::Until(engine().world.clock.now.saturating_add(length)))
 }
 
+/// How long it is until a point in time.
+pub fn until(time: *const timespec) -> u64 {
+    match deadline(time) {
+        Ok(Limit::Until(time)) => time.saturating_sub(engine().world.clock.now),
+        _ => 0,
+    }
+}
+
 fn read(clock: clockid_t) -> u64 {
     let now = engine().world.clock.look();
+    if engine().world.signals.pending > 0 {
+        Before::time(now).let_come(site());
+        engine().current().take_broken_off();
+    }
     match clock {
         libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => now + WALL_SECONDS * SECOND,
         libc::CLOCK_MONOTONIC
@@ -85,19 +104,29 @@ fn read(clock: clockid_t) -> u64 {
     }
 }
 
-fn to_timespec(nanoseconds: u64) -> timespec {
+/// A duration as the C library has it.
+pub fn to_timespec(nanoseconds: u64) -> timespec {
     timespec { tv_sec: (nanoseconds / SECOND) as i64, tv_nsec: (nanoseconds % SECOND) as i64 }
 }
 
-/// Sleeps: a scheduling point after which time has passed. It orders nothing.
-pub fn sleep_virtually(nanoseconds: u64, pc: u64) {
+/// Sleeps: a scheduling point after which time has passed. It orders nothing. Says what is left of it if a signal
+/// handler ends it early.
+pub fn sleep_virtually(nanoseconds: u64, pc: u64) -> Option<u64> {
     let fiber = engine().current();
     cancel::check(fiber);
-    step(EventKind::Sleep, 0, pc);
+    signals::before_call(pc);
+    let until = engine().world.clock.now.saturating_add(nanoseconds);
+    let before = Before::time(until);
+    step_when(EventKind::Sleep, 0, pc, Some(&raw const before), false);
     cancel::check(fiber);
+    fiber.made_no_progress();
+    if fiber.take_broken_off() {
+        note(EventKind::Sleep, 0, 0);
+        return Some(until.saturating_sub(engine().world.clock.now));
+    }
     engine().world.clock.pass(nanoseconds);
     note(EventKind::Sleep, 0, nanoseconds);
-    fiber.made_no_progress();
+    None
 }
 
 /// Offers to give way.
@@ -109,12 +138,12 @@ pub fn give_way(pc: u64) {
 
 fn sleep_for(length: *const timespec, left: *mut timespec, pc: u64) -> c_int {
     let Some(nanoseconds) = nanoseconds(length) else { return libc::EINVAL };
-    sleep_virtually(nanoseconds, pc);
+    let rest = sleep_virtually(nanoseconds, pc);
     if !left.is_null() {
         // SAFETY: the program passed a place for the rest; a completed sleep leaves none.
-        unsafe { *left = to_timespec(0) };
+        unsafe { *left = to_timespec(rest.unwrap_or(0)) };
     }
-    0
+    if rest.is_some() { libc::EINTR } else { 0 }
 }
 
 interpose! {
@@ -159,7 +188,9 @@ interpose! {
         }
         match deadline(length) {
             Ok(limit) => {
-                sleep_virtually(0, pc);
+                if sleep_virtually(until(length), pc).is_some() {
+                    return libc::EINTR;
+                }
                 limit.reached();
                 0
             }
@@ -168,25 +199,14 @@ interpose! {
     }
     /// Sleeps for microseconds.
     fn usleep(microseconds: c_uint) -> c_int {
-        sleep_virtually(u64::from(microseconds) * 1000, site());
-        0
+        match sleep_virtually(u64::from(microseconds) * 1000, site()) {
+            Some(_) => crate::sync::or_errno(libc::EINTR),
+            None => 0,
+        }
     }
     /// Sleeps for seconds.
     fn sleep(seconds: c_uint) -> c_uint {
-        sleep_virtually(u64::from(seconds) * SECOND, site());
-        0
-    }
-    /// Sets a timer, which virtual time never lets ring.
-    fn setitimer(which: c_int, value: *const c_void, old: *mut libc::itimerval) -> c_int {
-        engine().shared.warn("setitimer() was called: in virtual time its signal is never delivered");
-        if !old.is_null() {
-            *old = std::mem::zeroed();
-        }
-        0
-    }
-    /// Sets an alarm, which virtual time never lets ring.
-    fn alarm(seconds: c_uint) -> c_uint {
-        engine().shared.warn("alarm() was called: in virtual time its signal is never delivered");
-        0
+        let rest = sleep_virtually(u64::from(seconds) * SECOND, site());
+        rest.map_or(0, |rest| rest.div_ceil(SECOND) as c_uint)
     }
 }

@@ -8,6 +8,7 @@ use threadbare_trace::{EventKind, FailureKind, SwitchReason, ThreadId};
 use threadbare_wire::{DecisionRecord, SwitchRecord, own_place};
 
 use crate::engine::{Engine, RUNNING, WATCHED};
+use crate::fiber::Fiber;
 use crate::fiber::Waitable;
 use crate::{context, deadlock, outside, record, signals, sys, threads};
 
@@ -61,6 +62,7 @@ impl Engine {
             self.report_hang(control.plan.max_steps);
         }
         if self.running {
+            self.world.signals.program_steps += u64::from(fiber.interrupt.is_none());
             self.policy.executed(fiber.id, &fiber.pending);
             fiber.quiet_turns = 0;
             self.update_stop();
@@ -99,7 +101,10 @@ impl Engine {
     /// Lets the policy decide; returns when the running thread may make its operation.
     fn reschedule(&mut self) {
         let fiber = self.current();
-        if let Some(creator) = fiber.starting.take() {
+        if let Some(handler) = fiber.to_deliver.take() {
+            // In a replay a new thread may be interrupted before it has begun.
+            self.run_handler(handler, fiber.id);
+        } else if let Some(creator) = fiber.starting.take() {
             self.go(creator, SwitchReason::Started);
         } else {
             if fiber.fruitless == 0 && fiber.quiet_turns == 0 {
@@ -112,13 +117,6 @@ impl Engine {
                 self.policy.gave_way(fiber.id);
             }
             self.decide_and_go();
-        }
-        // A signal may have been the reason for being chosen: what was waited for is still due.
-        while signals::is_due(fiber) {
-            signals::deliver(fiber);
-            if !fiber.ready() {
-                self.decide_and_go();
-            }
         }
     }
 
@@ -145,7 +143,7 @@ impl Engine {
     }
 
     /// Picks the next thread among those that can go on.
-    fn decide(&mut self) -> ThreadId {
+    pub(crate) fn decide(&mut self) -> ThreadId {
         let fiber = self.current();
         loop {
             self.candidates.clear();
@@ -153,7 +151,7 @@ impl Engine {
             for index in 0..self.live.len() {
                 let id = self.live[index];
                 let other = &mut *self.fibers[id.index()];
-                if !other.ready() && !signals::is_due(other) {
+                if !other.ready() {
                     continue;
                 }
                 match other.gave_way_at {
@@ -170,6 +168,9 @@ impl Engine {
             }
             if !self.candidates.is_empty() {
                 break;
+            }
+            if signals::timers::let_time_pass(self) {
+                continue;
             }
             if giving_way {
                 for id in &self.live {
@@ -235,7 +236,20 @@ impl Engine {
     /// Hands control to another thread and returns when it is handed back.
     pub fn go(&mut self, next: ThreadId, reason: SwitchReason) {
         let from = self.current();
-        let to = self.fiber(next);
+        self.hand_over(from, from, next, reason);
+    }
+
+    /// The same where a handler may just have ended, `from`, on the stack of `here`.
+    pub(crate) fn hand_over(
+        &mut self,
+        from: *mut Fiber,
+        here: *mut Fiber,
+        next: ThreadId,
+        reason: SwitchReason,
+    ) {
+        let interrupted = self.interrupted_by(next);
+        // SAFETY: fibers are boxed and never dropped.
+        let (from, here) = unsafe { (&mut *from, &mut *here) };
         let site = if reason == SwitchReason::Ended { 0 } else { from.pending.site };
         self.shared.switch(SwitchRecord {
             pc: site,
@@ -249,17 +263,39 @@ impl Engine {
             context: from.context(&mut self.world.contexts, &self.shared),
         });
         self.turn_began = self.shared.control().steps;
-        self.current = to;
-        WATCHED.store(crate::calls::unless_unwatched(to), Ordering::Relaxed);
-        RUNNING.store(to, Ordering::Relaxed);
-        self.update_stop();
-        if self.os_threads {
-            // SAFETY: the words live in boxed fibers.
-            unsafe { threads::pass_baton(from, to, reason == SwitchReason::Ended) };
-        } else {
-            // SAFETY: `to` was saved by an earlier switch or prepared as a new stack.
-            unsafe { context::switch(&mut from.sp, to.sp, to.fs) };
+        // A handler begins where the thread stands that it interrupts.
+        let to: &mut Fiber = match interrupted {
+            // SAFETY: as above.
+            Some(interrupted) => unsafe { &mut *interrupted },
+            None => self.fiber(next),
+        };
+        if interrupted.is_some() {
+            to.to_deliver = Some(next);
         }
+        self.become_current(to.id);
+        if to.id != here.id {
+            if self.os_threads {
+                let has_ended = reason == SwitchReason::Ended && here.id == from.id;
+                // SAFETY: the words live in boxed fibers.
+                unsafe { threads::pass_baton(here, to, has_ended) };
+            } else {
+                // SAFETY: `to` was saved by an earlier switch or prepared as a new stack.
+                unsafe { context::switch(&mut here.sp, to.sp, to.fs) };
+            }
+        }
+        if let Some(handler) = here.to_deliver.take() {
+            self.run_handler(handler, here.id);
+        }
+    }
+
+    /// From now on this thread runs.
+    #[inline]
+    pub(crate) fn become_current(&mut self, id: ThreadId) {
+        let fiber = self.fiber(id);
+        self.current = fiber;
+        WATCHED.store(crate::calls::unless_unwatched(fiber), Ordering::Relaxed);
+        RUNNING.store(fiber, Ordering::Relaxed);
+        self.update_stop();
     }
 
     /// The running thread has ended: others go on, for good.
@@ -270,11 +306,12 @@ impl Engine {
         fiber.done = true;
         self.progress += 1;
         self.live.retain(|id| *id != fiber.id);
+        signals::deliver::thread_ended(fiber.id);
         fiber.pending =
             Op { kind: EventKind::Exit, object: 0, size: 0, site: 0, index: fiber.ops + 1, place: 0 };
         let next = match fiber.starting.take() {
             Some(creator) => creator,
-            None if self.live.is_empty() => crate::process::end_of_last_thread(),
+            None if !signals::deliver::any_thread_left() => crate::process::end_of_last_thread(),
             None => self.decide(),
         };
         self.go(next, SwitchReason::Ended);

@@ -60,8 +60,8 @@ pub struct World {
     pub clock: crate::time::Clock,
     /// Seeded randomness for the program.
     pub entropy: crate::entropy::Entropy,
-    /// Signals sent to the process that no thread has taken yet, a bit each.
-    pub process_signals: u64,
+    /// Signals on their way, and timers that send them.
+    pub signals: crate::signals::Signals,
     /// Who the process is to the program.
     pub identity: crate::identity::Identity,
     /// Descriptors that the program has made for itself.

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use threadbare_trace::{Event, EventKind, ThreadId};
+use threadbare_trace::{Event, EventKind, SignalMask, ThreadId};
 use threadbare_wire::ContextRecord;
 
 use crate::symbols::Symbols;
@@ -114,6 +114,9 @@ impl<'a> ObjectNames<'a> {
     }
 
     fn find(&self, address: u64, part: Part) -> Option<String> {
+        if let Some(mask) = SignalMask::at(address) {
+            return Some(mask.to_string());
+        }
         if let Some(name) = self.symbols.data(address, part) {
             return Some(name.to_string());
         }

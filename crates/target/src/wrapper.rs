@@ -144,6 +144,11 @@ fn instrumented(
             Family::Gcc => words.push("-fsanitize=thread".into()),
             Family::Clang => words.extend(["-Xclang".into(), "-fsanitize=thread".into()]),
         }
+        // What is volatile is announced as such: between a thread and its signal handlers that matters.
+        match family {
+            Family::Gcc => words.push("--param=tsan-distinguish-volatile=1".into()),
+            Family::Clang => words.extend(["-mllvm".into(), "-tsan-distinguish-volatile=1".into()]),
+        }
     }
     if links {
         words.extend(link_words(library));

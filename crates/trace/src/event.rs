@@ -109,13 +109,15 @@ event_kinds! {
     FutexTimeout = 29 => "futex timed out",
     /// A futex wake; `value` is the number of threads woken.
     FutexWake = 30 => "futex wake",
-    /// A thread was created; `value` is its number.
+    /// A thread was created; `value` is its number. If `old` is not zero, a signal of this number was sent: the
+    /// thread is its handler.
     Create = 31 => "create",
     /// A thread began to run; `addr` and `value` bound its stack, `old` is its routine.
     Start = 32 => "start",
     /// A thread ended.
     Exit = 33 => "exit",
-    /// A thread was joined; `value` is its number.
+    /// A thread was joined; `value` is its number. If `old` is not zero, it is the handler of that signal, or the
+    /// signal was taken without one.
     Join = 34 => "join",
     /// A thread was detached; `value` is its number.
     Detach = 35 => "detach",
@@ -138,7 +140,8 @@ event_kinds! {
     Init = 43 => "init",
     /// A synchronization object was destroyed.
     Destroy = 44 => "destroy",
-    /// A signal handler was entered; `value` is the signal.
+    /// A signal handler was entered; `value` is the signal, `old` is one more than the number of the thread that
+    /// it interrupts.
     Signal = 45 => "signal handler",
     /// A process-wide operation such as `fork` or `waitpid`.
     Process = 46 => "process",
@@ -206,11 +209,38 @@ pub struct Event {
     pub size: u8,
     /// The calls in progress, as a number in the execution's table of contexts; 0 for none.
     pub context: u32,
-    /// Where the thread stood when it announced the step, as one number, where the plan asked for it; else 0.
-    pub stand: u32,
+    /// What else there is to say: [`Event::VOLATILE`], and where the thread stood, see [`Event::stand`]. Files do not keep it.
+    pub flags: u32,
 }
 
 impl Event {
+    /// The program has declared what it accesses as `volatile`.
+    pub const VOLATILE: u32 = 1;
+
+    /// How far up the number for where a thread stood begins.
+    pub const STAND: u32 = 1;
+
+    /// Whether the step only tells that a signal handler begins, or what a thread's mask lets through.
+    pub fn is_about_delivery(&self) -> bool {
+        use EventKind::*;
+        match self.kind() {
+            Some(Signal) => true,
+            Some(Start) => self.addr == self.value,
+            Some(Lock | ReadLock | Unlock | OnceSeen) => crate::SignalMask::at(self.addr).is_some(),
+            _ => false,
+        }
+    }
+
+    /// Whether the access is to something `volatile`, as far as the compiler tells.
+    pub fn is_volatile(&self) -> bool {
+        self.flags & Event::VOLATILE != 0
+    }
+
+    /// Where the thread stood when it announced the step, as one number, where the plan asked for it; else 0.
+    pub fn stand(&self) -> u32 {
+        self.flags >> Event::STAND
+    }
+
     /// The kind of step.
     pub fn kind(&self) -> Option<EventKind> {
         EventKind::from_number(self.kind)

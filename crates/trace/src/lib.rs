@@ -9,6 +9,7 @@ mod outcome;
 mod record;
 mod schedule;
 mod shown;
+mod signal;
 mod std_export;
 
 pub use event::{Event, EventKind, ThreadId};
@@ -17,4 +18,5 @@ pub use outcome::{Awaited, Failure, FailureKind, Outcome, Waiting};
 pub use record::{ContextRecord, SwitchReason, SwitchRecord};
 pub use schedule::{Schedule, ScheduleError, Switch};
 pub use shown::Shown;
+pub use signal::{SignalMask, signal_name};
 pub use std_export::StdExport;

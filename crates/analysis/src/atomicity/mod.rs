@@ -97,6 +97,11 @@ impl Variable {
 }
 
 impl Atomicity {
+    /// Finds those, too, that signal handlers tear apart in what they interrupt.
+    pub(crate) fn of_interrupts() -> Atomicity {
+        Atomicity { synchronization: Synchronization::with_interrupts_apart(), ..Atomicity::default() }
+    }
+
     fn touch(&mut self, index: usize, event: &Event, kind: EventKind, touch: Touch, number: u64) {
         let Atomicity { synchronization: s, memory, found, .. } = self;
         let locks = s.locks.current(event.thread);

@@ -29,6 +29,7 @@ use self::sections::Sections;
 use crate::access::reborn;
 use crate::address_table::{AddressTable, NumberMap};
 use crate::clocks::{Epoch, Stamp, VectorClock};
+use crate::interrupts::interrupted;
 
 struct Thread {
     clock: Arc<VectorClock>,
@@ -60,6 +61,10 @@ pub struct Order {
     sections: AddressTable<Sections>,
     /// What each thread knew when it last released each lock, where values are handed over.
     releases: NumberMap<(u64, u16), Arc<VectorClock>>,
+    /// Whom signal handlers that run interrupt.
+    interrupted: NumberMap<u16, ThreadId>,
+    /// Handlers are not ordered with those whom they interrupt: they might have come elsewhere.
+    interrupts_apart: bool,
 }
 
 fn new_thread(thread: ThreadId, mut clock: VectorClock) -> Thread {
@@ -90,7 +95,15 @@ impl Order {
             locks: AddressTable::default(),
             sections: AddressTable::default(),
             releases: NumberMap::default(),
+            interrupted: NumberMap::default(),
+            interrupts_apart: false,
         }
+    }
+
+    /// The same, but a signal handler may come anywhere in the thread that it interrupts, as far as creation, masks
+    /// and the like allow.
+    pub fn with_interrupts_apart(self) -> Order {
+        Order { interrupts_apart: true, ..self }
     }
 
     #[inline]
@@ -216,11 +229,7 @@ impl Order {
                     self.learn(thread, &clock);
                 }
             }
-            // Whoever sent it did so before; who that was is not known.
-            Signal => {
-                let others = (0..self.threads.len()).map(|index| ThreadId(index as u16));
-                others.for_each(|other| self.learn_from(thread, other));
-            }
+            Signal => self.begin_handler(event),
             Io if is_input(event) => {
                 let clock = self.descriptors.clone();
                 self.learn(thread, &clock);
@@ -250,6 +259,7 @@ impl Order {
                 self.tick(thread);
             }
             Exit => {
+                self.end_handler(thread);
                 self.thread(thread).alive = false;
                 self.thread(thread).words = Words::default();
             }
@@ -290,6 +300,22 @@ impl Order {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// A handler comes after what the thread has done that it interrupts, unless the two are to be told apart.
+    fn begin_handler(&mut self, event: &Event) {
+        if let Some(interrupted) = interrupted(event)
+            && !self.interrupts_apart
+        {
+            self.learn_from(event.thread, interrupted);
+            self.interrupted.insert(event.thread.0, interrupted);
+        }
+    }
+
+    fn end_handler(&mut self, handler: ThreadId) {
+        if let Some(interrupted) = self.interrupted.remove(&handler.0) {
+            self.learn_from(interrupted, handler);
         }
     }
 

@@ -27,6 +27,11 @@ impl Default for Hybrid {
 }
 
 impl Hybrid {
+    /// Finds those, too, of signal handlers with what they interrupt.
+    pub(crate) fn of_interrupts() -> Hybrid {
+        Hybrid { search: Search::of_interrupts() }
+    }
+
     /// How many words of memory were remembered at most.
     pub fn peak_locations(&self) -> usize {
         self.search.memory.peak()

@@ -58,6 +58,10 @@ impl Search {
         Search::new(Separation::Observed(Order::new(Rules::Observed)))
     }
 
+    fn of_interrupts() -> Search {
+        Search::new(Separation::Predicted(Synchronization::with_interrupts_apart()))
+    }
+
     fn predicted() -> Search {
         Search::new(Separation::Predicted(Synchronization::default()))
     }

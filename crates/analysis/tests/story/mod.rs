@@ -8,7 +8,10 @@
 use std::collections::BTreeMap;
 
 use threadbare_analysis::{Certainty, Detector, Examination, Finding};
-use threadbare_trace::{Event, EventKind, ThreadId};
+use threadbare_trace::{Event, EventKind, SignalMask, ThreadId};
+
+/// The signal that all stories are about.
+const SIGNAL: i32 = 10;
 
 /// Marks an update that finds the word zero although nobody was seen to make it so.
 const RELEASED: u64 = u64::MAX;
@@ -39,6 +42,7 @@ fn with_values(mut event: Event, values: &mut BTreeMap<u64, u64>) -> Event {
             *value = event.value;
         }
         Some(AtomicUpdate) if event.old == RELEASED => (event.old, *value) = (0, event.value),
+        Some(Write) if event.value != 0 => (event.old, *value) = (*value, event.value),
         Some(AtomicWrite | AtomicUpdate) => (event.old, *value) = (*value, event.value),
         _ => {}
     }
@@ -56,8 +60,9 @@ fn event(number: usize, line: &str) -> Option<Event> {
     let count = |default: u64| extra.map_or(default, |text| text.parse().expect("a number"));
     let other = || object.map_or(0, |text| text.parse().expect("a thread"));
     let (kind, value, old) = match word {
-        "read" => (Read, 0, 0),
+        "read" | "volatile-read" => (Read, 0, 0),
         "write" => (Write, 0, 0),
+        "put" | "volatile-put" => (Write, count(1), 0),
         "load" => (AtomicRead, count(0), 0),
         "store" => (AtomicWrite, count(1), 0),
         "update" => (AtomicUpdate, count(1), 0),
@@ -83,7 +88,13 @@ fn event(number: usize, line: &str) -> Option<Event> {
         "futex-wait" => (FutexWait, count(0), 0),
         "futex-woken" => (FutexWoken, 0, 0),
         "futex-wake" => (FutexWake, count(1), 0),
-        "signal-handler" => (Signal, 10, 0),
+        "send" => (Create, other(), SIGNAL as u64),
+        "interrupts" => (Signal, SIGNAL as u64, other() + 1),
+        "handled" => (Join, other(), SIGNAL as u64),
+        "register" => (OnceEnd, 0, 0),
+        "registered" => (OnceSeen, 0, 0),
+        "block" => (Lock, 1, 0),
+        "let-through" => (Unlock, 0, 0),
         "input" => (Io, 1, 0),
         "output" => (Io, 4, 0),
         "create" => (Create, other(), 0),
@@ -97,14 +108,23 @@ fn event(number: usize, line: &str) -> Option<Event> {
         "destroy" => (Destroy, 0, 0),
         _ => panic!("line {number}: what is {word}?"),
     };
-    let addr = if matches!(kind, Create | Join | Exit) { 0 } else { object.map_or(0, address) };
+    let addr = match kind {
+        Create | Join | Exit | Signal => 0,
+        _ if matches!(word, "block" | "let-through") => {
+            SignalMask { thread: ThreadId(other() as u16), signal: SIGNAL }.object()
+        }
+        _ if word.starts_with("register") => SignalMask::handler(SIGNAL),
+        _ => object.map_or(0, address),
+    };
+    let flags = if word.starts_with("volatile") { Event::VOLATILE } else { 0 };
     let size = match kind {
+        Write if word.ends_with("put") => 4,
         Read | Write => count(4) as u8,
         AtomicRead | AtomicWrite | AtomicUpdate | AtomicFailed => 4,
         _ => 0,
     };
     let pc = if site.is_empty() { number as u64 } else { site.trim().parse().expect("a site") };
-    Some(Event { pc, addr, value, old, thread, kind: kind as u8, size, ..Event::default() })
+    Some(Event { pc, addr, value, old, thread, kind: kind as u8, size, flags, ..Event::default() })
 }
 
 /// What a detector finds in a story.

@@ -1,6 +1,6 @@
 //! What all executions together suggest.
 
-use threadbare_order::{Answer, Goal, Model, Panel, Question, Reply, StepId};
+use threadbare_order::{Answer, Budget, Goal, Model, Panel, Question, Reply, StepId};
 
 use super::targets::{self, Target};
 use super::{Aim, Values, meetings};
@@ -14,6 +14,9 @@ pub(super) const ALLOWANCE: u64 = 4_000_000;
 
 /// What a conflict costs.
 const CONFLICT: u64 = 100;
+
+/// How hard to try for an answer: what nobody answers here is left out.
+const TRYING: Budget = Budget { conflicts: 10 * BUDGET.conflicts, rounds: 4 * BUDGET.rounds };
 
 /// How many plans are made before they are run: to begin anew takes much longer than to go on.
 const AT_ONCE: usize = 64;
@@ -36,7 +39,7 @@ impl Values {
             }
         };
         let price = model.len() as u64;
-        let mut panel = Panel::new(BUDGET, self.jobs);
+        let mut panel = Panel::new(TRYING, self.jobs);
         let (mut targets, cut) = targets::of_all(&notes.forest);
         if cut {
             self.mind.cuts.insert(Cut::Spinning);

@@ -187,7 +187,7 @@ fn unclear_together(action: &Action) -> Option<Doubt> {
         Timeout { .. } => Some(Doubt::Time),
         Arrive(_) | Leave(..) | OnceBegin(_) | OnceEnd(_) | OnceSeen(_) => Some(Doubt::Rounds),
         Keep(Kept::Futex(_), _) => Some(Doubt::Futex),
-        Keep(..) | Watershed(..) => Some(Doubt::Outside),
+        Keep(..) | Watershed(..) | Idle(threadbare_trace::EventKind::Signal) => Some(Doubt::Outside),
         Idle(threadbare_trace::EventKind::Sleep) => Some(Doubt::Time),
         Idle(threadbare_trace::EventKind::FutexWait) => Some(Doubt::Futex),
         _ => None,

@@ -162,6 +162,9 @@ impl Syncing {
             Idle(threadbare_trace::EventKind::Sleep) => {
                 model.doubts.insert(Doubt::Time);
             }
+            Idle(threadbare_trace::EventKind::Signal) => {
+                model.doubts.insert(Doubt::Outside);
+            }
             Read(..) | Write(..) | Update(..) | Touch(..) => {}
             Free(_) | Create(_) | Start(_) | Renew(_) | Idle(_) => {}
         }

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use libc::{iovec, msghdr, sockaddr, socklen_t};
 use threadbare_trace::EventKind;
 
-use super::turn::{Manner, manner, result, transfer, turn, write_all, write_parts};
+use super::turn::{Manner, broken_off, manner, result, transfer, turn, write_all, write_parts};
 use crate::engine::engine;
 use crate::interpose::{interpose, real, site};
 use crate::sync::{note, step};
@@ -29,17 +29,23 @@ fn known() -> &'static mut crate::descriptors::Descriptors {
 interpose! {
     /// Reads.
     fn read(fd: c_int, place: *mut c_void, bytes: usize) -> isize {
-        turn(fd, libc::POLLIN, false, site());
+        if turn(fd, libc::POLLIN, false, site()) {
+            return broken_off() as _;
+        }
         then_call!(libc::SYS_read, fd, place, bytes)
     }
     /// Reads, with a check of the buffer's size.
     fn __read_chk(fd: c_int, place: *mut c_void, bytes: usize, room: usize) -> isize {
-        turn(fd, libc::POLLIN, false, site());
+        if turn(fd, libc::POLLIN, false, site()) {
+            return broken_off() as _;
+        }
         then_call!(libc::SYS_read, fd, place, bytes.min(room))
     }
     /// Reads into several places.
     fn readv(fd: c_int, places: *const iovec, count: c_int) -> isize {
-        turn(fd, libc::POLLIN, false, site());
+        if turn(fd, libc::POLLIN, false, site()) {
+            return broken_off() as _;
+        }
         then_call!(libc::SYS_readv, fd, places, count)
     }
     /// Writes.
@@ -69,7 +75,9 @@ interpose! {
     }
     /// Receives a message.
     fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> isize {
-        turn(fd, libc::POLLIN, flags & libc::MSG_DONTWAIT != 0, site());
+        if turn(fd, libc::POLLIN, flags & libc::MSG_DONTWAIT != 0, site()) {
+            return broken_off() as _;
+        }
         then_call!(libc::SYS_recvmsg, fd, message, flags)
     }
     /// Sends.
@@ -87,7 +95,9 @@ interpose! {
         let pc = site();
         let waits = engine().running && flags & libc::MSG_DONTWAIT == 0 && manner(fd) == Manner::Blocking;
         loop {
-            turn(fd, libc::POLLOUT, !waits, pc);
+            if turn(fd, libc::POLLOUT, !waits, pc) {
+                return broken_off() as _;
+            }
             let flags = if waits { flags | libc::MSG_DONTWAIT } else { flags };
             let n = sys::call(libc::SYS_sendmsg, [fd as usize, message as usize, flags as usize, 0, 0, 0]);
             if !waits || n != -(libc::EAGAIN as isize) {
@@ -97,27 +107,37 @@ interpose! {
     }
     /// Accepts a connection.
     fn accept(fd: c_int, from: *mut sockaddr, length: *mut socklen_t) -> c_int {
-        turn(fd, libc::POLLIN, false, site());
+        if turn(fd, libc::POLLIN, false, site()) {
+            return broken_off() as _;
+        }
         then_call!(libc::SYS_accept, fd, from, length) as c_int
     }
     /// Accepts a connection, with flags for it.
     fn accept4(fd: c_int, from: *mut sockaddr, length: *mut socklen_t, flags: c_int) -> c_int {
-        turn(fd, libc::POLLIN, false, site());
+        if turn(fd, libc::POLLIN, false, site()) {
+            return broken_off() as _;
+        }
         then_call!(libc::SYS_accept4, fd, from, length, flags) as c_int
     }
     /// Connects.
     fn connect(fd: c_int, to: *const sockaddr, length: socklen_t) -> c_int {
-        turn(fd, libc::POLLOUT, true, site());
+        if turn(fd, libc::POLLOUT, true, site()) {
+            return broken_off() as _;
+        }
         then_call!(libc::SYS_connect, fd, to, length) as c_int
     }
     /// Reads an event counter.
     fn eventfd_read(fd: c_int, value: *mut u64) -> c_int {
-        turn(fd, libc::POLLIN, false, site());
+        if turn(fd, libc::POLLIN, false, site()) {
+            return broken_off() as _;
+        }
         if then_call!(libc::SYS_read, fd, value, 8) == 8 { 0 } else { -1 }
     }
     /// Adds to an event counter.
     fn eventfd_write(fd: c_int, value: u64) -> c_int {
-        turn(fd, libc::POLLOUT, false, site());
+        if turn(fd, libc::POLLOUT, false, site()) {
+            return broken_off() as _;
+        }
         if then_call!(libc::SYS_write, fd, &raw const value, 8) == 8 { 0 } else { -1 }
     }
     /// Makes a pipe.

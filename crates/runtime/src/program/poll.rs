@@ -1,13 +1,14 @@
 //! Waiting for several descriptors at once: poll, select, epoll.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 
 use libc::{epoll_event, fd_set, nfds_t, pollfd, sigset_t, timespec, timeval};
 use threadbare_trace::EventKind;
 
 use crate::engine::engine;
-use crate::fiber::{Fiber, Waitable};
+use crate::fiber::{Breaks, Fiber, Waitable};
 use crate::interpose::{interpose, site};
+use crate::signals::mask;
 use crate::sync::{Limit, note, or_errno, step, step_when};
 use crate::{cancel, outside, sys, time};
 
@@ -29,11 +30,16 @@ impl Waitable for Any {
     fn descriptors(&self) -> Vec<(i32, i16)> {
         self.polls.iter().map(|poll| (poll.fd, poll.events)).collect()
     }
+
+    fn breaks(&self) -> Breaks {
+        Breaks::Always
+    }
 }
 
 /// Waits until one is ready or time is up. Before the snapshot nobody else could make it so, and
-/// the caller's own system call may as well wait itself.
-fn wait(polls: Vec<pollfd>, limit: Limit, pc: u64) {
+/// the caller's own system call may as well wait itself. Says whether a signal handler broke it off.
+#[must_use]
+fn wait(polls: Vec<pollfd>, limit: Limit, pc: u64) -> bool {
     let fiber = engine().current();
     cancel::check(fiber);
     if limit == Limit::Try {
@@ -41,13 +47,19 @@ fn wait(polls: Vec<pollfd>, limit: Limit, pc: u64) {
         fiber.made_no_progress();
     } else {
         let any = Any { polls };
-        if step_when(EventKind::Io, 0, pc, Some(&raw const any), limit.timed()) {
+        crate::signals::before_call(pc);
+        let timed_out = step_when(EventKind::Io, 0, pc, Some(&raw const any), limit.timed());
+        if fiber.take_broken_off() {
+            return true;
+        }
+        if timed_out {
             limit.reached();
             fiber.made_no_progress();
         }
         cancel::check(fiber);
     }
     note(EventKind::Io, 0, 0);
+    false
 }
 
 fn milliseconds(time: c_int) -> Limit {
@@ -74,7 +86,9 @@ unsafe fn poll_when(polls: *mut pollfd, count: nfds_t, limit: Limit, pc: u64) ->
     // SAFETY: the program's own array.
     let polls = unsafe { std::slice::from_raw_parts_mut(polls, count as usize) };
     if engine().running {
-        wait(polls.to_vec(), limit, pc);
+        if wait(polls.to_vec(), limit, pc) {
+            return or_errno(libc::EINTR);
+        }
         return result(outside::poll_raw(polls, 0));
     }
     let length = match limit {
@@ -105,7 +119,9 @@ unsafe fn select_when(count: c_int, sets: [*mut fd_set; 3], limit: Limit, pc: u6
         let mut now = timeval { tv_sec: 0, tv_usec: 0 };
         let mut length: *mut timeval = &mut now;
         if engine().running {
-            wait(members(count, sets), limit, pc);
+            if wait(members(count, sets), limit, pc) {
+                return or_errno(libc::EINTR);
+            }
         } else if limit == Limit::Forever {
             length = std::ptr::null_mut();
         }
@@ -119,7 +135,9 @@ unsafe fn select_when(count: c_int, sets: [*mut fd_set; 3], limit: Limit, pc: u6
 unsafe fn epoll_when(epoll: c_int, events: *mut epoll_event, most: c_int, limit: Limit, pc: u64) -> c_int {
     let mut length = 0isize;
     if engine().running {
-        wait(vec![pollfd { fd: epoll, events: libc::POLLIN, revents: 0 }], limit, pc);
+        if wait(vec![pollfd { fd: epoll, events: libc::POLLIN, revents: 0 }], limit, pc) {
+            return or_errno(libc::EINTR);
+        }
     } else if limit == Limit::Forever {
         length = -1;
     }
@@ -146,7 +164,7 @@ interpose! {
     /// Polls, with a precise time.
     fn ppoll(polls: *mut pollfd, count: nfds_t, length: *const timespec, mask: *const sigset_t) -> c_int {
         let pc = site();
-        poll_when(polls, count, span(length), pc)
+        mask::during(mask, pc, || poll_when(polls, count, span(length), pc))
     }
     /// Selects.
     fn select(count: c_int, reads: *mut fd_set, writes: *mut fd_set, others: *mut fd_set, length: *mut timeval) -> c_int {
@@ -161,7 +179,7 @@ interpose! {
     /// Selects, with a precise time.
     fn pselect(count: c_int, reads: *mut fd_set, writes: *mut fd_set, others: *mut fd_set, length: *const timespec, mask: *const sigset_t) -> c_int {
         let pc = site();
-        select_when(count, [reads, writes, others], span(length), pc)
+        mask::during(mask, pc, || select_when(count, [reads, writes, others], span(length), pc))
     }
     /// Waits on an epoll descriptor.
     fn epoll_wait(epoll: c_int, events: *mut epoll_event, most: c_int, time: c_int) -> c_int {
@@ -169,8 +187,8 @@ interpose! {
         epoll_when(epoll, events, most, milliseconds(time), pc)
     }
     /// Waits on an epoll descriptor, with a signal mask.
-    fn epoll_pwait(epoll: c_int, events: *mut epoll_event, most: c_int, time: c_int, mask: *const c_void) -> c_int {
+    fn epoll_pwait(epoll: c_int, events: *mut epoll_event, most: c_int, time: c_int, mask: *const sigset_t) -> c_int {
         let pc = site();
-        epoll_when(epoll, events, most, milliseconds(time), pc)
+        mask::during(mask, pc, || epoll_when(epoll, events, most, milliseconds(time), pc))
     }
 }

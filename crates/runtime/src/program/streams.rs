@@ -28,7 +28,8 @@ unsafe fn await_input(stream: *mut c_void, pc: u64) {
     unsafe {
         let head = &*stream.cast::<Head>();
         if head.read_pointer >= head.read_end {
-            turn(fileno(stream), libc::POLLIN, false, pc);
+            // The C library reads on where it was interrupted only after an error; it is as if it restarted.
+            while turn(fileno(stream), libc::POLLIN, false, pc) {}
         }
     }
 }

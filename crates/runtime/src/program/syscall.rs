@@ -30,7 +30,7 @@ interpose! {
             libc::SYS_clone | libc::SYS_clone3 | libc::SYS_fork | libc::SYS_vfork => {
                 crate::record::unsupported("a system call that makes threads or processes by hand")
             }
-            _ => match identity::call(number, [a, b, c]) {
+            _ => match identity::call(number, [a, b, c], pc) {
                 Some(result) => result,
                 None => sys::call(number, [a, b, c, d, e, f]),
             },

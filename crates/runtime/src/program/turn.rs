@@ -6,7 +6,7 @@ use libc::iovec;
 use threadbare_trace::EventKind;
 
 use crate::engine::engine;
-use crate::fiber::{Fiber, Waitable};
+use crate::fiber::{Breaks, Fiber, Waitable};
 use crate::sync::{note, or_errno, step, step_when};
 use crate::{cancel, outside, sys};
 
@@ -59,14 +59,19 @@ impl Waitable for Descriptor {
     fn descriptors(&self) -> Vec<(i32, i16)> {
         vec![(self.fd, self.events)]
     }
+
+    fn breaks(&self) -> Breaks {
+        Breaks::UnlessRestarted
+    }
 }
 
 /// Makes a scheduling point before the descriptor is used; waits until it is ready if its manner
-/// (or `dont_wait`) does not say otherwise. Says whether the call would block after all.
-pub fn turn(fd: c_int, events: i16, dont_wait: bool, pc: u64) {
+/// (or `dont_wait`) does not say otherwise. Says whether a signal handler broke the call off.
+#[must_use]
+pub fn turn(fd: c_int, events: i16, dont_wait: bool, pc: u64) -> bool {
     let manner = manner(fd);
     if !engine().running || manner == Manner::File {
-        return;
+        return false;
     }
     let fiber = engine().current();
     cancel::check(fiber);
@@ -74,10 +79,20 @@ pub fn turn(fd: c_int, events: i16, dont_wait: bool, pc: u64) {
         step(EventKind::Io, fd as usize, pc);
     } else {
         let descriptor = Descriptor { fd, events };
+        crate::signals::before_call(pc);
         step_when(EventKind::Io, fd as usize, pc, Some(&raw const descriptor), false);
         cancel::check(fiber);
     }
+    if fiber.take_broken_off() {
+        return true;
+    }
     note(EventKind::Io, fd as usize, events as u64);
+    false
+}
+
+/// What the program gets for a call that a handler broke off.
+pub fn broken_off() -> isize {
+    or_errno(libc::EINTR) as isize
 }
 
 /// What the program gets for a system call's answer.
@@ -103,12 +118,16 @@ pub unsafe fn write_all(fd: c_int, place: *const c_void, bytes: usize, pc: u64) 
             sys::call(libc::SYS_fcntl, [fd as usize, command as usize, value, 0, 0, 0])
         };
         if !engine().running || manner(fd) != Manner::Blocking || bytes <= libc::PIPE_BUF {
-            turn(fd, libc::POLLOUT, false, pc);
+            if turn(fd, libc::POLLOUT, false, pc) {
+                return broken_off();
+            }
             return result(sys::call(libc::SYS_write, [fd as usize, place as usize, bytes, 0, 0, 0]));
         }
         let mut done = 0;
         while done < bytes {
-            turn(fd, libc::POLLOUT, false, pc);
+            if turn(fd, libc::POLLOUT, false, pc) {
+                return if done == 0 { broken_off() } else { done as isize };
+            }
             let flags = fcntl(libc::F_GETFL, 0);
             fcntl(libc::F_SETFL, flags as usize | libc::O_NONBLOCK as usize);
             let n = sys::call(libc::SYS_write, [fd as usize, place as usize + done, bytes - done, 0, 0, 0]);
@@ -147,7 +166,9 @@ pub unsafe fn transfer(
     let flags = if waits { (flags | libc::MSG_DONTWAIT) & !libc::MSG_WAITALL } else { flags };
     let mut done = 0;
     loop {
-        turn(fd, events, dont_wait, pc);
+        if turn(fd, events, dont_wait, pc) {
+            return if done == 0 { broken_off() } else { done as isize };
+        }
         // SAFETY: the program's own arguments.
         let n = unsafe {
             sys::call(number, [fd as usize, place + done, bytes - done, flags as usize, peer.0, peer.1])
@@ -176,7 +197,9 @@ pub unsafe fn write_parts(fd: c_int, places: *const iovec, count: c_int, pc: u64
     let parts = unsafe { std::slice::from_raw_parts(places, count.max(0) as usize) };
     let total: usize = parts.iter().map(|part| part.iov_len).sum();
     if total <= libc::PIPE_BUF || manner(fd) != Manner::Blocking {
-        turn(fd, libc::POLLOUT, false, pc);
+        if turn(fd, libc::POLLOUT, false, pc) {
+            return broken_off();
+        }
         // SAFETY: as above.
         return result(unsafe {
             sys::call(libc::SYS_writev, [fd as usize, places as usize, count as usize, 0, 0, 0])

@@ -18,7 +18,7 @@ use threadbare_trace::{EventKind, FailureKind, SwitchReason, ThreadId};
 
 use crate::engine::Engine;
 use crate::fiber::{Fiber, Waitable};
-use crate::{access, deadlock, record, signals};
+use crate::{access, deadlock, record};
 pub use instant::explains;
 use remembered::Remembered;
 pub use remembered::stack;
@@ -158,7 +158,7 @@ impl Engine {
 
     fn begin_look(&mut self) -> Option<ThreadId> {
         let world = &self.world;
-        if self.os_threads || world.forked || world.process_shared || world.process_signals != 0 {
+        if self.os_threads || world.forked || world.process_shared || world.signals.pending != 0 {
             return None;
         }
         // The thread with the lowest number comes last: the hang is shown as its own.
@@ -168,7 +168,7 @@ impl Engine {
             // SAFETY: what a thread waits for outlives the wait.
             let outward =
                 |wait: *const dyn Waitable| unsafe { (*wait).outside() || !(*wait).descriptors().is_empty() };
-            if fiber.wait.is_some_and(outward) || fiber.starting.is_some() || signals::is_due(fiber) {
+            if fiber.wait.is_some_and(outward) || fiber.starting.is_some() {
                 return None;
             }
             if fiber.ready() {
@@ -216,7 +216,6 @@ impl Engine {
         let Some(look) = &mut self.spinning.look else { return false };
         let same = look.thread == fiber.id
             && fiber.ready()
-            && !signals::is_due(fiber)
             && look.progress == progress
             && *look.calls.get_or_insert(calls) == calls
             && !instant::was_asked();

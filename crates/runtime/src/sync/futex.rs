@@ -8,7 +8,7 @@ use threadbare_trace::{EventKind, ThreadId};
 use super::queue::{ANY, Queue};
 use super::{Limit, note, step, step_when, words};
 use crate::engine::engine;
-use crate::fiber::{Fiber, Waitable};
+use crate::fiber::{Breaks, Fiber, Waitable};
 use crate::record::unsupported;
 use crate::time;
 use crate::world::Table;
@@ -42,6 +42,10 @@ impl Waitable for Wait {
     fn word(&self) -> Option<usize> {
         Some(self.address)
     }
+
+    fn breaks(&self) -> Breaks {
+        Breaks::UnlessRestarted
+    }
 }
 
 fn queue(address: usize) -> &'static mut Queue {
@@ -63,13 +67,17 @@ fn wait(address: usize, expected: u32, limit: Limit, mask: u32, pc: u64) -> c_in
     note(EventKind::FutexWait, address, 0);
     let waiting = Wait { address, ticket: queue(address).join(mask) };
     step_when(EventKind::FutexWoken, address, pc, Some(&raw const waiting), limit.timed());
+    let broken_off = fiber.take_broken_off();
     if queue(address).leave(waiting.ticket) {
         note(EventKind::FutexWoken, address, 0);
         return 0;
     }
-    limit.reached();
     fiber.made_no_progress();
     note(EventKind::FutexTimeout, address, 0);
+    if broken_off {
+        return libc::EINTR;
+    }
+    limit.reached();
     libc::ETIMEDOUT
 }
 

@@ -66,9 +66,9 @@ impl Mutex {
     /// The thread takes the free mutex (or one level more of it).
     pub fn take(&mut self, fiber: &mut Fiber) {
         if self.owner.is_none() {
-            fiber.held.push(self.address);
+            engine().fiber(fiber.owner()).held.push(self.address);
         }
-        self.owner = Some(fiber.id);
+        self.owner = Some(fiber.owner());
         self.depth += 1;
     }
 
@@ -77,7 +77,7 @@ impl Mutex {
         self.depth -= 1;
         if self.depth == 0 {
             self.owner = None;
-            fiber.held.retain(|held| *held != self.address);
+            engine().fiber(fiber.owner()).held.retain(|held| *held != self.address);
             engine().released();
         }
     }
@@ -85,7 +85,7 @@ impl Mutex {
 
 impl Waitable for Mutex {
     fn ready(&self, fiber: &Fiber) -> bool {
-        self.owner.is_none() || (self.owner == Some(fiber.id) && self.kind != Kind::Normal)
+        self.owner.is_none() || (self.owner == Some(fiber.owner()) && self.kind != Kind::Normal)
     }
 
     fn what(&self) -> String {
@@ -172,7 +172,7 @@ pub fn lock(mutex: *mut Mutex, limit: Limit, pc: u64) -> c_int {
     // SAFETY: as above; from here on nobody else runs.
     let mutex = unsafe { &mut *mutex };
     let refused = limit == Limit::Try
-        && mutex.owner.is_some_and(|owner| owner != fiber.id || mutex.kind != Kind::Recursive);
+        && mutex.owner.is_some_and(|owner| owner != fiber.owner() || mutex.kind != Kind::Recursive);
     let timed_out = ended_by_time || refused;
     if timed_out {
         limit.reached();
@@ -180,7 +180,7 @@ pub fn lock(mutex: *mut Mutex, limit: Limit, pc: u64) -> c_int {
         fiber.made_no_progress();
         return if limit == Limit::Try { libc::EBUSY } else { libc::ETIMEDOUT };
     }
-    if mutex.owner == Some(fiber.id) && mutex.kind == Kind::ErrorCheck {
+    if mutex.owner == Some(fiber.owner()) && mutex.kind == Kind::ErrorCheck {
         note(EventKind::LockFailed, object, 0);
         return libc::EDEADLK;
     }
@@ -203,7 +203,7 @@ pub fn unlock(mutex: *mut Mutex, pc: u64) -> c_int {
     step(EventKind::Unlock, object, pc);
     // SAFETY: as in `lock`.
     let mutex = unsafe { &mut *mutex };
-    if mutex.owner != Some(fiber.id) {
+    if mutex.owner != Some(fiber.owner()) {
         if mutex.kind == Kind::Normal && !mutex.robust {
             let holder = match mutex.owner {
                 Some(owner) => format!("it is held by {owner}"),
@@ -290,7 +290,7 @@ pub fn owner_died(fiber: &mut Fiber) {
 /// The mutex must be held by the running thread for what it is about to do.
 pub fn must_hold(mutex: &Mutex, doing: &str) {
     let fiber = engine().current();
-    if mutex.owner != Some(fiber.id) {
+    if mutex.owner != Some(fiber.owner()) {
         fail(
             FailureKind::Misuse,
             format_args!("{} {doing} without holding <obj {:#x}>", fiber.id, mutex.address),

@@ -66,7 +66,7 @@ fn acquire(address: usize, write: bool, limit: Limit, pc: u64) -> c_int {
     let fiber = engine().current();
     let lock = at(address);
     let kind = if write { EventKind::Lock } else { EventKind::ReadLock };
-    if lock.writer == Some(fiber.id) && limit != Limit::Try {
+    if lock.writer == Some(fiber.owner()) && limit != Limit::Try {
         step(kind, address, pc);
         note(EventKind::LockFailed, address, 0);
         return libc::EDEADLK;
@@ -85,11 +85,11 @@ fn acquire(address: usize, write: bool, limit: Limit, pc: u64) -> c_int {
         return if limit == Limit::Try { libc::EBUSY } else { libc::ETIMEDOUT };
     }
     if write {
-        lock.writer = Some(fiber.id);
+        lock.writer = Some(fiber.owner());
     } else {
-        lock.readers.push(fiber.id);
+        lock.readers.push(fiber.owner());
     }
-    fiber.held.push(address);
+    engine().fiber(fiber.owner()).held.push(address);
     engine().took_lock();
     let would_not_wait = u64::from(limit != Limit::Forever);
     engine().note(kind, address, 0, 1, would_not_wait);
@@ -100,15 +100,16 @@ fn release(address: usize, pc: u64) -> c_int {
     step(EventKind::Unlock, address, pc);
     let fiber = engine().current();
     let lock = at(address);
-    if lock.writer == Some(fiber.id) {
+    if lock.writer == Some(fiber.owner()) {
         lock.writer = None;
-    } else if let Some(index) = lock.readers.iter().position(|reader| *reader == fiber.id) {
+    } else if let Some(index) = lock.readers.iter().position(|reader| *reader == fiber.owner()) {
         lock.readers.remove(index);
     } else {
         fail(FailureKind::Misuse, format_args!("{} unlocks <obj {address:#x}> without holding it", fiber.id));
     }
-    if let Some(index) = fiber.held.iter().rposition(|held| *held == address) {
-        fiber.held.remove(index);
+    let held = &mut engine().fiber(fiber.owner()).held;
+    if let Some(index) = held.iter().rposition(|held| *held == address) {
+        held.remove(index);
     }
     note(EventKind::Unlock, address, 0);
     engine().released();

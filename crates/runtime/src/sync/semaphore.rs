@@ -8,7 +8,7 @@ use threadbare_trace::EventKind;
 use super::{Limit, note, note_life, or_errno, step, step_when};
 use crate::cancel;
 use crate::engine::engine;
-use crate::fiber::{Fiber, Waitable};
+use crate::fiber::{Breaks, Fiber, Waitable};
 use crate::interpose::{interpose, real, site};
 use crate::time;
 
@@ -32,6 +32,10 @@ impl Waitable for Semaphore {
 
     fn what(&self) -> String {
         format!("semaphore <obj {:#x}>", self.address)
+    }
+
+    fn breaks(&self) -> Breaks {
+        Breaks::UnlessRestarted
     }
 }
 
@@ -69,8 +73,13 @@ fn wait(address: usize, limit: Limit, pc: u64) -> c_int {
         semaphore.value == 0
     } else {
         cancel::check(fiber);
+        crate::signals::before_call(pc);
         step_when(EventKind::SemWait, address, pc, Some(semaphore as *const Semaphore), limit.timed())
     };
+    if fiber.take_broken_off() {
+        note(EventKind::SemFailed, address, 0);
+        return or_errno(libc::EINTR);
+    }
     if refused {
         limit.reached();
         fiber.made_no_progress();

@@ -198,7 +198,7 @@ fn event(
         kind,
         size,
         context: site.context,
-        stand: 0,
+        flags: 0,
     };
     Some((event, EventReferences { site: site_row, object: object_row, value: value_row, old: old_row }))
 }

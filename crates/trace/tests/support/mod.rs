@@ -115,7 +115,7 @@ fn push_event(file: &mut TraceFile, numbers: &mut Numbers) {
         kind: numbers.any() as u8,
         size: numbers.any() as u8,
         context: numbers.below(3) as u32,
-        stand: 0,
+        flags: 0,
     };
     let name = SiteName {
         label: numbers.text(),

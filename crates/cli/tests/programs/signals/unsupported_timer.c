@@ -1,12 +1,15 @@
 // expect: uncontrolled
-// message: timer_create
+// message: SIGEV_THREAD
 // strategies: random
+// A timer that calls a function in a thread of its own is beyond control.
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
+static void ring(union sigval value) { (void)value; }
 static void *work(void *unused) {
     timer_t timer;
-    timer_create(CLOCK_MONOTONIC, 0, &timer);
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = ring};
+    timer_create(CLOCK_MONOTONIC, &event, &timer);
     return unused;
 }
 int main(void) {

@@ -1,0 +1,213 @@
+//! A signal on its way: the thread that its handler will be.
+
+use std::ffi::c_int;
+
+use threadbare_sched::Op;
+use threadbare_trace::{EventKind, ThreadId, signal_name};
+
+use super::disposition::Disposition;
+use super::{bit, kinds, timers};
+use crate::engine::{Engine, engine};
+use crate::fiber::{Fiber, Waitable};
+use crate::record::lost_control;
+
+/// Who sent a signal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Sender {
+    /// A thread.
+    Thread(ThreadId),
+    /// A timer, by its number.
+    Timer(usize),
+}
+
+/// What a handler is told, laid out as the C library has it.
+#[derive(Clone, Copy)]
+#[repr(C, align(8))]
+pub struct Details(pub [u32; 32]);
+
+impl Details {
+    /// A signal with its code and, where it has one, its value.
+    pub fn new(signal: c_int, code: c_int, value: u64) -> Details {
+        let mut words = [0; 32];
+        words[0] = signal as u32;
+        words[2] = code as u32;
+        if code != libc::SI_TIMER {
+            words[4] = crate::identity::process() as u32;
+            // SAFETY: always succeeds.
+            words[5] = unsafe { libc::getuid() };
+        }
+        (words[6], words[7]) = (value as u32, (value >> 32) as u32);
+        Details(words)
+    }
+}
+
+/// A signal that was sent, and its handler once it runs.
+pub struct Interrupt {
+    id: ThreadId,
+    /// The signal.
+    pub signal: c_int,
+    /// The thread it was sent to; none if any thread may take it.
+    pub target: Option<ThreadId>,
+    /// Who sent it.
+    pub sender: Sender,
+    /// What the handler is told.
+    pub details: Details,
+    /// The handler runs, or has run.
+    pub began: bool,
+    /// The thread whose stack it runs on, or itself until then.
+    pub host: ThreadId,
+    /// Who is interrupted: that thread, or another handler on its stack.
+    pub below: ThreadId,
+    /// What that thread had blocked.
+    pub mask_before: u64,
+    /// Calls that were interrupted go on by themselves.
+    pub restarts: bool,
+    /// Where its frames begin.
+    pub base: usize,
+}
+
+impl Interrupt {
+    /// Whether a thread may be interrupted by it now.
+    fn may_interrupt(&self, thread: &Fiber) -> bool {
+        !thread.done && thread.interrupt.is_none() && thread.blocked_signals & bit(self.signal) == 0
+    }
+
+    /// The thread that it would interrupt now. If several may be, then who runs; else main comes first.
+    pub fn host_now(&self) -> Option<ThreadId> {
+        let engine = engine();
+        let allowed = |id: ThreadId| self.may_interrupt(&engine.fibers[id.index()]);
+        match self.target {
+            Some(target) => allowed(target).then_some(target),
+            None => {
+                let running = engine.host_id();
+                std::iter::once(running).chain(engine.live.iter().copied()).find(|id| allowed(*id))
+            }
+        }
+    }
+
+    /// Whether another one has to be delivered first: an earlier one of the same sender to the same target, and one
+    /// of the same signal. Those of timers are sent when the timer rings, and that is now or later.
+    fn comes_after(&self, other: &Interrupt) -> bool {
+        let same_way =
+            self.target == other.target && (self.sender == other.sender || self.signal == other.signal);
+        let by_threads = self.is_by_thread() && other.is_by_thread();
+        by_threads && same_way && other.id < self.id && other.host_now().is_some()
+    }
+
+    fn is_by_thread(&self) -> bool {
+        matches!(self.sender, Sender::Thread(_))
+    }
+
+    fn is_next(&self) -> bool {
+        !pending().any(|other| self.comes_after(other) || timers::is_later(self, other))
+    }
+}
+
+impl Waitable for Interrupt {
+    fn ready(&self, _fiber: &Fiber) -> bool {
+        self.host_now().is_some() && timers::may_ring(self) && self.is_next()
+    }
+
+    fn what(&self) -> String {
+        match self.target {
+            Some(target) => format!("{target} to let {} through", signal_name(self.signal)),
+            None => format!("a thread that lets {} through", signal_name(self.signal)),
+        }
+    }
+}
+
+/// The signals that wait to be delivered, in the order in which they were sent.
+pub fn pending() -> impl Iterator<Item = &'static Interrupt> {
+    let engine = engine();
+    let ids: &[ThreadId] = if engine.world.signals.pending == 0 { &[] } else { &engine.live };
+    ids.iter().filter_map(|id| waiting(engine, *id))
+}
+
+fn waiting(engine: &Engine, id: ThreadId) -> Option<&'static Interrupt> {
+    let interrupt: *const Interrupt = engine.fibers[id.index()].interrupt.as_deref()?;
+    // SAFETY: fibers and what they own are boxed and never dropped.
+    unsafe { (!(*interrupt).began).then_some(&*interrupt) }
+}
+
+/// A signal that waits for this thread, among these; a lower number comes first.
+pub fn pending_for(thread: &Fiber, among: u64) -> Option<&'static Interrupt> {
+    pending()
+        .filter(|interrupt| among & bit(interrupt.signal) != 0 && timers::may_ring(interrupt))
+        .filter(|interrupt| interrupt.target.is_none_or(|target| target == thread.owner()))
+        .min_by_key(|interrupt| interrupt.signal)
+}
+
+/// Makes the thread of a signal that was sent, unless the signal changes nothing. The running thread is its creator.
+pub fn create(signal: c_int, target: Option<ThreadId>, sender: Sender, details: Details) -> Option<ThreadId> {
+    let engine = engine();
+    let disposition = Disposition::of(signal);
+    let blocked_by = |id: ThreadId| engine.fibers[id.index()].blocked_signals & bit(signal) != 0;
+    let is_blocked = match target {
+        Some(target) => blocked_by(target),
+        None => engine.live.iter().all(|id| blocked_by(*id)),
+    };
+    if disposition.is_ignored(signal) && !is_blocked {
+        return None;
+    }
+    let waits_already =
+        |other: &Interrupt| other.is_by_thread() && (other.signal, other.target) == (signal, target);
+    let by_thread = matches!(sender, Sender::Thread(_));
+    if by_thread && kinds::coalesces(signal) && pending().any(waits_already) {
+        return None;
+    }
+    let Ok(number) = u16::try_from(engine.fibers.len()) else {
+        lost_control("the program sent so many signals that there are no numbers for more threads");
+    };
+    let id = ThreadId(number);
+    let frames = engine.world.signals.frames.pop().unwrap_or_else(Fiber::new_frames);
+    let mut fiber = Fiber::new(id, frames);
+    let interrupt = Box::new(Interrupt {
+        id,
+        signal,
+        target,
+        sender,
+        details,
+        began: false,
+        host: id,
+        below: id,
+        mask_before: 0,
+        restarts: false,
+        base: 0,
+    });
+    fiber.wait = Some(&raw const *interrupt);
+    fiber.interrupt = Some(interrupt);
+    fiber.ops = 1;
+    let site = if disposition.is_handled() { disposition.handler as u64 + 1 } else { 0 };
+    fiber.pending = Op { kind: EventKind::Signal, object: 0, size: 0, site, index: 1, place: 0 };
+    engine.add(fiber);
+    engine.world.signals.pending += 1;
+    engine.note(EventKind::Create, 0, 0, u64::from(id.0), signal as u64);
+    engine.changed();
+    Some(id)
+}
+
+/// A signal will not be delivered: somebody took it otherwise, or it was called back.
+pub fn withdraw(id: ThreadId) {
+    let engine = engine();
+    engine.fiber(id).done = true;
+    engine.fiber(id).wait = None;
+    engine.live.retain(|other| *other != id);
+    engine.world.signals.pending -= 1;
+    engine.progress += 1;
+}
+
+/// A thread has ended: what was sent to it is lost.
+pub fn forget_target(thread: ThreadId) {
+    let lost: Vec<ThreadId> = pending()
+        .filter(|interrupt| interrupt.target == Some(thread))
+        .map(|interrupt| interrupt.id)
+        .collect();
+    lost.into_iter().for_each(withdraw);
+}
+
+impl Interrupt {
+    /// The number of its thread.
+    pub fn id(&self) -> ThreadId {
+        self.id
+    }
+}

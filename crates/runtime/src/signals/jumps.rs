@@ -1,0 +1,99 @@
+//! Leaving a handler by a jump.
+//!
+//! Where a jump leads is read from its buffer, as the C library keeps it on x86-64.
+
+use std::collections::HashMap;
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::AtomicUsize;
+
+use super::{deliver, mask};
+use crate::engine::engine;
+use crate::interpose::{interpose, real, resolve};
+
+/// The masks that were saved with places to jump to, by the buffer.
+pub type Jumps = HashMap<usize, u64>;
+
+/// The word of a jump buffer that holds the stack pointer.
+const STACK_POINTER: usize = 6;
+/// The word that says whether a mask was saved with it.
+const HAS_MASK: usize = 8;
+
+/// The stack pointer that a jump goes on with. The C library keeps it in disguise.
+unsafe fn target(buffer: *const c_void) -> usize {
+    let guard: usize;
+    // SAFETY: the thread block holds the disguise at this place; the buffer is the program's.
+    unsafe {
+        std::arch::asm!("mov {}, fs:[0x30]", out(reg) guard, options(nostack, readonly));
+        (*buffer.cast::<usize>().add(STACK_POINTER)).rotate_right(17) ^ guard
+    }
+}
+
+/// The running thread is about to jump: handlers that are left by that end.
+unsafe fn about_to_jump(buffer: *mut c_void) {
+    // SAFETY: as the caller vouches.
+    let (target, has_mask) = unsafe { (target(buffer), *buffer.cast::<u64>().add(HAS_MASK) as u32 != 0) };
+    let host = engine().host();
+    while let Some(&innermost) = host.handlers.last() {
+        let (low, high) = engine().fiber(innermost).own_stack;
+        if (low..high).contains(&target) {
+            break;
+        }
+        deliver::leave(innermost);
+    }
+    if let Some(&blocked) = engine().world.signals.jumps.get(&(buffer as usize)).filter(|_| has_mask) {
+        mask::set(blocked, crate::interpose::site());
+    }
+}
+
+/// Marks a place to jump to. The C library does the marking: here only the mask is noted.
+///
+/// # Safety
+/// As the C function of the same name.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn __sigsetjmp(_buffer: *mut c_void, _with_mask: c_int) -> c_int {
+    unsafe extern "C" fn note(buffer: *mut c_void, with_mask: c_int) -> usize {
+        static REAL: AtomicUsize = AtomicUsize::new(0);
+        if crate::interpose::controlled() && with_mask != 0 {
+            let blocked = engine().host().blocked_signals;
+            engine().world.signals.jumps.insert(buffer as usize, blocked);
+        }
+        resolve(&REAL, c"__sigsetjmp")
+    }
+    std::arch::naked_asm!(
+        "push rdi",
+        "push rsi",
+        "sub rsp, 8",
+        "call {note}",
+        "add rsp, 8",
+        "pop rsi",
+        "pop rdi",
+        "jmp rax",
+        note = sym note,
+    )
+}
+
+type Jump = unsafe extern "C-unwind" fn(*mut c_void, c_int);
+
+interpose! {
+    /// Jumps.
+    fn longjmp(buffer: *mut c_void, value: c_int) {
+        about_to_jump(buffer);
+        real!(longjmp as Jump)(buffer, value)
+    }
+    /// Jumps.
+    fn _longjmp(buffer: *mut c_void, value: c_int) {
+        about_to_jump(buffer);
+        real!(_longjmp as Jump)(buffer, value)
+    }
+    /// Jumps, and puts the mask back if it was saved.
+    fn siglongjmp(buffer: *mut c_void, value: c_int) {
+        about_to_jump(buffer);
+        real!(siglongjmp as Jump)(buffer, value)
+    }
+    /// Jumps, with a check of the stack.
+    fn __longjmp_chk(buffer: *mut c_void, value: c_int) {
+        about_to_jump(buffer);
+        real!(longjmp as Jump)(buffer, value)
+    }
+}

@@ -1,0 +1,206 @@
+//! Which signals a thread lets through.
+//!
+//! A mask keeps a handler and its thread apart, and nothing else does. So the trace tells it as a lock, one for each
+//! thread and signal that the program has a handler for: who blocks the signal takes it, and so does a handler as
+//! long as it runs. A handler that may interrupt itself takes it as a reader.
+
+use std::ffi::c_int;
+
+use libc::sigset_t;
+use threadbare_trace::{EventKind, SignalMask};
+
+use super::disposition::{Disposition, handled};
+use super::interrupt::pending_for;
+use super::{bit, kinds, signals_in};
+use crate::engine::engine;
+use crate::fiber::{Fiber, Waitable};
+use crate::interpose::{interpose, site};
+use crate::sync::{or_errno, step_when};
+use crate::sys;
+
+/// Signals that the kernel sends a thread for what it just did. It knows nothing of the program's
+/// own threads, so for these its mask follows the program's.
+const BY_KERNEL: u64 = (1 << (libc::SIGPIPE - 1)) | (1 << (libc::SIGXFSZ - 1));
+
+/// Tells the kernel.
+pub fn set_kernel_mask(how: c_int, signals: u64) {
+    // SAFETY: a set of eight bytes.
+    unsafe {
+        sys::call(libc::SYS_rt_sigprocmask, [how as usize, &raw const signals as usize, 0, 8, 0, 0]);
+    }
+}
+
+/// The signals in a set.
+///
+/// # Safety
+/// The set must be readable.
+pub unsafe fn bits(set: *const sigset_t) -> u64 {
+    // SAFETY: the first word holds the kernel's 64 signals.
+    unsafe { *set.cast::<u64>() }
+}
+
+/// Tells that the running flow of control takes or gives what keeps handlers of these signals away.
+fn tell(kind: EventKind, host: &Fiber, signals: u64) {
+    for signal in signals_in(signals) {
+        let object = SignalMask { thread: host.id, signal }.object();
+        engine().note(kind, object as usize, 0, u64::from(kind != EventKind::Unlock), 0);
+    }
+}
+
+/// The running thread's mask becomes another one.
+pub fn set(mask: u64, pc: u64) {
+    let engine = engine();
+    let (host, flow) = (engine.host(), engine.current());
+    let mask = mask & !kinds::UNSTOPPABLE;
+    let before = std::mem::replace(&mut host.blocked_signals, mask);
+    if engine.running && before != mask {
+        let given = flow.mask_locks & !mask;
+        let taken = handled(mask & !before);
+        flow.mask_locks = flow.mask_locks & !given | taken;
+        engine.complete_write();
+        flow.pending.site = pc;
+        tell(EventKind::Unlock, host, given);
+        tell(EventKind::Lock, host, taken);
+    }
+    set_kernel_mask(libc::SIG_BLOCK, mask & BY_KERNEL);
+    set_kernel_mask(libc::SIG_UNBLOCK, !mask & BY_KERNEL);
+}
+
+/// A thread begins with this mask, or is seen for the first time.
+pub fn begin(fiber: &mut Fiber) {
+    if fiber.blocked_signals != 0 {
+        fiber.mask_locks = handled(fiber.blocked_signals);
+        tell(EventKind::Lock, fiber, fiber.mask_locks);
+    }
+}
+
+/// The program has said anew what is to be done on a signal.
+pub fn handler_changed(signal: c_int, pc: u64) {
+    let engine = engine();
+    let (host, flow) = (engine.host(), engine.current());
+    let new = host.blocked_signals & !flow.mask_locks & bit(signal);
+    if engine.running && new != 0 && Disposition::of(signal).is_handled() {
+        flow.mask_locks |= new;
+        engine.complete_write();
+        tell(EventKind::Lock, host, new);
+    }
+    if engine.running && Disposition::of(signal).is_handled() {
+        engine.complete_write();
+        flow.pending.site = pc;
+        engine.world.signals.registered |= bit(signal);
+        engine.note(EventKind::OnceEnd, SignalMask::handler(signal) as usize, 0, 0, 0);
+    }
+    super::deliver::lie_behind(|_, other| other == signal);
+    super::timers::handler_changed(signal);
+}
+
+/// A handler begins.
+pub fn enter_handler(host: &mut Fiber, handler: &mut Fiber, signal: c_int, blocks: u64, again: bool) {
+    let own = bit(signal);
+    let before = host.blocked_signals;
+    host.blocked_signals |= blocks & !kinds::UNSTOPPABLE;
+    if !again {
+        host.blocked_signals |= own;
+    }
+    let others = handled(host.blocked_signals & !before & !own);
+    tell(if again { EventKind::ReadLock } else { EventKind::Lock }, host, own);
+    tell(EventKind::Lock, host, others);
+    handler.mask_locks = own | others;
+}
+
+/// A handler ends.
+pub fn leave_handler(host: &mut Fiber, handler: &mut Fiber, mask: u64) {
+    tell(EventKind::Unlock, host, std::mem::take(&mut handler.mask_locks));
+    host.blocked_signals = mask;
+}
+
+/// Signals of which one has to be delivered before a call returns; lives on the stack.
+struct Delivered {
+    handled: u64,
+}
+
+impl Waitable for Delivered {
+    fn ready(&self, fiber: &Fiber) -> bool {
+        fiber.handled_signals != self.handled || is_none_due(fiber)
+    }
+
+    fn what(&self) -> String {
+        "a signal to be delivered".to_string()
+    }
+}
+
+fn is_none_due(fiber: &Fiber) -> bool {
+    let host = engine().fiber(fiber.owner());
+    pending_for(host, !host.blocked_signals).is_none()
+}
+
+/// If a signal waits that the thread lets through, one has to be delivered before it goes on.
+pub fn let_through(pc: u64) {
+    let fiber = engine().current();
+    if engine().running && !is_none_due(fiber) {
+        let delivered = Delivered { handled: fiber.handled_signals };
+        step_when(EventKind::Signal, 0, pc, Some(&raw const delivered), false);
+    }
+}
+
+unsafe fn change(how: c_int, set: *const sigset_t, old: *mut sigset_t, pc: u64) -> c_int {
+    let blocked = engine().host().blocked_signals;
+    // SAFETY: the program's own sets.
+    unsafe {
+        // Before the old mask is written: both may be the same set.
+        let asked = (!set.is_null()).then(|| bits(set));
+        if !old.is_null() {
+            libc::sigemptyset(old);
+            *old.cast::<u64>() = blocked;
+        }
+        let Some(asked) = asked else { return 0 };
+        self::set(
+            match how {
+                libc::SIG_BLOCK => blocked | asked,
+                libc::SIG_UNBLOCK => blocked & !asked,
+                libc::SIG_SETMASK => asked,
+                _ => return libc::EINVAL,
+            },
+            pc,
+        );
+    }
+    super::send::deliver_before_the_start();
+    let_through(pc);
+    0
+}
+
+/// Makes a call with another mask, if one is given.
+///
+/// # Safety
+/// The mask must be null or readable.
+pub unsafe fn during<T>(mask: *const sigset_t, pc: u64, call: impl FnOnce() -> T) -> T {
+    if mask.is_null() {
+        return call();
+    }
+    let before = engine().host().blocked_signals;
+    // SAFETY: as the caller vouches.
+    set(unsafe { bits(mask) }, pc);
+    let result = call();
+    set(before, pc);
+    result
+}
+
+interpose! {
+    /// Changes the signals the thread blocks.
+    fn pthread_sigmask(how: c_int, set: *const sigset_t, old: *mut sigset_t) -> c_int {
+        let pc = site();
+        change(how, set, old, pc)
+    }
+    /// Changes the signals the thread blocks.
+    fn sigprocmask(how: c_int, set: *const sigset_t, old: *mut sigset_t) -> c_int {
+        let pc = site();
+        or_errno(change(how, set, old, pc))
+    }
+    /// The blocked signals that wait for the thread.
+    fn sigpending(set: *mut sigset_t) -> c_int {
+        libc::sigemptyset(set);
+        let host = engine().host();
+        *set.cast::<u64>() = super::send::waiting_for(host) & host.blocked_signals;
+        0
+    }
+}

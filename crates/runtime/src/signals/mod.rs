@@ -1,0 +1,117 @@
+//! Signals. Those that are fatal by what a thread just did end the execution with a report; all others are
+//! *interrupts as threads* ("total replay", §6.2 and §7.1): sending one makes a thread of its own, which the policy
+//! lets run when it likes. What it runs is the handler, on the stack of the thread that it interrupts, which does not
+//! go on meanwhile.
+//!
+//! So a delivery is a switch like any other: it is decided, written down, replayed and minimised, and what a
+//! handler does is told apart from what its thread does. What keeps the two apart is the thread's mask, which is
+//! told as a lock ([`mask`]).
+
+pub mod deliver;
+mod disposition;
+mod interrupt;
+mod jumps;
+mod kinds;
+pub mod mask;
+pub mod send;
+pub mod timers;
+mod wait;
+
+use std::ffi::{c_int, c_void};
+
+pub use disposition::{catches, handles};
+pub use interrupt::Interrupt;
+
+use crate::engine::engine;
+use crate::fiber::Frame;
+use crate::{process, sys};
+
+const FATAL: [c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGSYS];
+
+/// What there is to know of signals besides what threads know.
+#[derive(Default)]
+pub struct Signals {
+    /// Timers, by number.
+    pub timers: timers::Timers,
+    /// Steps made by threads proper.
+    pub program_steps: u64,
+    /// Signals whose handlers the program has registered since executions begin, a bit each.
+    pub registered: u64,
+    /// Signals that wait to be delivered.
+    pub pending: usize,
+    /// Memory for the calls of handlers, to be used again.
+    frames: Vec<*mut Frame>,
+    /// The masks that jumps put back.
+    jumps: jumps::Jumps,
+}
+
+/// The bit of a signal in a mask.
+pub fn bit(signal: c_int) -> u64 {
+    1u64.checked_shl(signal.wrapping_sub(1) as u32).unwrap_or(0)
+}
+
+/// The signals in a mask.
+fn signals_in(mask: u64) -> impl Iterator<Item = c_int> {
+    (1..=64).filter(move |signal| mask & bit(*signal) != 0)
+}
+
+/// Catches fatal signals, on a stack of their own: the program's may be the trouble.
+pub fn init() {
+    const STACK: usize = 128 * 1024;
+    // SAFETY: the stack is fresh memory; the handler is async-signal-safe in that the process
+    // never returns to what it was doing.
+    unsafe {
+        let stack = libc::stack_t { ss_sp: sys::map(STACK).cast(), ss_flags: 0, ss_size: STACK };
+        disposition::real_alternate_stack(&stack, std::ptr::null_mut());
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = caught as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
+        for signal in FATAL {
+            disposition::real_sigaction(signal, &action, std::ptr::null_mut());
+        }
+    }
+}
+
+/// Whether a handler is this runtime's.
+fn is_ours(handler: usize) -> bool {
+    handler == caught as *const () as usize
+}
+
+extern "C" fn caught(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    if !crate::interpose::controlled() {
+        // SAFETY: back to the default, and the instruction runs into it again.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+        return;
+    }
+    // SAFETY: the kernel passes valid records.
+    let (address, pc) = unsafe {
+        let context = &*context.cast::<libc::ucontext_t>();
+        ((*info).si_addr() as usize, context.uc_mcontext.gregs[libc::REG_RIP as usize] as u64)
+    };
+    if signal == libc::SIGSEGV && crate::spin::explains(pc) {
+        return;
+    }
+    let engine = engine();
+    engine.forget_write();
+    // Inside the runtime the announced operation says more than the faulting instruction.
+    if !engine.world.libraries.is_system(pc) {
+        // Return addresses point behind the call; make this one look alike.
+        engine.current().pending.site = pc + 1;
+    }
+    process::killed_by(signal, address)
+}
+
+/// A call begins that a handler may break off. As long as a signal waits, it may come before the call as well as
+/// during it.
+pub fn before_call(pc: u64) {
+    if engine().running && engine().world.signals.pending > 0 {
+        crate::sync::step(threadbare_trace::EventKind::Signal, 0, pc);
+    }
+}
+
+/// An execution begins: what the program has blocked, sent and armed so far counts from here on.
+pub fn begin() {
+    mask::begin(engine().host());
+    send::begin();
+    timers::begin();
+}

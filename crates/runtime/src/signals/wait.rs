@@ -1,0 +1,134 @@
+//! Waiting for signals.
+
+use std::ffi::c_int;
+
+use libc::{sigset_t, timespec};
+use threadbare_trace::EventKind;
+
+use super::deliver::{lie_behind, take};
+use super::interrupt::{Details, Interrupt, pending_for};
+use super::mask;
+use crate::engine::engine;
+use crate::fiber::{Breaks, Fiber, Waitable};
+use crate::interpose::{interpose, site};
+use crate::sync::{Limit, or_errno, step_when};
+use crate::time;
+
+/// Signals a thread waits for; lives on its stack.
+struct Arrival(u64);
+
+impl Waitable for Arrival {
+    fn ready(&self, fiber: &Fiber) -> bool {
+        pending_for(fiber, self.0).is_some()
+    }
+
+    fn what(&self) -> String {
+        "a signal to be sent".to_string()
+    }
+
+    fn breaks(&self) -> Breaks {
+        Breaks::Always
+    }
+}
+
+fn wait(set: u64, limit: Limit, pc: u64) -> Result<&'static Interrupt, c_int> {
+    super::before_call(pc);
+    let fiber = engine().current();
+    let arrival = Arrival(set);
+    let timed_out = step_when(EventKind::Signal, 0, pc, Some(&raw const arrival), limit.timed());
+    if fiber.take_broken_off() {
+        return Err(libc::EINTR);
+    }
+    match pending_for(fiber, set).filter(|_| !timed_out) {
+        Some(interrupt) => {
+            take(interrupt);
+            Ok(interrupt)
+        }
+        None => {
+            limit.reached();
+            fiber.made_no_progress();
+            Err(libc::EAGAIN)
+        }
+    }
+}
+
+/// A handler that has to run before a thread goes on; lives on its stack.
+struct Handled(u64);
+
+impl Waitable for Handled {
+    fn ready(&self, fiber: &Fiber) -> bool {
+        fiber.handled_signals != self.0
+    }
+
+    fn what(&self) -> String {
+        "a signal to be sent".to_string()
+    }
+}
+
+/// Waits until a handler has run; returns an error number.
+fn suspend(pc: u64) -> c_int {
+    let fiber = engine().current();
+    let handled = Handled(fiber.handled_signals);
+    step_when(EventKind::Signal, 0, pc, Some(&raw const handled), false);
+    let last = fiber.past_handlers.last().copied();
+    lie_behind(|id, signal| last == Some((id, signal)));
+    libc::EINTR
+}
+
+unsafe fn tell(arrived: Result<&'static Interrupt, c_int>, info: *mut libc::siginfo_t) -> c_int {
+    match arrived {
+        Ok(interrupt) => {
+            if !info.is_null() {
+                // SAFETY: the program passed a place for the details.
+                unsafe { *info.cast::<Details>() = interrupt.details };
+            }
+            interrupt.signal
+        }
+        Err(error) => or_errno(error),
+    }
+}
+
+interpose! {
+    /// Waits for a signal of a set.
+    fn sigwait(set: *const sigset_t, signal: *mut c_int) -> c_int {
+        let pc = site();
+        loop {
+            match wait(mask::bits(set), Limit::Forever, pc) {
+                Ok(interrupt) => {
+                    *signal = interrupt.signal;
+                    return 0;
+                }
+                // The C library waits again.
+                Err(libc::EINTR) => {}
+                Err(error) => return error,
+            }
+        }
+    }
+    /// Waits for a signal of a set, with details.
+    fn sigwaitinfo(set: *const sigset_t, info: *mut libc::siginfo_t) -> c_int {
+        let pc = site();
+        tell(wait(mask::bits(set), Limit::Forever, pc), info)
+    }
+    /// Waits for a signal of a set for a time.
+    fn sigtimedwait(set: *const sigset_t, info: *mut libc::siginfo_t, length: *const timespec) -> c_int {
+        let pc = site();
+        if length.is_null() {
+            return tell(wait(mask::bits(set), Limit::Forever, pc), info);
+        }
+        match time::duration(length) {
+            Ok(limit) => tell(wait(mask::bits(set), limit, pc), info),
+            Err(error) => or_errno(error),
+        }
+    }
+    /// Waits for any signal.
+    fn pause() -> c_int {
+        let pc = site();
+        super::before_call(pc);
+        or_errno(suspend(pc))
+    }
+    /// Waits for a signal with another mask.
+    fn sigsuspend(mask: *const sigset_t) -> c_int {
+        let pc = site();
+        or_errno(mask::during(mask, pc, || suspend(pc)))
+    }
+}
