@@ -1,6 +1,7 @@
 /* Correct: a pool of reusable objects in the spirit of Apache Commons Pool. Borrowing, returning
  * and evicting each take the pool's lock several times, at places of their own, and so does every
- * getter and setter of the configuration. Six threads borrow, four configure and evict. */
+ * getter and setter of the configuration. Six threads borrow, four configure and evict. There are
+ * as many objects as borrowers, so that places where locks are taken hardly depend on the order. */
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -16,7 +17,7 @@ static int free_numbers = OBJECTS;
 static int idle[OBJECTS], idle_count;
 static int active, making, evicted;
 
-static int max_active = 4, max_idle = 3, min_idle = 1, max_wait, when_exhausted, lifo;
+static int max_active = 6, max_idle = 3, min_idle = 1, max_wait, when_exhausted, lifo;
 static int test_on_borrow, test_on_return, test_while_idle, tests_per_eviction;
 static int eviction_pause, min_evictable_time, soft_evictable_time;
 
@@ -52,7 +53,7 @@ GETTER(soft_evictable_time)
 GETTER(lifo)
 GETTER(active)
 GETTER(idle_count)
-SETTER(max_active, 5)
+SETTER(max_active, 7)
 SETTER(max_idle, 2)
 SETTER(min_idle, 2)
 SETTER(max_wait, 10)
@@ -131,10 +132,8 @@ static void evict(void)
     pthread_mutex_lock(&lock);
     surplus = idle_count > min_idle;
     pthread_mutex_unlock(&lock);
-    if (!surplus)
-        return;
     pthread_mutex_lock(&lock);
-    if (idle_count > min_idle) {
+    if (surplus && idle_count > min_idle) {
         idle_count = idle_count - 1;
         evicted = evicted + 1;
     }
