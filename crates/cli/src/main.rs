@@ -1,5 +1,6 @@
 //! The `threadbare` command: wires the rooms together, and knows files, signals and exit statuses.
 
+mod after_help;
 mod args;
 mod check;
 mod compare;

@@ -17,7 +17,7 @@ use crate::pcr::Pcr;
 use crate::reach::{Reach, Tpair};
 use crate::sampled::{RoundRobin, Sampled, Sampler};
 use crate::search::SharedSearch;
-use crate::total::Total;
+use crate::total::{Published, Total};
 use crate::tsa::{Form, Tsa};
 
 /// The names of all strategies, in the order they are listed to people.
@@ -35,6 +35,7 @@ pub const STRATEGIES: &[&str] = &[
     "tpair",
     "pcr",
     "total",
+    "total-paper",
     "map-random",
     "tsa",
     "tsa-h",
@@ -163,6 +164,7 @@ pub(crate) fn by_name(options: &Options) -> Result<Box<dyn Strategy>, ExploreErr
         "tsa-h" => Ok(Box::new(Tsa::new(Form::WithoutHeuristic, seed))),
         "tsa-paper" => Ok(Box::new(Tsa::new(Form::Paper, seed))),
         "total" => Ok(Box::new(Total::new(seed, options.jobs, options.known.is_some()))),
+        "total-paper" => Ok(Box::new(Published::new(seed, options.known.is_some()))),
         "pcr" => Ok(Box::new(Pcr::new(seed, options.jobs, options.known.is_some()))),
         "reach" => Ok(Box::new(Reach::new(seed, options.jobs, options.known.is_some()))),
         "tpair" => Ok(Box::new(Tpair::new(seed, options.jobs, options.known.is_some()))),

@@ -44,3 +44,13 @@ fn loops_that_wait_for_others_come_to_an_end_and_nothing_is_claimed() {
         assert_eq!((result.verdict, result.exhausted), (Verdict::Clean, false), "{subject}");
     }
 }
+
+/// Without a solver: threads are held back until a read sees what decides a branch.
+#[test]
+fn total_replay_as_published_finds_what_a_branch_depends_on() {
+    let result = campaign("../examples/lost_update.c", "total-paper", 1, 50);
+    assert_eq!(result.verdict, Verdict::Failure, "{:?}", result.warnings);
+    let result = campaign("total/pool/pool.c", "total-paper", 1, 50);
+    assert!((3..50).contains(&result.executions), "{} executions", result.executions);
+    assert!(!result.exhausted, "without a solver nothing can be claimed");
+}

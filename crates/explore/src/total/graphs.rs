@@ -8,10 +8,7 @@ use threadbare_analysis::total::{Location, UseDefines, branch_instances, manner_
 
 use threadbare_target::Execution;
 
-use super::Lens;
-
-/// A graph with more nodes is cut; the search does not depend on it.
-const MOST_NODES: usize = 10_000;
+use super::{Lens, MOST_NODES};
 
 /// The longest execution that graphs are made of.
 const LONGEST: usize = 20_000;

@@ -11,15 +11,20 @@
 
 mod graphs;
 mod lens;
+mod published;
 mod values;
 
 use threadbare_target::Execution;
 
 pub use self::graphs::Graphs;
 pub(crate) use self::lens::Lens;
+pub(crate) use self::published::Published;
 use crate::mcr::{Target, Values};
 use crate::solved::{Entry, Next, Notes, Reasoning, Solved};
 use crate::strategy::Plan;
+
+/// A graph with more nodes is cut; the search does not depend on it.
+const MOST_NODES: usize = 10_000;
 
 /// See the module's description.
 pub(crate) type Total = Solved<Ways>;

@@ -1,0 +1,139 @@
+//! Total replay as it was published (Figure 49 of the thesis): what can come to decide a branch, a lock or an address gives
+//! *guidelines*, and for each that no execution has kept to, a policy holds threads back until one does (Algorithms 10 and
+//! 11). No solver says whether that is possible, and nothing is claimed at the end.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use threadbare_analysis::LockSets;
+use threadbare_analysis::total::graph::{DependencyGraph, Guideline, satisfies};
+use threadbare_analysis::total::{Location, UseDefine, UseDefines, branch_instances, manner_occurrences};
+use threadbare_sched::{Guideline as Policy, Instance, PolicyKind, PolicySpec, Wanted};
+use threadbare_target::Execution;
+use threadbare_trace::Event;
+use threadbare_wire::flags;
+
+use super::{Lens, MOST_NODES};
+use crate::error::ExploreError;
+use crate::history::History;
+use crate::strategy::{Plan, Strategy};
+
+/// How often a guideline is tried: what comes before its steps is a random walk.
+const TRIES: u64 = 3;
+
+/// See the module's description.
+pub(crate) struct Published {
+    seed: u64,
+    lens: Lens,
+    probed: bool,
+    begun: bool,
+    known: BTreeSet<Guideline>,
+    waiting: VecDeque<(Guideline, PolicySpec, u64)>,
+}
+
+impl Published {
+    pub(crate) fn new(seed: u64, sharing_is_known: bool) -> Published {
+        Published {
+            seed,
+            lens: Lens::default(),
+            probed: sharing_is_known,
+            begun: false,
+            known: BTreeSet::new(),
+            waiting: VecDeque::new(),
+        }
+    }
+
+    /// Adds the guidelines that an execution gives.
+    fn derive(&mut self, run: &Execution) {
+        let seen = UseDefines::of(&run.events);
+        self.waiting.retain(|(guideline, ..)| !satisfies(&seen, guideline));
+        let mut found: BTreeSet<Guideline> = BTreeSet::new();
+        for branch in branch_instances(&run.events, &self.lens) {
+            let graph = DependencyGraph::of_branch(&branch, &seen, &self.lens, MOST_NODES).optimised();
+            found.extend(graph.guidelines());
+        }
+        let occurrences = manner_occurrences(&run.events);
+        for occurrence in &occurrences {
+            let graph = DependencyGraph::of_manner(occurrence, &occurrences, &seen, &self.lens, MOST_NODES)
+                .optimised();
+            found.extend(graph.guidelines());
+        }
+        for guideline in found.into_iter().filter(|guideline| !guideline.is_empty()) {
+            if !self.known.insert(guideline.clone()) || satisfies(&seen, &guideline) {
+                continue;
+            }
+            // What this execution has shown by itself is left to come by itself.
+            let missing = guideline.iter().filter(|it| !seen.actual.contains(it)).take(Policy::MOST);
+            let wanted: Option<Vec<_>> = missing.map(|it| wanted(it, &run.events)).collect();
+            let policy = wanted.and_then(|wanted| PolicySpec::guideline(&wanted, self.seed));
+            self.waiting.extend(policy.map(|policy| (guideline, policy, 0)));
+        }
+    }
+}
+
+/// A use-define for the policy: the first steps of an execution at its places.
+fn wanted(it: &UseDefine, events: &[Event]) -> Option<Wanted> {
+    let used = instance(it.used.at, it.used.variable, events)?;
+    match it.defined {
+        Some(at) => Some((used, Some(instance(at, it.used.variable, events)?))),
+        None => Some((used, None)),
+    }
+}
+
+fn instance(at: Location, variable: u64, events: &[Event]) -> Option<Instance> {
+    let mut locks = LockSets::default();
+    let mut number = 0;
+    for (index, event) in events.iter().enumerate() {
+        let Some(kind) = event.kind() else { continue };
+        locks.observe(index, event, kind);
+        if (event.thread, event.pc) == (at.thread, at.site) {
+            number += 1;
+            let touches = event.addr <= variable && variable < event.addr + u64::from(event.size.max(1));
+            if kind.accesses_memory() && touches {
+                let gate = locks.held(event.thread).first().map_or(0, |held| held.pc);
+                return Some(Instance { thread: at.thread, site: at.site, number, gate });
+            }
+        }
+    }
+    None
+}
+
+impl Strategy for Published {
+    fn plan(&mut self, first: u64, count: usize, _history: &History) -> Vec<Plan> {
+        if count == 0 {
+            return Vec::new();
+        }
+        let mut plan = if !self.probed {
+            self.probed = true;
+            Plan::probe(self.seed, "total-paper (probe)")
+        } else if !self.begun {
+            self.begun = true;
+            Plan { trace: true, ..Plan::new(PolicyKind::Random, self.seed, "total-paper") }
+        } else {
+            let Some((guideline, policy, tries)) = self.waiting.pop_front() else { return Vec::new() };
+            if tries + 1 < TRIES {
+                self.waiting.push_back((guideline, policy, tries + 1));
+            }
+            let policy = PolicySpec { seed: self.seed.wrapping_add(first), ..policy };
+            Plan { trace: true, policy, ..Plan::new(PolicyKind::Guideline, self.seed, "total-paper") }
+        };
+        plan.flags |= flags::STANDS;
+        vec![plan]
+    }
+
+    fn learn(
+        &mut self,
+        runs: &[(&Plan, &Execution)],
+        news: bool,
+        _is_over: &dyn Fn() -> bool,
+    ) -> Result<(), ExploreError> {
+        if news {
+            *self = Published::new(self.seed, true);
+            return Ok(());
+        }
+        for (_, run) in runs.iter().filter(|(plan, _)| plan.trace) {
+            self.lens.look_at(run);
+            self.derive(run);
+        }
+        Ok(())
+    }
+}
