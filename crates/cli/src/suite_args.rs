@@ -14,8 +14,10 @@ HOW IT WORKS
   looked at: which functions can run at the same time? These concurrent function pairs (CFP) of
   all inputs together are what the suite covers. Then as few inputs as possible are selected
   that together show all pairs, and under each the functions of the pairs that are new with it.
-  Only there races and atomicity violations are looked for, and each that is found is driven to
-  happen once, under the first input that shows it.
+  Only there races and atomicity violations are looked for. Once an execution was examined,
+  accesses are left out that share no memory with the other function of such a pair; if none
+  is left, the input is done. Each finding is driven to happen once, under the first input that
+  shows it.
 
 SUITE FILE
   program = \"fft.c\"              # a source file or an executable; or:
@@ -64,7 +66,7 @@ pub struct SuiteArgs {
     pub against_full: bool,
 
     /// How many executions of each selected input are examined
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = at_least_one)]
+    #[arg(long, value_name = "K", default_value_t = 10, value_parser = at_least_one)]
     #[arg(allow_negative_numbers = true)]
     pub runs: u64,
 

@@ -99,10 +99,7 @@ impl Server {
             flags: options.flags,
             pool: 0,
         };
-        memory.control_mut().quiet = program.quiet.len() as u64;
-        let area = memory.layout().quiet;
-        // SAFETY: the quiet area holds addresses.
-        if !unsafe { memory.write(area, 0, &program.quiet) } {
+        if !quieten(&mut memory, &program.quiet) {
             return Err(StartError::Resources(std::io::ErrorKind::FileTooLarge.into()));
         }
         let Launched { mut process, requests, replies, output, stdin } =
@@ -190,6 +187,12 @@ impl Server {
         unsafe { self.memory.write(area, self.learned, &records[..room]) };
         self.learned += room as u64;
         self.memory.control_mut().learned_in = self.learned;
+    }
+
+    /// Takes further announcements out of the program's code, by their places in the executable's file, from the next execution on. If there
+    /// are more than can be told, all stay.
+    pub fn quieten(&mut self, places: &[u64]) {
+        quieten(&mut self.memory, places);
     }
 
     /// How many threads the server is to have ready before it makes a copy.
@@ -388,4 +391,15 @@ impl Server {
             Err(error) => RunError::System(error),
         }
     }
+}
+
+/// Names calls that need not be announced; says whether there was room.
+fn quieten(memory: &mut Memory, places: &[u64]) -> bool {
+    let (area, count) = (memory.layout().quiet, memory.control().quiet);
+    // SAFETY: the quiet area holds addresses.
+    let fits = unsafe { memory.write(area, count, places) };
+    if fits {
+        memory.control_mut().quiet = count + places.len() as u64;
+    }
+    fits
 }

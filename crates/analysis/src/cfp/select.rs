@@ -9,8 +9,20 @@ use super::{Function, FunctionPair};
 pub struct Selected {
     /// Its place in the list of inputs.
     pub input: usize,
-    /// The functions of the pairs that no input selected before it shows.
-    pub functions: BTreeSet<Function>,
+    /// The pairs that no input selected before it shows.
+    pub pairs: BTreeSet<FunctionPair>,
+}
+
+impl Selected {
+    /// The functions of these pairs: the ones to look at under this input.
+    pub fn functions(&self) -> BTreeSet<Function> {
+        functions_of(&self.pairs)
+    }
+}
+
+/// The functions of pairs.
+pub fn functions_of(pairs: &BTreeSet<FunctionPair>) -> BTreeSet<Function> {
+    pairs.iter().flat_map(|pair| pair.functions()).collect()
 }
 
 /// Takes the input with the most pairs, then again and again the one with the most pairs that are still missing (the first of equals), until
@@ -24,10 +36,9 @@ pub fn select(pairs_of_inputs: &[BTreeSet<FunctionPair>]) -> Vec<Selected> {
         };
         let best = pairs_of_inputs.iter().enumerate().map(adds).max();
         let Some((_, std::cmp::Reverse(input))) = best else { break };
-        let news: Vec<FunctionPair> = pairs_of_inputs[input].intersection(&missing).copied().collect();
-        let functions = news.iter().flat_map(|pair| pair.functions()).collect();
-        missing.retain(|pair| !pairs_of_inputs[input].contains(pair));
-        selected.push(Selected { input, functions });
+        let pairs: BTreeSet<FunctionPair> = pairs_of_inputs[input].intersection(&missing).copied().collect();
+        missing.retain(|pair| !pairs.contains(pair));
+        selected.push(Selected { input, pairs });
     }
     selected
 }

@@ -6,6 +6,7 @@ mod early;
 mod happen;
 mod identity;
 mod measure;
+mod meet;
 mod terms;
 mod watch;
 
