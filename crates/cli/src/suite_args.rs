@@ -125,7 +125,7 @@ pub struct SuiteArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub suppressions: Option<PathBuf>,
 
-    /// Say only how it ended: no progress, no table
+    /// Say only how it ended, and each finding in a line: no progress, no table
     #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,
 

@@ -9,7 +9,8 @@ use super::{Function, FunctionPair};
 pub struct Selected {
     /// Its place in the list of inputs.
     pub input: usize,
-    /// The pairs that no input selected before it shows.
+    /// The pairs that no input selected before it shows, and what else it shows among their functions: another input may come another way
+    /// through them.
     pub pairs: BTreeSet<FunctionPair>,
 }
 
@@ -36,8 +37,11 @@ pub fn select(pairs_of_inputs: &[BTreeSet<FunctionPair>]) -> Vec<Selected> {
         };
         let best = pairs_of_inputs.iter().enumerate().map(adds).max();
         let Some((_, std::cmp::Reverse(input))) = best else { break };
-        let pairs: BTreeSet<FunctionPair> = pairs_of_inputs[input].intersection(&missing).copied().collect();
-        missing.retain(|pair| !pairs.contains(pair));
+        let news: BTreeSet<FunctionPair> = pairs_of_inputs[input].intersection(&missing).copied().collect();
+        missing.retain(|pair| !news.contains(pair));
+        let functions = functions_of(&news);
+        let is_among = |pair: &&FunctionPair| pair.functions().iter().all(|it| functions.contains(it));
+        let pairs = pairs_of_inputs[input].iter().filter(is_among).copied().collect();
         selected.push(Selected { input, pairs });
     }
     selected
