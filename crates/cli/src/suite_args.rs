@@ -31,7 +31,8 @@ SUITE FILE
   stdin     = \"text to read\"
   files     = [\"table.txt\"]      # files that it reads: if one changes, it is measured again
   env       = { MODE = \"fast\" }
-  timeout_s = 20                 # real time without a step after which it is given up (10)
+  timeout_s = 20                 # real time without a step after which it is given up (10),
+                                 # and the most before its first thread (60)
 
   Paths count from the folder of the suite file, in which the program runs as well.
 

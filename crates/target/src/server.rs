@@ -26,7 +26,7 @@ use crate::runtime_library::RuntimeLibrary;
 use crate::server_error::{RunError, StartError};
 use crate::steering::Copies;
 
-/// How long start-up code may take before the first thread.
+/// How long start-up code may take before the first thread, unless the program says otherwise.
 const START_LIMIT: Duration = Duration::from_secs(60);
 
 /// How often a wait looks whether it shall end.
@@ -106,9 +106,10 @@ impl Server {
             launch(program, &library, memory.descriptor())
                 .map_err(|source| StartError::Launch { name: program.name.clone(), source })?;
         let mut replies = Replies::new(replies);
-        let deadline = Instant::now() + START_LIMIT;
+        let limit = program.start_limit.unwrap_or(START_LIMIT);
+        let deadline = Instant::now() + limit;
         let answer = loop {
-            let answer = replies.wait(&process, LOOK).map_err(StartError::Resources)?;
+            let answer = replies.wait(&process, LOOK.min(limit)).map_err(StartError::Resources)?;
             if options.stopped() {
                 return Err(StartError::Stopped);
             }
@@ -119,7 +120,7 @@ impl Server {
         match answer {
             Answer::Reply { news: News::Serving, .. } => {}
             Answer::Silence => {
-                let (name, seconds) = (program.name.clone(), START_LIMIT.as_secs());
+                let (name, seconds) = (program.name.clone(), limit.as_secs_f64());
                 return Err(StartError::TooSlow { name, seconds, output: output.tail() });
             }
             Answer::Reply { .. } | Answer::Ended => {

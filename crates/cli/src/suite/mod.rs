@@ -3,7 +3,6 @@
 mod account;
 mod build;
 mod drive;
-mod file;
 mod record;
 mod store;
 mod tally;

@@ -7,10 +7,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use threadbare_analysis::cfp::FunctionPair;
-use threadbare_explore::suite::{Detection, Optimizations};
+use threadbare_explore::suite::{Detection, Input, Optimizations};
 use threadbare_target::fingerprint_of;
 
-use super::file::Input;
 use super::record::{DetectedRecord, DrivenRecord, MeasuredRecord};
 use crate::error::CliError;
 use crate::output;
@@ -171,6 +170,7 @@ mod tests {
             files: vec!["data".into()],
             env: BTreeMap::new(),
             stall: Duration::from_secs(1),
+            start_limit: None,
         }
     }
 

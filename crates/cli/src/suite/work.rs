@@ -10,12 +10,13 @@ use std::sync::mpsc::channel;
 use threadbare_analysis::cfp::FunctionPair;
 use threadbare_code::Code;
 use threadbare_explore::is_suspicion;
-use threadbare_explore::suite::{Detected, Detection, Optimizations, Terms, Watch, detect, measure};
+use threadbare_explore::suite::{
+    Detected, Detection, Optimizations, SuiteFile, Terms, Watch, detect, measure,
+};
 use threadbare_report::finding_text;
 use threadbare_target::{Program, Symbols, fingerprint};
 
 use super::build;
-use super::file::SuiteFile;
 use super::record::{DetectedRecord, FoundRecord, MeasuredRecord, TextRecord};
 use super::store::{InputId, Store};
 use crate::error::CliError;
@@ -74,6 +75,7 @@ impl<'a> Suite<'a> {
                 stdin,
                 env: input.env.clone().into_iter().collect(),
                 folder: Some(folder.clone()),
+                start_limit: input.start_limit,
                 ..program.clone()
             });
             suite.ids.push(id);

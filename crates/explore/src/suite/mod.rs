@@ -3,6 +3,7 @@
 
 mod detect;
 mod early;
+mod file;
 mod happen;
 mod identity;
 mod measure;
@@ -13,6 +14,7 @@ mod watch;
 use threadbare_trace::{FailureKind, Outcome};
 
 pub use detect::{Detected, Detection, Sighting, detect};
+pub use file::{Input, Source, SuiteFile, SuiteFileError};
 pub use happen::drive_to_happen;
 pub use measure::{Measured, measure};
 pub use terms::Terms;
