@@ -104,10 +104,10 @@ fn once(
         }
     };
     for attempt in 0..MOST_ATTEMPTS {
-        // Nobody is preempted in the first, and main goes on only when nobody else can. Where it fails all the same, it says nothing of what would
-        // have come after; threads that advance side by side, as they would on processors of their own, seldom do.
+        // Nobody is preempted in the first. Where it fails, it says nothing of what would have come after; threads that advance side by side, as
+        // they would on processors of their own, seldom do.
         let (policy, script) = match attempt {
-            0 => (PolicySpec::new(PolicyKind::Follow, 0), Script::Replay(Vec::new())),
+            0 => (PolicySpec::new(PolicyKind::Prefix, 0), Script::Prefix(Vec::new())),
             1 => (PolicySpec { size: TURN, ..PolicySpec::new(PolicyKind::RoundRobin, 0) }, Script::None),
             seed => (PolicySpec::new(PolicyKind::Random, seed), Script::None),
         };
