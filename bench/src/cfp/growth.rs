@@ -57,7 +57,7 @@ pub fn print(inputs: usize) -> Result<()> {
         let mut found = BTreeSet::new();
         for it in &selected {
             let (program, detection) = (&programs[it.input], Detection::default());
-            let detected = detect(&watch, program, Some(&it.functions), &detection, &Arc::default())?;
+            let detected = detect(&watch, program, Some(&it.pairs), &detection, &Arc::default())?;
             found.extend(detected.sightings.into_iter().map(|it| it.identity));
         }
         let guided = measuring + clock.spent();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use threadbare_analysis::Access;
-use threadbare_analysis::cfp::{Function, Selected, select};
+use threadbare_analysis::cfp::{Function, FunctionPair, Selected, select};
 use threadbare_code::Code;
 use threadbare_explore::suite::{
     Detection, Measured, Optimizations, Sighting, Terms, Watch, detect, measure,
@@ -167,7 +167,7 @@ fn measure_all(subject: &Subject, watch: &Watch, times: u32) -> Result<(Spent, V
 fn kind(subject: &Subject, watch: &Watch, selected: &[Selected], detection: &Detection) -> Result<Kind> {
     let mut kind = Kind::default();
     for it in selected {
-        pass(subject, watch, it.input, Some(&it.functions), detection, &mut kind)?;
+        pass(subject, watch, it.input, Some(&it.pairs), detection, &mut kind)?;
     }
     for input in 0..subject.programs.len() {
         pass(subject, watch, input, None, detection, &mut kind)?;
@@ -179,12 +179,12 @@ fn pass(
     subject: &Subject,
     watch: &Watch,
     input: usize,
-    functions: Option<&BTreeSet<Function>>,
+    pairs: Option<&BTreeSet<FunctionPair>>,
     detection: &Detection,
     kind: &mut Kind,
 ) -> Result<()> {
     let clock = Clock::start();
-    let detected = detect(watch, &subject.programs[input], functions, detection, &Arc::default())?;
+    let detected = detect(watch, &subject.programs[input], pairs, detection, &Arc::default())?;
     let spent = clock.spent();
     let symbols = Symbols::new(&detected.modules);
     let fails = |sighting: &&Sighting| {
@@ -193,7 +193,7 @@ fn pass(
         subject.paper.fails(sighting.finding.kind.word(), &sites)
     };
     kind.failing.extend(detected.sightings.iter().filter(fails).map(|it| it.identity.clone()));
-    let pass = if functions.is_some() { &mut kind.guided } else { &mut kind.full };
+    let pass = if pairs.is_some() { &mut kind.guided } else { &mut kind.full };
     pass.spent.insert(input, spent);
     pass.events += detected.events;
     pass.reports.insert(input, detected.sightings.into_iter().map(|it| it.identity).collect());

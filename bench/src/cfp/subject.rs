@@ -1,33 +1,16 @@
 //! The subjects of the CFP paper in our own shape, as `subjects/cfp` has them: built twice, with and without instrumentation.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use serde::Deserialize;
 use threadbare_code::Code;
+use threadbare_explore::suite::{Source, SuiteFile};
 use threadbare_target::{Program, resolve};
 
 use super::clock::{Clock, Spent};
 use super::paper::Paper;
 use crate::Result;
-
-#[derive(Deserialize)]
-struct SuiteTable {
-    program: PathBuf,
-    input: Vec<InputTable>,
-}
-
-#[derive(Deserialize)]
-struct InputTable {
-    name: String,
-    #[serde(default)]
-    args: Vec<String>,
-    stdin: Option<String>,
-    #[serde(default)]
-    env: BTreeMap<String, String>,
-}
 
 /// A program with its inputs.
 pub struct Subject {
@@ -51,9 +34,11 @@ impl Subject {
     pub fn build(name: &str, level: &str) -> Result<Subject> {
         let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../subjects/cfp").join(name);
         let home = home.canonicalize().map_err(|error| format!("there is no subject `{name}`: {error}"))?;
-        let table: SuiteTable = toml::from_str(&std::fs::read_to_string(home.join("suite.toml"))?)?;
+        let suite = SuiteFile::read(&home.join("suite.toml"))?;
         let folder = tempfile::tempdir()?;
-        let source = home.join(&table.program);
+        let Source::Program(source) = suite.source else {
+            return Err(format!("the suite of `{name}` names no source file").into());
+        };
         let level = format!("-O{level}");
         let flags = [level.clone(), "-lm".to_string(), "-pthread".to_string()];
         let built = resolve(&source, &flags, folder.path())?;
@@ -66,7 +51,7 @@ impl Subject {
             return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
         }
         let mut programs = Vec::new();
-        for input in &table.input {
+        for input in &suite.inputs {
             let stdin = match &input.stdin {
                 Some(text) => {
                     let path = folder.path().join(format!("stdin-{}", input.name));
@@ -87,7 +72,7 @@ impl Subject {
         let functions =
             code.functions().iter().filter(|it| it.part_of.is_none() && it.is_announced()).count();
         let paper = Paper::read(&home)?;
-        let inputs = table.input.into_iter().map(|input| input.name).collect();
+        let inputs = suite.inputs.into_iter().map(|input| input.name).collect();
         Ok(Subject { name: name.to_string(), inputs, programs, native, functions, paper, _folder: folder })
     }
 

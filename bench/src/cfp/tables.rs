@@ -128,7 +128,7 @@ fn overall(rows: &[Row], which: &Which) {
 fn selection(rows: &[Row]) {
     let head = ["inputs", "selected", "functions", "selected", "events (M)", "guided"];
     table("Table 5: what is looked at", &head, rows, |row| {
-        let selected: usize = row.selected.iter().map(|it| it.functions.len()).sum();
+        let selected: usize = row.selected.iter().map(|it| it.functions().len()).sum();
         let millions = |events: u64| format!("{:.2}", events as f64 / 1e6);
         vec![
             beside(row.inputs.to_string(), row, |it| it.selection.inputs.full),

@@ -273,6 +273,18 @@ fn the_input_with_most_pairs_comes_first_and_then_what_is_missing() {
         [set(&[(1, 2), (2, 3), (2, 4), (4, 5)]), set(&[(1, 2), (3, 4), (3, 5)]), set(&[(2, 3), (3, 4)])];
     let selected = select(&inputs);
     assert_eq!(selected.len(), 2);
-    assert_eq!((selected[0].input, &selected[0].functions), (0, &BTreeSet::from([1, 2, 3, 4, 5])));
-    assert_eq!((selected[1].input, &selected[1].functions), (1, &BTreeSet::from([3, 4, 5])));
+    assert_eq!((selected[0].input, selected[0].functions()), (0, BTreeSet::from([1, 2, 3, 4, 5])));
+    assert_eq!((selected[1].input, selected[1].functions()), (1, BTreeSet::from([3, 4, 5])));
+    assert_eq!(selected[1].pairs, set(&[(3, 4), (3, 5)]));
+}
+
+#[test]
+fn pairs_seen_before_are_looked_for_again_among_the_functions_of_new_ones() {
+    let set = |pairs: &[(u64, u64)]| pairs.iter().map(|(one, two)| FunctionPair::of(*one, *two)).collect();
+    let selected = select(&[set(&[(1, 2), (3, 3), (4, 4)]), set(&[(1, 2), (1, 3), (2, 3), (4, 4)])]);
+    assert_eq!((selected[0].input, selected[1].input), (1, 0));
+    assert_eq!(selected[1].pairs, set(&[(3, 3)]));
+    assert_eq!(selected[0].pairs, set(&[(1, 2), (1, 3), (2, 3), (4, 4)]));
+    let selected = select(&[set(&[(1, 1), (1, 2), (2, 2)]), set(&[(1, 2), (1, 3), (2, 3)])]);
+    assert_eq!(selected[1].pairs, set(&[(1, 2), (1, 3), (2, 3)]));
 }

@@ -310,7 +310,7 @@ pub struct OutputArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub sarif: Option<PathBuf>,
 
-    /// Say only how it ended: no progress, no table
+    /// Say only how it ended, and each finding in a line: no progress, no table
     #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,
 

@@ -141,8 +141,9 @@ pub fn keep_failures(
 
 /// What a person reads.
 pub fn words(args: &CheckArgs, result: &Check, findings: &Findings, failures: &[Kept]) -> String {
-    let mut text = findings.words(args.hunt.output.full, "--full");
-    if findings.lack_lines() {
+    let quiet = args.hunt.output.quiet;
+    let mut text = if quiet { findings.headlines() } else { findings.words(args.hunt.output.full, "--full") };
+    if findings.lack_lines() && !quiet {
         text.push_str("No source line is known: compile with `-g`, and do not strip the program.\n\n");
     }
     for kept in failures {
@@ -150,6 +151,9 @@ pub fn words(args: &CheckArgs, result: &Check, findings: &Findings, failures: &[
         let site = report.site.as_ref().map_or_else(String::new, |site| format!(" at {site}"));
         let often = format!("{} of {} executions", report.count, result.executions);
         text.push_str(&format!("Failure: {}{site} ({often})\n", report.kind));
+        if quiet {
+            continue;
+        }
         for line in report.message.lines() {
             text.push_str(&format!("   {line}\n"));
         }
@@ -175,12 +179,12 @@ pub fn words(args: &CheckArgs, result: &Check, findings: &Findings, failures: &[
              --stall SECONDS and --max-steps N say how long.\n",
         );
     }
-    let quiet = match findings.silenced {
+    let silenced = match findings.silenced {
         0 => String::new(),
         silenced => format!(", {silenced} silenced"),
     };
     text.push_str(&format!(
-        "{}{quiet} and {} in {}: {} executions, up to {} threads, {:.2} s.\n",
+        "{}{silenced} and {} in {}: {} executions, up to {} threads, {:.2} s.\n",
         counted(findings.len(), "finding"),
         counted(failures.len(), "failure"),
         args.hunt.program.display(),

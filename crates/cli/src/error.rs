@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use threadbare_code::CodeError;
 use threadbare_explore::ExploreError;
+use threadbare_explore::suite::SuiteFileError;
 use threadbare_target::{ProgramError, RunError, StartError, WrapperError};
 use threadbare_trace::{ScheduleError, TraceError};
 
@@ -37,14 +38,9 @@ pub enum CliError {
         /// What the system said.
         source: io::Error,
     },
-    /// A suite file makes no sense.
-    #[error("`{}` is no suite: {problem}", path.display())]
-    Suite {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it, and what to do.
-        problem: String,
-    },
+    /// There is no suite file, or it makes no sense.
+    #[error(transparent)]
+    Suite(#[from] SuiteFileError),
     /// The build command of a suite failed.
     #[error("the suite's build command `{command}` failed: {what}")]
     SuiteBuild {

@@ -163,6 +163,11 @@ impl Findings {
         text
     }
 
+    /// A line for each of them.
+    pub fn headlines(&self) -> String {
+        self.all.iter().map(|told| format!("{} ({})\n", told.text.heading, state(told))).collect()
+    }
+
     /// Whether there are places, and no source line is known of any.
     pub fn lack_lines(&self) -> bool {
         let mut places = self.all.iter().flat_map(|told| &told.text.places).peekable();
@@ -180,13 +185,18 @@ impl Findings {
     }
 }
 
-fn words(number: usize, told: &Told) -> String {
-    let state = match (&told.schedule, told.fails) {
+/// How sure it is.
+fn state(told: &Told) -> &'static str {
+    match (&told.schedule, told.fails) {
         (Some(_), true) if told.is_cause => "confirmed: the program fails of it",
         (Some(_), true) => "confirmed: the program failed when it happened",
         (Some(_), false) => "confirmed: it was made to happen",
         (None, _) => "predicted",
-    };
+    }
+}
+
+fn words(number: usize, told: &Told) -> String {
+    let state = state(told);
     let origin = told.follows_from.as_ref().map_or_else(String::new, |it| format!("; follows from the {it}"));
     let state = format!("{state}{origin}");
     let mut text = format!("{number}. {} ({state})\n   {}\n", told.text.heading, told.text.sentence);

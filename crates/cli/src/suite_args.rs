@@ -14,8 +14,10 @@ HOW IT WORKS
   looked at: which functions can run at the same time? These concurrent function pairs (CFP) of
   all inputs together are what the suite covers. Then as few inputs as possible are selected
   that together show all pairs, and under each the functions of the pairs that are new with it.
-  Only there races and atomicity violations are looked for, and each that is found is driven to
-  happen once, under the first input that shows it.
+  Only there races and atomicity violations are looked for. Once an execution was examined,
+  accesses are left out that share no memory with the other function of such a pair; if none
+  is left, the input is done. Each finding is driven to happen once, under the first input that
+  shows it.
 
 SUITE FILE
   program = \"fft.c\"              # a source file or an executable; or:
@@ -29,7 +31,8 @@ SUITE FILE
   stdin     = \"text to read\"
   files     = [\"table.txt\"]      # files that it reads: if one changes, it is measured again
   env       = { MODE = \"fast\" }
-  timeout_s = 20                 # real time without a step after which it is given up (10)
+  timeout_s = 20                 # real time without a step after which it is given up (10),
+                                 # and the most before its first thread (60)
 
   Paths count from the folder of the suite file, in which the program runs as well.
 
@@ -64,7 +67,7 @@ pub struct SuiteArgs {
     pub against_full: bool,
 
     /// How many executions of each selected input are examined
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = at_least_one)]
+    #[arg(long, value_name = "K", default_value_t = 10, value_parser = at_least_one)]
     #[arg(allow_negative_numbers = true)]
     pub runs: u64,
 
@@ -123,7 +126,7 @@ pub struct SuiteArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub suppressions: Option<PathBuf>,
 
-    /// Say only how it ended: no progress, no table
+    /// Say only how it ended, and each finding in a line: no progress, no table
     #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,
 

@@ -55,6 +55,18 @@ fn faults_are_named_at_the_right_lines() {
 }
 
 #[test]
+fn a_quiet_check_says_each_finding_in_a_line() {
+    let desk = Desk::new();
+    let source = repository("examples/lost_update.c").display().to_string();
+    let answer = desk.run(&["check", &source, "--quiet"]);
+    let lines: Vec<&str> = answer.stdout.lines().collect();
+    let (last, headlines) = lines.split_last().expect("a line");
+    assert!(last.contains("finding") && last.contains("executions"), "{}", answer.stdout);
+    let is_headline = |line: &&str| line.starts_with(char::is_alphabetic) && !line.contains("replay");
+    assert!(!headlines.is_empty() && headlines.iter().all(is_headline), "{}", answer.stdout);
+}
+
+#[test]
 fn correct_programs_get_no_finding_at_all() {
     let desk = Desk::new();
     for program in [

@@ -68,6 +68,8 @@ pub struct Check {
     pub elapsed: Duration,
     /// What the user should know.
     pub warnings: Vec<String>,
+    /// Findings for which there was not enough time to try all that makes them happen.
+    pub untried: Vec<Key>,
     /// A signal ended it early.
     pub interrupted: bool,
     /// The same hang was met so often that nothing more was tried.

@@ -76,6 +76,9 @@ impl Drive<'_> {
         for attempt in 0..attempts {
             let Some(mut plan) = directed(finding, &seen.events, attempt) else { break };
             if self.is_over() {
+                if happened.is_none() && met.is_none() {
+                    self.check.untried.push(finding.key());
+                }
                 break;
             }
             plan.policy.seed = Rng::derive(self.options.seed, attempt);

@@ -5,8 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use threadbare_analysis::cfp::FunctionPair;
 use threadbare_code::Code;
-use threadbare_explore::suite::{Measured, Optimizations, Terms, Watch, measure};
+use threadbare_explore::suite::{
+    Detected, Detection, Measured, Optimizations, Terms, Watch, detect, measure,
+};
 use threadbare_target::{Program, resolve};
 
 struct Built {
@@ -170,4 +173,70 @@ fn a_program_without_threads_has_no_pairs() {
     let built = build("int main(void) { return 0; }");
     let watch = watch(&built, Optimizations::default());
     assert!(measured(&built, &watch).pairs.is_empty());
+}
+
+/// Two functions race on one variable; a third is called as often and shares memory only with itself.
+const APART: &str = r#"
+    #include <pthread.h>
+    int total, other, busy[64];
+    void add(void) { total++; }
+    void look(void) { other = total; }
+    void work(int at) { for (int i = 0; i < 200; i++) busy[(at + i) % 64]++; }
+    void *adds(void *arg) { work(1); add(); work(2); return arg; }
+    void *looks(void *arg) { work(3); look(); work(4); return arg; }
+    int main(void) {
+        pthread_t one, two;
+        pthread_create(&one, 0, adds, 0);
+        pthread_create(&two, 0, looks, 0);
+        pthread_join(one, 0);
+        pthread_join(two, 0);
+        return 0;
+    }
+"#;
+
+fn detected(built: &Built, watch: &Watch, pairs: Option<&[[&str; 2]]>, runs: u64) -> Detected {
+    let start =
+        |name: &str| watch.code().functions().iter().find(|function| function.name == name).unwrap().start;
+    let pairs: Option<BTreeSet<FunctionPair>> = pairs
+        .map(|pairs| pairs.iter().map(|[one, other]| FunctionPair::of(start(one), start(other))).collect());
+    let detection = Detection { atomicity: false, runs, terms: terms(), ..Detection::default() };
+    detect(watch, &built.program, pairs.as_ref(), &detection, &Arc::default()).unwrap()
+}
+
+fn identities(detected: &Detected) -> BTreeSet<&str> {
+    detected.sightings.iter().map(|it| it.identity.as_str()).collect()
+}
+
+#[test]
+fn races_of_selected_pairs_are_found_without_the_accesses_that_are_left_out() {
+    let built = build(APART);
+    let watch = watch(&built, Optimizations::default());
+    let full = detected(&built, &watch, None, 4);
+    let of_pair = detected(&built, &watch, Some(&[["add", "look"]]), 4);
+    let all: BTreeSet<&str> = identities(&full);
+    assert!(!of_pair.sightings.is_empty());
+    assert!(identities(&of_pair).is_subset(&all) && of_pair.sightings.len() < full.sightings.len());
+    assert!(of_pair.events * 10 < full.events, "{} of {} events", of_pair.events, full.events);
+}
+
+#[test]
+fn accesses_that_meet_nobody_of_their_pair_are_left_out_after_the_first_execution() {
+    let built = build(APART);
+    let watch = watch(&built, Optimizations::default());
+    // All three functions are looked at, but `work` meets neither of the others.
+    let pairs = [["add", "look"], ["add", "work"], ["look", "work"]];
+    let once = detected(&built, &watch, Some(&pairs), 1);
+    let often = detected(&built, &watch, Some(&pairs), 5);
+    assert_eq!(identities(&once), identities(&often));
+    assert!(often.events < 2 * once.events, "{} events, then {}", once.events, often.events);
+}
+
+#[test]
+fn an_input_in_which_no_pair_meets_is_examined_once() {
+    let built = build(APART);
+    let watch = watch(&built, Optimizations::default());
+    let apart = detected(&built, &watch, Some(&[["add", "work"]]), 10);
+    let meets = detected(&built, &watch, Some(&[["add", "look"]]), 10);
+    assert!(apart.executions < 5, "{} executions", apart.executions);
+    assert!(meets.executions >= 10);
 }

@@ -10,16 +10,17 @@ const CALL: u8 = 0xe8;
 const JUMP: u8 = 0xe9;
 const CALL_THROUGH: [u8; 2] = [0xff, 0x15];
 
-/// Replaces the calls that the driver has named. Called before any code of the program runs.
-pub fn apply(shared: &Shared) {
+/// Replaces the calls that the driver has named since so many were replaced; returns how many are now. Called where none of them is in progress:
+/// before any code of the program runs, and at the snapshot.
+pub fn apply(shared: &Shared, done: u64) -> u64 {
     let count = shared.control().quiet;
-    if count == 0 {
-        return;
+    if count <= done {
+        return done;
     }
     let program = Program::look();
     let code = program.code.clone();
     protect(&code, libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC);
-    for place in (0..count).filter_map(|index| shared.quiet(index)) {
+    for place in (done..count).filter_map(|index| shared.quiet(index)) {
         let address = program.bias + place as usize;
         if code.contains(&address) && code.contains(&(address + 6)) {
             // SAFETY: within the program's code, which is writable now and not running yet.
@@ -27,6 +28,7 @@ pub fn apply(shared: &Shared) {
         }
     }
     protect(&code, libc::PROT_READ | libc::PROT_EXEC);
+    count
 }
 
 /// # Safety

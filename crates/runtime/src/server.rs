@@ -34,7 +34,7 @@ pub fn connect() {
         engine::init(shared, main);
         engine().world.stacks = stack.0..stack.1;
         engine().world.libraries = crate::libraries::Libraries::look();
-        crate::quiet::apply(&shared);
+        engine().world.quieted = crate::quiet::apply(&shared, 0);
         if shared.control().plan.flags & flags::CALLS != 0 {
             crate::calls::begin(shared.control().quiet == 0);
         }
@@ -182,6 +182,7 @@ pub fn snapshot() {
             }
             engine.world.learned += 1;
         }
+        engine.world.quieted = crate::quiet::apply(&engine.shared, engine.world.quieted);
         threads::fill_pool(control.plan.pool as usize);
         files.iter().for_each(OpenFile::restore);
         control.status = Status::Running as u32;

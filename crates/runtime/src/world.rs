@@ -78,4 +78,6 @@ pub struct World {
     pub order_slot: u32,
     /// Learned records already taken in.
     pub learned: u64,
+    /// Announcements already taken out of the program's code.
+    pub quieted: u64,
 }

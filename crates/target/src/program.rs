@@ -5,6 +5,7 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use object::elf::{DT_NEEDED, EM_X86_64, FileHeader64};
 use object::read::elf::{ElfFile, FileHeader as _};
@@ -30,6 +31,8 @@ pub struct Program {
     pub folder: Option<PathBuf>,
     /// Announcements in its code that are not wanted, by their addresses in the executable file.
     pub quiet: Arc<Vec<u64>>,
+    /// How long its start-up code may take before the first thread; none is a minute.
+    pub start_limit: Option<Duration>,
 }
 
 impl Program {

@@ -26,7 +26,7 @@ use crate::runtime_library::RuntimeLibrary;
 use crate::server_error::{RunError, StartError};
 use crate::steering::Copies;
 
-/// How long start-up code may take before the first thread.
+/// How long start-up code may take before the first thread, unless the program says otherwise.
 const START_LIMIT: Duration = Duration::from_secs(60);
 
 /// How often a wait looks whether it shall end.
@@ -99,19 +99,17 @@ impl Server {
             flags: options.flags,
             pool: 0,
         };
-        memory.control_mut().quiet = program.quiet.len() as u64;
-        let area = memory.layout().quiet;
-        // SAFETY: the quiet area holds addresses.
-        if !unsafe { memory.write(area, 0, &program.quiet) } {
+        if !quieten(&mut memory, &program.quiet) {
             return Err(StartError::Resources(std::io::ErrorKind::FileTooLarge.into()));
         }
         let Launched { mut process, requests, replies, output, stdin } =
             launch(program, &library, memory.descriptor())
                 .map_err(|source| StartError::Launch { name: program.name.clone(), source })?;
         let mut replies = Replies::new(replies);
-        let deadline = Instant::now() + START_LIMIT;
+        let limit = program.start_limit.unwrap_or(START_LIMIT);
+        let deadline = Instant::now() + limit;
         let answer = loop {
-            let answer = replies.wait(&process, LOOK).map_err(StartError::Resources)?;
+            let answer = replies.wait(&process, LOOK.min(limit)).map_err(StartError::Resources)?;
             if options.stopped() {
                 return Err(StartError::Stopped);
             }
@@ -122,7 +120,7 @@ impl Server {
         match answer {
             Answer::Reply { news: News::Serving, .. } => {}
             Answer::Silence => {
-                let (name, seconds) = (program.name.clone(), START_LIMIT.as_secs());
+                let (name, seconds) = (program.name.clone(), limit.as_secs_f64());
                 return Err(StartError::TooSlow { name, seconds, output: output.tail() });
             }
             Answer::Reply { .. } | Answer::Ended => {
@@ -190,6 +188,12 @@ impl Server {
         unsafe { self.memory.write(area, self.learned, &records[..room]) };
         self.learned += room as u64;
         self.memory.control_mut().learned_in = self.learned;
+    }
+
+    /// Takes further announcements out of the program's code, by their places in the executable's file, from the next execution on. If there
+    /// are more than can be told, all stay.
+    pub fn quieten(&mut self, places: &[u64]) {
+        quieten(&mut self.memory, places);
     }
 
     /// How many threads the server is to have ready before it makes a copy.
@@ -393,4 +397,15 @@ impl Server {
             Err(error) => RunError::System(error),
         }
     }
+}
+
+/// Names calls that need not be announced; says whether there was room.
+fn quieten(memory: &mut Memory, places: &[u64]) -> bool {
+    let (area, count) = (memory.layout().quiet, memory.control().quiet);
+    // SAFETY: the quiet area holds addresses.
+    let fits = unsafe { memory.write(area, count, places) };
+    if fits {
+        memory.control_mut().quiet = count + places.len() as u64;
+    }
+    fits
 }

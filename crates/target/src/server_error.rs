@@ -103,7 +103,7 @@ pub enum StartError {
         /// The program.
         name: String,
         /// How long it was given.
-        seconds: u64,
+        seconds: f64,
         /// The last lines it wrote.
         output: String,
     },

@@ -129,6 +129,15 @@ fn a_program_that_never_starts_a_thread_is_told_apart_from_one_that_fails_first(
 }
 
 #[test]
+fn start_up_code_is_given_as_long_as_the_program_says() {
+    let built = build("for (;;) { __asm__ volatile(\"\"); } return 0;");
+    let program = Program { start_limit: Some(Duration::from_millis(50)), ..built.program.clone() };
+    let error = Server::start(&program, &options()).err().unwrap();
+    assert!(matches!(&error, StartError::TooSlow { .. }), "{error}");
+    assert!(error.to_string().contains("within 0.05 s"), "{error}");
+}
+
+#[test]
 fn dropping_a_server_ends_its_processes() {
     // What getpid says is virtual.
     let built = build(

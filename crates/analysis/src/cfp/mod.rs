@@ -15,7 +15,7 @@ mod select;
 pub use inherit::inherit;
 pub use instances::{Calls, Hold, Instance, concurrent_pairs};
 pub use order_clocks::OrderClocks;
-pub use select::{Selected, select};
+pub use select::{Selected, functions_of, select};
 
 /// A function, by the address where it begins.
 pub type Function = u64;

@@ -9,8 +9,21 @@ use super::{Function, FunctionPair};
 pub struct Selected {
     /// Its place in the list of inputs.
     pub input: usize,
-    /// The functions of the pairs that no input selected before it shows.
-    pub functions: BTreeSet<Function>,
+    /// The pairs that no input selected before it shows, and what else it shows among their functions: another input may come another way
+    /// through them.
+    pub pairs: BTreeSet<FunctionPair>,
+}
+
+impl Selected {
+    /// The functions of these pairs: the ones to look at under this input.
+    pub fn functions(&self) -> BTreeSet<Function> {
+        functions_of(&self.pairs)
+    }
+}
+
+/// The functions of pairs.
+pub fn functions_of(pairs: &BTreeSet<FunctionPair>) -> BTreeSet<Function> {
+    pairs.iter().flat_map(|pair| pair.functions()).collect()
 }
 
 /// Takes the input with the most pairs, then again and again the one with the most pairs that are still missing (the first of equals), until
@@ -24,10 +37,12 @@ pub fn select(pairs_of_inputs: &[BTreeSet<FunctionPair>]) -> Vec<Selected> {
         };
         let best = pairs_of_inputs.iter().enumerate().map(adds).max();
         let Some((_, std::cmp::Reverse(input))) = best else { break };
-        let news: Vec<FunctionPair> = pairs_of_inputs[input].intersection(&missing).copied().collect();
-        let functions = news.iter().flat_map(|pair| pair.functions()).collect();
-        missing.retain(|pair| !pairs_of_inputs[input].contains(pair));
-        selected.push(Selected { input, functions });
+        let news: BTreeSet<FunctionPair> = pairs_of_inputs[input].intersection(&missing).copied().collect();
+        missing.retain(|pair| !news.contains(pair));
+        let functions = functions_of(&news);
+        let is_among = |pair: &&FunctionPair| pair.functions().iter().all(|it| functions.contains(it));
+        let pairs = pairs_of_inputs[input].iter().filter(is_among).copied().collect();
+        selected.push(Selected { input, pairs });
     }
     selected
 }

@@ -252,7 +252,7 @@ fn input_report(suite: &Suite<'_>, results: &Results, input: usize) -> InputRepo
         selected: suite.args.full || selected.is_some(),
         functions_selected: match selected {
             _ if suite.args.full => executed,
-            selected => selected.map_or(0, |it| it.functions.len() as u64),
+            selected => selected.map_or(0, |it| it.functions().len() as u64),
         },
         functions_executed: executed,
         outcome: word.to_string(),

@@ -7,9 +7,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use threadbare_explore::suite::{Source, SuiteFile};
 use threadbare_target::{Program, resolve};
 
-use super::file::{Source, SuiteFile};
 use crate::error::CliError;
 
 /// How often it is looked whether a command has ended.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use threadbare_analysis::Key;
 use threadbare_explore::suite::drive_to_happen;
 use threadbare_explore::{Check, Examined, Found, Met, Options};
 use threadbare_report::{FindingText, finding_text};
@@ -58,15 +59,22 @@ pub fn drive(suite: &Suite<'_>, wanted: &Wanted) -> Result<DrivenRecord, CliErro
     let result = drive_to_happen(program, findings, &options, &|_| {}, &suite.stop)?;
     let conditions = Conditions::of(&options, program);
     let head = hunt::schedule_head(program, suite.file.cflags.clone(), &conditions, &options);
+    // What time did not suffice for is tried again the next time, and told as predicted until then.
+    let is_untried = |key: &Key| result.untried.contains(key);
+    let untried: BTreeSet<String> =
+        identities.iter().filter(|(key, _)| is_untried(key)).map(|(_, identity)| identity.clone()).collect();
     let identity = |examined: &Examined| {
         let key = examined.finding.key();
+        if is_untried(&key) {
+            return None;
+        }
         identities.iter().find(|(known, _)| *known == key).map(|(_, identity)| identity.clone())
     };
     let mut stage = Stage::set(program, &conditions)?;
     let told = tell_all(suite, &result, &identity, stage.symbols(), &head)?;
     Ok(DrivenRecord {
         input: suite.ids[input].0.clone(),
-        identities: wanted.identities.iter().cloned().collect(),
+        identities: wanted.identities.difference(&untried).cloned().collect(),
         findings: told,
         failures: keep_failures(suite, &result, &mut stage, &head)?,
         executions: result.executions,

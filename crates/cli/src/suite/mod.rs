@@ -3,7 +3,6 @@
 mod account;
 mod build;
 mod drive;
-mod file;
 mod record;
 mod store;
 mod tally;
@@ -146,16 +145,16 @@ fn select_inputs(results: &mut Results) {
 fn detect_all(suite: &Suite<'_>, results: &mut Results) -> Result<(), CliError> {
     let mut tasks: Vec<Task> = Vec::new();
     if !suite.args.full {
-        let task = |it: &Selected| Task { input: it.input, functions: Some(it.functions.clone()) };
+        let task = |it: &Selected| Task { input: it.input, pairs: Some(it.pairs.clone()) };
         tasks.extend(results.selected.iter().map(task));
     }
     if suite.args.full || suite.args.against_full {
-        tasks.extend(results.measured.keys().map(|input| Task { input: *input, functions: None }));
+        tasks.extend(results.measured.keys().map(|input| Task { input: *input, pairs: None }));
     }
     let mut missing = Vec::new();
     for task in tasks {
         let id = &suite.ids[task.input];
-        match suite.store.detected(id, &suite.detection(task.input), task.functions.as_ref()) {
+        match suite.store.detected(id, &suite.detection(task.input), task.pairs.as_ref()) {
             Some(record) => {
                 results.known[1] += 1;
                 insert(results, &task, record);
@@ -183,7 +182,7 @@ fn detect_all(suite: &Suite<'_>, results: &mut Results) -> Result<(), CliError> 
 }
 
 fn insert(results: &mut Results, task: &Task, record: DetectedRecord) {
-    let records = if task.functions.is_some() { &mut results.guided } else { &mut results.full };
+    let records = if task.pairs.is_some() { &mut results.guided } else { &mut results.full };
     records.insert(task.input, record);
 }
 
@@ -238,7 +237,7 @@ fn wanted(suite: &Suite<'_>, results: &Results) -> Vec<Wanted> {
             .get(&input)
             .is_none_or(|it| !it.single_threaded && it.outcome.failure() != Some(FailureKind::Hang));
         if !identities.is_empty() || is_new_failure && !was_driven && is_worth_it {
-            let task = Task { input, functions: record.functions.clone() };
+            let task = Task { input, pairs: record.pairs() };
             wanted.push(Wanted { task, is_whole: record.unguided, identities });
         }
     }

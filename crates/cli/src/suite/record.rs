@@ -87,8 +87,8 @@ impl MeasuredRecord {
 /// What was found under an input.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DetectedRecord {
-    /// The functions that were looked at; none for all.
-    pub functions: Option<BTreeSet<Function>>,
+    /// The pairs that were looked for; none for all that there is.
+    pub pairs: Option<Vec<[Function; 2]>>,
     /// The findings, surest first.
     pub findings: Vec<FoundRecord>,
     /// Steps shown to the detectors.
@@ -114,12 +114,12 @@ pub struct DetectedRecord {
 impl DetectedRecord {
     /// The record of what was detected, with its findings in words.
     pub fn of(
-        functions: Option<BTreeSet<Function>>,
+        pairs: Option<&BTreeSet<FunctionPair>>,
         findings: Vec<FoundRecord>,
         detected: &Detected,
     ) -> DetectedRecord {
         DetectedRecord {
-            functions,
+            pairs: pairs.map(|pairs| pairs.iter().map(|pair| pair.functions()).collect()),
             findings,
             events: detected.events,
             executions: detected.executions,
@@ -131,6 +131,12 @@ impl DetectedRecord {
             races_s: detected.races.as_secs_f64(),
             atomicity_s: detected.atomicity.as_secs_f64(),
         }
+    }
+
+    /// The pairs as a set.
+    pub fn pairs(&self) -> Option<BTreeSet<FunctionPair>> {
+        let pairs = self.pairs.as_ref()?.iter();
+        Some(pairs.map(|[one, other]| FunctionPair::of(*one, *other)).collect())
     }
 
     /// Seconds that all of it took.

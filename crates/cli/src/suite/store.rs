@@ -6,17 +6,16 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use threadbare_analysis::cfp::Function;
-use threadbare_explore::suite::{Detection, Optimizations};
+use threadbare_analysis::cfp::FunctionPair;
+use threadbare_explore::suite::{Detection, Input, Optimizations};
 use threadbare_target::fingerprint_of;
 
-use super::file::Input;
 use super::record::{DetectedRecord, DrivenRecord, MeasuredRecord};
 use crate::error::CliError;
 use crate::output;
 
 /// The version of the records; others are not read.
-const VERSION: &str = "1";
+const VERSION: &str = "2";
 
 /// The records of one executable.
 pub struct Store {
@@ -87,24 +86,23 @@ impl Store {
         format!("detected-{}-{}-", id.0, fingerprint_of([VERSION.as_bytes(), how.as_bytes()]))
     }
 
-    /// What was found under an input when at least these functions were looked at; none stands for all of them.
+    /// What was found under an input when at least these pairs were looked for; none stands for all that there is.
     pub fn detected(
         &self,
         id: &InputId,
         detection: &Detection,
-        functions: Option<&BTreeSet<Function>>,
+        pairs: Option<&BTreeSet<FunctionPair>>,
     ) -> Option<DetectedRecord> {
         let prefix = Store::detected_prefix(id, detection);
         let mut records: Vec<DetectedRecord> =
             self.files(&prefix).iter().filter_map(|path| read(path)).collect();
-        if let Some(same) = records.iter().position(|record| record.functions.as_ref() == functions) {
+        if let Some(same) = records.iter().position(|record| record.pairs().as_ref() == pairs) {
             return Some(records.swap_remove(same));
         }
         // What was looked at for another selection may do, but looking at everything is another measurement.
-        let functions = functions?;
-        let covers =
-            |record: &DetectedRecord| record.functions.as_ref().is_some_and(|it| it.is_superset(functions));
-        records.into_iter().filter(covers).min_by_key(|record| record.functions.as_ref().map(BTreeSet::len))
+        let pairs = pairs?;
+        let covers = |record: &DetectedRecord| record.pairs().is_some_and(|it| it.is_superset(pairs));
+        records.into_iter().filter(covers).min_by_key(|record| record.pairs.as_ref().map(Vec::len))
     }
 
     /// Keeps what was found.
@@ -114,12 +112,9 @@ impl Store {
         detection: &Detection,
         record: &DetectedRecord,
     ) -> Result<(), CliError> {
-        let functions = format!("{:?}", record.functions);
-        let name = format!(
-            "{}{}.json",
-            Store::detected_prefix(id, detection),
-            fingerprint_of([functions.as_bytes()])
-        );
+        let pairs = format!("{:?}", record.pairs);
+        let name =
+            format!("{}{}.json", Store::detected_prefix(id, detection), fingerprint_of([pairs.as_bytes()]));
         write(&self.folder.join(name), record)
     }
 
@@ -175,6 +170,7 @@ mod tests {
             files: vec!["data".into()],
             env: BTreeMap::new(),
             stall: Duration::from_secs(1),
+            start_limit: None,
         }
     }
 
@@ -198,7 +194,7 @@ mod tests {
         let store = Store::open(folder.path(), "00ff").expect("a store");
         let (id, detection) = (InputId("1".into()), Detection::default());
         let record = DetectedRecord {
-            functions: Some([1, 2, 3].into()),
+            pairs: Some(vec![[1, 2], [2, 3], [3, 3]]),
             findings: Vec::new(),
             events: 7,
             executions: 1,
@@ -211,10 +207,13 @@ mod tests {
             atomicity_s: 0.0,
         };
         store.keep_detected(&id, &detection, &record).expect("written");
-        let found =
-            |functions: Option<&BTreeSet<Function>>| store.detected(&id, &detection, functions).is_some();
-        assert!(found(Some(&[1, 3].into())) && found(Some(&[1, 2, 3].into())));
-        assert!(!found(Some(&[1, 4].into())) && !found(None));
-        assert!(store.detected(&id, &Detection { seed: 2, ..detection }, Some(&[1].into())).is_none());
+        let set =
+            |pairs: &[[u64; 2]]| pairs.iter().map(|[one, other]| FunctionPair::of(*one, *other)).collect();
+        let found = |pairs: &[[u64; 2]]| store.detected(&id, &detection, Some(&set(pairs))).is_some();
+        assert!(found(&[[2, 1], [3, 3]]) && found(&[[1, 2], [2, 3], [3, 3]]));
+        assert!(!found(&[[1, 3]]) && !found(&[[1, 2], [1, 4]]));
+        assert!(store.detected(&id, &detection, None).is_none());
+        let other = Detection { seed: 2, ..detection };
+        assert!(store.detected(&id, &other, Some(&set(&[[1, 2]]))).is_none());
     }
 }

@@ -19,7 +19,7 @@ pub fn against(results: &Results, only: Only) -> Option<FullReport> {
         |records: &BTreeMap<usize, DetectedRecord>| records.values().map(|it| it.events).sum::<u64>();
     let (full, guided) = (events(&results.full), events(&results.guided));
     let executed = results.measured.values().map(|it| it.executed.len() as u64).sum();
-    let selected = results.selected.iter().map(|it| it.functions.len() as u64).sum();
+    let selected = results.selected.iter().map(|it| it.functions().len() as u64).sum();
     Some(FullReport {
         races: only.races().then(|| kind(results, "race")),
         atomicity: only.atomicity().then(|| kind(results, "atomicity")),

@@ -7,37 +7,57 @@ use super::account::Account;
 use super::work::Suite;
 use crate::output;
 
+/// A line for each finding, failure and input that could not be run, and one for what it all came to.
+fn headlines(suite: &Suite<'_>, results: &Results, account: &Account) -> String {
+    let mut text = account.findings.headlines();
+    account.failures.iter().for_each(|failure| text.push_str(&failure_line(failure)));
+    text.push_str(&troubles(suite, results));
+    text.push_str(&summary(suite, account));
+    text
+}
+
 /// Findings, failures, the table of inputs, and what it all came to.
 pub fn words(suite: &Suite<'_>, results: &Results, account: &Account) -> String {
     let args = suite.args;
+    if args.quiet {
+        return headlines(suite, results, account);
+    }
     let mut text = account.findings.words(args.verbose, "--verbose");
     if account.findings.lack_lines() {
         text.push_str("No source line is known: compile with `-g`, and do not strip the program.\n\n");
     }
     account.failures.iter().for_each(|failure| text.push_str(&failure_words(failure)));
-    if let Some(report) = account.report.suite.as_ref().filter(|_| !args.quiet) {
+    if let Some(report) = account.report.suite.as_ref() {
         text.push_str(&suite_table(report));
         text.push('\n');
     }
     text.push_str(&coverage(suite, results, account));
-    for (input, why) in &results.troubles {
-        text.push_str(&format!("Input `{}` could not be run: {why}\n", suite.name(*input)));
-    }
+    text.push_str(&troubles(suite, results));
     text.push_str(&hindrances(suite, results));
     text.push_str(&what_was_done(suite, results));
+    text.push_str(&summary(suite, account));
+    text
+}
+
+fn troubles(suite: &Suite<'_>, results: &Results) -> String {
+    let line =
+        |(input, why): (&usize, &String)| format!("Input `{}` could not be run: {why}\n", suite.name(*input));
+    results.troubles.iter().map(line).collect()
+}
+
+fn summary(suite: &Suite<'_>, account: &Account) -> String {
     let silenced = match account.findings.silenced {
         0 => String::new(),
         silenced => format!(", {silenced} silenced"),
     };
-    text.push_str(&format!(
+    format!(
         "{}{silenced} and {} in {}: {}, {:.2} s.\n",
         counted(account.findings.len(), "finding"),
         counted(account.failures.len(), "failure"),
         account.report.program,
         counted(suite.ids.len(), "input"),
         account.report.elapsed_s
-    ));
-    text
+    )
 }
 
 fn counted(number: usize, what: &str) -> String {
@@ -48,10 +68,14 @@ fn counted(number: usize, what: &str) -> String {
     }
 }
 
-fn failure_words(failure: &FailureReport) -> String {
+fn failure_line(failure: &FailureReport) -> String {
     let site = failure.site.as_ref().map_or_else(String::new, |site| format!(" at {site}"));
     let plural = if failure.inputs.len() == 1 { "" } else { "s" };
-    let mut text = format!("Failure: {}{site} (input{plural} {})\n", failure.kind, failure.inputs.join(", "));
+    format!("Failure: {}{site} (input{plural} {})\n", failure.kind, failure.inputs.join(", "))
+}
+
+fn failure_words(failure: &FailureReport) -> String {
+    let mut text = failure_line(failure);
     for line in failure.message.lines() {
         text.push_str(&format!("   {line}\n"));
     }

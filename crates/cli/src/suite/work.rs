@@ -7,15 +7,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 
-use threadbare_analysis::cfp::Function;
+use threadbare_analysis::cfp::FunctionPair;
 use threadbare_code::Code;
 use threadbare_explore::is_suspicion;
-use threadbare_explore::suite::{Detected, Detection, Optimizations, Terms, Watch, detect, measure};
+use threadbare_explore::suite::{
+    Detected, Detection, Optimizations, SuiteFile, Terms, Watch, detect, measure,
+};
 use threadbare_report::finding_text;
 use threadbare_target::{Program, Symbols, fingerprint};
 
 use super::build;
-use super::file::SuiteFile;
 use super::record::{DetectedRecord, FoundRecord, MeasuredRecord, TextRecord};
 use super::store::{InputId, Store};
 use crate::error::CliError;
@@ -40,12 +41,12 @@ pub struct Suite<'a> {
     pub stop: Arc<AtomicBool>,
 }
 
-/// Under one input, the functions to look at; none for all.
+/// Under one input, the pairs of functions to look for; none for all that there is.
 pub struct Task {
     /// The place of the input.
     pub input: usize,
-    /// The functions.
-    pub functions: Option<BTreeSet<Function>>,
+    /// The pairs.
+    pub pairs: Option<BTreeSet<FunctionPair>>,
 }
 
 impl<'a> Suite<'a> {
@@ -74,6 +75,7 @@ impl<'a> Suite<'a> {
                 stdin,
                 env: input.env.clone().into_iter().collect(),
                 folder: Some(folder.clone()),
+                start_limit: input.start_limit,
                 ..program.clone()
             });
             suite.ids.push(id);
@@ -112,17 +114,17 @@ impl<'a> Suite<'a> {
 
     /// Looks for findings under an input. One that waits for memory to change is looked at as a whole.
     pub fn look(&self, task: &Task, is_whole: bool) -> Result<Detected, CliError> {
-        let functions = task.functions.as_ref().filter(|_| !is_whole);
+        let pairs = task.pairs.as_ref().filter(|_| !is_whole);
         let program = &self.programs[task.input];
-        let detected = detect(&self.watch, program, functions, &self.detection(task.input), &self.stop)?;
-        Ok(Detected { unguided: detected.unguided || is_whole && task.functions.is_some(), ..detected })
+        let detected = detect(&self.watch, program, pairs, &self.detection(task.input), &self.stop)?;
+        Ok(Detected { unguided: detected.unguided || is_whole && task.pairs.is_some(), ..detected })
     }
 
     /// The same, in words.
     pub fn detect(&self, task: &Task, is_whole: bool) -> Result<DetectedRecord, CliError> {
         let detected = self.look(task, is_whole)?;
         let findings = in_words(&detected);
-        Ok(DetectedRecord::of(task.functions.clone(), findings, &detected))
+        Ok(DetectedRecord::of(task.pairs.as_ref(), findings, &detected))
     }
 
     /// The name of an input.

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use threadbare_analysis::cfp::Function;
+use threadbare_analysis::cfp::{FunctionPair, functions_of};
 use threadbare_analysis::{Atomicity, Detector, Finding, FindingSet, Hybrid, Key};
 use threadbare_sched::{PolicyKind, PolicySpec, Rng};
 use threadbare_target::{Execution, Modules, Program, RunError, Script, Server, ServerOptions};
 use threadbare_trace::{Event, EventKind, Outcome};
 
 use super::identity::identity;
+use super::meet::meeting;
 use super::terms::Terms;
 use super::watch::Watch;
 use super::{early, is_hang};
@@ -47,7 +48,7 @@ pub struct Detection {
 
 impl Default for Detection {
     fn default() -> Detection {
-        Detection { races: true, atomicity: true, runs: 1, seed: 1, terms: Terms::default() }
+        Detection { races: true, atomicity: true, runs: 10, seed: 1, terms: Terms::default() }
     }
 }
 
@@ -89,16 +90,18 @@ pub struct Detected {
     pub atomicity: Duration,
 }
 
-/// Examines executions of a program under one input; `selected` are the functions to look at, or none for all.
+/// Examines executions of a program under one input; `selected` are the pairs to look for, or none for all that there is. Only their functions
+/// are looked at, and once an execution was examined, only what can meet in them; if that is nothing, one execution is enough.
 pub fn detect(
     watch: &Watch,
     program: &Program,
-    selected: Option<&BTreeSet<Function>>,
+    selected: Option<&BTreeSet<FunctionPair>>,
     detection: &Detection,
     stop: &Arc<AtomicBool>,
 ) -> Result<Detected, ExploreError> {
     let begin = Instant::now();
-    let quiet = selected.map_or_else(Arc::default, |selected| watch.quiet_outside(selected));
+    let functions = selected.map(functions_of);
+    let quiet = functions.as_ref().map_or_else(Arc::default, |functions| watch.quiet_outside(functions));
     let program = Program { quiet, ..program.clone() };
     let options = ServerOptions {
         max_steps: detection.terms.max_steps,
@@ -121,14 +124,15 @@ pub fn detect(
     };
     match Server::start(&program, &options) {
         Ok(server) => {
-            let left_out = selected.map_or_else(Vec::new, |selected| {
-                let bias = server.modules().all().first().map_or(0, |executable| executable.bias);
-                watch.outside(selected, bias)
-            });
+            let bias = server.modules().all().first().map_or(0, |executable| executable.bias);
+            let left_out = functions.map_or_else(Vec::new, |functions| watch.outside(&functions, bias));
             detected.modules = server.modules().clone();
             let mut detecting = Detecting {
                 server,
                 detection,
+                watch,
+                bias,
+                selected,
                 left_out,
                 known: 0,
                 set: FindingSet::default(),
@@ -154,6 +158,11 @@ type Shown = HashMap<Key, Rc<Execution>>;
 struct Detecting<'a> {
     server: Server,
     detection: &'a Detection,
+    watch: &'a Watch,
+    /// What is added to the addresses in the executable.
+    bias: u64,
+    /// The pairs to look for.
+    selected: Option<&'a BTreeSet<FunctionPair>>,
     /// Where functions lie that were not selected, by address.
     left_out: Vec<Range<u64>>,
     /// How many places are known to be shared.
@@ -187,6 +196,14 @@ impl Detecting<'_> {
             // Each hang costs all the time that a hang takes.
             if is_hang(&run.outcome) {
                 break;
+            }
+            if let (0, Some(pairs)) = (number, self.selected) {
+                let seen = self.seen(&run.events).map(|(_, event)| event);
+                let meeting = meeting(seen, self.watch.code(), self.bias, pairs);
+                if !meeting.any {
+                    break;
+                }
+                self.server.quieten(&meeting.apart);
             }
         }
         let modules = &detected.modules;

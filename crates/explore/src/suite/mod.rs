@@ -3,15 +3,18 @@
 
 mod detect;
 mod early;
+mod file;
 mod happen;
 mod identity;
 mod measure;
+mod meet;
 mod terms;
 mod watch;
 
 use threadbare_trace::{FailureKind, Outcome};
 
 pub use detect::{Detected, Detection, Sighting, detect};
+pub use file::{Input, Source, SuiteFile, SuiteFileError};
 pub use happen::drive_to_happen;
 pub use measure::{Measured, measure};
 pub use terms::Terms;

@@ -6,7 +6,26 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::error::CliError;
+/// Why there is no suite.
+#[derive(Debug, thiserror::Error)]
+pub enum SuiteFileError {
+    /// The file could not be read.
+    #[error("`{}` cannot be read: {source}; check the path", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// It makes no sense.
+    #[error("`{}` is no suite: {problem}", path.display())]
+    Senseless {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, and what to do.
+        problem: String,
+    },
+}
 
 /// How long an input may go without a step where it does not say so itself.
 const STALL: f64 = 10.0;
@@ -55,6 +74,8 @@ pub struct Input {
     pub env: BTreeMap<String, String>,
     /// How long it may go without a step.
     pub stall: Duration,
+    /// How long it may take to start its first thread, if it says so.
+    pub start_limit: Option<Duration>,
 }
 
 #[derive(Deserialize)]
@@ -84,14 +105,15 @@ struct InputTable {
 
 impl SuiteFile {
     /// Reads a suite file and checks all that can be checked without running anything.
-    pub fn read(path: &Path) -> Result<SuiteFile, CliError> {
-        let failed = |source| CliError::Read { path: path.to_path_buf(), source };
+    pub fn read(path: &Path) -> Result<SuiteFile, SuiteFileError> {
+        let failed = |source| SuiteFileError::Unreadable { path: path.to_path_buf(), source };
         let text = std::fs::read_to_string(path).map_err(failed)?;
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
             _ => PathBuf::from("."),
         };
-        parse(&text, folder).map_err(|problem| CliError::Suite { path: path.to_path_buf(), problem })
+        parse(&text, folder)
+            .map_err(|problem| SuiteFileError::Senseless { path: path.to_path_buf(), problem })
     }
 }
 
@@ -156,7 +178,8 @@ fn check(input: InputTable, folder: &Path) -> Result<Input, String> {
     if !(seconds > 0.0 && seconds <= LONGEST) {
         return Err(format!("input `{name}`: `timeout_s` has to be above 0 and at most {LONGEST}"));
     }
-    Ok(Input { name, args, stdin, files, env, stall: Duration::from_secs_f64(seconds) })
+    let start_limit = timeout_s.map(Duration::from_secs_f64);
+    Ok(Input { name, args, stdin, files, env, stall: Duration::from_secs_f64(seconds), start_limit })
 }
 
 #[cfg(test)]
