@@ -5,7 +5,7 @@ mod support;
 
 use support::{Desk, repository};
 
-/// Not `mcr`: what it works out does not know that a thread stands still while its handler runs.
+/// Not `mcr`: executions do not follow what it works out for handlers.
 const STRATEGIES: [&str; 9] = ["random", "pct", "pos", "surw", "ars", "pcr", "tsa", "dfs", "map-random"];
 const FAULTY: [&str; 3] = ["half_record", "lock_in_handler", "late_timeout"];
 

@@ -155,6 +155,14 @@ pub struct Fiber {
     pub wait: Option<*const dyn Waitable>,
     /// The wait may also end by time.
     pub timed: bool,
+    /// The handler that has to return before it goes on.
+    pub interrupted_by: Option<ThreadId>,
+    /// A handler to be run where it stands, before it goes on.
+    pub to_deliver: Option<ThreadId>,
+    /// A handler ended the wait.
+    pub broken_off: bool,
+    /// For the handler of a signal: which, and where it runs.
+    pub interrupt: Option<Box<Interrupt>>,
     /// The access it is about to make is to something volatile.
     pub volatile_access: bool,
     /// Fruitless re-reads in a row.
@@ -170,20 +178,12 @@ pub struct Fiber {
     pub cleanups: Vec<*mut c_void>,
     /// Functions to run when the thread ends, last first.
     pub at_exit: Vec<ExitFunction>,
-    /// For the handler of a signal: which, and where it runs.
-    pub interrupt: Option<Box<Interrupt>>,
     /// For the handler of a signal: the part of its thread's stack that is its own.
     pub own_stack: (usize, usize),
     /// Handlers that run on this thread's stack, innermost last.
     pub handlers: Vec<ThreadId>,
-    /// The handler that has to return before it goes on.
-    pub interrupted_by: Option<ThreadId>,
-    /// A handler to be run where it stands, before it goes on.
-    pub to_deliver: Option<ThreadId>,
     /// It had to wait when a handler interrupted it.
     pub was_blocked: bool,
-    /// A handler ended the wait.
-    pub broken_off: bool,
     /// Signals sent before executions begin, and blocked then; a bit each.
     pub early_signals: u64,
     /// Signals the thread has blocked, a bit each.

@@ -27,7 +27,14 @@ impl Engine {
     }
 
     /// If this is a signal that has not been delivered yet: whom its handler would interrupt now.
+    #[inline]
     pub(crate) fn interrupted_by(&mut self, id: ThreadId) -> Option<*mut Fiber> {
+        // Most threads are threads proper, and are not to pay for the others.
+        if self.world.signals.pending == 0 { None } else { self.whom_to_interrupt(id) }
+    }
+
+    #[cold]
+    fn whom_to_interrupt(&mut self, id: ThreadId) -> Option<*mut Fiber> {
         let interrupt = self.fibers[id.index()].interrupt.as_ref().filter(|interrupt| !interrupt.began)?;
         let host = interrupt.host_now()?;
         let innermost = self.fibers[host.index()].handlers.last().copied().unwrap_or(host);
@@ -36,6 +43,7 @@ impl Engine {
 
     /// Runs the handler of a signal on the stack of `below`, where this is called, and lets the policy decide
     /// who goes on then. Returns when that is `below`.
+    #[cold]
     pub(crate) fn run_handler(&mut self, id: ThreadId, below: ThreadId) {
         let interrupted = self.fiber(below);
         let host = self.fiber(interrupted.owner());
