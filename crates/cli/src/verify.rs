@@ -82,9 +82,15 @@ fn words(args: &VerifyArgs, result: &Verification, findings: &Findings, failures
             format!("{cases} for {groups}; {left} left: not exhausted (--executions and --time say when to stop).\n")
         }
     });
+    if result.sampled > 0 {
+        text.push_str(&format!(
+            "{} more by chance, since nothing is claimed.\n",
+            counted(result.sampled, "execution")
+        ));
+    }
     let (made, saved) = result.checks;
     text.push_str(&format!(
-        "{} of access-manners met, {saved} times more as before; what decides how threads go: {} nodes, {}.\n",
+        "{} of critical sections or accesses can come at the same time (seen again: {saved}); dependency graphs: {} nodes, {}.\n",
         counted(made, "pair"),
         result.graphs.nodes(),
         counted(result.graphs.guidelines() as u64, "guideline")

@@ -16,7 +16,9 @@ WHAT IS TRIED OUT
   come at the same time are brought together, and every way in which nobody can go on is tried.
 
   `exhausted` says that for this input there is no other group, no other race, no deadlock and no
-  failing assertion. It is not said if anything was left out; the warnings say what.
+  failing assertion, as long as memory is sequentially consistent and condition waits end by a
+  signal only (--spurious lets them end otherwise). It is not said if anything was left out; the
+  warnings say what, and `threadbare check` or `hunt` may still find something there.
 
 EXIT STATUS
   0  nothing was found

@@ -12,6 +12,7 @@ fn help_lists_what_works_and_nothing_else() {
         "hunt",
         "check",
         "suite",
+        "verify",
         "compare",
         "replay",
         "trace",
@@ -24,7 +25,7 @@ fn help_lists_what_works_and_nothing_else() {
     ] {
         assert!(answer.stdout.contains(word), "`{word}` is missing:\n{}", answer.stdout);
     }
-    assert!(!answer.stdout.contains("\n  verify "), "`verify` is listed");
+    assert!(!answer.stdout.contains("\n  report "), "`report` is listed");
 }
 
 #[test]

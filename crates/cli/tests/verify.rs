@@ -90,3 +90,46 @@ fn only_what_decides_something_is_varied() {
     assert_eq!(cases("blind.c", program("")), 1);
     assert!(cases("seeing.c", program("if (sum > 7) log_[8]++;")) > 2);
 }
+
+/// A program whose main and one thread run these bodies.
+fn two(main: &str, thread: &str) -> String {
+    format!(
+        "#include <assert.h>\n#include <pthread.h>\n#include <semaphore.h>\n#include <stdio.h>\n#include <string.h>\n\
+         static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\nstatic sem_t s;\nstatic int n = 1, total = 10, average;\n\
+         static char name[16] = \"a\";\n#define LOCK pthread_mutex_lock(&m)\n#define UNLOCK pthread_mutex_unlock(&m)\n\
+         static void *other(void *unused) {{ {thread} return 0; }}\n\
+         int main(void) {{ pthread_t t; sem_init(&s, 0, 1); pthread_create(&t, 0, other, 0); {main} pthread_join(t, 0); return 0; }}\n"
+    )
+}
+
+#[test]
+fn nothing_is_claimed_where_things_may_go_otherwise_unseen() {
+    let desk = Desk::new();
+    for (name, main, thread) in [
+        ("try_lock.c", "LOCK; UNLOCK;", "if (pthread_mutex_trylock(&m) == 0) UNLOCK;"),
+        ("try_wait.c", "sem_wait(&s); sem_post(&s);", "if (sem_trywait(&s) == 0) sem_post(&s);"),
+        ("library.c", "LOCK; n = name[0]; UNLOCK;", "LOCK; sprintf(name, \"%d\", n); UNLOCK;"),
+    ] {
+        desk.file(name, two(main, thread));
+        let report = desk.run(&["verify", name, "--json", "-", "--quiet"]).json();
+        assert_eq!(report["exhausted"], false, "{name}");
+        assert!(!report["warnings"].as_array().unwrap().is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn what_brings_the_program_down_without_a_branch_is_found() {
+    let desk = Desk::new();
+    for (name, main, thread) in [
+        ("divide.c", "LOCK; average = total / n; UNLOCK;", "LOCK; n--; UNLOCK; LOCK; n++; UNLOCK;"),
+        (
+            "compare.c",
+            "LOCK; int same = strcmp(name, \"a\"); UNLOCK; assert(same == 0);",
+            "LOCK; strcpy(name, \"b\"); UNLOCK; LOCK; strcpy(name, \"a\"); UNLOCK;",
+        ),
+    ] {
+        desk.file(name, two(main, thread));
+        let answer = desk.run(&["verify", name, "--json", "-", "--quiet"]);
+        assert_eq!(answer.code, Some(1), "{name}: {}", answer.stdout);
+    }
+}

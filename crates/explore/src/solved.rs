@@ -295,7 +295,7 @@ impl<R: Reasoning> Strategy for Solved<R> {
     }
 
     fn exhausted(&self) -> bool {
-        let sees_all = self.notes.lens.as_ref().is_none_or(Lens::sees_all_reads);
+        let sees_all = self.notes.lens.as_ref().is_none_or(Lens::sees_everything);
         self.phase == Phase::Done && self.reasoning.is_complete() && sees_all
     }
 

@@ -14,7 +14,7 @@ use crate::check::{Check, Examined};
 use crate::drive::Drive;
 use crate::error::ExploreError;
 use crate::happening::{happens, settle_in};
-use crate::strategy::Strategy as _;
+use crate::strategy::{Strategy, by_name};
 use crate::total::{Graphs, Total};
 
 /// The account of a verification.
@@ -34,7 +34,12 @@ pub struct Verification {
     pub graphs: Graphs,
     /// Every way that threads can go has been tried.
     pub exhausted: bool,
+    /// How many executions were made by chance because that cannot be said.
+    pub sampled: u64,
 }
+
+/// How many executions are made by chance where nothing can be claimed.
+const SAMPLES: u64 = 200;
 
 /// Tries out every way that threads can go.
 pub fn verify(
@@ -43,29 +48,27 @@ pub fn verify(
     progress: &dyn Fn(&Progress),
     stop: &Arc<AtomicBool>,
 ) -> Result<Verification, ExploreError> {
-    let mut drive = Drive::start(program, options, stop)?;
+    let mut verifying = Verifying {
+        drive: Drive::start(program, options, stop)?,
+        met: HashSet::new(),
+        checks: Checks::default(),
+    };
     let mut total = Total::new(options.seed, options.jobs, false);
-    let mut met: HashSet<Key> = HashSet::new();
-    let mut checks = Checks::default();
-    while drive.check.executions < options.executions && !drive.is_over() {
-        let plans = total.plan(drive.check.executions + 1, 1, &drive.history);
-        let Some(plan) = plans.first() else { break };
-        let Some(run) = drive.run(plan)? else { break };
-        let news = !run.discovered.is_empty();
-        total.learn(&[(plan, &run)], news, &|| drive.is_over())?;
-        // What was done to memory before it was found to be shared is not in the trace.
-        if !news {
-            checks.still_to_check(&run.events);
-            let races = races(&run).into_iter().filter(|race| met.insert(race.key()));
-            drive.check.findings.extend(races.map(|race| happened(race, &run)));
-        } else {
-            checks = Checks::default();
-        }
-        drive.tell(progress);
+    verifying.follow(&mut total, options.executions, progress)?;
+    let mut sampled = 0;
+    if !total.exhausted() {
+        // What could not be worked out may still show by chance.
+        let before = verifying.drive.check.executions;
+        let random = Options { strategy: "auto".to_string(), ..options.clone() };
+        let most = options.executions.min(before + SAMPLES);
+        verifying.follow(by_name(&random)?.as_mut(), most, progress)?;
+        sampled = verifying.drive.check.executions - before;
     }
+    let Verifying { drive, checks, .. } = verifying;
     let exhausted = total.exhausted();
     let mut check = drive.end();
-    check.warnings.extend(total.warnings());
+    let by_its_name = |warning: String| warning.replacen("total does not", "verify does not", 1);
+    check.warnings.extend(total.warnings().into_iter().map(by_its_name));
     Ok(Verification {
         check,
         test_cases: total.test_cases(),
@@ -74,7 +77,44 @@ pub fn verify(
         checks: (checks.made(), checks.saved()),
         graphs: total.graphs(),
         exhausted,
+        sampled,
     })
+}
+
+struct Verifying<'a> {
+    drive: Drive<'a>,
+    /// The races that happened.
+    met: HashSet<Key>,
+    checks: Checks,
+}
+
+impl Verifying<'_> {
+    /// Runs what a strategy plans, until there is nothing more or so many executions have been made.
+    fn follow(
+        &mut self,
+        strategy: &mut dyn Strategy,
+        most: u64,
+        progress: &dyn Fn(&Progress),
+    ) -> Result<(), ExploreError> {
+        let drive = &mut self.drive;
+        while drive.check.executions < most && !drive.is_over() {
+            let plans = strategy.plan(drive.check.executions + 1, 1, &drive.history);
+            let Some(plan) = plans.first() else { break };
+            let Some(run) = drive.run(plan)? else { break };
+            let news = !run.discovered.is_empty();
+            strategy.learn(&[(plan, &run)], news, &|| drive.is_over())?;
+            // What was done to memory before it was found to be shared is not in the trace.
+            if news {
+                self.checks = Checks::default();
+            } else {
+                self.checks.still_to_check(&run.events);
+                let races = races(&run).into_iter().filter(|race| self.met.insert(race.key()));
+                drive.check.findings.extend(races.map(|race| happened(race, &run)));
+            }
+            drive.tell(progress);
+        }
+        Ok(())
+    }
 }
 
 /// The races that happened in an execution: both accesses came at once.

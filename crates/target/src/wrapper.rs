@@ -149,6 +149,8 @@ fn instrumented(
             Family::Gcc => words.push("--param=tsan-distinguish-volatile=1".into()),
             Family::Clang => words.extend(["-mllvm".into(), "-tsan-distinguish-volatile=1".into()]),
         }
+        // Compilers would put short copies and comparisons into the code, and announce nothing of them.
+        words.extend(WRAPPED_FUNCTIONS.iter().map(|name| format!("-fno-builtin-{name}").into()));
     }
     if links {
         words.extend(link_words(library));

@@ -202,6 +202,10 @@ impl Wiring<'_> {
         if effect.writes & general(RSP) != 0 && moves_top {
             self.graph.flow_to(value, Name::Steer);
         }
+        // To divide by nothing brings the program down.
+        if matches!(it.mnemonic(), Mnemonic::Div | Mnemonic::Idiv) {
+            self.graph.flow_to(value, Name::Steer);
+        }
         for place in each(writes) {
             if effect.keeps >> place & 1 == 1 { self.blend(place, value) } else { self.write(place, value) }
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use threadbare_analysis::total::graph::DependencyGraph;
 use threadbare_analysis::total::{Location, UseDefines, branch_instances, manner_occurrences};
@@ -11,7 +12,10 @@ use threadbare_target::Execution;
 use super::{Lens, MOST_NODES};
 
 /// The longest execution that graphs are made of.
-const LONGEST: usize = 20_000;
+const LONGEST: usize = 2_000;
+
+/// The time after which no more executions are looked at.
+const LONG_ENOUGH: Duration = Duration::from_millis(500);
 
 /// The graphs of all executions, each branch and each access-manner once.
 #[derive(Default)]
@@ -30,7 +34,12 @@ impl Graphs {
         let mut branches: BTreeMap<Location, DependencyGraph> = BTreeMap::new();
         let mut manners: BTreeMap<Location, DependencyGraph> = BTreeMap::new();
         let mut affected = 0;
+        let begin = Instant::now();
         for run in lens.executions().iter().filter(|run| run.events.len() <= LONGEST) {
+            // They are for people to look at, and most of them are alike.
+            if begin.elapsed() > LONG_ENOUGH {
+                break;
+            }
             let seen = UseDefines::of(&run.events);
             let mut decided = 0;
             for branch in branch_instances(&run.events, lens) {

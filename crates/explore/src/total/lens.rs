@@ -9,11 +9,24 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use threadbare_analysis::total::DataFlow;
-use threadbare_code::{Code, Fate, Flows};
+use threadbare_code::{Call, Callee, Code, Fate, Flows};
 use threadbare_target::{Execution, Modules};
 use threadbare_trace::{Event, EventKind};
 
 use super::values::Sites;
+
+/// Functions whose answer may be another one without any step that tells why.
+const MAY_REFUSE: &[&str] = &[
+    "sem_trywait",
+    "sem_timedwait",
+    "sem_clockwait",
+    "sem_getvalue",
+    "pthread_cond_timedwait",
+    "pthread_cond_clockwait",
+    "pthread_tryjoin_np",
+    "pthread_timedjoin_np",
+    "pthread_clockjoin_np",
+];
 
 /// See the module's description.
 #[derive(Default)]
@@ -29,8 +42,8 @@ pub(crate) struct Lens {
     runs: Vec<Arc<Execution>>,
     /// Why everything matters, if that is so.
     all: BTreeSet<String>,
-    /// The compiler announces some accesses that read and write as writes only.
-    hides_reads: bool,
+    /// Why executions do not tell of everything that threads see, if that is so.
+    unseen: BTreeSet<String>,
 }
 
 /// The program's code, and where it is loaded.
@@ -76,7 +89,7 @@ impl DataFlow for Lens {
 impl Lens {
     /// The same without the executions, because they did not show all that is shared.
     pub(crate) fn without_executions(self) -> Lens {
-        Lens { code: self.code, all: self.all, ..Lens::default() }
+        Lens { code: self.code, all: self.all, unseen: self.unseen, ..Lens::default() }
     }
 
     /// The executions that have been looked at.
@@ -98,7 +111,9 @@ impl Lens {
         }
         run.events.iter().for_each(|event| self.sites.step(event));
         if let Some(code) = &self.code {
-            self.hides_reads |= self.sites.only_write().any(|site| !code.only_writes(site));
+            if self.sites.only_write().any(|site| !code.only_writes(site)) {
+                self.unseen.insert("the compiler hides some reads (gcc does not)".to_string());
+            }
             for read in self.sites.reads() {
                 self.fates.entry(read).or_insert_with(|| code.fate(read));
             }
@@ -128,23 +143,21 @@ impl Lens {
         }
     }
 
-    /// Whether executions tell of all reads.
-    pub(crate) fn sees_all_reads(&self) -> bool {
-        !self.hides_reads
+    /// Whether executions tell of everything that threads see.
+    pub(crate) fn sees_everything(&self) -> bool {
+        self.unseen.is_empty()
     }
 
     /// What the user should know.
     pub(crate) fn warning(&self) -> Option<String> {
-        let reasons: Vec<&str> = self.all.iter().map(String::as_str).collect();
-        if self.hides_reads {
-            let advice = "build it with gcc to have everything tried out";
-            return Some(format!("the compiler hides some reads, so nothing is claimed: {advice}"));
+        let list =
+            |reasons: &BTreeSet<String>| reasons.iter().map(String::as_str).collect::<Vec<_>>().join("; ");
+        if !self.unseen.is_empty() {
+            return Some(format!("nothing is claimed, because not all is seen: {}", list(&self.unseen)));
         }
-        (!reasons.is_empty()).then(|| {
-            format!(
-                "every value that threads see is taken to matter, which takes more executions: {}",
-                reasons.join("; ")
-            )
+        (!self.all.is_empty()).then(|| {
+            let reasons = list(&self.all);
+            format!("every value that threads see is taken to matter, which takes more executions: {reasons}")
         })
     }
 
@@ -155,7 +168,15 @@ impl Lens {
                 let flows = code.flows();
                 let unseen = flows.sees_all();
                 if !unseen.is_empty() {
-                    self.all.insert(format!("{} may look at any memory", unseen.join(", ")));
+                    let names = some_of(&unseen);
+                    self.all.insert(format!("{names} may look at any memory"));
+                    self.unseen.insert(format!("{names} may read or write memory without announcing it"));
+                }
+                let refusing = |call: &Call| matches!(&call.to, Callee::Import(name) if MAY_REFUSE.contains(&name.as_str()));
+                if code.functions().iter().any(|function| function.calls.iter().any(refusing)) {
+                    self.unseen.insert(
+                        "operations that are tried, or given up after a time, might go otherwise".to_string(),
+                    );
                 }
                 self.code = Some(Machine { flows, modules: Arc::clone(&run.modules) });
             }
@@ -198,5 +219,15 @@ impl Lens {
             }
         }
         (matters, followed)
+    }
+}
+
+/// Some names, and how many more there are.
+fn some_of(names: &[String]) -> String {
+    const MOST: usize = 3;
+    let told = names.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(MOST) {
+        0 => told,
+        more => format!("{told} and {more} more"),
     }
 }

@@ -183,7 +183,8 @@ fn unclear_together(action: &Action) -> Option<Doubt> {
         Read(_, value) | Write(_, value) => unknown(value, Doubt::Overlap),
         Update(_, old, _) => unknown(old, Doubt::Overlap),
         Free(_) | Renew(_) => Some(Doubt::Lifetime),
-        Refused(_) | Empty(_) | Unended(_) => Some(Doubt::Refusal),
+        // What was tried and done might have been refused.
+        Refused(_) | Empty(_) | Unended(_) | Acquire { tries: true, .. } => Some(Doubt::Refusal),
         Timeout { .. } => Some(Doubt::Time),
         Arrive(_) | Leave(..) | OnceBegin(_) | OnceEnd(_) | OnceSeen(_) => Some(Doubt::Rounds),
         Keep(Kept::Futex(_), _) => Some(Doubt::Futex),
