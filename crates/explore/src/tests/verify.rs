@@ -170,7 +170,7 @@ fn agree(seed: u64, level: &str) {
     }
     println!("{level}: {compared} programs, {claimed} exhausted, {cases} test cases, {wrong} things wrong");
     assert!(
-        compared >= PROGRAMS as usize / 2 && wrong >= compared,
+        compared >= PROGRAMS as usize / 2 && 2 * wrong >= compared,
         "{compared} programs, {wrong} things wrong"
     );
     assert_eq!(claimed as usize, compared, "nothing in these programs is beyond what can be claimed");
