@@ -8,11 +8,11 @@ use threadbare_sched::Op;
 use threadbare_trace::{EventKind, FailureKind};
 use threadbare_wire::LearnedRecord;
 
-use crate::engine::{RUNNING, WATCHED, engine};
+use crate::engine::{WATCHED, engine};
 use crate::fiber::Fiber;
 use crate::interpose::{REGISTERS, note_registers};
 use crate::shadow::{self, Cell, FREED, GRAIN_BITS, MANY, OWNER, SHARED, WRITTEN};
-use crate::{calls, heap, record};
+use crate::{heap, record};
 
 /// Reads up to eight bytes of program memory.
 ///
@@ -370,39 +370,4 @@ pub unsafe extern "C-unwind" fn __tsan_vptr_update(_place: usize, _value: usize)
         }
     }
     naked_asm!(note_registers!(), "mov rdx, [rsp]", "jmp {serve}", registers = sym REGISTERS, serve = sym serve)
-}
-
-/// A function was entered.
-///
-/// # Safety
-/// Called by instrumented code.
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn __tsan_func_entry(_pc: u64) {
-    unsafe extern "C-unwind" fn serve(pc: u64, sp: usize) {
-        let fiber = RUNNING.load(Ordering::Relaxed);
-        if !fiber.is_null() {
-            // SAFETY: the running fiber; a call has just put its return address on the stack.
-            unsafe {
-                (*fiber).enter(pc, sp);
-                if calls::are_measured() {
-                    calls::entered(*(sp as *const u64), sp);
-                }
-            }
-        }
-    }
-    naked_asm!("mov rsi, rsp", "jmp {}", sym serve)
-}
-
-/// A function is about to be left.
-#[unsafe(no_mangle)]
-pub extern "C-unwind" fn __tsan_func_exit() {
-    let fiber = RUNNING.load(Ordering::Relaxed);
-    if !fiber.is_null() {
-        // SAFETY: the running fiber.
-        unsafe { (*fiber).leave() };
-        if calls::are_measured() {
-            calls::left();
-        }
-    }
 }

@@ -268,14 +268,6 @@ impl Fiber {
         self.stack.0..self.stack.1
     }
 
-    /// Has every access come to the runtime: what is compared with cells is what no cell holds.
-    pub fn owns_nothing(&mut self) {
-        const NOBODYS: Cell = shadow::WRITTEN | shadow::MANY | shadow::SHARED | shadow::FREED;
-        let one = u32::from(NOBODYS);
-        (self.owns, self.owns_written) = (one, one);
-        (self.owns_both, self.owns_both_written) = (one | one << 16, one | one << 16);
-    }
-
     /// Memory for the call stack of one thread.
     pub fn new_frames() -> *mut Frame {
         sys::map(FRAMES * size_of::<Frame>()).cast()

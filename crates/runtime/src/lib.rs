@@ -18,6 +18,7 @@ mod contexts;
 mod deadlock;
 mod descriptors;
 mod engine;
+mod entries;
 mod entropy;
 mod fiber;
 mod hash;

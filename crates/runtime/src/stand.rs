@@ -13,6 +13,7 @@ use threadbare_wire::{TouchRecord, flags};
 use crate::engine::Engine;
 use crate::fiber::Fiber;
 use crate::hash::AddressHasher;
+use crate::shadow::{self, Cell};
 use crate::{interpose, spin};
 
 /// What is known while the plan asks for it.
@@ -68,6 +69,16 @@ impl Engine {
         if self.world.stands.wanted && self.running {
             settle(self.current());
         }
+    }
+}
+
+impl Fiber {
+    /// Has every access come to the runtime: what is compared with cells is what no cell holds.
+    fn owns_nothing(&mut self) {
+        const NOBODYS: Cell = shadow::WRITTEN | shadow::MANY | shadow::SHARED | shadow::FREED;
+        let one = u32::from(NOBODYS);
+        (self.owns, self.owns_written) = (one, one);
+        (self.owns_both, self.owns_both_written) = (one | one << 16, one | one << 16);
     }
 }
 

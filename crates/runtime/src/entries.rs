@@ -1,0 +1,42 @@
+//! Functions that are entered and left: the hooks the compiler calls for each of them.
+
+use std::arch::naked_asm;
+use std::sync::atomic::Ordering;
+
+use crate::calls;
+use crate::engine::RUNNING;
+
+/// A function was entered.
+///
+/// # Safety
+/// Called by instrumented code.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn __tsan_func_entry(_pc: u64) {
+    unsafe extern "C-unwind" fn serve(pc: u64, sp: usize) {
+        let fiber = RUNNING.load(Ordering::Relaxed);
+        if !fiber.is_null() {
+            // SAFETY: the running fiber; a call has just put its return address on the stack.
+            unsafe {
+                (*fiber).enter(pc, sp);
+                if calls::are_measured() {
+                    calls::entered(*(sp as *const u64), sp);
+                }
+            }
+        }
+    }
+    naked_asm!("mov rsi, rsp", "jmp {}", sym serve)
+}
+
+/// A function is about to be left.
+#[unsafe(no_mangle)]
+pub extern "C-unwind" fn __tsan_func_exit() {
+    let fiber = RUNNING.load(Ordering::Relaxed);
+    if !fiber.is_null() {
+        // SAFETY: the running fiber.
+        unsafe { (*fiber).leave() };
+        if calls::are_measured() {
+            calls::left();
+        }
+    }
+}
