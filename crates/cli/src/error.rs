@@ -120,7 +120,7 @@ pub enum CliError {
     Uncontrolled(String),
     /// A result could not be written.
     #[error(
-        "`{}` cannot be written: {source}; choose another place with --out, --json, --sarif, --trace or -o",
+        "`{}` cannot be written: {source}; choose another place with --out, --json, --sarif, --trace, --graph or -o",
         path.display()
     )]
     Write {

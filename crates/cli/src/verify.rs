@@ -23,6 +23,12 @@ const EXECUTIONS: u64 = 100_000;
 /// Tries out every way that threads can go; returns the exit status.
 pub fn run(args: &VerifyArgs) -> Result<u8, CliError> {
     let hunt = &args.check.hunt;
+    if hunt.strategy != "auto" {
+        let advice = "leave out --strategy, or use `threadbare hunt`";
+        return Err(CliError::Usage(format!(
+            "`verify` goes its own way through all interleavings: {advice}"
+        )));
+    }
     let mut options = hunt::options(hunt, EXECUTIONS)?;
     options.strategy = "total".to_string();
     let suppressions = Suppressions::read(args.check.suppressions.as_deref())?;

@@ -133,3 +133,14 @@ fn what_brings_the_program_down_without_a_branch_is_found() {
         assert_eq!(answer.code, Some(1), "{name}: {}", answer.stdout);
     }
 }
+
+#[test]
+fn what_cannot_be_asked_for_is_refused_in_one_sentence() {
+    let desk = Desk::new();
+    let source = repository("examples/lost_update.c").display().to_string();
+    for wrong in [&["--strategy", "random"][..], &["--graph", "no/such/folder/graph.dot"]] {
+        let answer = desk.run(&[&["verify", &source], wrong].concat());
+        assert_eq!(answer.code, Some(2), "{wrong:?}: {}", answer.stdout);
+        assert_eq!(answer.stderr.lines().count(), 1, "{}", answer.stderr);
+    }
+}
