@@ -163,11 +163,6 @@ pub fn words(args: &CheckArgs, result: &Check, findings: &Findings, failures: &[
         kept.left_out.iter().for_each(|what| text.push_str(&format!("   {what}\n")));
         text.push_str(&format!("   {}\n\n", output::replay_command(&kept.schedule)));
     }
-    let counted = |number: usize, what: &str| match number {
-        0 => format!("no {what}"),
-        1 => format!("1 {what}"),
-        _ => format!("{number} {what}s"),
-    };
     if result.interrupted {
         text.push_str(
             "It was interrupted: more may be left, and what was predicted was not driven to happen.\n",
@@ -185,8 +180,8 @@ pub fn words(args: &CheckArgs, result: &Check, findings: &Findings, failures: &[
     };
     text.push_str(&format!(
         "{}{silenced} and {} in {}: {} executions, up to {} threads, {:.2} s.\n",
-        counted(findings.len(), "finding"),
-        counted(failures.len(), "failure"),
+        output::counted(findings.len(), "finding"),
+        output::counted(failures.len(), "failure"),
         args.hunt.program.display(),
         result.executions,
         result.threads,

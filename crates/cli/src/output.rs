@@ -68,6 +68,15 @@ pub fn write_sarif(options: &OutputArgs, command: &str, results: &[SarifResult])
     write_text(options.sarif.as_deref(), || sarif(results, env!("CARGO_PKG_VERSION"), command))
 }
 
+/// So many of something.
+pub fn counted(number: usize, what: &str) -> String {
+    match number {
+        0 => format!("no {what}"),
+        1 => format!("1 {what}"),
+        _ => format!("{number} {what}s"),
+    }
+}
+
 /// Writes a file so that a reader sees all of it or the old one.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
     let failed = |source| CliError::Write { path: path.to_path_buf(), source };

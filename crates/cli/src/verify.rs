@@ -11,6 +11,7 @@ use crate::error::CliError;
 use crate::findings::Findings;
 use crate::found::Kept;
 use crate::names::ExecutionNames;
+use crate::output::counted;
 use crate::progress::Bar;
 use crate::rerun::Stage;
 use crate::suppressions::Suppressions;
@@ -72,34 +73,30 @@ fn drawn(graphs: &Graphs, symbols: &Symbols) -> String {
 /// What a person reads.
 fn words(args: &VerifyArgs, result: &Verification, findings: &Findings, failures: &[Kept]) -> String {
     let mut text = check::words(&args.check, &result.check, findings, failures);
-    let counted = |number: u64, what: &str| match number {
-        1 => format!("1 {what}"),
-        many => format!("{many} {what}s"),
-    };
-    let cases = counted(result.test_cases, "test case");
-    let groups = counted(result.groups, "race-equivalent group");
+    let cases = counted(result.test_cases as usize, "test case");
+    let groups = counted(result.groups as usize, "race-equivalent group");
     text.push_str(&match (result.exhausted, result.left) {
         (true, _) => format!("{cases} for {groups}; there is no other: exhausted.\n"),
         (false, 0) => {
             format!("{cases} for {groups}; nothing is left to try, but what the warnings name was left out.\n")
         }
         (false, left) => {
-            let left = counted(left, "question");
+            let left = counted(left as usize, "question");
             format!("{cases} for {groups}; {left} left: not exhausted (--executions and --time say when to stop).\n")
         }
     });
     if result.sampled > 0 {
         text.push_str(&format!(
             "{} more by chance, since nothing is claimed.\n",
-            counted(result.sampled, "execution")
+            counted(result.sampled as usize, "execution")
         ));
     }
     let (made, saved) = result.checks;
     text.push_str(&format!(
         "{} of critical sections or accesses can come at the same time (seen again: {saved}); dependency graphs: {} nodes, {}.\n",
-        counted(made, "pair"),
+        counted(made as usize, "pair"),
         result.graphs.nodes(),
-        counted(result.graphs.guidelines() as u64, "guideline")
+        counted(result.graphs.guidelines(), "guideline")
     ));
     text
 }

@@ -219,7 +219,7 @@ impl<R: Reasoning> Solved<R> {
         let notes = &mut self.notes;
         notes.forest = Forest::new();
         notes.planned.clear();
-        let runs = notes.lens.as_ref().map(Lens::executions).unwrap_or_default();
+        let runs = notes.lens.as_ref().map(|lens| lens.executions().to_vec()).unwrap_or_default();
         for run in runs {
             let entry = notes.enter(&Plan::new(PolicyKind::Random, 0, ""), &run);
             self.reasoning.learn(notes, &run, entry);

@@ -3,7 +3,8 @@
 
 mod support;
 
-use support::program::{Flavour, Program, trace};
+use support::program::{Flavour, Program};
+use support::run::trace;
 use support::{reads, writes};
 use threadbare_order::{Answer, Core, Forest, Goal, Model, Path, Solver, StepId, can_be_carried};
 use threadbare_sched::Rng;
@@ -86,13 +87,5 @@ fn creation_and_join() {
 
 #[test]
 fn creation_and_join_with_nested_locks_and_condition_variables() {
-    let flavour = Flavour {
-        creation: true,
-        locks: true,
-        nested: true,
-        conditions: true,
-        atomics: true,
-        ..Flavour::default()
-    };
-    check(flavour, 4000..4200);
+    check(Flavour::NESTED_CREATION, 4000..4200);
 }

@@ -5,7 +5,8 @@ mod support;
 
 use std::collections::HashMap;
 
-use support::program::{Flavour, Program, trace};
+use support::program::{Flavour, Program};
+use support::run::trace;
 use support::{Traced, extent, reads, seen, writes};
 use threadbare_order::{Action, Answer, Constraint, Core, Demand, Extent, Goal, Model, Solver, Step, StepId};
 use threadbare_sched::Rng;
@@ -295,13 +296,5 @@ fn creation_and_join() {
 
 #[test]
 fn creation_and_join_with_nested_locks_and_condition_variables() {
-    let flavour = Flavour {
-        creation: true,
-        locks: true,
-        nested: true,
-        conditions: true,
-        atomics: true,
-        ..Flavour::default()
-    };
-    check(flavour, 6000..6800);
+    check(Flavour::NESTED_CREATION, 6000..6800);
 }

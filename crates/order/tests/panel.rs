@@ -2,7 +2,8 @@
 
 mod support;
 
-use support::program::{Flavour, Program, trace};
+use support::program::{Flavour, Program};
+use support::run::trace;
 use support::{extent, reads, seen, writes};
 use threadbare_order::{Answer, Budget, Effort, Forest, Goal, Model, Panel, Path, Question, Reply, Solver};
 use threadbare_sched::Rng;

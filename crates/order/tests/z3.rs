@@ -5,7 +5,8 @@
 
 mod support;
 
-use support::program::{Flavour, Program, trace};
+use support::program::{Flavour, Program};
+use support::run::trace;
 use support::{Traced, extent, reads, seen, writes};
 use threadbare_order::{Answer, Goal, Model, Solver, StepId};
 use threadbare_sched::Rng;

@@ -1,6 +1,8 @@
 //! The loop at the heart: a thread announces its next visible operation, the policy picks who goes
 //! on, the chosen thread makes its operation.
 
+mod between;
+
 use std::sync::atomic::Ordering;
 
 use threadbare_sched::{Candidate, Choice, Op, Policy};
@@ -18,13 +20,6 @@ const LIVELOCK: u64 = 20_000;
 /// Steps in a row after which a thread lets others go first, whatever the policy prefers: a loop
 /// that always changes something may still wait for another thread.
 const LONG_TURN: u64 = 10_000;
-
-/// Private accesses in a row after which a thread lets others go first: it may wait, in a loop, for
-/// a place that has not been seen to be shared because nobody else ever got so far.
-const QUIET: u32 = 1 << 18;
-
-/// Times in a row that a thread may do so before the policy hears of it.
-const QUIET_TURNS: u32 = 4;
 
 impl Engine {
     /// Announces the running thread's next operation and returns when it may be made.
@@ -340,56 +335,6 @@ impl Engine {
         }
         self.fiber(new).starting = Some(fiber.id);
         self.go(new, SwitchReason::Starting);
-    }
-
-    /// Says at which operation the running thread has to come here although it may be private:
-    /// where a replay wants to decide, or where a probe is due.
-    pub fn update_stop(&mut self) {
-        const DENSE_STEPS: u64 = 256;
-        let fiber = self.current();
-        if self.spinning.is_looking() {
-            fiber.stop_at = fiber.ops.saturating_add(1);
-            return;
-        }
-        fiber.stop_at = match &mut self.probe {
-            Some(rng) => {
-                let gap = 1 + rng.below(1 + self.shared.control().steps / DENSE_STEPS);
-                fiber.ops.saturating_add(gap as u32)
-            }
-            None => self.policy.stop_at(fiber.id).min(fiber.ops.saturating_add(self.quiet_limit())),
-        };
-    }
-
-    /// Whether the running thread stops at a private access only because it made so many of them.
-    pub fn is_quiet(&self) -> bool {
-        // SAFETY: the running fiber.
-        let (id, ops) = unsafe { ((*self.current).id, (*self.current).ops) };
-        self.spinning.is_looking() || (self.probe.is_none() && self.policy.stop_at(id) != ops)
-    }
-
-    /// Wherever the original of a replay gave way there is a switch in the list: until its end a thread gives
-    /// way by itself only where the list does not fit.
-    fn quiet_limit(&self) -> u32 {
-        if self.policy.is_unfinished_replay() { 16 * QUIET } else { QUIET }
-    }
-
-    /// Lets others go before a private access; says whether one did. This is no step: a program
-    /// that makes no other is still seen to stand still.
-    pub fn let_others_go(&mut self, op: Op) -> bool {
-        let fiber = self.current();
-        fiber.pending = op;
-        self.complete_write();
-        let switches = self.shared.control().switches;
-        if !self.looks_on() {
-            fiber.quiet_turns += 1;
-            fiber.gave_way_at = Some(self.progress);
-            if fiber.quiet_turns >= QUIET_TURNS {
-                self.policy.gave_way(fiber.id);
-            }
-            self.reschedule();
-        }
-        self.update_stop();
-        switches != self.shared.control().switches
     }
 
     /// What a replay could not follow: the number of the switch, and why.

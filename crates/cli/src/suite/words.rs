@@ -5,7 +5,7 @@ use threadbare_report::{FailureReport, suite_table};
 use super::Results;
 use super::account::Account;
 use super::work::Suite;
-use crate::output;
+use crate::output::{self, counted};
 
 /// A line for each finding, failure and input that could not be run, and one for what it all came to.
 fn headlines(suite: &Suite<'_>, results: &Results, account: &Account) -> String {
@@ -58,14 +58,6 @@ fn summary(suite: &Suite<'_>, account: &Account) -> String {
         counted(suite.ids.len(), "input"),
         account.report.elapsed_s
     )
-}
-
-fn counted(number: usize, what: &str) -> String {
-    match number {
-        0 => format!("no {what}"),
-        1 => format!("1 {what}"),
-        _ => format!("{number} {what}s"),
-    }
 }
 
 fn failure_line(failure: &FailureReport) -> String {

@@ -84,11 +84,12 @@ impl Mind {
             Some(target) => drop(self.asked.insert(target.key.clone())),
             None => self.stuck.push(last_steps(&schedule, &notes.forest)),
         }
-        if let Some(target) = aim.as_ref().filter(|target| target.is_meeting()) {
+        let meeting = aim.as_ref().filter(|target| target.is_meeting());
+        if let Some(target) = meeting {
             meetings::bring_together(&mut schedule, &target.goal);
         }
+        let is_meeting = meeting.is_some();
         let then = aim.as_ref().and_then(|target| target.then).map(|then| then.thread);
-        let is_meeting = aim.as_ref().is_some_and(Target::is_meeting);
         let plan = notes.follow(schedule, then, aim);
         if plan.is_none() && then.is_none() && !is_meeting {
             // It has been run and did not lead there.
@@ -149,6 +150,18 @@ impl Values {
         Values { wants_meetings: true, ..Values::new(jobs) }
     }
 
+    /// The meetings of these steps to ask about, if they are wanted.
+    fn meetings(&mut self, forest: &Forest, steps: &[StepId]) -> Vec<Target> {
+        if !self.wants_meetings {
+            return Vec::new();
+        }
+        let (found, cut) = meetings::of(forest, steps, &self.mind.atomic, &self.mind.asked);
+        if cut {
+            self.mind.cuts.insert(Cut::TooMany);
+        }
+        found
+    }
+
     /// What a strategy of this name has to say about what was left out.
     pub(crate) fn left_out(&self, strategy: &str) -> Option<String> {
         warning(strategy, &self.mind.cuts)
@@ -169,14 +182,7 @@ impl Values {
         if may_get_stuck(forest, &path) {
             self.agenda.add((1, number, usize::MAX), None);
         }
-        let mut meetings = Vec::new();
-        if self.wants_meetings {
-            let (found, cut) = meetings::of(forest, &path.steps, &self.mind.atomic, &self.mind.asked);
-            meetings = found;
-            if cut {
-                self.mind.cuts.insert(Cut::TooMany);
-            }
-        }
+        let meetings = self.meetings(forest, &path.steps);
         for (place, target) in targets.into_iter().chain(meetings).enumerate() {
             if !self.mind.asked.contains(&target.key) {
                 self.agenda.add((target.class, number, place), Some(target));

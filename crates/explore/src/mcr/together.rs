@@ -3,7 +3,7 @@
 use threadbare_order::{Answer, Budget, Goal, Model, Panel, Question, Reply, StepId};
 
 use super::targets::{self, Target};
-use super::{Aim, Values, meetings};
+use super::{Aim, Values};
 use crate::cut::Cut;
 use crate::solved::{BUDGET, Notes};
 use crate::strategy::Plan;
@@ -44,14 +44,8 @@ impl Values {
         if cut {
             self.mind.cuts.insert(Cut::Spinning);
         }
-        if self.wants_meetings {
-            let everything: Vec<StepId> = notes.forest.ids().collect();
-            let (found, cut) = meetings::of(&notes.forest, &everything, &self.mind.atomic, &self.mind.asked);
-            targets.extend(found);
-            if cut {
-                self.mind.cuts.insert(Cut::TooMany);
-            }
-        }
+        let everything: Vec<StepId> = notes.forest.ids().collect();
+        targets.extend(self.meetings(&notes.forest, &everything));
         targets.retain(|target| !self.mind.asked.contains(&target.key));
         let mut plans = Vec::new();
         let mut unanswered = 0;

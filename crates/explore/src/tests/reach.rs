@@ -6,7 +6,7 @@ use threadbare_sched::Rng;
 use threadbare_sched::toy::{Step, Toy};
 
 use super::lab::{Lab, Manners, Seen};
-use super::mcr::made_up;
+use super::mcr::{made_up, small};
 use super::{campaign, options};
 use crate::campaign::Options;
 use crate::ledger::{Campaign, Verdict};
@@ -40,9 +40,7 @@ fn every_outcome_is_reached_that_any_interleaving_has() {
     let (mut executions, mut interleavings, mut outcomes) = (0, 0, 0);
     let (mut compared, mut deadlocks, mut failures) = (0, 0, 0);
     for seed in 0..80 {
-        let mut rng = Rng::new(seed);
-        let threads = 2 + usize::from(seed % 4 == 0);
-        let toy = made_up(&mut rng, threads, if threads == 2 { 4 } else { 2 });
+        let toy = small(seed);
         let (all, expected) = explore(&toy, "dfs");
         if !all.exhausted {
             continue;

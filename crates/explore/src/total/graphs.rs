@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use threadbare_analysis::total::graph::DependencyGraph;
+use threadbare_analysis::total::graph::{DependencyGraph, Root};
 use threadbare_analysis::total::{Location, UseDefines, branch_instances, manner_occurrences};
 
 use threadbare_target::Execution;
 
-use super::{Lens, MOST_NODES};
+use super::Lens;
+
+/// A graph with more nodes is cut; the search does not depend on it.
+const MOST_NODES: usize = 1_000;
 
 /// The longest execution that graphs are made of.
 const LONGEST: usize = 2_000;
@@ -28,11 +31,20 @@ pub struct Graphs {
     pub run: Option<Arc<Execution>>,
 }
 
+/// The graphs of all branches that an execution came to, and of all its access-manners, without what leaves no choice.
+pub(super) fn of_execution(run: &Execution, seen: &UseDefines, lens: &Lens) -> Vec<DependencyGraph> {
+    let branches = branch_instances(&run.events, lens);
+    let branches = branches.iter().map(|branch| DependencyGraph::of_branch(branch, seen, lens, MOST_NODES));
+    let manners = manner_occurrences(&run.events);
+    let of_manner = |it| DependencyGraph::of_manner(it, &manners, seen, lens, MOST_NODES);
+    let all = branches.chain(manners.iter().map(of_manner));
+    all.map(|graph| graph.optimised()).filter(|graph| graph.nodes().len() > 1).collect()
+}
+
 impl Graphs {
     /// The graphs of all executions.
     pub(crate) fn of(lens: &Lens) -> Graphs {
-        let mut branches: BTreeMap<Location, DependencyGraph> = BTreeMap::new();
-        let mut manners: BTreeMap<Location, DependencyGraph> = BTreeMap::new();
+        let mut largest: BTreeMap<(bool, Location), DependencyGraph> = BTreeMap::new();
         let mut affected = 0;
         let begin = Instant::now();
         for run in lens.executions().iter().filter(|run| run.events.len() <= LONGEST) {
@@ -40,24 +52,22 @@ impl Graphs {
             if begin.elapsed() > LONG_ENOUGH {
                 break;
             }
-            let seen = UseDefines::of(&run.events);
-            let mut decided = 0;
-            for branch in branch_instances(&run.events, lens) {
-                let graph = DependencyGraph::of_branch(&branch, &seen, lens, MOST_NODES).optimised();
-                decided += usize::from(graph.nodes().len() > 1);
-                keep_larger(&mut branches, branch.at, graph);
-            }
-            affected = affected.max(decided);
-            let occurrences = manner_occurrences(&run.events);
-            for occurrence in &occurrences {
-                let graph =
-                    DependencyGraph::of_manner(occurrence, &occurrences, &seen, lens, MOST_NODES).optimised();
-                keep_larger(&mut manners, seen.location(occurrence.first), graph);
+            let found = of_execution(run, &UseDefines::of(&run.events), lens);
+            let is_branch = |graph: &&DependencyGraph| matches!(graph.root(), Root::Branch(_));
+            affected = affected.max(found.iter().filter(is_branch).count());
+            for graph in found {
+                let key = match *graph.root() {
+                    Root::Branch(at) => (false, at),
+                    Root::Manner(at) => (true, at),
+                };
+                let known = largest.get(&key).map_or(0, |known| known.nodes().len());
+                if graph.nodes().len() > known {
+                    largest.insert(key, graph);
+                }
             }
         }
-        let all = branches.into_values().chain(manners.into_values());
-        let graphs = all.filter(|graph| graph.nodes().len() > 1).collect();
-        Graphs { graphs, affected, run: lens.executions().into_iter().next() }
+        let graphs = largest.into_values().collect();
+        Graphs { graphs, affected, run: lens.executions().first().cloned() }
     }
 
     /// How many nodes they have.
@@ -73,12 +83,5 @@ impl Graphs {
     /// How many guidelines they give.
     pub fn guidelines(&self) -> usize {
         self.graphs.iter().map(|graph| graph.guidelines().len()).sum()
-    }
-}
-
-fn keep_larger(graphs: &mut BTreeMap<Location, DependencyGraph>, at: Location, graph: DependencyGraph) {
-    let known = graphs.get(&at).map_or(0, |known| known.nodes().len());
-    if graph.nodes().len() > known {
-        graphs.insert(at, graph);
     }
 }

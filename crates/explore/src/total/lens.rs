@@ -53,20 +53,23 @@ struct Machine {
 }
 
 impl Machine {
+    /// A site as the file has it, with how far up the file is loaded; none for code of libraries.
+    fn in_file(&self, site: u64) -> Option<(u64, u64)> {
+        // The return address may be the end of the module.
+        let (module, _) = self.modules.find(site.wrapping_sub(1))?;
+        let bias = self.modules.all().first().filter(|_| module == 0)?.bias;
+        Some((site.wrapping_sub(bias), bias))
+    }
+
     /// Whether nothing is read at a site.
     fn only_writes(&self, site: u64) -> bool {
-        let Some((0, _)) = self.modules.find(site.wrapping_sub(1)) else { return true };
-        let bias = self.modules.all().first().map_or(0, |executable| executable.bias);
-        self.flows.fate(site.wrapping_sub(bias)).is_none()
+        self.in_file(site).is_none_or(|(site, _)| self.flows.fate(site).is_none())
     }
 
     /// What becomes of the values read at a site, with the sites and branches where they are loaded.
     fn fate(&self, site: u64) -> Fate {
-        let unknown = Fate { unknown: true, ..Fate::default() };
-        // The return address may be the end of the module.
-        let Some((0, _)) = self.modules.find(site.wrapping_sub(1)) else { return unknown };
-        let bias = self.modules.all().first().map_or(0, |executable| executable.bias);
-        let Some(fate) = self.flows.fate(site.wrapping_sub(bias)) else { return unknown };
+        let known = self.in_file(site).and_then(|(site, bias)| Some((self.flows.fate(site)?, bias)));
+        let Some((fate, bias)) = known else { return Fate { unknown: true, ..Fate::default() } };
         let loaded = |places: &[u64]| places.iter().map(|place| place.wrapping_add(bias)).collect();
         Fate { branches: loaded(&fate.branches), writes: loaded(&fate.writes), ..fate.clone() }
     }
@@ -93,8 +96,8 @@ impl Lens {
     }
 
     /// The executions that have been looked at.
-    pub(crate) fn executions(&self) -> Vec<Arc<Execution>> {
-        self.runs.clone()
+    pub(crate) fn executions(&self) -> &[Arc<Execution>] {
+        &self.runs
     }
 
     /// Takes an execution in; says whether more matters than it seemed before, so that all have to be read again.

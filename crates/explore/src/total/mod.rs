@@ -23,9 +23,6 @@ use crate::mcr::{Target, Values};
 use crate::solved::{Entry, Next, Notes, Reasoning, Solved};
 use crate::strategy::Plan;
 
-/// A graph with more nodes is cut; the search does not depend on it.
-const MOST_NODES: usize = 1_000;
-
 /// See the module's description.
 pub(crate) type Total = Solved<Ways>;
 

@@ -6,13 +6,13 @@ use std::collections::{BTreeSet, VecDeque};
 
 use threadbare_analysis::LockSets;
 use threadbare_analysis::total::graph::{DependencyGraph, Guideline, satisfies};
-use threadbare_analysis::total::{Location, UseDefine, UseDefines, branch_instances, manner_occurrences};
+use threadbare_analysis::total::{Location, UseDefine, UseDefines};
 use threadbare_sched::{Guideline as Policy, Instance, PolicyKind, PolicySpec, Wanted};
 use threadbare_target::Execution;
 use threadbare_trace::Event;
 use threadbare_wire::flags;
 
-use super::{Lens, MOST_NODES};
+use super::{Lens, graphs};
 use crate::error::ExploreError;
 use crate::history::History;
 use crate::strategy::{Plan, Strategy};
@@ -46,18 +46,9 @@ impl Published {
     fn derive(&mut self, run: &Execution) {
         let seen = UseDefines::of(&run.events);
         self.waiting.retain(|(guideline, ..)| !satisfies(&seen, guideline));
-        let mut found: BTreeSet<Guideline> = BTreeSet::new();
-        for branch in branch_instances(&run.events, &self.lens) {
-            let graph = DependencyGraph::of_branch(&branch, &seen, &self.lens, MOST_NODES).optimised();
-            found.extend(graph.guidelines());
-        }
-        let occurrences = manner_occurrences(&run.events);
-        for occurrence in &occurrences {
-            let graph = DependencyGraph::of_manner(occurrence, &occurrences, &seen, &self.lens, MOST_NODES)
-                .optimised();
-            found.extend(graph.guidelines());
-        }
-        for guideline in found.into_iter().filter(|guideline| !guideline.is_empty()) {
+        let graphs = graphs::of_execution(run, &seen, &self.lens);
+        let found: BTreeSet<Guideline> = graphs.iter().flat_map(DependencyGraph::guidelines).collect();
+        for guideline in found {
             if !self.known.insert(guideline.clone()) || satisfies(&seen, &guideline) {
                 continue;
             }

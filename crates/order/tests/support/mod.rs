@@ -4,6 +4,7 @@
 
 pub mod oracle;
 pub mod program;
+pub mod run;
 
 use threadbare_order::{Extent, Forest, Path};
 use threadbare_trace::{Event, EventKind};

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use threadbare_trace::{Event, EventKind, ThreadId};
 
-use crate::access::Touch;
+use super::super::operation::{Act, Operation};
 
 /// The orders of every two threads, all added up: the test cases of TPAIR for one execution, the recorded order included once for
 /// each pair. Two orders are the same if they differ only in steps that do not depend on each other: that neither access the same
@@ -13,17 +13,17 @@ use crate::access::Touch;
 /// Each class of orders has one in which no step of the second thread is directly followed by a step of the first that does not
 /// depend on it, so these are counted, by how far both threads have come and who made the last step.
 pub fn pair_orders(events: &[Event]) -> u128 {
-    let mut threads: HashMap<ThreadId, Vec<&Event>> = HashMap::new();
-    for event in events.iter().filter(|event| counts(event)) {
-        threads.entry(event.thread).or_default().push(event);
+    let mut threads: HashMap<ThreadId, Vec<Operation>> = HashMap::new();
+    for event in events {
+        let operation = Operation::of(event).filter(|it| it.act.accesses() || takes(it).is_some());
+        threads.entry(event.thread).or_default().extend(operation);
     }
     let mut ids: Vec<ThreadId> = threads.keys().copied().collect();
     ids.sort_unstable();
     let mut sum = 0u128;
     for (place, one) in ids.iter().enumerate() {
         for other in &ids[place + 1..] {
-            let created = creation(events, *one, *other);
-            if !created {
+            if !is_created(events, *one, *other) {
                 sum = sum.saturating_add(orders(&threads[one], &threads[other]));
             }
         }
@@ -32,7 +32,7 @@ pub fn pair_orders(events: &[Event]) -> u128 {
 }
 
 /// Whether one of the two creates or joins the other: their order is hardly free then.
-fn creation(events: &[Event], one: ThreadId, other: ThreadId) -> bool {
+fn is_created(events: &[Event], one: ThreadId, other: ThreadId) -> bool {
     events.iter().any(|event| {
         let orders = matches!(event.kind(), Some(EventKind::Create | EventKind::Join));
         let about = ThreadId(event.value as u16);
@@ -40,38 +40,28 @@ fn creation(events: &[Event], one: ThreadId, other: ThreadId) -> bool {
     })
 }
 
-fn counts(event: &Event) -> bool {
-    lock(event).is_some() || event.kind().and_then(|kind| Touch::of(event, kind)).is_some()
-}
-
-/// The lock that a step takes or gives back, and whether it takes it.
-fn lock(event: &Event) -> Option<(u64, bool)> {
-    match event.kind()? {
-        EventKind::Lock | EventKind::ReadLock => Some((event.addr, true)),
-        EventKind::Unlock => Some((event.addr, false)),
+/// For a step on a lock: whether it takes it.
+fn takes(step: &Operation) -> Option<bool> {
+    match step.act {
+        Act::Lock | Act::ReadLock => Some(true),
+        Act::Unlock => Some(false),
         _ => None,
     }
 }
 
-fn depend(one: &Event, other: &Event) -> bool {
-    if let (Some((one, _)), Some((other, _))) = (lock(one), lock(other)) {
-        return one == other;
-    }
-    let touch = |event: &Event| event.kind().and_then(|kind| Touch::of(event, kind));
-    let (Some(one_touch), Some(other_touch)) = (touch(one), touch(other)) else { return false };
-    let end = |event: &Event, touch: &Touch| event.addr + touch.len.max(1);
-    let overlap = one.addr < end(other, &other_touch) && other.addr < end(one, &one_touch);
-    overlap && (one_touch.writes || other_touch.writes)
+fn depend(one: &Operation, other: &Operation) -> bool {
+    let locks = takes(one).is_some() && takes(other).is_some();
+    locks && one.operand == other.operand || one.overlaps(other) && (one.act.writes() || other.act.writes())
 }
 
-fn orders(first: &[&Event], second: &[&Event]) -> u128 {
-    let held = |steps: &[&Event]| {
+fn orders(first: &[Operation], second: &[Operation]) -> u128 {
+    let held = |steps: &[Operation]| {
         let mut held: Vec<u64> = Vec::new();
         let mut at = vec![held.clone()];
         for step in steps {
-            match lock(step) {
-                Some((lock, true)) => held.push(lock),
-                Some((lock, false)) => held.retain(|other| *other != lock),
+            match takes(step) {
+                Some(true) => held.push(step.operand),
+                Some(false) => held.retain(|lock| *lock != step.operand),
                 None => {}
             }
             at.push(held.clone());
@@ -95,7 +85,7 @@ fn orders(first: &[&Event], second: &[&Event]) -> u128 {
             }
             if one > 0 {
                 let (after_first, after_second) = row[other];
-                let follows = other > 0 && depend(first[one - 1], second[other - 1]);
+                let follows = other > 0 && depend(&first[one - 1], &second[other - 1]);
                 next[other].0 = after_first.saturating_add(if follows { after_second } else { 0 });
             }
             if other > 0 {
