@@ -42,11 +42,17 @@ pub fn print(args: &CfpArgs) -> Result<()> {
         return growth::print(inputs);
     }
     let settings = Settings { times: args.times, runs: args.runs };
-    let mut rows = Vec::new();
     let is_wanted = |name: &&str| args.subjects.is_empty() || args.subjects.iter().any(|it| it == *name);
+    // Starting a process costs the more the larger this one is, and detection makes it large. So all short runs come first.
+    let mut prepared = Vec::new();
     for name in SUBJECTS.iter().copied().filter(|name| is_wanted(name)) {
-        eprintln!("{name}…");
-        rows.push(row::row(Subject::build(name, &args.level)?, &settings)?);
+        eprintln!("{name}: measuring…");
+        prepared.push(row::prepare(Subject::build(name, &args.level)?, &settings)?);
+    }
+    let mut rows = Vec::new();
+    for it in prepared {
+        eprintln!("{}: detecting…", it.name());
+        rows.push(row::row(it, &settings)?);
     }
     tables::print(&rows);
     Ok(())

@@ -106,8 +106,24 @@ pub struct Settings {
     pub runs: u64,
 }
 
-/// Measures one subject.
-pub fn row(subject: Subject, settings: &Settings) -> Result<Row> {
+/// A subject after step 1.
+pub struct Prepared {
+    subject: Subject,
+    base: Spent,
+    step1: [Step1; 4],
+    watch: Watch,
+    measured: Vec<Measured>,
+}
+
+impl Prepared {
+    /// The subject's name.
+    pub fn name(&self) -> &str {
+        &self.subject.name
+    }
+}
+
+/// Runs a subject without instrumentation, and measures its pairs.
+pub fn prepare(subject: Subject, settings: &Settings) -> Result<Prepared> {
     let base = subject.base(settings.times)?;
     let ways = [(false, false), (true, false), (false, true), (true, true)];
     let mut step1 = Vec::new();
@@ -122,6 +138,12 @@ pub fn row(subject: Subject, settings: &Settings) -> Result<Row> {
     let (Some((watch, measured)), Ok(step1)) = (last, <[Step1; 4]>::try_from(step1)) else {
         return Err("nothing was measured".into());
     };
+    Ok(Prepared { subject, base, step1, watch, measured })
+}
+
+/// Examines one subject, with and without its pairs.
+pub fn row(prepared: Prepared, settings: &Settings) -> Result<Row> {
+    let Prepared { subject, base, step1, watch, measured } = prepared;
     let clock = Clock::start();
     let pairs: Vec<_> = measured.iter().map(|it| it.pairs.clone()).collect();
     let selected = select(&pairs);

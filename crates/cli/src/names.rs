@@ -26,7 +26,15 @@ pub struct ExecutionNames<'a> {
 impl<'a> ExecutionNames<'a> {
     /// Names for the events of this execution.
     pub fn new(symbols: &'a Symbols, execution: &'a Execution) -> ExecutionNames<'a> {
-        let (events, contexts) = (&execution.events[..], &execution.contexts[..]);
+        ExecutionNames::known(symbols, &execution.events, &execution.contexts)
+    }
+
+    /// Names that hold in all executions, and these calls.
+    pub fn of_the_program(symbols: &'a Symbols, contexts: &'a [ContextRecord]) -> ExecutionNames<'a> {
+        ExecutionNames::known(symbols, &[], contexts)
+    }
+
+    fn known(symbols: &'a Symbols, events: &'a [Event], contexts: &'a [ContextRecord]) -> ExecutionNames<'a> {
         ExecutionNames {
             symbols,
             events,

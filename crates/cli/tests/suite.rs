@@ -29,12 +29,15 @@ void *adds(void *unused) { add(); safely(); return unused; }
 void *takes(void *unused) { take(); safely(); return unused; }
 void *checks(void *unused) { check(); safely(); return unused; }
 void *crashes(void *unused) { abort(); return unused; }
+pthread_cond_t never;
+void *leaves(void *unused) { pthread_mutex_lock(&lock); pthread_cond_wait(&never, &lock); return unused; }
 void *hangs(void *unused) { for (;;) {} return unused; }
 int main(int count, char **words) {
     pthread_t threads[8];
     for (int i = 1; i < count; i++) {
         void *(*routine)(void *) = !strcmp(words[i], "add") ? adds : !strcmp(words[i], "take") ? takes
-            : !strcmp(words[i], "check") ? checks : !strcmp(words[i], "crash") ? crashes : hangs;
+            : !strcmp(words[i], "check") ? checks : !strcmp(words[i], "crash") ? crashes
+            : !strcmp(words[i], "leave") ? leaves : hangs;
         pthread_create(&threads[i - 1], 0, routine, 0);
     }
     for (int i = 1; i < count; i++) pthread_join(threads[i - 1], 0);
@@ -220,6 +223,15 @@ fn inputs_that_crash_and_hang_do_not_stop_the_suite() {
     let abort = failures.iter().find(|failure| failure["kind"] == "abort").expect("the crash");
     assert_eq!(texts(&abort["inputs"]), ["crash"]);
     assert_eq!(report["verdict"], "failure");
+}
+
+#[test]
+fn a_failure_that_was_not_kept_is_told_by_names() {
+    let left = "program = 'program.c'\n[[input]]\nname = 'left'\nargs = ['leave', 'leave']\n";
+    let report = json(&desk(left), &["--no-confirm"]);
+    let message = report["inputs"][0]["message"].as_str().expect("a message");
+    assert!(message.contains("never") && message.contains("program.c:"), "{message}");
+    assert!(!message.contains('<'), "{message}");
 }
 
 #[test]

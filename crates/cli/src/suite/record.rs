@@ -6,9 +6,12 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use threadbare_analysis::FindingKind;
 use threadbare_analysis::cfp::{Function, FunctionPair};
-use threadbare_explore::suite::{Detected, Measured};
-use threadbare_report::{FailureReport, FindingText, Place};
+use threadbare_explore::suite::{Detected, Ending, Measured};
+use threadbare_report::{FailureReport, FindingText, Place, name_addresses};
+use threadbare_target::{Modules, Symbols};
 use threadbare_trace::{FailureKind, Outcome};
+
+use crate::names::ExecutionNames;
 
 /// How an input ended.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -20,14 +23,18 @@ pub struct OutcomeRecord {
 }
 
 impl OutcomeRecord {
-    /// The record of an outcome.
-    pub fn of(outcome: &Outcome) -> OutcomeRecord {
-        let (word, message) = match outcome {
-            Outcome::Passed => ("passed", ""),
-            Outcome::Failed(failure) => (failure.kind.word(), failure.message.as_str()),
-            Outcome::Uncontrolled(why) => ("uncontrolled", why.as_str()),
+    /// The record of how an input ended.
+    pub fn of(ending: &Ending, modules: &Modules) -> OutcomeRecord {
+        let (word, message) = match &ending.outcome {
+            Outcome::Passed => ("passed", String::new()),
+            Outcome::Failed(failure) => {
+                let symbols = Symbols::new(modules);
+                let names = ExecutionNames::of_the_program(&symbols, &ending.contexts);
+                (failure.kind.word(), name_addresses(&failure.message, &names))
+            }
+            Outcome::Uncontrolled(why) => ("uncontrolled", why.clone()),
         };
-        OutcomeRecord { word: word.to_string(), message: message.to_string() }
+        OutcomeRecord { word: word.to_string(), message }
     }
 
     /// The kind of failure, if it is one.
@@ -68,7 +75,7 @@ impl MeasuredRecord {
             pairs: measured.pairs.iter().map(|pair| pair.functions()).collect(),
             executed: measured.executed.iter().copied().collect(),
             kinds: measured.kinds,
-            outcome: OutcomeRecord::of(&measured.outcome),
+            outcome: OutcomeRecord::of(&measured.ending, &measured.modules),
             with_accesses: measured.with_accesses,
             single_threaded: measured.single_threaded,
             executions: measured.executions,
@@ -125,7 +132,7 @@ impl DetectedRecord {
             executions: detected.executions,
             steps: detected.steps,
             threads: detected.threads,
-            outcome: OutcomeRecord::of(&detected.outcome),
+            outcome: OutcomeRecord::of(&detected.ending, &detected.modules),
             unguided: detected.unguided,
             running_s: detected.running.as_secs_f64(),
             races_s: detected.races.as_secs_f64(),

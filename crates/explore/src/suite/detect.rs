@@ -13,6 +13,7 @@ use threadbare_sched::{PolicyKind, PolicySpec, Rng};
 use threadbare_target::{Execution, Modules, Program, RunError, Script, Server, ServerOptions};
 use threadbare_trace::{Event, EventKind, Outcome};
 
+use super::ending::Ending;
 use super::identity::identity;
 use super::meet::meeting;
 use super::terms::Terms;
@@ -26,6 +27,8 @@ const MOST_LOOKS: u64 = 4;
 const PRIORITIES: u32 = 3;
 /// How many executions are tried until one passes.
 const MOST_ATTEMPTS: u64 = 8;
+/// An execution that fails counts as whole if it lacks no more than one in so many of the steps that the furthest made.
+const LACKING: usize = 8;
 /// How much of what is known may be new in an execution that is examined: one in so many.
 const NEWS: usize = 20;
 /// After how many events it is looked whether to stop.
@@ -76,8 +79,8 @@ pub struct Detected {
     pub steps: u64,
     /// The largest number of threads in one of them, main included.
     pub threads: u32,
-    /// How the execution ended that failed first, or else the last one.
-    pub outcome: Outcome,
+    /// How it ended.
+    pub ending: Ending,
     /// An unselected function waits for memory to change, so all functions were looked at.
     pub unguided: bool,
     /// What is loaded where.
@@ -115,7 +118,7 @@ pub fn detect(
         executions: 0,
         steps: 0,
         threads: 1,
-        outcome: Outcome::Passed,
+        ending: Ending::of(Outcome::Passed),
         unguided: false,
         modules: Modules::default(),
         running: Duration::ZERO,
@@ -137,13 +140,14 @@ pub fn detect(
                 known: 0,
                 set: FindingSet::default(),
                 steps: 0,
+                furthest: 0,
                 stop,
             };
             detecting.examine(&mut detected)?;
         }
-        Err(error) => detected.outcome = early::outcome(error, detection.terms.any_exit)?,
+        Err(error) => detected.ending = Ending::of(early::outcome(error, detection.terms.any_exit)?),
     }
-    if selected.is_some() && is_hang(&detected.outcome) {
+    if selected.is_some() && is_hang(&detected.ending.outcome) {
         let all = detect(watch, &program, None, detection, stop)?;
         let running = begin.elapsed() - all.races - all.atomicity;
         return Ok(Detected { unguided: true, running, ..all });
@@ -170,6 +174,8 @@ struct Detecting<'a> {
     set: FindingSet,
     /// Steps of the last execution.
     steps: u64,
+    /// How far the execution came that came furthest of those that passed.
+    furthest: usize,
     stop: &'a AtomicBool,
 }
 
@@ -190,9 +196,7 @@ impl Detecting<'_> {
                 detected.atomicity += begin.elapsed();
             }
             detected.events += self.seen(&run.events).count() as u64;
-            if detected.outcome.failure().is_none() {
-                detected.outcome = run.outcome.clone();
-            }
+            detected.ending.take_in(&run);
             // Each hang costs all the time that a hang takes.
             if is_hang(&run.outcome) {
                 break;
@@ -216,15 +220,16 @@ impl Detecting<'_> {
         Ok(())
     }
 
-    /// An execution to examine. One that fails is cut short, so others are tried until one passes; of executions that all
-    /// fail, the longest says most.
+    /// An execution to examine. One that fails long before the end says little, so others are tried; of executions that all
+    /// do, the longest says most.
     fn look(&mut self, number: u64, detected: &mut Detected) -> Result<Execution, ExploreError> {
         let seed = Rng::derive(self.detection.seed, number);
         let mut longest: Option<Execution> = None;
         for attempt in 0..MOST_ATTEMPTS {
             let mut policy = PolicySpec::new(PolicyKind::Random, Rng::derive(seed, attempt));
-            // Where all threads advance alike, the one with the most work is always the last; by priorities it need not be.
-            if number % 2 == 1 {
+            // Where all threads advance alike, the one with the most work is always the last; by priorities it need not be. What
+            // fails in one of these ways may pass in the other.
+            if (number + attempt) % 2 == 1 {
                 policy = PolicySpec {
                     kind: PolicyKind::Pct as u32,
                     size: PRIORITIES,
@@ -234,12 +239,16 @@ impl Detecting<'_> {
             }
             let run = self.run(policy, detected)?;
             self.steps = run.steps;
-            if run.outcome.failure().is_none() || is_hang(&run.outcome) {
+            let progress = progress(&run);
+            if run.outcome.failure().is_none() {
+                self.furthest = self.furthest.max(progress);
                 return Ok(run);
             }
-            if detected.outcome.failure().is_none() {
-                detected.outcome = run.outcome.clone();
+            let is_whole = self.furthest > 0 && progress + self.furthest / LACKING >= self.furthest;
+            if is_whole || is_hang(&run.outcome) {
+                return Ok(run);
             }
+            detected.ending.take_in(&run);
             if longest.as_ref().is_none_or(|longest| run.events.len() > longest.events.len()) {
                 longest = Some(run);
             }
@@ -303,4 +312,9 @@ impl Detecting<'_> {
         }
         Ok(())
     }
+}
+
+/// How far an execution came, whatever accesses are looked at: its steps that synchronize.
+fn progress(run: &Execution) -> usize {
+    run.events.iter().filter_map(Event::kind).filter(|kind| !kind.accesses_memory()).count()
 }

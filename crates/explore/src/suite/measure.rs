@@ -9,10 +9,11 @@ use threadbare_analysis::cfp::{
     Calls, Function, FunctionPair, Hold, Instance, OrderClocks, concurrent_pairs,
 };
 use threadbare_sched::{PolicyKind, PolicySpec};
-use threadbare_target::{Execution, Program, Script, Server, ServerOptions};
+use threadbare_target::{Execution, Modules, Program, Script, Server, ServerOptions};
 use threadbare_trace::Outcome;
 use threadbare_wire::{CallRecord, LockSetRecord, flags};
 
+use super::ending::Ending;
 use super::terms::Terms;
 use super::watch::Watch;
 use super::{early, is_hang};
@@ -36,8 +37,8 @@ pub struct Measured {
     pub executed: BTreeSet<Function>,
     /// How many kinds of calls were written down.
     pub kinds: usize,
-    /// How the first execution ended that failed, or else the last. What was seen up to a failure counts all the same.
-    pub outcome: Outcome,
+    /// How it ended. What was seen up to a failure counts all the same.
+    pub ending: Ending,
     /// The program waits for memory to change without any synchronization, so its accesses had to be watched.
     pub with_accesses: bool,
     /// The program ended before it started a second thread.
@@ -48,6 +49,8 @@ pub struct Measured {
     pub steps: u64,
     /// Threads that were created, main included.
     pub threads: u32,
+    /// What is loaded where.
+    pub modules: Modules,
     /// How long it took.
     pub elapsed: Duration,
 }
@@ -63,7 +66,7 @@ pub fn measure(
     let begin = Instant::now();
     let quiet = Program { quiet: watch.quiet(), ..program.clone() };
     let mut measured = once(watch, &quiet, terms, stop)?;
-    if is_hang(&measured.outcome) && !measured.single_threaded {
+    if is_hang(&measured.ending.outcome) && !measured.single_threaded {
         let full = Program { quiet: Arc::default(), ..program.clone() };
         measured = Measured { with_accesses: true, ..once(watch, &full, terms, stop)? };
     }
@@ -87,28 +90,30 @@ fn once(
         pairs: BTreeSet::new(),
         executed: BTreeSet::new(),
         kinds: 0,
-        outcome: Outcome::Passed,
+        ending: Ending::of(Outcome::Passed),
         with_accesses: false,
         single_threaded: false,
         executions: 0,
         steps: 0,
         threads: 1,
+        modules: Modules::default(),
         elapsed: Duration::ZERO,
     };
     let mut server = match Server::start(program, &options) {
         Ok(server) => server,
         Err(error) => {
-            measured.outcome = early::outcome(error, terms.any_exit)?;
+            measured.ending = Ending::of(early::outcome(error, terms.any_exit)?);
             measured.single_threaded = true;
             return Ok(measured);
         }
     };
+    measured.modules = server.modules().clone();
     for attempt in 0..MOST_ATTEMPTS {
-        // Nobody is preempted in the first. Where it fails, it says nothing of what would have come after; threads that advance side by side, as
-        // they would on processors of their own, seldom do.
+        // An execution that fails says nothing of what would have come after; threads that advance side by side, as they would on
+        // processors of their own, seldom do. In the second, nobody is preempted.
         let (policy, script) = match attempt {
-            0 => (PolicySpec::new(PolicyKind::Prefix, 0), Script::Prefix(Vec::new())),
-            1 => (PolicySpec { size: TURN, ..PolicySpec::new(PolicyKind::RoundRobin, 0) }, Script::None),
+            0 => (PolicySpec { size: TURN, ..PolicySpec::new(PolicyKind::RoundRobin, 0) }, Script::None),
+            1 => (PolicySpec::new(PolicyKind::Prefix, 0), Script::Prefix(Vec::new())),
             seed => (PolicySpec::new(PolicyKind::Random, seed), Script::None),
         };
         let run = server.run(policy, &script, 0)?;
@@ -141,9 +146,7 @@ fn take_in(watch: &Watch, server: &Server, run: &Execution, measured: &mut Measu
     measured.executed.extend(instances.iter().map(|instance| instance.function));
     let calls = Calls { instances, lock_sets: lock_sets(&sets) };
     measured.pairs.extend(concurrent_pairs(&calls, &OrderClocks::of(&run.events)));
-    if measured.outcome.failure().is_none() {
-        measured.outcome = run.outcome.clone();
-    }
+    measured.ending.take_in(run);
     measured.executions += 1;
     measured.steps += run.steps;
     measured.threads = measured.threads.max(run.threads);

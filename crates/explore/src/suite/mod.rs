@@ -3,6 +3,7 @@
 
 mod detect;
 mod early;
+mod ending;
 mod file;
 mod happen;
 mod identity;
@@ -14,6 +15,7 @@ mod watch;
 use threadbare_trace::{FailureKind, Outcome};
 
 pub use detect::{Detected, Detection, Sighting, detect};
+pub use ending::Ending;
 pub use file::{Input, Source, SuiteFile, SuiteFileError};
 pub use happen::drive_to_happen;
 pub use measure::{Measured, measure};
