@@ -99,6 +99,16 @@ pub fn replay_command(schedule: &Path) -> String {
     format!("threadbare replay {quoted}")
 }
 
+/// Refuses a page that cannot be written before any work is done for it.
+pub fn check_html(path: Option<&Path>) -> Result<(), CliError> {
+    match path {
+        Some(path) if path == Path::new("-") => {
+            Err(CliError::Usage("--html cannot be `-`; name a file for the page".into()))
+        }
+        path => path.map_or(Ok(()), check_target),
+    }
+}
+
 /// Refuses result files that cannot be written before any work is done for them.
 pub fn check_json(options: &OutputArgs) -> Result<(), CliError> {
     let json = options.json.as_deref().filter(|_| !options.json_on_stdout());

@@ -4,8 +4,8 @@ function graphView(campaign) {
   const { graphs, report } = campaign.record;
   const root = el("section");
   const holder = el("div");
-  const { total } = { total: report };
-  const facts = [count(total.test_cases ?? 0, "test case"), `${figure(total.groups?.tested)} groups tested`, total.groups?.left ? `${count(total.groups.left, "question")} left` : report.exhausted ? "nothing is left: exhausted" : "not exhausted", `${figure(total.graph?.nodes)} nodes`, `${figure(total.graph?.guidelines)} guidelines`];
+  const left = report.groups?.left ? `${count(report.groups.left, "question")} left` : report.exhausted ? "nothing is left: exhausted" : "not exhausted";
+  const facts = [count(report.test_cases ?? 0, "test case"), `${figure(report.groups?.tested)} groups tested`, left, `${figure(report.graph?.nodes)} nodes`, `${figure(report.graph?.guidelines)} guidelines`];
   const pick = el("select", { id: "pick-graph", onchange: (event) => draw(Number(event.target.value)) }, graphs.graphs.map((graph, at) => el("option", { value: at, text: `${graph.title} — ${count(graph.guidelines.length + graph.guidelines_left_out, "guideline")}` })));
   const more = graphs.left_out ? el("p", { class: "soft small", text: `${count(graphs.left_out, "more graph")} left out of the page; --graph writes all of them.` }) : "";
   root.append(el("div", { class: "card" }, el("h2", { text: "What decides how threads go" }), el("p", { class: "soft small", text: facts.join(" · ") }),
@@ -14,10 +14,9 @@ function graphView(campaign) {
   function draw(index) {
     const graph = graphs.graphs[index];
     const drawing = treeDrawing(graph);
-    const light = (leaf) => drawing.light(leaf);
     const cut = graph.nodes_left_out ? el("p", { class: "soft small", text: `${count(graph.nodes_left_out, "more node")} left out of the page.` }) : "";
     const rest = graph.guidelines_left_out ? el("p", { class: "soft small", text: `${count(graph.guidelines_left_out, "more guideline")} left out of the page.` }) : "";
-    const rows = graph.guidelines.map((steps, at) => el("li", {}, el("button", { type: "button", onclick: () => light(at), text: steps.length ? steps.join(" · ") : "nothing to choose" })));
+    const rows = graph.guidelines.map(({ steps, leaf }) => el("li", {}, el("button", { type: "button", onclick: () => drawing.light(leaf), text: steps.join(" · ") })));
     holder.replaceChildren(el("div", { class: "card" }, el("h2", { text: graph.title }), el("div", { class: "scroll tall" }, drawing.node), cut),
       el("div", { class: "card" }, el("h2", { text: `Guidelines (${graph.guidelines.length + graph.guidelines_left_out})` }), el("ol", { class: "guidelines", id: "guidelines" }, rows), rest));
   }
@@ -59,10 +58,9 @@ function treeDrawing(graph) {
     over.append(svg("g", {}, svg("rect", size), svg("text", { x: x + 9, y: y + 4, text: clip(node.label, node.is_choice ? 12 : 15) }), svg("title", { text: node.label })));
   });
   drawing.append(over);
-  const leaves = nodes.map((_, at) => at).filter((at) => !children[at].length);
-  const light = (number) => {
+  const light = (leaf) => {
     edges.forEach((edge) => edge?.classList.remove("on"));
-    for (let at = leaves[number]; at !== undefined && at !== null; at = nodes[at].parent) edges[at]?.classList.add("on");
+    for (let at = leaf; at !== null; at = nodes[at].parent) edges[at]?.classList.add("on");
   };
   return { node: drawing, light };
 }

@@ -81,15 +81,18 @@ function interleavingView(campaign) {
   function draw() {
     const scrolled = new Map([...panes.querySelectorAll(".pane")].map((it) => [it.id, it.querySelector(".lanes").scrollTop]));
     panes.replaceChildren();
-    for (const [name, story] of shown()) {
+    const holders = shown().map(([name, story]) => {
+      const holder = el("div", { class: "lanes" });
+      panes.append(el("div", { class: "card pane", id: `pane-${name}` }, el("header", {}, paneTitle(name, story)), holder));
+      return [name, story, holder];
+    });
+    // All panes have to be there before the room of one is known.
+    for (const [name, story, holder] of holders) {
       const pane = paneOf(name);
       Object.assign(pane.view, { zoom: state.zoom, fold: state.fold, filter: filterOf(story) });
-      const holder = el("div", { class: "lanes" });
-      const card = el("div", { class: "card pane", id: `pane-${name}` }, el("header", {}, paneTitle(name, story)), holder);
-      panes.append(card);
       pane.drawn = drawLanes(story, pane.view, Math.max(280, holder.clientWidth - 4));
       holder.append(pane.drawn.head, pane.drawn.body);
-      holder.scrollTop = scrolled.get(card.id) ?? 0;
+      holder.scrollTop = scrolled.get(`pane-${name}`) ?? 0;
     }
     drawBelow();
   }
@@ -125,8 +128,17 @@ function interleavingView(campaign) {
     state.active = state.panes.indexOf(pane);
     state.panes.forEach((it) => (it.view.selected = it === pane ? step : null));
     draw();
-    if (scroll) document.getElementById(`${name}-step-${step}`)?.scrollIntoView({ block: "nearest" });
+    const row = document.getElementById(`${name}-step-${step}`);
+    if (row && scroll) row.scrollIntoView({ block: "nearest" });
+    else if (row) reveal(row);
     inspect(pane.story, step, name);
+  }
+
+  /** Brings a row into its pane's window without moving the page. */
+  function reveal(row) {
+    const holder = row.closest(".lanes");
+    const [at, room] = [row.getBoundingClientRect(), holder.getBoundingClientRect()];
+    if (at.bottom > room.bottom || at.top < room.top + 30) holder.scrollTop += at.top - room.top - room.height / 2;
   }
 
   function inspect(story, step, name) {
@@ -151,7 +163,8 @@ function interleavingView(campaign) {
     const jumps = story.links.flatMap((link) => (link.from === step ? [jump(link.to, words[link.kind][0])] : link.to === step ? [jump(link.from, words[link.kind][1])] : []));
     inspector.replaceChildren(el("h3", { class: "mono", text: it.text }), el("p", { class: "soft small", text: `Step ${it.number} of ${story.total}` }),
       el("dl", {}, pairs.flatMap(([key, value]) => [el("dt", { text: key }), el("dd", { text: value })])), el("div", { class: "bar" }, jumps), sourceView(campaign, place));
-    inspector.querySelector(".here")?.scrollIntoView?.({ block: "nearest" });
+    const here = inspector.querySelector(".here");
+    if (here) here.closest(".source").scrollTop = here.offsetTop - 90;
   }
 
   function hover(event, story, step) {

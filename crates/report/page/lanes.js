@@ -182,9 +182,9 @@ function drawLink(layer, link, story, places, markX, view) {
   if (y1 === undefined || y2 === undefined || y1 === y2) return;
   const [x1, x2] = [markX(story.steps[link.from].thread), markX(story.steps[link.to].thread)];
   const isStrong = view.selected === link.from || view.selected === link.to;
-  const side = x2 >= x1 ? 1 : -1;
-  const bend = Math.min(60, 14 + (y2 - y1) / 4);
-  const d = `M${x1 + 6 * side} ${y1}C${x1 + side * bend} ${y1} ${x2 - side * bend} ${y2} ${x2 - 8 * side} ${y2}`;
+  // From mark to mark along the lanes, so that words stay legible.
+  const bend = Math.min(90, 6 + (y2 - y1) / 2);
+  const d = `M${x1} ${y1 + 5}C${x1} ${y1 + bend} ${x2} ${y2 - bend} ${x2} ${y2 - 6}`;
   layer.append(svg("path", { class: `link ${link.kind}${isStrong ? " strong" : ""}`, d, "marker-end": `url(#arrow-${link.kind})` }));
 }
 

@@ -40,9 +40,9 @@ pub use json::{Coverage, FailureReport, Finding, GeneratedReport, JsonReport, Re
 pub use look::Look;
 pub use names::{Names, Place};
 pub use page::{
-    CampaignRecord, Excerpt, FailureFiles, FindingCard, GraphCard, GraphCards, GraphNode, Matrix, MatrixRow,
-    Page, PageCampaign, PageStories, PageStory, RECORD_EXTENSION, RECORD_VERSION, RecordError, Uncovered,
-    excerpts,
+    CampaignRecord, Excerpt, FailureFiles, FindingCard, GraphCard, GraphCards, GraphNode, GuidelineCard,
+    Matrix, MatrixRow, Page, PageCampaign, PageStories, PageStory, RECORD_EXTENSION, RECORD_VERSION,
+    RecordError, Uncovered, excerpts,
 };
 pub use perfetto::write_perfetto;
 pub use printable::printable;

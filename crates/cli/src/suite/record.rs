@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use threadbare_analysis::FindingKind;
 use threadbare_analysis::cfp::{Function, FunctionPair};
 use threadbare_explore::suite::{Detected, Measured};
-use threadbare_report::{FailureReport, FindingText, Place};
+use threadbare_report::{AccessText, FailureReport, FindingText, Place};
 use threadbare_trace::{FailureKind, Outcome};
 
 /// How an input ended.
@@ -301,6 +301,8 @@ pub struct TextRecord {
     places: Vec<Place>,
     sources: Vec<(String, String)>,
     pattern: Option<u8>,
+    #[serde(default)]
+    accesses: Vec<AccessText>,
 }
 
 impl TextRecord {
@@ -315,6 +317,7 @@ impl TextRecord {
             places: text.places.clone(),
             sources: text.sources.clone(),
             pattern: text.pattern,
+            accesses: text.accesses.clone(),
         }
     }
 
@@ -329,6 +332,7 @@ impl TextRecord {
             places: self.places.clone(),
             sources: self.sources.clone(),
             pattern: self.pattern,
+            accesses: self.accesses.clone(),
         }
     }
 }

@@ -104,9 +104,18 @@ pub struct GraphCard {
     /// Nodes that are not shown.
     pub nodes_left_out: usize,
     /// The sets of use-defines that lead to different ways.
-    pub guidelines: Vec<Vec<String>>,
+    pub guidelines: Vec<GuidelineCard>,
     /// Guidelines that are not shown.
     pub guidelines_left_out: usize,
+}
+
+/// A way through a graph, from its root to a leaf.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct GuidelineCard {
+    /// Which write each read is to see, in words.
+    pub steps: Vec<String>,
+    /// The node where it ends; none if that node is not shown.
+    pub leaf: Option<usize>,
 }
 
 /// A node of a graph, with the edge that leads to it.
