@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use threadbare_explore::{Check, Examined, Found, Met, check, shown};
-use threadbare_report::{CampaignRecord, JsonReport, SarifResult, Verdict, finding_text, printable};
+use threadbare_report::{CampaignRecord, JsonReport, SarifResult, Verdict, finding_text};
 use threadbare_target::{Program, Symbols, compilers};
 use threadbare_trace::Schedule;
 
@@ -169,7 +169,7 @@ pub fn words(args: &CheckArgs, result: &Check, findings: &Findings, failures: &[
         if quiet {
             continue;
         }
-        for line in printable(&report.message).lines() {
+        for line in report.message.lines() {
             text.push_str(&format!("   {line}\n"));
         }
         if let Some(cause) = &report.cause {

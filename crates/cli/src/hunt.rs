@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use threadbare_analysis::coverage::CRITERIA;
 use threadbare_explore::{Campaign, ExploreError, Options, STRATEGIES, Verdict, hunt};
-use threadbare_report::{CampaignRecord, JsonReport, failure_phrase, printable};
+use threadbare_report::{CampaignRecord, JsonReport, failure_phrase};
 use threadbare_target::{Program, SourceLanguage, compilers, fingerprint, resolve};
 use threadbare_trace::Schedule;
 
@@ -251,7 +251,7 @@ fn circumstances(program: &Program) -> String {
     let made_by = if made_by.is_empty() { "an unknown compiler".to_string() } else { made_by };
     let version = env!("CARGO_PKG_VERSION");
     let command = page::command_line();
-    printable(&format!("threadbare {version}, on code by {made_by}: {command}\n")).into_owned()
+    format!("threadbare {version}, on code by {made_by}: {command}\n")
 }
 
 /// What was covered.

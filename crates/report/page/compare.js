@@ -51,7 +51,7 @@ function boxPlots(report, log) {
   const place = (value) => (log ? Math.log10(Math.max(1, value)) / Math.log10(end) : value / end);
   const x = (value) => left + (width - left - right) * place(value);
   const said = report.strategies.map((it) => `${it.strategy}: median ${figure(it.executions.median)}, ${it.failed} of ${it.trials} trials failed`).join("; ");
-  const chart = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Executions to the first failure. ${said}.` });
+  const chart = svg("svg", { class: "chart wide", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Executions to the first failure. ${said}.` });
   for (const at of marks) chart.append(svg("line", { class: "grid", x1: x(at), x2: x(at), y1: top, y2: height - 34 }), svg("text", { x: x(at), y: height - 20, "text-anchor": "middle", text: figure(at) }));
   chart.append(svg("text", { x: width - right, y: height - 4, "text-anchor": "end", text: "executions" }));
   report.strategies.forEach((it, index) => {

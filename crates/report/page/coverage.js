@@ -15,7 +15,7 @@ function measured(report) {
   const found = [];
   for (const [name, it] of Object.entries(report.coverage ?? {})) {
     if (!it?.history?.length) continue;
-    const total = it.required ?? it.estimated ?? (name === "groups" && it.left === 0 ? it.tested : undefined);
+    const total = it.required ?? it.estimated ?? (name === "groups" && report.exhausted ? it.tested : undefined);
     found.push({ name, end: report.executions, time: report.elapsed_s, total, estimated: it.estimated !== undefined, covered: it.covered ?? it.tested ?? it.pairs, saturation: it.saturation, series: [{ name: report.strategy, history: it.history }], failure: report.failure?.execution });
   }
   const trials = report.trials ?? [];
@@ -63,10 +63,10 @@ function coverageView(campaign) {
 }
 
 function sentence(it, unit, what) {
-  const parts = [`Counted are ${what}.`];
+  const parts = what ? [`What counts: ${what}.`] : [];
   if (it.covered !== undefined) parts.push(`${figure(it.covered)} ${unit}${it.total ? ` of ${figure(it.total)} ${it.estimated ? "estimated" : "required"}` : ""}.`);
   if (it.saturation) parts.push(`Saturated after ${count(it.saturation.executions, "execution")}: it hardly grew any more.`);
-  else if (it.covered !== undefined) parts.push("It was not saturated when the campaign ended.");
+  else if (it.saturation === null) parts.push("It was not saturated when the campaign ended.");
   if (it.series.length > 1) parts.push("Thick lines are medians over the trials of a strategy; a trial ends with its first failure.");
   return parts.join(" ");
 }

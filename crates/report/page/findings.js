@@ -52,10 +52,12 @@ function patternDrawing(card, finding) {
   for (const thread of threads) {
     drawing.append(svg("text", { x: x(thread) - 6, y: 16, "font-weight": 700, fill: threadColour(thread), text: `T${thread}` }), svg("line", { x1: x(thread), x2: x(thread), y1: 22, y2: height - 4, stroke: "var(--line)" }));
   }
+  const lines = svg("g");
+  drawing.append(lines);
   card.accesses.forEach((it, place) => {
     const y = top + row * place + 12;
     const last = card.accesses[place - 1];
-    if (last && last.thread !== it.thread) drawing.append(svg("path", { d: `M${x(last.thread)} ${y - row}L${x(it.thread)} ${y}`, stroke: "var(--faint)", "stroke-dasharray": "3 3", fill: "none" }));
+    if (last && last.thread !== it.thread) lines.append(svg("path", { d: `M${x(last.thread)} ${y - row}L${x(it.thread)} ${y}`, stroke: "var(--faint)", "stroke-dasharray": "3 3", fill: "none" }));
     const text = `${it.deed} ${it.object}`;
     drawing.append(svg("g", { transform: `translate(${x(it.thread)} ${y})` }, markShape(MARKS[it.deed] ? it.deed : DEED_MARKS[it.deed] ?? "other", threadColour(it.thread))),
       svg("text", { x: x(it.thread) + 12, y: y + 1, text: text.length > 25 ? `${text.slice(0, 24)}…` : text }, svg("title", { text })), svg("text", { class: "soft", x: x(it.thread) + 12, y: y + 14, text: it.site }));

@@ -17,10 +17,13 @@ function graphView(campaign) {
     const cut = graph.nodes_left_out ? el("p", { class: "soft small", text: `${count(graph.nodes_left_out, "more node")} left out of the page.` }) : "";
     const rest = graph.guidelines_left_out ? el("p", { class: "soft small", text: `${count(graph.guidelines_left_out, "more guideline")} left out of the page.` }) : "";
     const rows = graph.guidelines.map(({ steps, leaf }) => el("li", {}, el("button", { type: "button", onclick: () => drawing.light(leaf), text: steps.join(" · ") })));
-    holder.replaceChildren(el("div", { class: "card" }, el("h2", { text: graph.title }), el("div", { class: "scroll tall" }, drawing.node), cut),
+    const window = el("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": graph.title }, drawing.node);
+    holder.replaceChildren(el("div", { class: "card" }, el("h2", { text: graph.title }), window, cut),
       el("div", { class: "card" }, el("h2", { text: `Guidelines (${graph.guidelines.length + graph.guidelines_left_out})` }), el("ol", { class: "guidelines", id: "guidelines" }, rows), rest));
+    window.scrollTop = drawing.rootY - window.clientHeight / 2;
   }
   draw(0);
+  root.arrive = () => draw(0);
   return root;
 }
 
@@ -29,7 +32,7 @@ function treeDrawing(graph) {
   const { nodes } = graph;
   const children = nodes.map(() => []);
   nodes.forEach((node, at) => node.parent !== null && children[node.parent].push(at));
-  const [across, row, pad] = [235, 34, 18];
+  const [across, row, pad] = [300, 34, 18];
   const places = [];
   let leaf = 0;
   const put = (at, depth) => {
@@ -62,5 +65,5 @@ function treeDrawing(graph) {
     edges.forEach((edge) => edge?.classList.remove("on"));
     for (let at = leaf; at !== null; at = nodes[at].parent) edges[at]?.classList.add("on");
   };
-  return { node: drawing, light };
+  return { node: drawing, light, rootY: places[0].y };
 }

@@ -52,12 +52,14 @@ function longRuns(story) {
 function drawLanes(story, view, width) {
   const height = ZOOMS[view.zoom];
   const isWordy = height >= 15;
-  const gutter = 40;
+  const gutter = 18 + 7 * String(story.steps.at(-1)?.number ?? 0).length;
+  // A row has one step, so its words may go on over the lanes to its right; those of the last lane need room, too.
+  const tail = isWordy ? 80 : 0;
   const depths = spanDepths(story);
   const inset = 16 + 6 * Math.max(0, ...depths.map((it) => it.depth + 1));
   const count = Math.max(1, story.threads.length);
-  const laneWidth = Math.max(isWordy ? 150 : 46, Math.floor((width - gutter - 6) / count));
-  const total = gutter + laneWidth * count + 6;
+  const laneWidth = Math.max(isWordy ? 100 : 46, Math.floor((width - gutter - tail) / count));
+  const total = gutter + laneWidth * count + tail;
   const lane = new Map(story.threads.map((thread, place) => [thread.id, gutter + place * laneWidth]));
   const markX = (thread) => (lane.get(thread) ?? gutter) + inset;
   const fit = (text, room) => {
@@ -76,7 +78,7 @@ function drawLanes(story, view, width) {
   }
   const head = svg("svg", { class: "lanehead", width: total, height: 30, "aria-hidden": "true" });
   const body = svg("svg", { width: total, height: y + 8, role: "listbox", tabindex: 0, "aria-label": `Steps of ${story.title}, from first to last` });
-  const under = svg("g"), middle = svg("g"), over = svg("g");
+  const ground = svg("g"), under = svg("g"), middle = svg("g"), over = svg("g");
   for (const thread of story.threads) {
     const x = markX(thread.id);
     head.append(svg("text", { class: "thread", x: x - 5, y: 20, style: null, fill: threadColour(thread.id), text: fit(thread.title, laneWidth - inset + 10) }));
@@ -86,15 +88,17 @@ function drawLanes(story, view, width) {
   drawControl(under, story, rows, markX);
   for (const link of story.links) drawLink(middle, link, story, places, markX, view);
   for (const row of rows) {
-    if (row.kind === "step") over.append(stepRow(story, row, { view, total, markX, isWordy, fit, laneWidth, inset }));
-    else if (row.kind === "failure") over.append(failureRow(story, row, { view, total, markX, fit, laneWidth, inset }));
+    const isMarked = row.kind === "step" && story.steps[row.index].marked;
+    if (isMarked || row.kind === "failure") ground.append(svg("rect", { class: isMarked ? "ground" : "failing", x: 1, y: row.y - row.height / 2, width: total - 2, height: row.height, rx: 4 }));
+    if (row.kind === "step") over.append(stepRow(story, row, { view, total, markX, isWordy, fit, gutter }));
+    else if (row.kind === "failure") over.append(failureRow(story, row, { view, total, markX, fit }));
     else over.append(noteRow(row, { view, total, gutter, markX }));
   }
-  body.append(arrowheads(), under, middle, over);
+  body.append(arrowheads(), ground, under, middle, over);
   return { head, body, rows, places };
 }
 
-function stepRow(story, row, { view, total, markX, isWordy, fit, laneWidth, inset }) {
+function stepRow(story, row, { view, total, markX, isWordy, fit, gutter }) {
   const step = story.steps[row.index];
   const x = markX(step.thread);
   const isSelected = view.selected === row.index;
@@ -110,19 +114,19 @@ function stepRow(story, row, { view, total, markX, isWordy, fit, laneWidth, inse
   if (step.marked) mark.append(svg("circle", { r: 9 * scale, fill: "none", stroke: threadColour(step.thread), "stroke-width": 1.4 }));
   group.append(mark);
   if (isWordy) {
-    group.append(svg("text", { class: "number", x: 30, y: row.y + 4, text: step.number }));
-    group.append(svg("text", { class: "label", x: x + 13, y: row.y + 4, text: fit(words, laneWidth - inset - 18) }));
+    group.append(svg("text", { class: "number", x: gutter - 4, y: row.y + 4, text: step.number }));
+    group.append(svg("text", { class: "label", x: x + 13, y: row.y + 4, text: fit(words.replace(/ \(in [^()]*\)/g, ""), total - x - 18) }));
   }
   return group;
 }
 
-function failureRow(story, row, { view, total, markX, fit, laneWidth, inset }) {
+function failureRow(story, row, { view, total, markX, fit }) {
   const { thread, kind } = story.failure;
   const x = markX(thread);
-  const group = svg("g", { class: "step failure", role: "option", "aria-selected": String(view.selected === "failure"), "aria-label": `T${thread} fails: ${kind}`, onclick: () => view.select("failure"), onpointermove: (event) => view.hover(event, "failure"), onpointerleave: () => view.hover(null) });
-  group.append(svg("rect", { class: "failing", x: 1, y: row.y - row.height / 2, width: total - 2, height: row.height, rx: 4 }));
+  const group = svg("g", { class: `step failure${view.selected === "failure" ? " selected" : ""}`, role: "option", "aria-selected": String(view.selected === "failure"), "aria-label": `T${thread} fails: ${kind}`, onclick: () => view.select("failure"), onpointermove: (event) => view.hover(event, "failure"), onpointerleave: () => view.hover(null) });
+  group.append(svg("rect", { class: "row", x: 1, y: row.y - row.height / 2, width: total - 2, height: row.height, rx: 4 }));
   group.append(svg("path", { d: "M-5-5L5 5M5-5L-5 5", stroke: "var(--bad)", "stroke-width": 3, transform: `translate(${x} ${row.y})` }));
-  group.append(svg("text", { class: "fails", x: x + 13, y: row.y + 4, text: fit(`fails: ${kind}`, Math.max(laneWidth - inset - 18, 90)) }));
+  group.append(svg("text", { class: "fails", x: x + 13, y: row.y + 4, text: fit(`fails: ${kind}`, total - x - 18) }));
   return group;
 }
 

@@ -69,9 +69,8 @@ function head(campaign) {
 /** The views that a campaign has something for: a key, a title, how many, and how it is made. */
 function views(campaign, go) {
   const { report, graphs } = campaign.record;
-  const failures = report.failures?.length ?? 0;
   return [
-    campaign.stories.length && ["interleaving", failures ? "Failures" : "Interleaving", campaign.stories.length, () => interleavingView(campaign)],
+    campaign.stories.length && ["interleaving", "Interleavings", campaign.stories.length, () => interleavingView(campaign)],
     measured(report).length && ["coverage", "Coverage", measured(report).length, () => coverageView(campaign)],
     report.findings?.length && ["findings", "Findings", report.findings.length, () => findingsView(campaign, (kind, index) => go("interleaving", (view) => view.show(kind, index)))],
     report.strategies?.length && report.trials && ["compare", "Compare", report.strategies.length, () => compareView(campaign)],

@@ -37,7 +37,7 @@ function bars(inputs) {
 
 function matrixDrawing(matrix) {
   const [cell, left, top] = [16, 170, 150];
-  const [width, height] = [left + cell * matrix.functions.length + 12, top + cell * matrix.rows.length + 8];
+  const [width, height] = [left + cell * matrix.functions.length + 90, top + cell * matrix.rows.length + 8];
   const drawing = svg("svg", { class: "matrix", width, height, role: "img", "aria-label": `Which of ${count(matrix.functions.length, "function")} run under which of ${count(matrix.rows.length, "input")}; a table follows.` });
   matrix.functions.forEach((name, at) => drawing.append(svg("text", { transform: `translate(${left + cell * at + 11} ${top - 8}) rotate(-60)`, text: name.length > 24 ? `${name.slice(0, 23)}…` : name }, svg("title", { text: name }))));
   matrix.rows.forEach((row, down) => {

@@ -1,6 +1,6 @@
 //! What a person reads at the end of a suite.
 
-use threadbare_report::{FailureReport, printable, suite_table};
+use threadbare_report::{FailureReport, suite_table};
 
 use super::Results;
 use super::account::Account;
@@ -68,7 +68,7 @@ fn failure_line(failure: &FailureReport) -> String {
 
 fn failure_words(failure: &FailureReport) -> String {
     let mut text = failure_line(failure);
-    for line in printable(&failure.message).lines() {
+    for line in failure.message.lines() {
         text.push_str(&format!("   {line}\n"));
     }
     if let Some(cause) = &failure.cause {

@@ -67,7 +67,7 @@ impl Page {
     /// shows it as text.
     pub fn to_html(&self) -> String {
         let mut data = serde_json::to_value(self).unwrap_or(Value::Null);
-        make_printable(&mut data);
+        make_safe(&mut data);
         let title = self.campaigns.first().map_or("", |campaign| &campaign.title);
         let policy = format!(
             "default-src 'none'; script-src '{}'; style-src '{}'; img-src data:; base-uri 'none'; form-action 'none'",
@@ -112,19 +112,25 @@ fn as_json_in_markup(data: &Value) -> String {
     safe
 }
 
-/// Replaces control characters in all texts.
-fn make_printable(value: &mut Value) {
+/// A script's numbers are exact up to here.
+const LARGEST_EXACT: u64 = 1 << 53;
+
+/// Replaces control characters in all texts, and numbers that a script would round by their digits.
+fn make_safe(value: &mut Value) {
     match value {
         Value::String(text) => {
             if let std::borrow::Cow::Owned(changed) = printable(text) {
                 *text = changed;
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(make_printable),
+        Value::Number(number) if number.as_u64().is_some_and(|number| number > LARGEST_EXACT) => {
+            *value = Value::String(number.to_string());
+        }
+        Value::Array(items) => items.iter_mut().for_each(make_safe),
         Value::Object(fields) => {
             let old = std::mem::take(fields);
             for (key, mut field) in old {
-                make_printable(&mut field);
+                make_safe(&mut field);
                 fields.insert(printable(&key).into_owned(), field);
             }
         }
