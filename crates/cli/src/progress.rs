@@ -107,6 +107,9 @@ impl Bar {
 
     /// Shows how far a campaign is.
     pub fn show(&self, progress: &Progress) {
+        if self.0.is_hidden() {
+            return;
+        }
         self.0.set_position(progress.executions);
         self.0.set_message(campaign_line(progress, width()));
     }

@@ -271,6 +271,7 @@ impl<'a> Conduct<'a> {
             planned += batch.plans.len() as u64;
             let ran = crew.run(&batch, tell);
             let go_on = self.take_in(strategy, &batch, ran)?;
+            tell();
             if self.ledger.executions >= HOPELESS && self.ledger.nothing_was_controlled() {
                 return Ok(());
             }

@@ -41,7 +41,10 @@ function seconds(value) {
   return value < 1 ? `${figure(value * 1000)} ms` : `${figure(value)} s`;
 }
 
-const lastPart = (path) => String(path ?? "").split("/").pop();
+const lastPart = (path) =>
+  String(path ?? "")
+    .split("/")
+    .pop();
 const threadColour = (id) => `var(--t${id % 8})`;
 
 /** A table; a column is a title and what it shows, with `number` for figures. */
@@ -52,7 +55,13 @@ function table(columns, rows, fields = {}) {
     return el("td", kind(column), shown instanceof Node ? shown : String(shown ?? "–"));
   };
   const head = columns.map((column) => el("th", { scope: "col", ...kind(column) }, column.title));
-  const body = rows.map((row) => el("tr", {}, columns.map((column) => cell(column, row))));
+  const body = rows.map((row) =>
+    el(
+      "tr",
+      {},
+      columns.map((column) => cell(column, row)),
+    ),
+  );
   return el("table", fields, el("thead", {}, el("tr", {}, head)), el("tbody", {}, body));
 }
 
@@ -87,7 +96,12 @@ function copyButton(label, text) {
 
 /** A command to be copied. */
 function commandLine(command) {
-  return el("div", { class: "copy" }, el("code", { text: command }), copyButton("Copy", () => command));
+  return el(
+    "div",
+    { class: "copy" },
+    el("code", { text: command }),
+    copyButton("Copy", () => command),
+  );
 }
 
 /** A file that is made here. */
@@ -123,6 +137,15 @@ function markShape(kind, colour, size = 1) {
 
 function markLegend(kinds) {
   const one = (kind) =>
-    el("li", {}, svg("svg", { width: 16, height: 16, viewBox: "-8 -8 16 16", "aria-hidden": "true" }, markShape(kind, "var(--soft)")), MARKS[kind][0]);
+    el(
+      "li",
+      {},
+      svg(
+        "svg",
+        { width: 16, height: 16, viewBox: "-8 -8 16 16", "aria-hidden": "true" },
+        markShape(kind, "var(--soft)"),
+      ),
+      MARKS[kind][0],
+    );
   return kinds.map(one);
 }

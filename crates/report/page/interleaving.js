@@ -1,7 +1,16 @@
 // The view of executions: lanes, what is chosen in them, and its source.
 
 function interleavingView(campaign) {
-  const state = { story: 0, both: window.innerWidth > 1000, zoom: 3, fold: true, object: "", text: "", panes: [], active: 0 };
+  const state = {
+    story: 0,
+    both: window.innerWidth > 1000,
+    zoom: 3,
+    fold: true,
+    object: "",
+    text: "",
+    panes: [],
+    active: 0,
+  };
   const root = el("section");
   const toolbar = el("div", { class: "bar" });
   const about = el("div");
@@ -12,7 +21,11 @@ function interleavingView(campaign) {
   root.append(toolbar, about, el("div", { class: "story" }, panes, inspector), below, tip);
 
   const stories = () => campaign.stories[state.story];
-  const shown = () => [["main", stories().main], ["original", stories().original]].filter(([which, it]) => it && (which === "main" || state.both));
+  const shown = () =>
+    [
+      ["main", stories().main],
+      ["original", stories().original],
+    ].filter(([which, it]) => it && (which === "main" || state.both));
 
   /** Which steps the filters leave; none where there is no filter. */
   function filterOf(story) {
@@ -30,12 +43,25 @@ function interleavingView(campaign) {
     state.story = index;
     const { main, original } = stories();
     const view = (name, story) => ({
-      name, story, zoom: state.zoom, fold: state.fold, unfolded: new Set(), selected: null,
+      name,
+      story,
+      zoom: state.zoom,
+      fold: state.fold,
+      unfolded: new Set(),
+      selected: null,
       select: (step) => select(name, step),
-      unfold: (step) => { paneOf(name).view.unfolded.add(step); draw(); },
+      unfold: (step) => {
+        paneOf(name).view.unfolded.add(step);
+        draw();
+      },
       hover: (event, step) => hover(event, story, step),
     });
-    state.panes = [["main", main], ["original", original]].filter(([, it]) => it).map(([name, it]) => ({ name, story: it, view: view(name, it) }));
+    state.panes = [
+      ["main", main],
+      ["original", original],
+    ]
+      .filter(([, it]) => it)
+      .map(([name, it]) => ({ name, story: it, view: view(name, it) }));
     state.active = 0;
     state.object = "";
     drawToolbar();
@@ -51,21 +77,96 @@ function interleavingView(campaign) {
   function drawToolbar() {
     const { main, original } = stories();
     const objects = [...new Set([main, original].filter(Boolean).flatMap((it) => it.objects))].sort();
-    const press = (label, title, act) => el("button", { type: "button", title, "aria-label": title, text: label, onclick: act });
-    const picker = campaign.stories.length > 1 && el("label", {}, "Show ", options(campaign.stories.map((it, at) => [at, it.title]), state.story, (value) => choose(Number(value)), "pick-story"));
-    const both = original && el("span", { class: "group", role: "group", "aria-label": "Schedules" },
-      el("button", { type: "button", text: "Minimised", "aria-pressed": String(!state.both), onclick: () => { state.both = false; drawToolbar(); draw(); } }),
-      el("button", { type: "button", text: "Beside the original", "aria-pressed": String(state.both), onclick: () => { state.both = true; drawToolbar(); draw(); } }));
-    const pick = el("label", {}, "Object ", options([["", "all"], ...objects.map((it) => [it, it])], state.object, (value) => { state.object = value; draw(); }, "pick-object"));
-    const filter = el("input", { type: "search", id: "filter", placeholder: "Filter steps ( / )", "aria-label": "Filter steps", oninput: (event) => { state.text = event.target.value; draw(); } });
+    const press = (label, title, act) =>
+      el("button", { type: "button", title, "aria-label": title, text: label, onclick: act });
+    const picker =
+      campaign.stories.length > 1 &&
+      el(
+        "label",
+        {},
+        "Show ",
+        options(
+          campaign.stories.map((it, at) => [at, it.title]),
+          state.story,
+          (value) => choose(Number(value)),
+          "pick-story",
+        ),
+      );
+    const both =
+      original &&
+      el(
+        "span",
+        { class: "group", role: "group", "aria-label": "Schedules" },
+        el("button", {
+          type: "button",
+          text: "Minimised",
+          "aria-pressed": String(!state.both),
+          onclick: () => {
+            state.both = false;
+            drawToolbar();
+            draw();
+          },
+        }),
+        el("button", {
+          type: "button",
+          text: "Beside the original",
+          "aria-pressed": String(state.both),
+          onclick: () => {
+            state.both = true;
+            drawToolbar();
+            draw();
+          },
+        }),
+      );
+    const pick = el(
+      "label",
+      {},
+      "Object ",
+      options(
+        [["", "all"], ...objects.map((it) => [it, it])],
+        state.object,
+        (value) => {
+          state.object = value;
+          draw();
+        },
+        "pick-object",
+      ),
+    );
+    const filter = el("input", {
+      type: "search",
+      id: "filter",
+      placeholder: "Filter steps ( / )",
+      "aria-label": "Filter steps",
+      oninput: (event) => {
+        state.text = event.target.value;
+        draw();
+      },
+    });
     filter.value = state.text;
-    const zoom = el("span", { class: "group", role: "group", "aria-label": "Zoom" }, press("−", "Zoom out", () => zoomBy(-1)), press("+", "Zoom in", () => zoomBy(1)));
-    const fold = el("button", { type: "button", id: "fold", text: "Fold long runs", "aria-pressed": String(state.fold), onclick: toggleFold });
-    toolbar.replaceChildren(...[picker, both, pick, filter, zoom, fold, press("?", "Help and keys", showHelp)].filter(Boolean));
+    const zoom = el(
+      "span",
+      { class: "group", role: "group", "aria-label": "Zoom" },
+      press("−", "Zoom out", () => zoomBy(-1)),
+      press("+", "Zoom in", () => zoomBy(1)),
+    );
+    const fold = el("button", {
+      type: "button",
+      id: "fold",
+      text: "Fold long runs",
+      "aria-pressed": String(state.fold),
+      onclick: toggleFold,
+    });
+    toolbar.replaceChildren(
+      ...[picker, both, pick, filter, zoom, fold, press("?", "Help and keys", showHelp)].filter(Boolean),
+    );
   }
 
   function options(pairs, value, act, id) {
-    const list = el("select", { id, onchange: (event) => act(event.target.value) }, pairs.map(([key, label]) => el("option", { value: key, text: label })));
+    const list = el(
+      "select",
+      { id, onchange: (event) => act(event.target.value) },
+      pairs.map(([key, label]) => el("option", { value: key, text: label })),
+    );
     list.value = value;
     return list;
   }
@@ -79,11 +180,15 @@ function interleavingView(campaign) {
   }
 
   function draw() {
-    const scrolled = new Map([...panes.querySelectorAll(".pane")].map((it) => [it.id, it.querySelector(".lanes").scrollTop]));
+    const scrolled = new Map(
+      [...panes.querySelectorAll(".pane")].map((it) => [it.id, it.querySelector(".lanes").scrollTop]),
+    );
     panes.replaceChildren();
     const holders = shown().map(([name, story]) => {
       const holder = el("div", { class: "lanes" });
-      panes.append(el("div", { class: "card pane", id: `pane-${name}` }, el("header", {}, paneTitle(name, story)), holder));
+      panes.append(
+        el("div", { class: "card pane", id: `pane-${name}` }, el("header", {}, paneTitle(name, story)), holder),
+      );
       return [name, story, holder];
     });
     // All panes have to be there before the room of one is known.
@@ -100,26 +205,70 @@ function interleavingView(campaign) {
   function paneTitle(name, story) {
     const preemptions = story.switches.filter((it) => it.preempts).length;
     const label = name === "original" ? "As it was found" : stories().original ? "Minimised" : story.title;
-    return [el("h3", { text: label }), el("span", { class: "soft small", text: `${count(story.total, "step")}, ${count(preemptions, "preemption")}` })];
+    return [
+      el("h3", { text: label }),
+      el("span", { class: "soft small", text: `${count(story.total, "step")}, ${count(preemptions, "preemption")}` }),
+    ];
   }
 
   function drawBelow() {
     const used = new Set(shown().flatMap(([, story]) => story.steps.map((step) => step.mark)));
-    const line = (kind, words) => el("li", {}, el("span", { class: "lanes" }, svg("svg", { width: 26, height: 10, "aria-hidden": "true" }, svg("path", { class: kind, d: "M1 5H25" }))), words);
-    const legend = el("ul", { class: "legend", "aria-label": "Legend" }, markLegend(Object.keys(MARKS).filter((kind) => used.has(kind))),
-      line("link reads-from", "reads what was written"), line("link fork", "creates or joins"), line("link wakes", "wakes"), line("control preempts", "preemption"),
-      el("li", {}, el("span", { class: "lanes" }, svg("svg", { width: 8, height: 14, "aria-hidden": "true" }, svg("rect", { class: "span", x: 2, width: 4, height: 14, rx: 2, fill: "var(--soft)" }))), "holds a lock"));
+    const line = (kind, words) =>
+      el(
+        "li",
+        {},
+        el(
+          "span",
+          { class: "lanes" },
+          svg("svg", { width: 26, height: 10, "aria-hidden": "true" }, svg("path", { class: kind, d: "M1 5H25" })),
+        ),
+        words,
+      );
+    const legend = el(
+      "ul",
+      { class: "legend", "aria-label": "Legend" },
+      markLegend(Object.keys(MARKS).filter((kind) => used.has(kind))),
+      line("link reads-from", "reads what was written"),
+      line("link fork", "creates or joins"),
+      line("link wakes", "wakes"),
+      line("control preempts", "preemption"),
+      el(
+        "li",
+        {},
+        el(
+          "span",
+          { class: "lanes" },
+          svg(
+            "svg",
+            { width: 8, height: 14, "aria-hidden": "true" },
+            svg("rect", { class: "span", x: 2, width: 4, height: 14, rx: 2, fill: "var(--soft)" }),
+          ),
+        ),
+        "holds a lock",
+      ),
+    );
     const rows = shown().flatMap(([name, story]) => story.steps.map((step) => ({ name, story, step })));
-    const steps = asTable([
-      { title: "Schedule", show: ({ name }) => (name === "main" ? "minimised" : "original") },
-      { title: "Step", number: true, show: ({ step }) => step.number },
-      { title: "Thread", show: ({ step }) => `T${step.thread}` },
-      { title: "What", show: ({ step }) => step.text },
-      { title: "Where", show: ({ story, step }) => (step.place === undefined ? "" : story.places[step.place].label) },
-      { title: "Holds", show: ({ step }) => step.locks ?? "" },
-    ], rows, "The steps as a table");
+    const steps = asTable(
+      [
+        { title: "Schedule", show: ({ name }) => (name === "main" ? "minimised" : "original") },
+        { title: "Step", number: true, show: ({ step }) => step.number },
+        { title: "Thread", show: ({ step }) => `T${step.thread}` },
+        { title: "What", show: ({ step }) => step.text },
+        { title: "Where", show: ({ story, step }) => (step.place === undefined ? "" : story.places[step.place].label) },
+        { title: "Holds", show: ({ step }) => step.locks ?? "" },
+      ],
+      rows,
+      "The steps as a table",
+    );
     const { output } = stories();
-    const printed = output && el("details", {}, el("summary", { text: "What the program printed" }), el("pre", { class: "output", text: output }));
+    const printed =
+      output &&
+      el(
+        "details",
+        {},
+        el("summary", { text: "What the program printed" }),
+        el("pre", { class: "output", text: output }),
+      );
     below.replaceChildren(legend, ...[printed, steps].filter(Boolean));
   }
 
@@ -142,27 +291,11 @@ function interleavingView(campaign) {
   }
 
   function inspect(story, step, name) {
-    if (step === "failure") {
-      const { failure } = story;
-      inspector.replaceChildren(el("h3", { text: `T${failure.thread} fails: ${failure.kind}` }), el("div", { class: "message", text: failure.message }),
-        failure.locks ? el("p", { class: "small", text: `It holds ${failure.locks}.` }) : "", sourceView(campaign, failure.place));
-      return;
-    }
-    const it = story.steps[step];
-    if (!it) return;
-    const place = it.place === undefined ? null : story.places[it.place];
-    const pairs = [["Thread", story.threads.find((thread) => thread.id === it.thread)?.title ?? `T${it.thread}`]];
-    if (it.object !== undefined) pairs.push(["Object", story.objects[it.object]]);
-    if (place) pairs.push(["Place", place.label]);
-    pairs.push(["Locks held", it.locks || "none"]);
-    if (it.times) pairs.push(["Repeated", `${it.times} times`]);
-    const why = story.switches.filter((at) => at.before === step);
-    if (why.length) pairs.push(["Before it", why.map((at) => at.text).join("; ")]);
-    const words = { "reads-from": ["reads what this wrote", "its value comes from"], fork: ["begins by this", "created by"], join: ["waits for the end after this", "waits for"], wakes: ["woken by this", "woken by"] };
-    const jump = (to, label) => el("button", { type: "button", class: "small", text: `${label}: ${story.steps[to].number} · ${story.steps[to].text}`, onclick: () => select(name, to) });
-    const jumps = story.links.flatMap((link) => (link.from === step ? [jump(link.to, words[link.kind][0])] : link.to === step ? [jump(link.from, words[link.kind][1])] : []));
-    inspector.replaceChildren(el("h3", { class: "mono", text: it.text }), el("p", { class: "soft small", text: `Step ${it.number} of ${story.total}` }),
-      el("dl", {}, pairs.flatMap(([key, value]) => [el("dt", { text: key }), el("dd", { text: value })])), el("div", { class: "bar" }, jumps), sourceView(campaign, place));
+    const details =
+      step === "failure"
+        ? failureDetails(campaign, story)
+        : stepDetails(campaign, story, step, (to) => select(name, to));
+    inspector.replaceChildren(...details);
     const here = inspector.querySelector(".here");
     if (here) here.closest(".source").scrollTop = here.offsetTop - 90;
   }
@@ -170,14 +303,12 @@ function interleavingView(campaign) {
   function hover(event, story, step) {
     tip.classList.toggle("hidden", !event);
     if (!event) return;
-    const it = step === "failure" ? null : story.steps[step];
-    const place = it ? (it.place === undefined ? null : story.places[it.place]) : story.failure.place;
-    const line = sourceLine(campaign, place);
-    const lines = [it ? `T${it.thread}  ${it.text}` : `T${story.failure.thread} fails: ${story.failure.kind}`, place && `${place.label}${line ? `:  ${line}` : ""}`, (it ?? story.failure).locks && `holds ${(it ?? story.failure).locks}`];
-    tip.textContent = lines.filter(Boolean).join("\n");
+    tip.textContent = stepInShort(campaign, story, step);
     const room = tip.getBoundingClientRect();
+    const below = event.clientY + 18;
+    const top = below + room.height > window.innerHeight ? event.clientY - room.height - 10 : below;
     tip.style.left = `${Math.max(4, Math.min(event.clientX + 14, window.innerWidth - room.width - 8))}px`;
-    tip.style.top = `${event.clientY + 18 + room.height > window.innerHeight ? event.clientY - room.height - 10 : event.clientY + 18}px`;
+    tip.style.top = `${top}px`;
   }
 
   function zoomBy(by) {
@@ -196,7 +327,9 @@ function interleavingView(campaign) {
   function move(by, sameThread) {
     const pane = state.panes[state.active];
     if (!pane?.drawn) return;
-    const list = pane.drawn.rows.filter((row) => row.kind === "step" || row.kind === "failure").map((row) => (row.kind === "step" ? row.index : "failure"));
+    const list = pane.drawn.rows
+      .filter((row) => row.kind === "step" || row.kind === "failure")
+      .map((row) => (row.kind === "step" ? row.index : "failure"));
     const threadOf = (step) => (step === "failure" ? pane.story.failure.thread : pane.story.steps[step]?.thread);
     const at = list.indexOf(pane.view.selected);
     if (at < 0) return select(pane.name, list[0]);
@@ -206,10 +339,30 @@ function interleavingView(campaign) {
   }
 
   root.keys = {
-    ArrowDown: () => move(1, false), ArrowUp: () => move(-1, false), ArrowRight: () => move(1, true), ArrowLeft: () => move(-1, true),
-    "+": () => zoomBy(1), "=": () => zoomBy(1), "-": () => zoomBy(-1), f: toggleFold, "/": () => document.getElementById("filter").focus(),
-    o: () => { if (stories().original) { state.active = 1 - state.active; state.both = true; drawToolbar(); draw(); select(state.panes[state.active].name, state.panes[state.active].story.failure ? "failure" : 0); } },
-    Escape: () => { state.text = ""; state.object = ""; drawToolbar(); draw(); },
+    ArrowDown: () => move(1, false),
+    ArrowUp: () => move(-1, false),
+    ArrowRight: () => move(1, true),
+    ArrowLeft: () => move(-1, true),
+    "+": () => zoomBy(1),
+    "=": () => zoomBy(1),
+    "-": () => zoomBy(-1),
+    f: toggleFold,
+    "/": () => document.getElementById("filter").focus(),
+    o: () => {
+      if (stories().original) {
+        state.active = 1 - state.active;
+        state.both = true;
+        drawToolbar();
+        draw();
+        select(state.panes[state.active].name, state.panes[state.active].story.failure ? "failure" : 0);
+      }
+    },
+    Escape: () => {
+      state.text = "";
+      state.object = "";
+      drawToolbar();
+      draw();
+    },
   };
   root.show = (kind, index) => {
     const place = campaign.stories.findIndex((it) => it.of && it.of[0] === kind && it.of[1] === index);
@@ -217,17 +370,9 @@ function interleavingView(campaign) {
   };
   root.arrive = () => choose(state.story);
   let timer = 0;
-  window.addEventListener("resize", () => { clearTimeout(timer); timer = setTimeout(() => root.isConnected && draw(), 120); });
+  window.addEventListener("resize", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => root.isConnected && draw(), 120);
+  });
   return root;
-}
-
-/** What is known of a failure, above its lanes. */
-function failureWords(campaign, index) {
-  const failure = campaign.record.report.failures?.[index];
-  if (!failure) return [];
-  const files = campaign.record.failures[index] ?? {};
-  const site = failure.site ? ` at ${failure.site}` : "";
-  const facts = [`execution ${failure.execution}`, `policy ${failure.policy}`, count(failure.count, "time"), failure.minimal ? "minimised: no preemption can be left out" : failure.reproduced ? "failed again when it was run again" : "did not fail again when it was run again"];
-  return [el("h2", { class: "failure-title", text: `${failure.kind}${site}` }), el("div", { class: "message", text: failure.message }),
-    failure.cause ? el("p", {}, el("strong", { text: "Cause: " }), `${failure.cause}.`) : "", el("p", { class: "soft small", text: facts.join(" · ") }), files.replay ? commandLine(files.replay) : ""];
 }

@@ -16,10 +16,20 @@ function sourceView(campaign, place, around = 9) {
   if (!lines.length) return el("div", { class: "source" }, name);
   const row = ([number, text]) => {
     const here = number === place.line;
-    return el("li", { class: here ? "here" : "", "aria-current": here ? "true" : null }, el("span", { text: number }), text || " ");
+    return el(
+      "li",
+      { class: here ? "here" : "", "aria-current": here ? "true" : null },
+      el("span", { text: number }),
+      text || " ",
+    );
   };
   const list = el("ol", {}, lines.map(row));
-  return el("div", { class: "source", tabindex: 0, role: "region", "aria-label": `Source of ${place.label}` }, name, list);
+  return el(
+    "div",
+    { class: "source", tabindex: 0, role: "region", "aria-label": `Source of ${place.label}` },
+    name,
+    list,
+  );
 }
 
 /** The text of a place's line, as far as it is known. */

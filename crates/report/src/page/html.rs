@@ -10,13 +10,18 @@ use super::record::CampaignRecord;
 use super::story::PageStory;
 use crate::printable;
 
-const STYLE: &str = include_str!("../../page/page.css");
+const STYLE: &str = concat!(
+    include_str!("../../page/page.css"),
+    include_str!("../../page/lanes.css"),
+    include_str!("../../page/views.css"),
+);
 
 /// The program, in the order in which its parts need each other.
 const PROGRAM: &str = concat!(
     include_str!("../../page/base.js"),
     include_str!("../../page/source.js"),
     include_str!("../../page/lanes.js"),
+    include_str!("../../page/step.js"),
     include_str!("../../page/interleaving.js"),
     include_str!("../../page/charts.js"),
     include_str!("../../page/coverage.js"),
