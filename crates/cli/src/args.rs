@@ -13,6 +13,7 @@ use crate::generate_args::{GENERATE_AFTER, GenerateArgs};
 use crate::numbers::{
     at_least_one, depth, preemptions, probability, seconds, step_limit, whole, width, worker_count,
 };
+use crate::page::{REPORT_AFTER, ReportArgs};
 use crate::suite_args::{SUITE_AFTER, SuiteArgs};
 use crate::trace::TraceArgs;
 use crate::verify_args::{self, VERIFY_AFTER, VerifyArgs};
@@ -60,7 +61,11 @@ ENVIRONMENT
 FILES
   .threadbare/NAME-N.schedule   an interleaving that failed
   .threadbare/NAME-N.trace      what happened in it, step by step, with all names
-  .threadbare/NAME-N.output     what the program printed in it";
+  .threadbare/NAME-N.output     what the program printed in it
+  .threadbare/NAME-N.original.trace
+                                what happened before the schedule was made shorter
+  .threadbare/NAME-COMMAND.campaign.json
+                                what `threadbare report` makes a page of";
 
 /// The whole command line.
 #[derive(Parser, Debug)]
@@ -107,6 +112,9 @@ pub enum Command {
     /// Make tests for an object that several threads use, and run them
     #[command(after_long_help = GENERATE_AFTER)]
     Generate(Box<GenerateArgs>),
+    /// Write a campaign as one page for a browser
+    #[command(after_long_help = REPORT_AFTER)]
+    Report(ReportArgs),
     /// Run one interleaving again, and show it
     #[command(after_long_help = REPLAY_AFTER)]
     Replay(ReplayArgs),
@@ -242,6 +250,10 @@ pub struct HuntArgs {
     /// Where schedules of failures are kept
     #[arg(long, value_name = "DIR", default_value = ".threadbare", help_heading = "Output")]
     pub out: PathBuf,
+
+    /// Write a page for a browser as well, and measure coverage for it
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub html: Option<PathBuf>,
 
     /// What to measure, and when it is enough.
     #[command(flatten)]

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use threadbare_explore::{Check, Examined, Found, Met, check, shown};
-use threadbare_report::{JsonReport, SarifResult, Verdict, finding_text};
-use threadbare_target::{Program, Symbols};
+use threadbare_report::{CampaignRecord, JsonReport, SarifResult, Verdict, finding_text};
+use threadbare_target::{Program, Symbols, compilers};
 use threadbare_trace::Schedule;
 
 use crate::args::CheckArgs;
@@ -15,11 +15,12 @@ use crate::coverage_args::window_words;
 use crate::error::CliError;
 use crate::findings::{Findings, Told};
 use crate::found::{self, Kept, Shelf};
+use crate::keep::Papers;
 use crate::names::ExecutionNames;
 use crate::progress::{Bar, Phase};
 use crate::rerun::{self, Stage};
 use crate::suppressions::Suppressions;
-use crate::{hunt, keep, output, stop};
+use crate::{hunt, keep, output, page, stop};
 
 /// Executions that are examined where nobody says how many.
 pub const EXECUTIONS: u64 = 100;
@@ -53,11 +54,24 @@ pub fn run(args: &CheckArgs) -> Result<u8, CliError> {
     if !hunt.output.json_on_stdout() {
         output::print(&words(args, &result, &findings, &failures))?;
     }
-    output::write_json(&hunt.output, &json(args, &program, &result, &findings, &failures))?;
+    let report = json(args, &program, &result, &findings, &failures);
+    output::write_json(&hunt.output, &report)?;
+    let record = record(&program, &result, &report, &findings);
+    page::keep(&hunt.out, &keep::file_stem(&hunt.program), record, hunt.html.as_deref())?;
     let failed = failures.iter().filter_map(|kept| kept.sarif.clone());
     let results: Vec<SarifResult> = findings.sarif().into_iter().chain(failed).collect();
     output::write_sarif(&hunt.output, "check", &results)?;
     Ok(if findings.is_empty() && failures.is_empty() { crate::NOTHING } else { crate::FOUND })
+}
+
+/// What is kept of it for a page.
+pub fn record(program: &Program, result: &Check, report: &JsonReport, findings: &Findings) -> CampaignRecord {
+    CampaignRecord {
+        compilers: compilers(&program.executable),
+        findings: findings.cards(),
+        uncovered: Account::with_places(&result.coverage, &result.modules).uncovered_places(),
+        ..hunt::record(report)
+    }
 }
 
 /// Puts every finding into words and keeps the schedules of those that happened.
@@ -115,7 +129,8 @@ pub fn keep_schedule(
     let schedule = Schedule { failure, shows, switches, ..head.clone() };
     let name = format!("{name}-{}", examined.finding.kind.word());
     let trace = found::recorded(run, &names, &schedule);
-    keep::keep(folder, &name, &schedule, &trace, &run.output).map(Some)
+    let papers = Papers { schedule: &schedule, trace: &trace, original: None, printed: &run.output };
+    keep::keep(folder, &name, &papers).map(Some)
 }
 
 pub fn keep_failures(

@@ -8,14 +8,17 @@ use threadbare_explore::{
     compare,
 };
 use threadbare_report::{
-    CompareReport, Figures, JsonReport, StrategyReport, TrialReport, Verdict, VersusReport, compare_table,
+    CampaignRecord, CompareReport, Figures, JsonReport, StrategyReport, TrialReport, Verdict, VersusReport,
+    compare_table,
 };
+
+use threadbare_target::compilers;
 
 use crate::compare_args::CompareArgs;
 use crate::coverage::Account;
 use crate::error::CliError;
 use crate::progress::Bar;
-use crate::{hunt, output, stop};
+use crate::{hunt, keep, output, page, stop};
 
 /// Executions of a trial where nobody says how many.
 const EXECUTIONS: u64 = 10_000;
@@ -43,6 +46,13 @@ pub fn run(args: &CompareArgs) -> Result<u8, CliError> {
     }
     output::write_text(args.hunt.output.json.as_deref(), || report.to_text())?;
     output::write_text(args.csv.as_deref(), || report.to_csv())?;
+    let record = CampaignRecord {
+        compilers: compilers(&program.executable),
+        report: serde_json::to_value(&report).unwrap_or_default(),
+        ..CampaignRecord::default()
+    };
+    let hunt = &args.hunt;
+    page::keep(&hunt.out, &keep::file_stem(&hunt.program), record, hunt.html.as_deref())?;
     Ok(if has_failed { crate::FOUND } else { crate::NOTHING })
 }
 

@@ -8,6 +8,6 @@ use crate::output;
 pub fn run(shell: clap_complete::Shell) -> Result<u8, CliError> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut CommandLine::described(), "threadbare", &mut script);
-    output::print(&String::from_utf8_lossy(&script))?;
+    output::print_bytes(&script)?;
     Ok(crate::NOTHING)
 }

@@ -5,13 +5,17 @@ use std::fmt::Write as _;
 
 use threadbare_analysis::coverage::{Pair, PairSets, Total};
 use threadbare_explore::{CoveragePoint, Covered};
-use threadbare_report::{Coverage, CoverageReport, CoverageStep, EstimationReport, JsonReport};
+use threadbare_report::{Coverage, CoverageReport, CoverageStep, EstimationReport, JsonReport, Uncovered};
 use threadbare_target::{Modules, Site, Symbols};
 
 use crate::coverage_args::CoverageArgs;
+use crate::names::place_of;
 
 /// Criteria whose uncovered pairs are worth trying: of others there are many that nothing can show.
 const LISTED: [&str; 3] = ["sp", "sp-refined", "def-use"];
+
+/// How many of them a page lists.
+const MOST_KEPT: usize = 200;
 
 /// What a campaign covered, with the names of places where these are wanted.
 pub struct Account<'a> {
@@ -23,6 +27,24 @@ impl<'a> Account<'a> {
     /// With what the user wants to see of it.
     pub fn of(coverage: &'a [Covered], args: &CoverageArgs, modules: &Modules) -> Account<'a> {
         Account { coverage, symbols: args.uncovered.then(|| Symbols::new(modules)) }
+    }
+
+    /// With the names of places, whether or not the user wants to see them now.
+    pub fn with_places(coverage: &'a [Covered], modules: &Modules) -> Account<'a> {
+        Account { coverage, symbols: Some(Symbols::new(modules)) }
+    }
+
+    /// The pairs that are left, for a page.
+    pub fn uncovered_places(&self) -> Vec<Uncovered> {
+        let listed = |it: &Covered| {
+            let pairs = self.uncovered(it)?;
+            Some(Uncovered {
+                criterion: it.name.to_string(),
+                left_out: pairs.len().saturating_sub(MOST_KEPT),
+                pairs: pairs.into_iter().take(MOST_KEPT).map(|pair| pair.map(|it| place_of(&it))).collect(),
+            })
+        };
+        self.coverage.iter().filter_map(listed).collect()
     }
 
     /// In numbers only.

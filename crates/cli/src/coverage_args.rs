@@ -45,9 +45,9 @@ enum Until {
 }
 
 impl CoverageArgs {
-    /// The criteria.
-    pub fn criteria(&self) -> Vec<String> {
-        let is_needed = self.coverage.is_empty() && (self.until_saturated() || self.uncovered);
+    /// The criteria; where something is to be drawn, there has to be one.
+    pub fn criteria(&self, is_drawn: bool) -> Vec<String> {
+        let is_needed = self.coverage.is_empty() && (self.until_saturated() || self.uncovered || is_drawn);
         if is_needed { DEFAULT.map(String::from).to_vec() } else { self.coverage.clone() }
     }
 

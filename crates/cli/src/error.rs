@@ -88,6 +88,31 @@ pub enum CliError {
         /// What became of the part that could be read, or what to do.
         rest: String,
     },
+    /// A folder holds no campaign.
+    #[error(
+        "`{}` holds no campaign: there is neither a `.campaign.json` nor a `.trace` file in it; \
+         run `threadbare hunt PROGRAM --out {}` first",
+        .0.display(), .0.display()
+    )]
+    NoCampaign(PathBuf),
+    /// Nothing in a campaign's folder can be read.
+    #[error("nothing in `{}` can be shown: {problems}", path.display())]
+    CampaignLost {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong.
+        problems: String,
+    },
+    /// Some of what a campaign's folder should hold is missing.
+    #[error("`{}` is not whole: {problems}; `{}` shows the rest", path.display(), page.display())]
+    CampaignNotWhole {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong.
+        problems: String,
+        /// The page that was written.
+        page: PathBuf,
+    },
     /// A schedule does not name its program.
     #[error("`{}` names no program; name one with --program", path.display())]
     NoProgram {
@@ -120,7 +145,7 @@ pub enum CliError {
     Uncontrolled(String),
     /// A result could not be written.
     #[error(
-        "`{}` cannot be written: {source}; choose another place with --out, --json, --sarif, --trace, --graph or -o",
+        "`{}` cannot be written: {source}; choose another place with --out, --json, --html, --sarif, --trace, --graph or -o",
         path.display()
     )]
     Write {

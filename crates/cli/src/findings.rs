@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use threadbare_report::{Finding, FindingText, Level, Rule, SarifResult};
+use threadbare_report::{Finding, FindingCard, FindingText, Level, Rule, SarifResult};
 
-use crate::output;
+use crate::{keep, output};
 
 /// Findings on one object that a person is shown unless all are asked for.
 const SHOWN_OF_AN_OBJECT: usize = 3;
@@ -179,6 +179,11 @@ impl Findings {
         self.all.iter().map(json).collect()
     }
 
+    /// What a page shows of them.
+    pub fn cards(&self) -> Vec<FindingCard> {
+        self.all.iter().map(card).collect()
+    }
+
     /// What goes into a SARIF file.
     pub fn sarif(&self) -> Vec<SarifResult> {
         self.all.iter().map(sarif).collect()
@@ -229,6 +234,19 @@ fn json(told: &Told) -> Finding {
     }
 }
 
+fn card(told: &Told) -> FindingCard {
+    FindingCard {
+        heading: told.text.heading.clone(),
+        state: state(told).to_string(),
+        fails: told.fails,
+        places: told.text.places.clone(),
+        accesses: told.text.accesses.clone(),
+        follows_from: told.follows_from.clone(),
+        replay: told.schedule.as_deref().map(output::replay_command),
+        trace: told.schedule.as_deref().and_then(|path| keep::file_name(&path.with_extension(keep::TRACE))),
+    }
+}
+
 fn sarif(told: &Told) -> SarifResult {
     let mut places = told.text.places.iter().cloned();
     SarifResult {
@@ -267,6 +285,7 @@ mod tests {
             places: Vec::new(),
             sources: Vec::new(),
             pattern: Some(pattern),
+            accesses: Vec::new(),
         }
     }
 

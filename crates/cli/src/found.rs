@@ -14,7 +14,7 @@ use threadbare_trace::{FailureKind, Schedule, Shown, TraceFile};
 
 use crate::error::CliError;
 use crate::explain::explain;
-use crate::keep;
+use crate::keep::{self, Papers};
 use crate::names::ExecutionNames;
 use crate::progress::Phase;
 use crate::rerun::{self, Stage};
@@ -41,6 +41,9 @@ pub struct Kept {
 
 /// Other executions are made only if they do not take long, as those of a program that hangs do.
 const LONGEST_COMPARED: Duration = Duration::from_secs(1);
+
+/// The longest execution that is kept as it was found, beside the shortened one.
+const LONGEST_ORIGINAL: usize = 20_000;
 
 const NOT_SHORTENED: &str = "There was no time to leave out every preemption that it does not need.";
 const NOT_EXPLAINED: &str = "Every run takes so long that no cause was looked for.";
@@ -75,6 +78,7 @@ pub fn keep(
     let mut symbols = Rc::new(Symbols::new(&Modules::default()));
     let mut lab = None;
     let mut left_out = Vec::new();
+    let mut original = None;
     if let Some(stage) = stage {
         let begin = Instant::now();
         let same = stage.follow(&found.run.switches).ok();
@@ -86,9 +90,12 @@ pub fn keep(
                 return same;
             }
             shelf.phase.show("minimising the failing schedule…");
+            let is_kept = same.events.len() <= LONGEST_ORIGINAL;
+            let found = is_kept.then(|| same.clone());
             let (shortest, minimal) = stage.shorten(same);
             is_minimal = minimal;
             left_out.extend((!minimal).then_some(NOT_SHORTENED));
+            original = found.filter(|found| found.switches != shortest.switches);
             shortest
         });
         symbols = Rc::clone(stage.symbols());
@@ -120,7 +127,10 @@ pub fn keep(
     schedule.shows = shown.filter(|shown| !shown.steps.is_empty()).map(cause_of);
     let marked = schedule.shows.as_ref().map_or_else(Vec::new, |shown| pointed_out(shown, &run.events));
     let trace = recorded(run, &names, &schedule);
-    let path = keep::keep(shelf.folder, shelf.name, &schedule, &trace, &run.output)?;
+    let original = original.map(|run| recorded(&run, &ExecutionNames::new(&symbols, &run), &shelf.head));
+    let (original, printed) = (original.as_ref(), &run.output[..]);
+    let papers = Papers { schedule: &schedule, trace: &trace, original, printed };
+    let path = keep::keep(shelf.folder, shelf.name, &papers)?;
     report.execution = found.execution;
     report.policy.clone_from(&found.policy);
     report.count = found.count;

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use threadbare_explore::generate::{Operations, Shape, Test, TestMaker, plain_source, reduce};
 use threadbare_explore::{Campaign, Measuring, Options, hunt_measured};
-use threadbare_report::{GeneratedReport, JsonReport, Verdict, failure_phrase};
-use threadbare_target::Program;
+use threadbare_report::{CampaignRecord, GeneratedReport, JsonReport, Verdict, failure_phrase};
+use threadbare_target::{Program, compilers};
 
 use crate::conditions::Conditions;
 use crate::error::CliError;
@@ -17,7 +17,7 @@ use crate::found::{self, Kept, Shelf};
 use crate::generate_args::GenerateArgs;
 use crate::progress::{Bar, Phase};
 use crate::rerun::Stage;
-use crate::{coverage, hunt as hunting, keep, output, stop};
+use crate::{coverage, hunt as hunting, keep, output, page, stop};
 
 /// Executions of each test where nobody says how many.
 const EXECUTIONS: u64 = 50;
@@ -60,7 +60,11 @@ pub fn run(args: &GenerateArgs) -> Result<u8, CliError> {
     if !args.hunt.output.json_on_stdout() {
         output::print(&work.words(failing.as_ref()))?;
     }
-    output::write_json(&args.hunt.output, &work.json(failing.as_ref()))?;
+    let report = work.json(failing.as_ref());
+    output::write_json(&args.hunt.output, &report)?;
+    let record =
+        CampaignRecord { compilers: compilers(&work.program.executable), ..hunting::record(&report) };
+    page::keep(&args.hunt.out, &keep::file_stem(&args.hunt.program), record, args.hunt.html.as_deref())?;
     let results: Vec<_> = failing.iter().filter_map(|failing| failing.kept.sarif.clone()).collect();
     output::write_sarif(&args.hunt.output, "generate", &results)?;
     Ok(if failing.is_some() { crate::FOUND } else { crate::NOTHING })

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use threadbare_analysis::coverage::CRITERIA;
 use threadbare_explore::{Campaign, ExploreError, Options, STRATEGIES, Verdict, hunt};
-use threadbare_report::{JsonReport, failure_phrase};
-use threadbare_target::{Program, SourceLanguage, fingerprint, resolve};
+use threadbare_report::{CampaignRecord, JsonReport, failure_phrase};
+use threadbare_target::{Program, SourceLanguage, compilers, fingerprint, resolve};
 use threadbare_trace::Schedule;
 
 use crate::args::{HuntArgs, Threads};
@@ -18,7 +18,7 @@ use crate::error::CliError;
 use crate::found::{self, Kept, Shelf};
 use crate::progress::{Bar, Phase};
 use crate::rerun::Stage;
-use crate::{keep, output, stop};
+use crate::{keep, output, page, stop};
 
 /// Executions that are made where nobody says how many.
 const EXECUTIONS: u64 = 10_000;
@@ -43,10 +43,26 @@ pub fn run(args: &HuntArgs) -> Result<u8, CliError> {
     if !args.output.json_on_stdout() {
         output::print(&words(args, &program, &campaign, &kept, begin.elapsed()))?;
     }
-    output::write_json(&args.output, &json(args, &campaign, &kept))?;
+    let report = json(args, &campaign, &kept);
+    output::write_json(&args.output, &report)?;
+    let record = CampaignRecord {
+        compilers: compilers(&program.executable),
+        uncovered: Account::with_places(&campaign.coverage, &campaign.modules).uncovered_places(),
+        ..record(&report)
+    };
+    page::keep(&args.out, &keep::file_stem(&args.program), record, args.html.as_deref())?;
     let results: Vec<_> = kept.iter().filter_map(|kept| kept.sarif.clone()).collect();
     output::write_sarif(&args.output, "hunt", &results)?;
     Ok(if campaign.found.is_empty() { crate::NOTHING } else { crate::FOUND })
+}
+
+/// What is kept of a campaign, from the JSON object.
+pub fn record(report: &JsonReport) -> CampaignRecord {
+    CampaignRecord {
+        report: serde_json::to_value(report).unwrap_or_default(),
+        failures: report.failures.iter().map(page::failure_files).collect(),
+        ..CampaignRecord::default()
+    }
 }
 
 /// Finds or builds the program, with its arguments and input; also gives the compiler's flags.
@@ -55,6 +71,7 @@ pub fn run(args: &HuntArgs) -> Result<u8, CliError> {
 pub fn prepare(args: &HuntArgs, stop: &AtomicBool) -> Result<(Program, Vec<String>), CliError> {
     let cflags = split_cflags(&args.cflags)?;
     output::check_json(&args.output)?;
+    output::check_html(args.html.as_deref())?;
     let stdin = args.stdin.as_deref().map(checked_input).transpose()?;
     let resolved = resolve(&args.program, &cflags, &args.out);
     if stop.load(Ordering::Relaxed) {
@@ -95,7 +112,7 @@ pub fn options(args: &HuntArgs, executions: u64) -> Result<Options, CliError> {
     if !STRATEGIES.contains(&args.strategy.as_str()) {
         return Err(ExploreError::UnknownStrategy(args.strategy.clone()).into());
     }
-    let criteria = args.coverage.criteria();
+    let criteria = args.coverage.criteria(args.html.is_some());
     if let Some(name) = criteria.iter().find(|name| !CRITERIA.contains(&name.as_str())) {
         return Err(ExploreError::UnknownCriterion(name.clone()).into());
     }
@@ -222,7 +239,19 @@ fn words(
         explaining.as_secs_f64()
     ));
     text.push_str(&covered(args, campaign).words());
+    if !args.output.quiet {
+        text.push_str(&circumstances(program));
+    }
     text
+}
+
+/// What a bug report needs besides: who found it, with which command, in what which compiler made.
+fn circumstances(program: &Program) -> String {
+    let made_by = compilers(&program.executable).join("; ");
+    let made_by = if made_by.is_empty() { "an unknown compiler".to_string() } else { made_by };
+    let version = env!("CARGO_PKG_VERSION");
+    let command = page::command_line();
+    format!("threadbare {version}, on code by {made_by}: {command}\n")
 }
 
 /// What was covered.

@@ -11,16 +11,26 @@ use crate::output::readable_by_others;
 
 /// What the names of trace files end in.
 pub const TRACE: &str = "trace";
+/// The same for the trace of a schedule as it was found, before it was made shorter.
+pub const ORIGINAL: &str = "original.trace";
+/// The same for what the program printed.
+pub const OUTPUT: &str = "output";
+
+/// What is kept of one failure or finding.
+pub struct Papers<'a> {
+    /// The schedule.
+    pub schedule: &'a Schedule,
+    /// What happens when it is followed.
+    pub trace: &'a TraceFile,
+    /// What happened before it was made shorter.
+    pub original: Option<&'a TraceFile>,
+    /// What the program printed.
+    pub printed: &'a [u8],
+}
 
 /// Writes `NAME-N.schedule`, `NAME-N.trace` and `NAME-N.output` with the first free N, and returns
 /// the first one's path; the others are found by their extensions.
-pub fn keep(
-    folder: &Path,
-    name: &str,
-    schedule: &Schedule,
-    trace: &TraceFile,
-    printed: &[u8],
-) -> Result<PathBuf, CliError> {
+pub fn keep(folder: &Path, name: &str, papers: &Papers<'_>) -> Result<PathBuf, CliError> {
     let failed = |path: &Path| {
         let path = path.to_path_buf();
         move |source: io::Error| CliError::Write { path, source }
@@ -32,10 +42,13 @@ pub fn keep(
             continue;
         }
         // Another campaign may take the number at this moment: then the next one is tried.
-        if write_new(folder, &path, schedule.to_text().as_bytes()).map_err(failed(&path))? {
-            for (extension, bytes) in [(TRACE, &trace.to_bytes()[..]), ("output", printed)] {
+        if write_new(folder, &path, papers.schedule.to_text().as_bytes()).map_err(failed(&path))? {
+            let traces = [(TRACE, Some(papers.trace)), (ORIGINAL, papers.original)];
+            let traces =
+                traces.into_iter().filter_map(|(extension, trace)| Some((extension, trace?.to_bytes())));
+            for (extension, bytes) in traces.chain([(OUTPUT, papers.printed.to_vec())]) {
                 let beside = path.with_extension(extension);
-                write_new(folder, &beside, bytes).map_err(failed(&beside))?;
+                write_new(folder, &beside, &bytes).map_err(failed(&beside))?;
             }
             return Ok(path);
         }
@@ -55,6 +68,11 @@ fn write_new(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<bool> {
     }
 }
 
+/// What a file is called in its folder.
+pub fn file_name(path: &Path) -> Option<String> {
+    path.file_name().map(|name| name.to_string_lossy().into_owned())
+}
+
 /// A name for files, from the program's own.
 pub fn file_stem(program: &Path) -> String {
     program.file_stem().map_or_else(|| "program".to_string(), |stem| stem.to_string_lossy().into_owned())
@@ -69,11 +87,12 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let schedule = Schedule { program: "bank.c".into(), ..Schedule::default() };
         let trace = TraceFile::default();
-        let first = keep(folder.path(), "bank", &schedule, &trace, b"one").expect("kept");
-        let second = keep(folder.path(), "bank", &schedule, &trace, b"two").expect("kept");
+        let papers = |printed| Papers { schedule: &schedule, trace: &trace, original: Some(&trace), printed };
+        let first = keep(folder.path(), "bank", &papers(b"one")).expect("kept");
+        let second = keep(folder.path(), "bank", &papers(b"two")).expect("kept");
         assert!(first.ends_with("bank-1.schedule") && second.ends_with("bank-2.schedule"));
         assert_eq!(fs::read(first.with_extension("output")).expect("written"), b"one");
-        assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 6);
+        assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 8);
         let text = fs::read_to_string(second).expect("written");
         assert_eq!(Schedule::parse(&text), Ok(schedule));
     }
@@ -81,6 +100,8 @@ mod tests {
     #[test]
     fn a_folder_that_is_a_file_is_an_error() {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
-        assert!(keep(file.path(), "bank", &Schedule::default(), &TraceFile::default(), b"").is_err());
+        let (schedule, trace) = (Schedule::default(), TraceFile::default());
+        let papers = Papers { schedule: &schedule, trace: &trace, original: None, printed: b"" };
+        assert!(keep(file.path(), "bank", &papers).is_err());
     }
 }

@@ -21,6 +21,7 @@ mod lab;
 mod names;
 mod numbers;
 mod output;
+mod page;
 mod progress;
 mod replay;
 mod rerun;
@@ -84,6 +85,7 @@ fn run() -> Result<u8, CliError> {
             Command::Compare(args) => compare::run(&args),
             Command::Suite(args) => suite::run(&args),
             Command::Generate(args) => generate::run(&args),
+            Command::Report(args) => page::run(&args),
             Command::Replay(args) => replay::run(&args),
             Command::Trace(args) => trace::run(&args),
             Command::Cc(args) => compile(Language::C, &args.args),

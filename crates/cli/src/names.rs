@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use threadbare_report::{Names, Place};
-use threadbare_target::{Execution, ObjectNames, Symbols};
+use threadbare_target::{Execution, ObjectNames, Site, Symbols};
 use threadbare_trace::Event;
 use threadbare_wire::ContextRecord;
 
@@ -63,6 +63,18 @@ impl<'a> ExecutionNames<'a> {
     }
 }
 
+/// A place as reports have it.
+pub fn place_of(site: &Site) -> Place {
+    Place {
+        label: site.to_string(),
+        function: site.function.clone(),
+        file: site.file.clone(),
+        line: site.line,
+        column: site.column,
+        in_system: !site.is_own(),
+    }
+}
+
 impl Names for ExecutionNames<'_> {
     fn place(&self, pc: u64, context: u32) -> Option<Place> {
         if pc == 0 {
@@ -72,14 +84,7 @@ impl Names for ExecutionNames<'_> {
         if site.module.is_empty() && site.function.is_none() {
             return None;
         }
-        Some(Place {
-            label: site.to_string(),
-            function: site.function.clone(),
-            file: site.file.clone(),
-            line: site.line,
-            column: site.column,
-            in_system: !site.is_own(),
-        })
+        Some(place_of(&site))
     }
 
     fn object(&self, addr: u64) -> Option<String> {

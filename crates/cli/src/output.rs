@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
-use threadbare_report::{JsonReport, Look, SarifResult, sarif};
+use threadbare_report::{JsonReport, Look, SarifResult, printable, sarif};
 
 use crate::args::OutputArgs;
 use crate::error::CliError;
@@ -30,9 +30,27 @@ pub fn look_for(verbose: bool, full: bool) -> Look {
     Look { width, colour: terminal && !refused, verbose, full }
 }
 
-/// Writes results. A reader that went away (`| head`) is no reason to complain.
+/// Writes what people read. A reader that went away (`| head`) is no reason to complain.
 pub fn print(text: &str) -> Result<(), CliError> {
-    print_bytes(text.as_bytes())
+    print_bytes(without_orders(text).as_bytes())
+}
+
+/// The text without orders to a terminal, which a file name or a program's message may contain; colours stay.
+fn without_orders(text: &str) -> String {
+    let mut harmless = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find("\u{1b}[") {
+        let after = &rest[start + 2..];
+        let length =
+            after.find(|letter: char| !letter.is_ascii_digit() && letter != ';').unwrap_or(after.len());
+        let is_colour = after[length..].starts_with('m');
+        let end = start + 2 + if is_colour { length + 1 } else { 0 };
+        harmless.push_str(&printable(&rest[..start]));
+        harmless.push_str(&if is_colour { rest[start..end].into() } else { printable(&rest[start..end]) });
+        rest = &rest[end..];
+    }
+    harmless.push_str(&printable(rest));
+    harmless
 }
 
 /// The same for what need not be text.
@@ -46,7 +64,7 @@ pub fn print_bytes(bytes: &[u8]) -> Result<(), CliError> {
 
 /// Says something beside the results. Nobody can be told if standard error is gone.
 pub fn say(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "threadbare: {text}");
+    let _ = writeln!(io::stderr().lock(), "threadbare: {}", printable(text));
 }
 
 /// Writes the JSON object where the options ask for it.
@@ -58,7 +76,7 @@ pub fn write_json(options: &OutputArgs, report: &JsonReport) -> Result<(), CliEr
 pub fn write_text(path: Option<&Path>, text: impl FnOnce() -> String) -> Result<(), CliError> {
     match path {
         None => Ok(()),
-        Some(path) if path == Path::new("-") => print(&text()),
+        Some(path) if path == Path::new("-") => print_bytes(text().as_bytes()),
         Some(path) => write_whole(path, text().as_bytes()),
     }
 }
@@ -99,6 +117,16 @@ pub fn replay_command(schedule: &Path) -> String {
     format!("threadbare replay {quoted}")
 }
 
+/// Refuses a page that cannot be written before any work is done for it.
+pub fn check_html(path: Option<&Path>) -> Result<(), CliError> {
+    match path {
+        Some(path) if path == Path::new("-") => {
+            Err(CliError::Usage("--html cannot be `-`; name a file for the page".into()))
+        }
+        path => path.map_or(Ok(()), check_target),
+    }
+}
+
 /// Refuses result files that cannot be written before any work is done for them.
 pub fn check_json(options: &OutputArgs) -> Result<(), CliError> {
     let json = options.json.as_deref().filter(|_| !options.json_on_stdout());
@@ -128,4 +156,17 @@ fn folder_of(path: &Path) -> &Path {
 pub fn readable_by_others(file: &std::fs::File) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     file.set_permissions(std::fs::Permissions::from_mode(0o644))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_stay_and_orders_do_not() {
+        assert_eq!(without_orders("\u{1b}[1;31mred\u{1b}[0m\n\tplain"), "\u{1b}[1;31mred\u{1b}[0m\n\tplain");
+        assert_eq!(without_orders("a\u{1b}[2Jb\u{1b}]0;t\u{7}"), "a\u{241b}[2Jb\u{241b}]0;t\u{2407}");
+        assert_eq!(without_orders("\u{1b}["), "\u{241b}[");
+        assert_eq!(without_orders("é\u{1b}[3"), "é\u{241b}[3");
+    }
 }

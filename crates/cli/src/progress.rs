@@ -6,13 +6,69 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use threadbare_explore::{CompareProgress, Progress};
 
+/// A narrower window has no room for a bar beside the figures.
+const NARROW: usize = 50;
+/// What a bar takes of a window.
+const BAR: usize = 12;
+
+/// How wide the window is.
+fn width() -> usize {
+    const USUAL: usize = 80;
+    terminal_size::terminal_size_of(std::io::stderr()).map_or(USUAL, |(width, _)| usize::from(width.0))
+}
+
+/// How far a campaign is, in as many words as a window of this width has room for, the most wanted first.
+fn campaign_line(progress: &Progress, width: usize) -> String {
+    let Progress { executions, budget, failures, elapsed, time, coverage, best, .. } = progress;
+    let rate = if elapsed.is_zero() { 0.0 } else { *executions as f64 / elapsed.as_secs_f64() };
+    let failures = match failures {
+        0 => "no failure".to_string(),
+        1 => "1 failure".to_string(),
+        many => format!("{many} failures"),
+    };
+    let covered = coverage.iter().map(|it| format!("{} {}/{}", it.name, it.covered, it.total));
+    let covered = covered.collect::<Vec<_>>().join(" ");
+    let by_count = (rate > 0.0).then(|| budget.saturating_sub(*executions) as f64 / rate);
+    let by_time = time.map(|time| time.saturating_sub(*elapsed).as_secs_f64());
+    let left = by_count.into_iter().chain(by_time).reduce(f64::min);
+    let parts = [
+        Some(format!("{executions}/{budget}")),
+        Some(failures),
+        left.map(|seconds| format!("{} left", span(seconds))),
+        Some(format!("{rate:.0}/s")),
+        Some(covered).filter(|text| !text.is_empty()),
+        best.as_ref().map(|name| format!("best {name}")),
+    ];
+    let room = if width < NARROW { width } else { width - BAR };
+    let mut line = String::new();
+    for part in parts.into_iter().flatten() {
+        let joint = if line.is_empty() { "" } else { ", " };
+        if line.chars().count() + joint.len() + part.chars().count() >= room {
+            break;
+        }
+        line.push_str(joint);
+        line.push_str(&part);
+    }
+    line
+}
+
+/// A time that is easy to read: `45 s`, `3 min`.
+fn span(seconds: f64) -> String {
+    match seconds {
+        ..100.0 => format!("{seconds:.0} s"),
+        ..6000.0 => format!("{:.0} min", seconds / 60.0),
+        _ => format!("{:.0} h", seconds / 3600.0),
+    }
+}
+
 /// A bar on standard error, if somebody is there to see it.
 pub struct Bar(ProgressBar);
 
 impl Bar {
     /// A bar that is hidden in a pipe, or when asked to be quiet.
     pub fn new(budget: u64, quiet: bool) -> Bar {
-        Bar::with(budget, quiet, "{wide_bar} {pos}/{len} executions, {per_sec}, {msg}")
+        let template = if width() < NARROW { "{msg}" } else { "{wide_bar} {msg}" };
+        Bar::with(budget, quiet, template)
     }
 
     /// The same for trials.
@@ -51,12 +107,11 @@ impl Bar {
 
     /// Shows how far a campaign is.
     pub fn show(&self, progress: &Progress) {
+        if self.0.is_hidden() {
+            return;
+        }
         self.0.set_position(progress.executions);
-        self.0.set_message(match progress.failures {
-            0 => "no failure".to_string(),
-            1 => "1 failure".to_string(),
-            many => format!("{many} failures"),
-        });
+        self.0.set_message(campaign_line(progress, width()));
     }
 
     /// Shows how many tests were run, in how many executions.
@@ -105,5 +160,45 @@ impl Drop for Phase {
 impl Drop for Bar {
     fn drop(&mut self) {
         self.0.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use threadbare_explore::CoverageStanding;
+
+    use super::*;
+
+    fn progress() -> Progress {
+        Progress {
+            executions: 500,
+            budget: 10_000,
+            steps: 1,
+            failures: 0,
+            elapsed: Duration::from_secs(10),
+            time: Some(Duration::from_secs(60)),
+            coverage: vec![CoverageStanding { name: "sp", covered: 8, total: 10 }],
+            best: Some("pos".to_string()),
+        }
+    }
+
+    #[test]
+    fn a_wide_window_shows_all_and_a_narrow_one_what_fits() {
+        let wide = campaign_line(&progress(), 120);
+        assert_eq!(wide, "500/10000, no failure, 50 s left, 50/s, sp 8/10, best pos");
+        assert_eq!(campaign_line(&progress(), 50), "500/10000, no failure, 50 s left");
+        for width in 0..120 {
+            assert!(campaign_line(&progress(), width).chars().count() <= width, "{width}");
+        }
+    }
+
+    #[test]
+    fn what_ends_first_says_how_long_it_takes() {
+        let soon = Progress { budget: 600, ..progress() };
+        assert!(campaign_line(&soon, 120).contains("2 s left"));
+        let unlimited = Progress { time: None, ..progress() };
+        assert!(campaign_line(&unlimited, 120).contains("3 min left"));
+        let begun = Progress { executions: 0, elapsed: Duration::ZERO, time: None, ..progress() };
+        assert_eq!(campaign_line(&begun, 120), "0/10000, no failure, 0/s, sp 8/10, best pos");
     }
 }

@@ -118,6 +118,10 @@ pub struct SuiteArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub json: Option<PathBuf>,
 
+    /// Write a page for a browser as well
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub html: Option<PathBuf>,
+
     /// Write failures and findings as SARIF 2.1.0, for code-review tools
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub sarif: Option<PathBuf>,

@@ -91,6 +91,7 @@ mod tests {
             places: Vec::new(),
             sources: Vec::new(),
             pattern: None,
+            accesses: Vec::new(),
         }
     }
 

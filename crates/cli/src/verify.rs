@@ -1,8 +1,9 @@
 //! `threadbare verify`.
 
-use threadbare_explore::{Graphs, Verification, verify};
+use threadbare_explore::{Graphs, GroupsPoint, Verification, verify};
 use threadbare_report::{
-    Coverage, GraphReport, GroupsReport, JsonReport, Names as _, SarifResult, TotalReport, Verdict,
+    CampaignRecord, Coverage, CoverageStep, GraphReport, GroupsReport, JsonReport, Names as _, SarifResult,
+    TotalReport, Verdict,
 };
 use threadbare_target::{Program, Symbols};
 
@@ -16,7 +17,7 @@ use crate::progress::Bar;
 use crate::rerun::Stage;
 use crate::suppressions::Suppressions;
 use crate::verify_args::VerifyArgs;
-use crate::{check, hunt, output, stop};
+use crate::{check, hunt, keep, output, page, stop};
 
 /// Executions after which it ends where nobody says how many.
 const EXECUTIONS: u64 = 100_000;
@@ -54,7 +55,13 @@ pub fn run(args: &VerifyArgs) -> Result<u8, CliError> {
     if let Some(path) = &args.graph {
         output::write_whole(path, drawn(&result.graphs, stage.symbols()).as_bytes())?;
     }
-    output::write_json(&hunt.output, &json(args, &program, &result, &findings, &failures))?;
+    let report = json(args, &program, &result, &findings, &failures);
+    output::write_json(&hunt.output, &report)?;
+    let record = CampaignRecord {
+        graphs: page::graph_cards(&result.graphs, stage.symbols()),
+        ..check::record(&program, &result.check, &report, &findings)
+    };
+    page::keep(&hunt.out, &keep::file_stem(&hunt.program), record, hunt.html.as_deref())?;
     let failed = failures.iter().filter_map(|kept| kept.sarif.clone());
     let results: Vec<SarifResult> = findings.sarif().into_iter().chain(failed).collect();
     output::write_sarif(&hunt.output, "verify", &results)?;
@@ -101,6 +108,16 @@ fn words(args: &VerifyArgs, result: &Verification, findings: &Findings, failures
     text
 }
 
+/// How the number of groups grew.
+fn history(result: &Verification) -> Vec<CoverageStep> {
+    let step = |point: &GroupsPoint| CoverageStep {
+        executions: point.executions,
+        elapsed_s: JsonReport::seconds(point.elapsed),
+        covered: point.groups,
+    };
+    result.history.iter().map(step).collect()
+}
+
 fn json(
     args: &VerifyArgs,
     program: &Program,
@@ -119,7 +136,9 @@ fn json(
         verdict,
         exhausted: result.exhausted,
         coverage: Coverage {
-            groups: Some(serde_json::json!({ "tested": result.groups, "left": result.left })),
+            groups: Some(serde_json::json!({
+                "tested": result.groups, "left": result.left, "history": history(result),
+            })),
             ..report.coverage.clone()
         },
         total: Some(TotalReport {

@@ -14,6 +14,7 @@ fn help_lists_what_works_and_nothing_else() {
         "suite",
         "verify",
         "compare",
+        "report",
         "replay",
         "trace",
         "cc",
@@ -25,13 +26,12 @@ fn help_lists_what_works_and_nothing_else() {
     ] {
         assert!(answer.stdout.contains(word), "`{word}` is missing:\n{}", answer.stdout);
     }
-    assert!(!answer.stdout.contains("\n  report "), "`report` is listed");
 }
 
 #[test]
 fn every_command_explains_itself() {
     let desk = Desk::new();
-    for command in ["hunt", "check", "suite", "compare", "replay", "trace", "completions"] {
+    for command in ["hunt", "check", "suite", "compare", "report", "replay", "trace", "completions"] {
         let long = desk.run(&["help", command]);
         let short = desk.run(&[command, "-h"]);
         assert_eq!((long.code, short.code), (Some(0), Some(0)), "{command}");

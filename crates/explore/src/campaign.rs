@@ -14,12 +14,13 @@ use threadbare_trace::FailureKind;
 use threadbare_wire::{LearnedRecord, flags};
 
 use crate::coverage::Measuring;
-use crate::crew::{Batch, Crew, Limits, Ran, Tally};
+use crate::crew::{Batch, Crew, Limits, Ran, Standing, Tally};
 use crate::error::ExploreError;
 use crate::history::History;
 use crate::ledger::{Campaign, Ledger, Verdict};
 use crate::runner::{Launch, Servers, Trouble};
 use crate::saturation::SaturationRule;
+use crate::standing::{CoverageStanding, Merits};
 use crate::strategy::{Strategy, by_name};
 
 /// The largest batch. It bounds how stale learned sharing can be.
@@ -116,7 +117,7 @@ impl Options {
 }
 
 /// How far a campaign is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Progress {
     /// Executions made so far.
     pub executions: u64,
@@ -128,6 +129,12 @@ pub struct Progress {
     pub failures: u64,
     /// The time so far.
     pub elapsed: Duration,
+    /// The most time that it will take.
+    pub time: Option<Duration>,
+    /// How much was covered so far, by the criteria asked for.
+    pub coverage: Vec<CoverageStanding>,
+    /// The policy that has come to most so far.
+    pub best: Option<String>,
 }
 
 /// Looks for a failing interleaving of the program.
@@ -185,15 +192,19 @@ fn run_measured<L: Launch>(
     let deadline = options.time.and_then(|time| begin.checked_add(time));
     let limits = Limits { stop, deadline, keep_going: options.keep_going };
     let tell = || {
+        let Standing { coverage, best } = tally.standing();
         progress(&Progress {
             executions: tally.executions.load(Ordering::Relaxed),
             budget: options.executions,
             steps: tally.steps.load(Ordering::Relaxed),
             failures: tally.failures.load(Ordering::Relaxed),
             elapsed: begin.elapsed(),
+            time: options.time,
+            coverage,
+            best,
         });
     };
-    let mut conduct = Conduct::new(options, limits, measuring, begin);
+    let mut conduct = Conduct::new(options, limits, measuring, begin, &tally);
     thread::scope(|scope| {
         let crew = Crew::hire(scope, launch, options.jobs, limits, &tally);
         conduct.go(strategy.as_mut(), &crew, &tell)
@@ -210,6 +221,8 @@ struct Conduct<'a> {
     history: History,
     measuring: &'a mut Measuring,
     begin: Instant,
+    tally: &'a Tally,
+    merits: Merits,
     /// Every plan was run, each to its end: the strategy may claim to be through. A failure that ends the campaign does
     /// not contradict that if nothing was left to run.
     complete: bool,
@@ -223,6 +236,7 @@ impl<'a> Conduct<'a> {
         limits: Limits<'a>,
         measuring: &'a mut Measuring,
         begin: Instant,
+        tally: &'a Tally,
     ) -> Conduct<'a> {
         let history = History::knowing(options.known.clone().unwrap_or_default());
         Conduct {
@@ -232,6 +246,8 @@ impl<'a> Conduct<'a> {
             history,
             measuring,
             begin,
+            tally,
+            merits: Merits::default(),
             complete: true,
             saturated: false,
         }
@@ -255,6 +271,7 @@ impl<'a> Conduct<'a> {
             planned += batch.plans.len() as u64;
             let ran = crew.run(&batch, tell);
             let go_on = self.take_in(strategy, &batch, ran)?;
+            tell();
             if self.ledger.executions >= HOPELESS && self.ledger.nothing_was_controlled() {
                 return Ok(());
             }
@@ -299,16 +316,22 @@ impl<'a> Conduct<'a> {
         let learned = strategy.learn(&pairs, news, &|| self.limits.reached());
         let mut failed = false;
         for (place, run, _) in runs {
+            let before = self.measuring.covered();
             if self.measuring.is_on() {
                 self.measuring.observe(&run, self.begin.elapsed());
             }
-            failed |= self.ledger.enter(&batch.plans[place].name, run);
+            let name = &batch.plans[place].name;
+            let has_failed = self.ledger.enter(name, run);
+            self.merits.enter(name, has_failed, self.measuring.covered() - before);
+            failed |= has_failed;
             if self.options.until_saturated && self.measuring.is_saturated() {
                 self.saturated = true;
                 self.complete &= place + 1 == batch.plans.len();
                 return Ok(false);
             }
         }
+        let best = self.merits.best().map(str::to_string);
+        self.tally.stand(Standing { coverage: self.measuring.standing(), best });
         if failed && !self.limits.keep_going {
             return Ok(false);
         }

@@ -8,6 +8,7 @@ use threadbare_trace::Event;
 
 use crate::error::ExploreError;
 use crate::saturation::{Saturation, SaturationRule};
+use crate::standing::CoverageStanding;
 
 /// How far a criterion was at some time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -104,6 +105,16 @@ impl Measuring {
     /// How much has been covered, by all criteria together.
     pub fn covered(&self) -> u64 {
         self.criteria.iter().map(|it| it.criterion.covered()).sum()
+    }
+
+    /// How far each criterion is.
+    pub fn standing(&self) -> Vec<CoverageStanding> {
+        let standing = |it: &Measured| CoverageStanding {
+            name: it.criterion.name(),
+            covered: it.criterion.covered(),
+            total: it.criterion.total().number(),
+        };
+        self.criteria.iter().map(standing).collect()
     }
 
     /// What came out so far.

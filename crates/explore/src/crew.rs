@@ -18,6 +18,7 @@ use crate::ledger::Signature;
 use crate::profile::Profile;
 use crate::runner::{Launch, Runner, Trouble};
 use crate::search::Steer as _;
+use crate::standing::CoverageStanding;
 use crate::strategy::Plan;
 
 /// How often the campaign says how far it is.
@@ -54,9 +55,25 @@ pub(crate) struct Tally {
     pub(crate) failures: AtomicU64,
     /// The first execution that showed each failure, so that later ones need not be kept whole.
     first_seen: Mutex<HashMap<Signature, u64>>,
+    standing: Mutex<Standing>,
+}
+
+/// What the batches so far have come to.
+#[derive(Clone, Default)]
+pub(crate) struct Standing {
+    pub(crate) coverage: Vec<CoverageStanding>,
+    pub(crate) best: Option<String>,
 }
 
 impl Tally {
+    pub(crate) fn standing(&self) -> Standing {
+        self.standing.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn stand(&self, standing: Standing) {
+        *self.standing.lock().unwrap_or_else(PoisonError::into_inner) = standing;
+    }
+
     /// Whether no execution before this one is known to have failed in this way.
     fn is_first(&self, signature: Signature, execution: u64) -> bool {
         let mut seen = self.first_seen.lock().unwrap_or_else(PoisonError::into_inner);

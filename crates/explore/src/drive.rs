@@ -142,6 +142,9 @@ impl<'a> Drive<'a> {
             steps: self.check.steps,
             failures: self.check.failures.len() as u64,
             elapsed: self.begin.elapsed(),
+            time: self.options.time,
+            coverage: self.measuring.standing(),
+            best: None,
         });
     }
 

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use threadbare_analysis::total::Checks;
 use threadbare_analysis::{Examination, Finding, FindingKind, Key};
@@ -30,12 +31,25 @@ pub struct Verification {
     pub groups: u64,
     /// How many pairs of access-manners could meet that had not been seen to before, and how many had.
     pub checks: (u64, u64),
+    /// How many groups were known after so many executions: a point for each that showed a new one.
+    pub history: Vec<GroupsPoint>,
     /// What decides how threads go.
     pub graphs: Graphs,
     /// Every way that threads can go has been tried.
     pub exhausted: bool,
     /// How many executions were made by chance because that cannot be said.
     pub sampled: u64,
+}
+
+/// How many groups were known at some time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GroupsPoint {
+    /// After this many executions.
+    pub executions: u64,
+    /// And after this time.
+    pub elapsed: Duration,
+    /// This many groups were known.
+    pub groups: u64,
 }
 
 /// How many executions are made by chance where nothing can be claimed.
@@ -52,6 +66,7 @@ pub fn verify(
         drive: Drive::start(program, options, stop)?,
         met: HashSet::new(),
         checks: Checks::default(),
+        history: Vec::new(),
     };
     let mut total = Total::new(options.seed, options.jobs, false);
     verifying.follow(&mut total, options.executions, progress)?;
@@ -64,7 +79,7 @@ pub fn verify(
         verifying.follow(by_name(&random)?.as_mut(), most, progress)?;
         sampled = verifying.drive.check.executions - before;
     }
-    let Verifying { drive, checks, .. } = verifying;
+    let Verifying { drive, checks, history, .. } = verifying;
     let exhausted = total.exhausted();
     let mut check = drive.end();
     let by_its_name = |warning: String| warning.replacen("total does not", "verify does not", 1);
@@ -75,6 +90,7 @@ pub fn verify(
         left: total.left(),
         groups: checks.groups() as u64,
         checks: (checks.made(), checks.saved()),
+        history,
         graphs: total.graphs(),
         exhausted,
         sampled,
@@ -86,6 +102,7 @@ struct Verifying<'a> {
     /// The races that happened.
     met: HashSet<Key>,
     checks: Checks,
+    history: Vec<GroupsPoint>,
 }
 
 impl Verifying<'_> {
@@ -106,8 +123,14 @@ impl Verifying<'_> {
             // What was done to memory before it was found to be shared is not in the trace.
             if news {
                 self.checks = Checks::default();
+                self.history.clear();
             } else {
                 self.checks.still_to_check(&run.events);
+                let groups = self.checks.groups() as u64;
+                if self.history.last().is_none_or(|last| last.groups < groups) {
+                    let (executions, elapsed) = (drive.check.executions, drive.begin.elapsed());
+                    self.history.push(GroupsPoint { executions, elapsed, groups });
+                }
                 let races = races(&run).into_iter().filter(|race| self.met.insert(race.key()));
                 drive.check.findings.extend(races.map(|race| happened(race, &run)));
             }

@@ -3,7 +3,7 @@
 use threadbare_trace::{Failure, FailureKind, ThreadId, Waiting};
 
 use crate::describe::shortened;
-use crate::{Look, Names, Place};
+use crate::{Look, Names, Place, printable};
 
 /// The thread that a deadlock is shown in, if the one that stopped last has ended or only waits for others to
 /// end.
@@ -122,7 +122,7 @@ pub(crate) fn paragraph(failure: &Failure, names: &dyn Names, look: &Look) -> St
     }
     let mut text = look.alarm(&heading);
     text.push('\n');
-    for line in name_addresses(&failure.message, names).lines() {
+    for line in printable(&name_addresses(&failure.message, names)).lines() {
         text.push_str(&format!("  {line}\n"));
     }
     if stuck_thread(failure).is_some() {

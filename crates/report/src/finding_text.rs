@@ -1,11 +1,25 @@
 //! A finding in words.
 
+use serde::{Deserialize, Serialize};
 use threadbare_analysis::{Access, Finding, FindingKind, Inconsistent, Seen, Unexpected, Unwoken, Why};
 use threadbare_trace::{EventKind, SignalMask, signal_name};
 
 use crate::describe::value_text;
 use crate::sequence::{name_of, sequence, site, verb};
 use crate::{Names, Place};
+
+/// One of the steps that a finding is about.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct AccessText {
+    /// Who makes it.
+    pub thread: u16,
+    /// What it does, by the word of its kind.
+    pub deed: String,
+    /// What it does it to.
+    pub object: String,
+    /// Where, as it is written.
+    pub site: String,
+}
 
 /// What people and files are told of a finding.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,6 +40,8 @@ pub struct FindingText {
     pub sources: Vec<(String, String)>,
     /// The number of the memory-access pattern.
     pub pattern: Option<u8>,
+    /// The steps that it is about, in order.
+    pub accesses: Vec<AccessText>,
 }
 
 /// Puts a finding into words; `happened` says whether a run showed it.
@@ -61,6 +77,16 @@ pub fn finding_text(finding: &Finding, names: &dyn Names, happened: bool) -> Fin
         places,
         sources,
         pattern: finding.pattern,
+        accesses: finding.accesses.iter().map(|access| access_text(access, names)).collect(),
+    }
+}
+
+fn access_text(access: &Access, names: &dyn Names) -> AccessText {
+    AccessText {
+        thread: access.thread.0,
+        deed: access.kind.word().to_string(),
+        object: name_of(access.event, access.object, names),
+        site: site(access, names),
     }
 }
 

@@ -15,7 +15,9 @@ mod json;
 mod lanes;
 mod look;
 mod names;
+mod page;
 mod perfetto;
+mod printable;
 mod recorded;
 mod sarif;
 mod sequence;
@@ -31,11 +33,19 @@ pub use compare_table::compare_table;
 pub use coverage::{CoverageReport, CoverageStep, EstimationReport};
 pub use describe::{about_switch, event_text};
 pub use failure::{failure_phrase, failure_site, name_addresses};
-pub use finding_text::{FindingText, finding_text, inconsistent_text, unexpected_text, unwoken_text};
+pub use finding_text::{
+    AccessText, FindingText, finding_text, inconsistent_text, unexpected_text, unwoken_text,
+};
 pub use json::{Coverage, FailureReport, Finding, GeneratedReport, JsonReport, ReplayReport, Verdict};
 pub use look::Look;
 pub use names::{Names, Place};
+pub use page::{
+    CampaignRecord, Excerpt, FailureFiles, FindingCard, GraphCard, GraphCards, GraphNode, GuidelineCard,
+    Matrix, MatrixRow, Page, PageCampaign, PageStories, PageStory, RECORD_EXTENSION, RECORD_VERSION,
+    RecordError, Uncovered, excerpts,
+};
 pub use perfetto::write_perfetto;
+pub use printable::printable;
 pub use recorded::{RecordedNames, record};
 pub use sarif::{FlowStep, Level, Rule, SarifResult, failure_result, sarif};
 pub use sequence::cause_text;

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::printable;
+
 /// A place in the code.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Place {
@@ -50,4 +52,38 @@ pub trait Names {
 
     /// The text of a source line, where the file can be read.
     fn source(&self, place: &Place) -> Option<String>;
+}
+
+/// Names from outside that do no harm where they are printed.
+pub(crate) struct PrintableNames<'a>(pub(crate) &'a dyn Names);
+
+fn harmless(text: String) -> String {
+    printable(&text).into_owned()
+}
+
+impl Names for PrintableNames<'_> {
+    fn place(&self, pc: u64, context: u32) -> Option<Place> {
+        let place = self.0.place(pc, context)?;
+        Some(Place { label: harmless(place.label), function: place.function.map(harmless), ..place })
+    }
+
+    fn object(&self, addr: u64) -> Option<String> {
+        self.0.object(addr).map(harmless)
+    }
+
+    fn object_at(&self, event: usize, addr: u64) -> Option<String> {
+        self.0.object_at(event, addr).map(harmless)
+    }
+
+    fn pointee_at(&self, event: usize, value: u64) -> Option<String> {
+        self.0.pointee_at(event, value).map(harmless)
+    }
+
+    fn routine(&self, addr: u64) -> Option<String> {
+        self.0.routine(addr).map(harmless)
+    }
+
+    fn source(&self, place: &Place) -> Option<String> {
+        self.0.source(place).map(harmless)
+    }
 }

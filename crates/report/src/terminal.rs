@@ -6,6 +6,7 @@ use threadbare_trace::{EventKind, Outcome, SwitchReason, SwitchRecord, ThreadId}
 
 use crate::held::{HeldLocks, LockNames};
 use crate::lanes::{self, Line};
+use crate::names::PrintableNames;
 use crate::timeline::{self, Row};
 use crate::{Interleaving, Look, Names, about_switch, event_text, failure};
 
@@ -14,6 +15,7 @@ const MARK: &str = "● ";
 
 /// The whole story of one execution: the table of steps, then how it ended.
 pub fn interleaving(story: &Interleaving<'_>, names: &dyn Names, look: &Look) -> String {
+    let names: &dyn Names = &PrintableNames(names);
     let rows = timeline::rows(story, names, look);
     let titles = titles(story, &rows, names);
     let mut held = HeldLocks::of(story.events);
@@ -63,7 +65,7 @@ fn lacks_lines(rows: &[Row], names: &dyn Names) -> bool {
 }
 
 /// The threads that have something in the table, each with the function it runs.
-fn titles(story: &Interleaving<'_>, rows: &[Row], names: &dyn Names) -> Vec<(ThreadId, String)> {
+pub(crate) fn titles(story: &Interleaving<'_>, rows: &[Row], names: &dyn Names) -> Vec<(ThreadId, String)> {
     let mut titles: BTreeMap<ThreadId, String> = BTreeMap::new();
     let shown = rows.iter().filter_map(|row| match row {
         Row::Step { event, .. } => Some(event.thread),
@@ -85,7 +87,7 @@ fn titles(story: &Interleaving<'_>, rows: &[Row], names: &dyn Names) -> Vec<(Thr
 
 fn line(row: &Row, is_marked: bool, names: &dyn Names, holds: &dyn Fn(usize) -> String) -> Line {
     match row {
-        Row::Switch(switch) => Line::Across(switch_text(switch, names)),
+        Row::Switch(switch) => Line::Across(format!("── {}", switch_text(switch, names))),
         Row::LeftOut { count } => {
             let steps = if *count == 1 { "step" } else { "steps" };
             Line::Across(format!("… {count} {steps} left out (--full shows them)"))
@@ -115,7 +117,8 @@ fn line(row: &Row, is_marked: bool, names: &dyn Names, holds: &dyn Fn(usize) -> 
     }
 }
 
-fn switch_text(switch: &SwitchRecord, names: &dyn Names) -> String {
+/// Why another thread goes on: `T1 → T2: T1 has ended`.
+pub(crate) fn switch_text(switch: &SwitchRecord, names: &dyn Names) -> String {
     let SwitchRecord { from, to, .. } = switch;
     let about = about_switch(switch, names);
     let why = match switch.why() {
@@ -127,5 +130,5 @@ fn switch_text(switch: &SwitchRecord, names: &dyn Names) -> String {
         Some(SwitchReason::Started) => format!("{from} is ready, its creator goes on"),
         None => format!("for reason {}, before {about}", switch.reason),
     };
-    format!("── {from} → {to}: {why}")
+    format!("{from} → {to}: {why}")
 }

@@ -59,7 +59,13 @@ pub(crate) fn rows(story: &Interleaving<'_>, names: &dyn Names, look: &Look) -> 
     if look.full {
         return rows;
     }
-    cut(fold_long_runs(rows, &is_marked), &is_marked)
+    cut(fold_long_runs(rows, &is_marked), MOST_ROWS, &is_marked)
+}
+
+/// The rows to draw, at most about so many: long runs are folded by whoever looks at them.
+pub(crate) fn rows_to_draw(story: &Interleaving<'_>, names: &dyn Names, most: usize) -> Vec<Row> {
+    let all = rows(story, names, &Look { full: true, ..Look::default() });
+    cut(all, most, &|row| row.is_one_of(story.marked))
 }
 
 impl Row {
@@ -78,13 +84,13 @@ impl Row {
 }
 
 /// Leaves the last rows, and those around the ones that are pointed out.
-fn cut(rows: Vec<Row>, is_marked: &dyn Fn(&Row) -> bool) -> Vec<Row> {
+fn cut(rows: Vec<Row>, most: usize, is_marked: &dyn Fn(&Row) -> bool) -> Vec<Row> {
     let mut is_kept = vec![false; rows.len()];
-    is_kept[rows.len().saturating_sub(MOST_ROWS)..].fill(true);
+    is_kept[rows.len().saturating_sub(most)..].fill(true);
     for place in (0..rows.len()).filter(|place| is_marked(&rows[*place])) {
         is_kept[place.saturating_sub(AROUND)..rows.len().min(place + AROUND + 1)].fill(true);
     }
-    let mut left = Vec::with_capacity(rows.len().min(2 * MOST_ROWS));
+    let mut left = Vec::with_capacity(rows.len().min(2 * most));
     let kept_with = rows.into_iter().zip(is_kept).collect::<Vec<_>>();
     for stretch in kept_with.chunk_by(|a, b| a.1 == b.1) {
         match stretch[0].1 {

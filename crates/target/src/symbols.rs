@@ -308,7 +308,7 @@ fn shorten(file: &str) -> String {
 
 /// The readable form of a C++ or Rust symbol. A plain C name is left alone: `a` is a variable, though
 /// as a mangled type it would read `signed char`.
-pub(crate) fn demangle(name: &str) -> String {
+pub fn demangle(name: &str) -> String {
     if !["_Z", "__Z", "_R"].iter().any(|start| name.starts_with(start)) {
         return name.to_string();
     }

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use threadbare_report::{
-    CfpReport, Coverage, FailureReport, InputReport, JsonReport, SarifResult, SuiteReport, Verdict,
+    CfpReport, Coverage, CoverageStep, FailureReport, InputReport, JsonReport, SarifResult, SuiteReport,
+    Verdict,
 };
 use threadbare_trace::TraceFile;
 
@@ -191,7 +192,10 @@ fn json(
         snapshots: 0,
         failure: failures.first().cloned(),
         findings: findings.json(),
-        coverage: Coverage { cfp: Some(serde_json::json!({ "pairs": aggregated })), ..Coverage::default() },
+        coverage: Coverage {
+            cfp: Some(serde_json::json!({ "pairs": aggregated, "history": history(results) })),
+            ..Coverage::default()
+        },
         exhausted: false,
         saturated: false,
         interrupted: suite.is_stopped(),
@@ -203,6 +207,23 @@ fn json(
         total: None,
         warnings: results.troubles.iter().map(trouble).collect(),
     }
+}
+
+/// How the number of pairs grew from input to input.
+fn history(results: &Results) -> Vec<CoverageStep> {
+    let mut known = BTreeSet::new();
+    let mut steps: Vec<CoverageStep> = Vec::new();
+    let (mut executions, mut seconds) = (0, 0.0);
+    for record in results.measured.values() {
+        executions += record.executions;
+        seconds += record.seconds;
+        known.extend(record.pairs());
+        let covered = known.len() as u64;
+        if steps.last().is_none_or(|last| last.covered < covered) {
+            steps.push(CoverageStep { executions, elapsed_s: (seconds * 1e6).round() / 1e6, covered });
+        }
+    }
+    steps
 }
 
 fn report(suite: &Suite<'_>, results: &Results) -> SuiteReport {

@@ -3,6 +3,7 @@
 mod account;
 mod build;
 mod drive;
+mod matrix;
 mod record;
 mod store;
 mod tally;
@@ -13,6 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use threadbare_analysis::cfp::{FunctionPair, Selected, select};
+use threadbare_report::CampaignRecord;
+use threadbare_target::compilers;
 use threadbare_trace::FailureKind;
 
 use self::account::Account;
@@ -23,7 +26,7 @@ use crate::error::CliError;
 use crate::progress::Bar;
 use crate::suite_args::SuiteArgs;
 use crate::suppressions::Suppressions;
-use crate::{output, stop};
+use crate::{hunt, output, page, stop};
 
 /// All that is known of a suite.
 #[derive(Default)]
@@ -65,6 +68,7 @@ pub fn run(args: &SuiteArgs) -> Result<u8, CliError> {
     let begin = Instant::now();
     let json = args.json.as_deref().filter(|_| !args.json_on_stdout());
     json.into_iter().chain(args.sarif.as_deref()).try_for_each(output::check_target)?;
+    output::check_html(args.html.as_deref())?;
     let suppressions = Suppressions::read(args.suppressions.as_deref())?;
     let suite = Suite::prepare(args, stop::flag()?)?;
     let mut results = Results::default();
@@ -86,6 +90,13 @@ pub fn run(args: &SuiteArgs) -> Result<u8, CliError> {
     output::write_text(args.json.as_deref(), || account.report.to_text())?;
     let sarif = || threadbare_report::sarif(&account.sarif(), env!("CARGO_PKG_VERSION"), "suite");
     output::write_text(args.sarif.as_deref(), sarif)?;
+    let record = CampaignRecord {
+        compilers: suite.programs.first().map_or_else(Vec::new, |it| compilers(&it.executable)),
+        findings: account.findings.cards(),
+        matrix: Some(matrix::matrix(&suite, &results)),
+        ..hunt::record(&account.report)
+    };
+    page::keep(&args.out, &suite.stem(), record, args.html.as_deref())?;
     Ok(if account.is_empty() { crate::NOTHING } else { crate::FOUND })
 }
 

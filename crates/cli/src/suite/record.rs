@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use threadbare_analysis::FindingKind;
 use threadbare_analysis::cfp::{Function, FunctionPair};
 use threadbare_explore::suite::{Detected, Ending, Measured};
-use threadbare_report::{FailureReport, FindingText, Place, name_addresses};
+use threadbare_report::{AccessText, FailureReport, FindingText, Place, name_addresses};
 use threadbare_target::{Modules, Symbols};
 use threadbare_trace::{FailureKind, Outcome};
 
@@ -308,6 +308,8 @@ pub struct TextRecord {
     places: Vec<Place>,
     sources: Vec<(String, String)>,
     pattern: Option<u8>,
+    #[serde(default)]
+    accesses: Vec<AccessText>,
 }
 
 impl TextRecord {
@@ -322,6 +324,7 @@ impl TextRecord {
             places: text.places.clone(),
             sources: text.sources.clone(),
             pattern: text.pattern,
+            accesses: text.accesses.clone(),
         }
     }
 
@@ -336,6 +339,7 @@ impl TextRecord {
             places: self.places.clone(),
             sources: self.sources.clone(),
             pattern: self.pattern,
+            accesses: self.accesses.clone(),
         }
     }
 }

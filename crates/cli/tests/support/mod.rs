@@ -1,6 +1,7 @@
 //! Runs the tool as a user would.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+pub mod browser;
 pub mod reported;
 pub mod subject;
 

@@ -1,0 +1,91 @@
+//! The record that a command leaves of its campaign.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use threadbare_report::{
+    CampaignRecord, FailureFiles, FailureReport, RECORD_EXTENSION, RECORD_VERSION, excerpts,
+};
+use threadbare_trace::TraceFile;
+
+use crate::error::CliError;
+use crate::{keep, output};
+
+/// A trace file that takes so long to read that only the places of findings are looked up.
+const LONG_TRACE: u64 = 1_000_000;
+
+/// Keeps the record of a campaign, and writes its page where one is wanted. Of a program and a command the last
+/// campaign is kept.
+///
+/// A result is no worse for not being kept, so that is only a warning; a page that was asked for is another matter.
+pub fn keep(
+    folder: &Path,
+    name: &str,
+    mut record: CampaignRecord,
+    html: Option<&Path>,
+) -> Result<(), CliError> {
+    record.record = RECORD_VERSION;
+    record.command_line = command_line();
+    record.sources = sources(&record, folder);
+    let command = record.report["command"].as_str().unwrap_or("campaign");
+    let path = folder.join(format!("{name}-{command}.{RECORD_EXTENSION}"));
+    if let Err(error) = write(&record, folder, &path) {
+        output::say(&format!("warning: {error}"));
+    }
+    html.map_or(Ok(()), |html| super::write(&record, folder, html))
+}
+
+fn write(record: &CampaignRecord, folder: &Path, path: &Path) -> Result<(), CliError> {
+    let failed = |source| CliError::Write { path: path.to_path_buf(), source };
+    fs::create_dir_all(folder).map_err(failed)?;
+    let bytes = record.to_bytes().map_err(|error| failed(error.into()))?;
+    output::write_whole(path, &bytes)
+}
+
+/// What was typed, as it can be typed again.
+pub fn command_line() -> String {
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let quoted = words.map(|word| match shlex::try_quote(&word) {
+        Ok(quoted) => quoted.into_owned(),
+        Err(_) => word.clone(),
+    });
+    std::iter::once("threadbare".to_string()).chain(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// The files that were kept of a failure, as they are called in the folder.
+pub fn failure_files(report: &FailureReport) -> FailureFiles {
+    let Some(schedule) = report.schedule.as_deref().map(Path::new) else { return FailureFiles::default() };
+    let beside = |extension| {
+        let path = schedule.with_extension(extension);
+        path.exists().then(|| keep::file_name(&path)).flatten()
+    };
+    FailureFiles {
+        replay: Some(output::replay_command(schedule)),
+        schedule: keep::file_name(schedule),
+        trace: keep::file_name(&schedule.with_extension(keep::TRACE)),
+        original: beside(keep::ORIGINAL),
+        output: beside(keep::OUTPUT),
+    }
+}
+
+/// The lines of source around all places that the page will name. They are kept now: the program may change.
+fn sources(record: &CampaignRecord, folder: &Path) -> BTreeMap<String, Vec<threadbare_report::Excerpt>> {
+    let mut wanted: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
+    let mut want = |file: Option<&str>, line: Option<u32>| {
+        if let (Some(file), Some(line)) = (file, line) {
+            wanted.entry(file.to_string()).or_default().insert(line);
+        }
+    };
+    record.places().for_each(|place| want(place.file.as_deref(), place.line));
+    let of_failures = record.failures.iter().flat_map(|it| [&it.trace, &it.original]).flatten();
+    for name in of_failures.chain(record.findings.iter().filter_map(|it| it.trace.as_ref())) {
+        let path = folder.join(name);
+        let is_short = fs::metadata(&path).is_ok_and(|about| about.len() <= LONG_TRACE);
+        let bytes = is_short.then(|| fs::read(&path).ok()).flatten();
+        let Some(trace) = bytes.and_then(|bytes| TraceFile::read(&bytes).ok()) else { continue };
+        let own = trace.sites().filter(|site| !site.in_system);
+        own.for_each(|site| want(site.file.as_deref(), site.line));
+    }
+    excerpts(&wanted, |file| fs::read(file).ok())
+}

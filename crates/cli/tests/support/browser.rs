@@ -1,0 +1,165 @@
+//! A browser without a window, driven as the WebDriver standard says, with no more of it than the tests need.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+
+/// Set where a test must not be left out for want of a browser.
+const REQUIRED: &str = "THREADBARE_BROWSER";
+
+/// Flags that let it run anywhere, and keep it from calling anybody.
+const FLAGS: [&str; 8] = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+];
+
+/// A browser with one window.
+pub struct Browser {
+    driver: Child,
+    port: u16,
+    session: String,
+    _profile: tempfile::TempDir,
+}
+
+impl Browser {
+    /// Starts one; none, said loudly, if there is no `chromedriver` and none is required.
+    pub fn start() -> Option<Browser> {
+        let mut command = Command::new("chromedriver");
+        command.arg("--port=0").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut driver = match command.spawn() {
+            Ok(driver) => driver,
+            Err(error) if std::env::var_os(REQUIRED).is_none() => {
+                eprintln!(
+                    "\n*** SKIPPED: the page was opened in no browser, as chromedriver cannot be started"
+                );
+                eprintln!("*** ({error}). Install it (Debian: apt-get install chromium chromium-driver).\n");
+                return None;
+            }
+            Err(error) => panic!("{REQUIRED} is set, and chromedriver cannot be started: {error}"),
+        };
+        let stdout = BufReader::new(driver.stdout.take().expect("its output"));
+        let port = port_told(stdout);
+        let profile = tempfile::tempdir().expect("a temporary folder");
+        let mut flags: Vec<String> = FLAGS.map(String::from).to_vec();
+        flags.push(format!("--user-data-dir={}", profile.path().display()));
+        flags.push("--window-size=1400,1000".to_string());
+        let mut browser = Browser { driver, port, session: String::new(), _profile: profile };
+        let wanted = json!({ "capabilities": { "alwaysMatch": {
+            "goog:chromeOptions": { "args": flags },
+            "goog:loggingPrefs": { "browser": "ALL" },
+        } } });
+        let session = browser.ask("POST", "/session", &wanted);
+        browser.session = session["sessionId"].as_str().expect("a session").to_string();
+        Some(browser)
+    }
+
+    /// Opens a file.
+    pub fn open(&self, file: &Path) {
+        self.command("POST", "/url", &json!({ "url": format!("file://{}", file.display()) }));
+    }
+
+    /// Gives the window another size.
+    pub fn resize(&self, width: u32, height: u32) {
+        self.command("POST", "/window/rect", &json!({ "width": width, "height": height }));
+    }
+
+    /// Runs a script in the page, and returns what it returns.
+    pub fn script(&self, script: &str) -> Value {
+        self.command("POST", "/execute/sync", &json!({ "script": script, "args": [] }))
+    }
+
+    /// Presses a key where the page listens.
+    pub fn press(&self, key: &str) {
+        let key = |kind: &str| json!({ "type": kind, "value": key });
+        let keys = json!({ "type": "key", "id": "keys", "actions": [key("keyDown"), key("keyUp")] });
+        self.command("POST", "/actions", &json!({ "actions": [keys] }));
+    }
+
+    /// Moves the pointer over an element, and clicks it if wanted.
+    pub fn point(&self, selector: &str, click: bool) {
+        let found = self.command("POST", "/element", &json!({ "using": "css selector", "value": selector }));
+        let mut actions =
+            vec![json!({ "type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": found })];
+        if click {
+            actions.push(json!({ "type": "pointerDown", "button": 0 }));
+            actions.push(json!({ "type": "pointerUp", "button": 0 }));
+        }
+        let mouse = json!({ "type": "pointer", "id": "mouse", "actions": actions });
+        self.command("POST", "/actions", &json!({ "actions": [mouse] }));
+    }
+
+    /// What the page complained of since the last time.
+    pub fn complaints(&self) -> Vec<String> {
+        let log = self.command("POST", "/se/log", &json!({ "type": "browser" }));
+        log.as_array().expect("a list").iter().map(|entry| entry["message"].to_string()).collect()
+    }
+
+    fn command(&self, method: &str, path: &str, body: &Value) -> Value {
+        self.ask(method, &format!("/session/{}{path}", self.session), body)
+    }
+
+    fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
+        let body = body.to_string();
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("the driver listens");
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            body.len()
+        )
+        .expect("the driver takes a request");
+        let answer = answer(BufReader::new(stream));
+        let value = &answer["value"];
+        assert!(value.get("error").is_none(), "{method} {path} {body}: {value}");
+        value.clone()
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // A test that fails while it asks must not ask again.
+        if !self.session.is_empty() && !std::thread::panicking() {
+            self.command("DELETE", "", &json!({}));
+        }
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}
+
+/// The port that the driver says it listens at.
+fn port_told(stdout: impl std::io::BufRead) -> u16 {
+    for line in stdout.lines().map_while(Result::ok) {
+        if let Some(rest) = line.split(" on port ").nth(1).filter(|_| line.contains("started successfully")) {
+            return rest.trim_end_matches('.').trim().parse().expect("a port");
+        }
+    }
+    panic!("chromedriver ended without a word about its port");
+}
+
+/// The body of an answer.
+fn answer(mut stream: BufReader<TcpStream>) -> Value {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        stream.read_line(&mut line).expect("an answer");
+        let line = line.trim().to_ascii_lowercase();
+        if line.is_empty() {
+            break;
+        }
+        if let Some(number) = line.strip_prefix("content-length:") {
+            length = number.trim().parse().expect("a length");
+        }
+    }
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).expect("the whole answer");
+    serde_json::from_slice(&body).expect("JSON")
+}

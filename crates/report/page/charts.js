@@ -1,0 +1,160 @@
+// Charts: lines of what was covered, and boxes of what trials came to.
+
+const DASHES = ["", "7 4", "2 3", "10 3 2 3", "1 4", "12 4"];
+const SPOTS = [
+  "M4 0A4 4 0 1 1-4 0A4 4 0 1 1 4 0Z",
+  "M-4-4H4V4H-4Z",
+  "M0-5L5 4H-5Z",
+  "M0-5L5 0L0 5L-5 0Z",
+  "M-5-4H5L0 5Z",
+  "M-4-4L4 4M4-4L-4 4",
+];
+
+/** Round numbers from 0 to at least `most`. */
+function ticks(most, wanted = 4) {
+  if (!(most > 0)) return [0, 1];
+  const rough = most / wanted;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((it) => it * power).find((it) => it >= rough);
+  const list = [];
+  for (let at = 0; at < most + step * 0.999; at += step) list.push(Number(at.toPrecision(6)));
+  return list;
+}
+
+/** A chart of steps: each series is a name and points that hold until the next one. */
+function stepChart({ title, unit, series, xTitle, xText = figure, end, target, saturation, failure }) {
+  const [width, height, left, right, top, bottom] = [520, 250, 46, 16, 14, 40];
+  const every = series.flatMap((it) => it.points);
+  const highest = Math.max(1, ...every.map(([, y]) => y));
+  // An estimate far above all that was seen would leave the curves flat on the ground.
+  const isFar = target > 2.5 * highest;
+  const [xs, ys] = [
+    ticks(Math.max(end, ...every.map(([x]) => x))),
+    ticks(isFar ? highest : Math.max(target ?? 0, highest)),
+  ];
+  const x = (value) => left + ((width - left - right) * value) / xs[xs.length - 1];
+  const y = (value) => height - bottom - ((height - top - bottom) * value) / ys[ys.length - 1];
+  const last = (points) => points[points.length - 1]?.[1] ?? 0;
+  const words = `${title}: ${series.map((it) => `${it.name} reaches ${figure(last(it.points))}`).join(", ")}${target ? ` of ${figure(target)}` : ""}${saturation ? `; saturated after ${xText(saturation[0])}` : ""}.`;
+  const chart = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": words });
+  for (const at of ys)
+    chart.append(
+      svg("line", { class: "grid", x1: left, x2: width - right, y1: y(at), y2: y(at) }),
+      svg("text", { x: left - 7, y: y(at) + 4, "text-anchor": "end", text: figure(at) }),
+    );
+  for (const at of xs)
+    chart.append(svg("text", { x: x(at), y: height - bottom + 17, "text-anchor": "middle", text: xText(at) }));
+  chart.append(
+    svg("line", { class: "axis", x1: left, x2: width - right, y1: y(0), y2: y(0) }),
+    svg("text", { x: width - right, y: height - 5, "text-anchor": "end", text: xTitle }),
+  );
+  if (isFar)
+    chart.append(
+      svg("text", { x: width - right, y: top + 2, "text-anchor": "end", text: `↑ ${figure(target)} ${unit}` }),
+    );
+  else if (target)
+    chart.append(
+      svg("line", { class: "target", x1: left, x2: width - right, y1: y(target), y2: y(target) }),
+      svg("text", { x: width - right, y: y(target) - 5, "text-anchor": "end", text: `${figure(target)} ${unit}` }),
+    );
+  if (saturation) {
+    const at = x(saturation[0]);
+    chart.append(
+      svg("line", { class: "saturated", x1: at, x2: at, y1: top, y2: y(0) }),
+      svg("path", { d: "M0-6L5 0L0 6L-5 0Z", fill: "var(--good)", transform: `translate(${at} ${y(saturation[1])})` }),
+      svg("text", {
+        class: "strong",
+        x: at + (at > width / 2 ? -8 : 8),
+        y: y(0) - 8,
+        "text-anchor": at > width / 2 ? "end" : "start",
+        text: "saturated",
+      }),
+    );
+  }
+  if (failure !== undefined)
+    chart.append(
+      svg(
+        "path",
+        { class: "failed", d: "M-4-4L4 4M4-4L-4 4", transform: `translate(${x(failure)} ${y(0)})` },
+        svg("title", { text: `failure at ${xText(failure)}` }),
+      ),
+    );
+  const path = (points, stop) => {
+    let d = `M${x(0)} ${y(0)}`;
+    for (const [at, value] of points) d += `H${x(at)}V${y(value)}`;
+    return `${d}H${x(Math.max(stop, points[points.length - 1]?.[0] ?? 0))}`;
+  };
+  series.forEach((it, place) => {
+    for (const trial of it.faint ?? [])
+      chart.append(svg("path", { class: "faintcurve", d: path(trial.points, trial.end), stroke: threadColour(place) }));
+  });
+  series.forEach((it, place) => {
+    chart.append(
+      svg("path", {
+        class: "curve",
+        d: path(it.points, end),
+        stroke: threadColour(place),
+        "stroke-dasharray": DASHES[place % DASHES.length],
+      }),
+    );
+    const stop = Math.max(end, it.points[it.points.length - 1]?.[0] ?? 0);
+    chart.append(
+      svg("path", {
+        d: SPOTS[place % SPOTS.length],
+        fill: threadColour(place),
+        stroke: threadColour(place),
+        transform: `translate(${x(stop)} ${y(last(it.points))})`,
+      }),
+    );
+  });
+  const legend =
+    series.length > 1 &&
+    el(
+      "ul",
+      { class: "legend" },
+      series.map((it, place) =>
+        el(
+          "li",
+          {},
+          svg(
+            "svg",
+            { class: "swatch", width: 34, height: 12, viewBox: "0 0 34 12", "aria-hidden": "true" },
+            svg("path", {
+              class: "curve",
+              d: "M0 6H26",
+              stroke: threadColour(place),
+              "stroke-dasharray": DASHES[place % DASHES.length],
+            }),
+            svg("path", {
+              d: SPOTS[place % SPOTS.length],
+              fill: threadColour(place),
+              stroke: threadColour(place),
+              transform: "translate(28 6)",
+            }),
+          ),
+          it.name,
+        ),
+      ),
+    );
+  const rows = series.flatMap((it) => it.points.map(([at, value]) => ({ name: it.name, at, value })));
+  const columns = [
+    { title: xTitle, number: true, show: (row) => xText(row.at) },
+    { title: unit, number: true, show: (row) => figure(row.value) },
+  ];
+  if (series.length > 1) columns.unshift({ title: "Strategy", show: (row) => row.name });
+  return el(
+    "figure",
+    {},
+    el(
+      "figcaption",
+      {},
+      `${title} `,
+      el("span", {
+        text: target && series.length === 1 ? `${figure(last(series[0]?.points ?? []))} of ${figure(target)}` : "",
+      }),
+    ),
+    chart,
+    legend || "",
+    asTable(columns, rows),
+  );
+}

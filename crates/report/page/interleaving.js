@@ -1,0 +1,378 @@
+// The view of executions: lanes, what is chosen in them, and its source.
+
+function interleavingView(campaign) {
+  const state = {
+    story: 0,
+    both: window.innerWidth > 1000,
+    zoom: 3,
+    fold: true,
+    object: "",
+    text: "",
+    panes: [],
+    active: 0,
+  };
+  const root = el("section");
+  const toolbar = el("div", { class: "bar" });
+  const about = el("div");
+  const panes = el("div", { class: "panes" });
+  const inspector = el("aside", { class: "card inspector", "aria-live": "polite", "aria-label": "The chosen step" });
+  const below = el("div");
+  const tip = el("div", { class: "tip hidden", role: "tooltip" });
+  root.append(toolbar, about, el("div", { class: "story" }, panes, inspector), below, tip);
+
+  const stories = () => campaign.stories[state.story];
+  const shown = () =>
+    [
+      ["main", stories().main],
+      ["original", stories().original],
+    ].filter(([which, it]) => it && (which === "main" || state.both));
+
+  /** Which steps the filters leave; none where there is no filter. */
+  function filterOf(story) {
+    const words = state.text.trim().toLowerCase();
+    if (!words && !state.object) return null;
+    return (step) => {
+      const object = step.object === undefined ? "" : story.objects[step.object];
+      const place = step.place === undefined ? "" : story.places[step.place].label;
+      const all = `${step.text} ${object} ${place} t${step.thread}`.toLowerCase();
+      return (!state.object || object === state.object) && all.includes(words);
+    };
+  }
+
+  function choose(index) {
+    state.story = index;
+    const { main, original } = stories();
+    const view = (name, story) => ({
+      name,
+      story,
+      zoom: state.zoom,
+      fold: state.fold,
+      unfolded: new Set(),
+      selected: null,
+      select: (step) => select(name, step),
+      unfold: (step) => {
+        paneOf(name).view.unfolded.add(step);
+        draw();
+      },
+      hover: (event, step) => hover(event, story, step),
+    });
+    state.panes = [
+      ["main", main],
+      ["original", original],
+    ]
+      .filter(([, it]) => it)
+      .map(([name, it]) => ({ name, story: it, view: view(name, it) }));
+    state.active = 0;
+    state.object = "";
+    drawToolbar();
+    drawAbout();
+    draw();
+    // What is pointed out is where one wants to begin.
+    const first = main ? main.steps.findIndex((step) => step.marked) : -1;
+    if (main) select("main", first >= 0 ? first : main.failure ? "failure" : 0, false);
+  }
+
+  const paneOf = (name) => state.panes.find((pane) => pane.name === name);
+
+  function drawToolbar() {
+    const { main, original } = stories();
+    const objects = [...new Set([main, original].filter(Boolean).flatMap((it) => it.objects))].sort();
+    const press = (label, title, act) =>
+      el("button", { type: "button", title, "aria-label": title, text: label, onclick: act });
+    const picker =
+      campaign.stories.length > 1 &&
+      el(
+        "label",
+        {},
+        "Show ",
+        options(
+          campaign.stories.map((it, at) => [at, it.title]),
+          state.story,
+          (value) => choose(Number(value)),
+          "pick-story",
+        ),
+      );
+    const both =
+      original &&
+      el(
+        "span",
+        { class: "group", role: "group", "aria-label": "Schedules" },
+        el("button", {
+          type: "button",
+          text: "Minimised",
+          "aria-pressed": String(!state.both),
+          onclick: () => {
+            state.both = false;
+            drawToolbar();
+            draw();
+          },
+        }),
+        el("button", {
+          type: "button",
+          text: "Beside the original",
+          "aria-pressed": String(state.both),
+          onclick: () => {
+            state.both = true;
+            drawToolbar();
+            draw();
+          },
+        }),
+      );
+    const pick = el(
+      "label",
+      {},
+      "Object ",
+      options(
+        [["", "all"], ...objects.map((it) => [it, it])],
+        state.object,
+        (value) => {
+          state.object = value;
+          draw();
+        },
+        "pick-object",
+      ),
+    );
+    const filter = el("input", {
+      type: "search",
+      id: "filter",
+      placeholder: "Filter steps ( / )",
+      "aria-label": "Filter steps",
+      oninput: (event) => {
+        state.text = event.target.value;
+        draw();
+      },
+    });
+    filter.value = state.text;
+    const zoom = el(
+      "span",
+      { class: "group", role: "group", "aria-label": "Zoom" },
+      press("−", "Zoom out", () => zoomBy(-1)),
+      press("+", "Zoom in", () => zoomBy(1)),
+    );
+    const fold = el("button", {
+      type: "button",
+      id: "fold",
+      text: "Fold long runs",
+      "aria-pressed": String(state.fold),
+      onclick: toggleFold,
+    });
+    toolbar.replaceChildren(
+      ...[picker, both, pick, filter, zoom, fold, press("?", "Help and keys", showHelp)].filter(Boolean),
+    );
+  }
+
+  function options(pairs, value, act, id) {
+    const list = el(
+      "select",
+      { id, onchange: (event) => act(event.target.value) },
+      pairs.map(([key, label]) => el("option", { value: key, text: label })),
+    );
+    list.value = value;
+    return list;
+  }
+
+  function drawAbout() {
+    const { of, main } = stories();
+    const parts = [];
+    if (of && of[0] === "failure") parts.push(...failureWords(campaign, of[1]));
+    else if (main?.shows) parts.push(el("p", { text: `${main.shows}.` }));
+    about.replaceChildren(...parts);
+  }
+
+  function draw() {
+    const scrolled = new Map(
+      [...panes.querySelectorAll(".pane")].map((it) => [it.id, it.querySelector(".lanes").scrollTop]),
+    );
+    panes.replaceChildren();
+    const holders = shown().map(([name, story]) => {
+      const holder = el("div", { class: "lanes" });
+      panes.append(
+        el("div", { class: "card pane", id: `pane-${name}` }, el("header", {}, paneTitle(name, story)), holder),
+      );
+      return [name, story, holder];
+    });
+    // All panes have to be there before the room of one is known.
+    for (const [name, story, holder] of holders) {
+      const pane = paneOf(name);
+      Object.assign(pane.view, { zoom: state.zoom, fold: state.fold, filter: filterOf(story) });
+      pane.drawn = drawLanes(story, pane.view, Math.max(280, holder.clientWidth - 4));
+      holder.append(pane.drawn.head, pane.drawn.body);
+      holder.scrollTop = scrolled.get(`pane-${name}`) ?? 0;
+    }
+    drawBelow();
+  }
+
+  function paneTitle(name, story) {
+    const preemptions = story.switches.filter((it) => it.preempts).length;
+    const label = name === "original" ? "As it was found" : stories().original ? "Minimised" : story.title;
+    return [
+      el("h3", { text: label }),
+      el("span", { class: "soft small", text: `${count(story.total, "step")}, ${count(preemptions, "preemption")}` }),
+    ];
+  }
+
+  function drawBelow() {
+    const used = new Set(shown().flatMap(([, story]) => story.steps.map((step) => step.mark)));
+    const line = (kind, words) =>
+      el(
+        "li",
+        {},
+        el(
+          "span",
+          { class: "lanes" },
+          svg("svg", { width: 26, height: 10, "aria-hidden": "true" }, svg("path", { class: kind, d: "M1 5H25" })),
+        ),
+        words,
+      );
+    const legend = el(
+      "ul",
+      { class: "legend", "aria-label": "Legend" },
+      markLegend(Object.keys(MARKS).filter((kind) => used.has(kind))),
+      line("link reads-from", "reads what was written"),
+      line("link fork", "creates or joins"),
+      line("link wakes", "wakes"),
+      line("control preempts", "preemption"),
+      el(
+        "li",
+        {},
+        el(
+          "span",
+          { class: "lanes" },
+          svg(
+            "svg",
+            { width: 8, height: 14, "aria-hidden": "true" },
+            svg("rect", { class: "span", x: 2, width: 4, height: 14, rx: 2, fill: "var(--soft)" }),
+          ),
+        ),
+        "holds a lock",
+      ),
+    );
+    const rows = shown().flatMap(([name, story]) => story.steps.map((step) => ({ name, story, step })));
+    const steps = asTable(
+      [
+        { title: "Schedule", show: ({ name }) => (name === "main" ? "minimised" : "original") },
+        { title: "Step", number: true, show: ({ step }) => step.number },
+        { title: "Thread", show: ({ step }) => `T${step.thread}` },
+        { title: "What", show: ({ step }) => step.text },
+        { title: "Where", show: ({ story, step }) => (step.place === undefined ? "" : story.places[step.place].label) },
+        { title: "Holds", show: ({ step }) => step.locks ?? "" },
+      ],
+      rows,
+      "The steps as a table",
+    );
+    const { output } = stories();
+    const printed =
+      output &&
+      el(
+        "details",
+        {},
+        el("summary", { text: "What the program printed" }),
+        el("pre", { class: "output", text: output }),
+      );
+    below.replaceChildren(legend, ...[printed, steps].filter(Boolean));
+  }
+
+  function select(name, step, scroll = true) {
+    const pane = paneOf(name);
+    state.active = state.panes.indexOf(pane);
+    state.panes.forEach((it) => (it.view.selected = it === pane ? step : null));
+    draw();
+    const row = document.getElementById(`${name}-step-${step}`);
+    if (row && scroll) row.scrollIntoView({ block: "nearest" });
+    else if (row) reveal(row);
+    inspect(pane.story, step, name);
+  }
+
+  /** Brings a row into its pane's window without moving the page. */
+  function reveal(row) {
+    const holder = row.closest(".lanes");
+    const [at, room] = [row.getBoundingClientRect(), holder.getBoundingClientRect()];
+    if (at.bottom > room.bottom || at.top < room.top + 30) holder.scrollTop += at.top - room.top - room.height / 2;
+  }
+
+  function inspect(story, step, name) {
+    const details =
+      step === "failure"
+        ? failureDetails(campaign, story)
+        : stepDetails(campaign, story, step, (to) => select(name, to));
+    inspector.replaceChildren(...details);
+    const here = inspector.querySelector(".here");
+    if (here) here.closest(".source").scrollTop = here.offsetTop - 90;
+  }
+
+  function hover(event, story, step) {
+    tip.classList.toggle("hidden", !event);
+    if (!event) return;
+    tip.textContent = stepInShort(campaign, story, step);
+    const room = tip.getBoundingClientRect();
+    const below = event.clientY + 18;
+    const top = below + room.height > window.innerHeight ? event.clientY - room.height - 10 : below;
+    tip.style.left = `${Math.max(4, Math.min(event.clientX + 14, window.innerWidth - room.width - 8))}px`;
+    tip.style.top = `${top}px`;
+  }
+
+  function zoomBy(by) {
+    state.zoom = Math.max(0, Math.min(ZOOMS.length - 1, state.zoom + by));
+    draw();
+  }
+
+  function toggleFold() {
+    state.fold = !state.fold;
+    state.panes.forEach((pane) => pane.view.unfolded.clear());
+    drawToolbar();
+    draw();
+  }
+
+  /** Moves to the next step that is shown: any, or one of the same thread. */
+  function move(by, sameThread) {
+    const pane = state.panes[state.active];
+    if (!pane?.drawn) return;
+    const list = pane.drawn.rows
+      .filter((row) => row.kind === "step" || row.kind === "failure")
+      .map((row) => (row.kind === "step" ? row.index : "failure"));
+    const threadOf = (step) => (step === "failure" ? pane.story.failure.thread : pane.story.steps[step]?.thread);
+    const at = list.indexOf(pane.view.selected);
+    if (at < 0) return select(pane.name, list[0]);
+    for (let place = at + by; place >= 0 && place < list.length; place += by) {
+      if (!sameThread || threadOf(list[place]) === threadOf(list[at])) return select(pane.name, list[place]);
+    }
+  }
+
+  root.keys = {
+    ArrowDown: () => move(1, false),
+    ArrowUp: () => move(-1, false),
+    ArrowRight: () => move(1, true),
+    ArrowLeft: () => move(-1, true),
+    "+": () => zoomBy(1),
+    "=": () => zoomBy(1),
+    "-": () => zoomBy(-1),
+    f: toggleFold,
+    "/": () => document.getElementById("filter").focus(),
+    o: () => {
+      if (stories().original) {
+        state.active = 1 - state.active;
+        state.both = true;
+        drawToolbar();
+        draw();
+        select(state.panes[state.active].name, state.panes[state.active].story.failure ? "failure" : 0);
+      }
+    },
+    Escape: () => {
+      state.text = "";
+      state.object = "";
+      drawToolbar();
+      draw();
+    },
+  };
+  root.show = (kind, index) => {
+    const place = campaign.stories.findIndex((it) => it.of && it.of[0] === kind && it.of[1] === index);
+    if (place >= 0) choose(place);
+  };
+  root.arrive = () => choose(state.story);
+  let timer = 0;
+  window.addEventListener("resize", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => root.isConnected && draw(), 120);
+  });
+  return root;
+}

@@ -1,0 +1,326 @@
+// One execution as lanes: a column for each thread, a row for each step, time from top to bottom.
+
+const ZOOMS = [5, 9, 15, 22, 30];
+const LONG_RUN = 8;
+const KEPT_ENDS = 2;
+
+/** What is to be drawn, row by row: steps, folded runs, stretches that are hidden or were left out, the failure. */
+function laneRows(story, view) {
+  const rows = [];
+  const gaps = new Map(story.gaps.map((gap) => [gap.before, gap.count]));
+  const folds = view.filter || !view.fold ? new Map() : longRuns(story);
+  let hidden = 0;
+  const flush = () => {
+    if (hidden) rows.push({ kind: "hidden", count: hidden });
+    hidden = 0;
+  };
+  for (let index = 0; index <= story.steps.length; index++) {
+    if (gaps.has(index)) rows.push({ kind: "gap", count: gaps.get(index) });
+    if (index === story.steps.length) break;
+    const end = folds.get(index);
+    if (end && !view.unfolded.has(index)) {
+      rows.push({ kind: "fold", from: index, to: end, thread: story.steps[index].thread });
+      index = end;
+    } else if (view.filter && !view.filter(story.steps[index])) hidden++;
+    else {
+      flush();
+      rows.push({ kind: "step", index });
+    }
+  }
+  flush();
+  if (story.failure) rows.push({ kind: "failure" });
+  return rows;
+}
+
+/** Runs of one thread that say little: from which step to which. */
+function longRuns(story) {
+  const folds = new Map();
+  const gaps = new Set(story.gaps.map((gap) => gap.before));
+  let start = 0;
+  const plain = (step) => !step.marked && !["fork", "join", "lock", "unlock"].includes(step.mark);
+  for (let index = 1; index <= story.steps.length; index++) {
+    const step = story.steps[index];
+    const goesOn =
+      step &&
+      !gaps.has(index) &&
+      step.thread === story.steps[start].thread &&
+      plain(step) &&
+      plain(story.steps[index - 1]);
+    if (goesOn) continue;
+    if (index - start > LONG_RUN) folds.set(start + KEPT_ENDS, index - 1 - KEPT_ENDS);
+    start = index;
+  }
+  return folds;
+}
+
+/** Draws lanes into a pane; `view` says how, and is told what is chosen. */
+function drawLanes(story, view, width) {
+  const height = ZOOMS[view.zoom];
+  const isWordy = height >= 15;
+  const gutter = 18 + 7 * String(story.steps.at(-1)?.number ?? 0).length;
+  // A row has one step, so its words may go on over the lanes to its right; those of the last lane need room, too.
+  const tail = isWordy ? 80 : 0;
+  const depths = spanDepths(story);
+  const inset = 16 + 6 * Math.max(0, ...depths.map((it) => it.depth + 1));
+  const count = Math.max(1, story.threads.length);
+  const laneWidth = Math.max(isWordy ? 100 : 46, Math.floor((width - gutter - tail) / count));
+  const total = gutter + laneWidth * count + tail;
+  const lane = new Map(story.threads.map((thread, place) => [thread.id, gutter + place * laneWidth]));
+  const markX = (thread) => (lane.get(thread) ?? gutter) + inset;
+  const fit = (text, room) => {
+    const most = Math.max(3, Math.floor(room / 7.25));
+    return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+  };
+  const rows = laneRows(story, view);
+  const places = new Map();
+  let y = 8;
+  for (const row of rows) {
+    row.height = row.kind === "step" ? height : Math.max(height, 16);
+    row.y = y + row.height / 2;
+    if (row.kind === "step") places.set(row.index, row.y);
+    if (row.kind === "fold") for (let it = row.from; it <= row.to; it++) places.set(it, row.y);
+    y += row.height;
+  }
+  const head = svg("svg", { class: "lanehead", width: total, height: 30, "aria-hidden": "true" });
+  const body = svg("svg", {
+    width: total,
+    height: y + 8,
+    role: "listbox",
+    tabindex: 0,
+    "aria-label": `Steps of ${story.title}, from first to last`,
+  });
+  const ground = svg("g"),
+    under = svg("g"),
+    middle = svg("g"),
+    over = svg("g");
+  for (const thread of story.threads) {
+    const x = markX(thread.id);
+    head.append(
+      svg("text", {
+        class: "thread",
+        x: x - 5,
+        y: 20,
+        style: null,
+        fill: threadColour(thread.id),
+        text: fit(thread.title, laneWidth - inset + 10),
+      }),
+    );
+    under.append(svg("line", { class: "track", x1: x, x2: x, y1: 0, y2: y }));
+  }
+  for (const { span, depth } of depths) drawSpan(under, story, span, depth, { places, markX, height, end: y });
+  drawControl(under, story, rows, markX);
+  for (const link of story.links) drawLink(middle, link, story, places, markX, view);
+  for (const row of rows) {
+    const isMarked = row.kind === "step" && story.steps[row.index].marked;
+    if (isMarked || row.kind === "failure")
+      ground.append(
+        svg("rect", {
+          class: isMarked ? "ground" : "failing",
+          x: 1,
+          y: row.y - row.height / 2,
+          width: total - 2,
+          height: row.height,
+          rx: 4,
+        }),
+      );
+    if (row.kind === "step") over.append(stepRow(story, row, { view, total, markX, isWordy, fit, gutter }));
+    else if (row.kind === "failure") over.append(failureRow(story, row, { view, total, markX, fit }));
+    else over.append(noteRow(row, { view, total, gutter, markX }));
+  }
+  body.append(arrowheads(), ground, under, middle, over);
+  return { head, body, rows, places };
+}
+
+function stepRow(story, row, { view, total, markX, isWordy, fit, gutter }) {
+  const step = story.steps[row.index];
+  const x = markX(step.thread);
+  const isSelected = view.selected === row.index;
+  const words = step.times ? `${step.text} (${step.times} times)` : step.text;
+  const group = svg("g", {
+    class: `step${step.marked ? " marked" : ""}${isSelected ? " selected" : ""}`,
+    role: "option",
+    id: `${view.name}-step-${row.index}`,
+    "aria-selected": String(isSelected),
+    "aria-label": `${step.number}: T${step.thread} ${words}`,
+    "data-step": row.index,
+    onclick: () => view.select(row.index),
+    onpointermove: (event) => view.hover(event, row.index),
+    onpointerleave: () => view.hover(null),
+  });
+  group.append(
+    svg("rect", { class: "row", x: 1, y: row.y - row.height / 2, width: total - 2, height: row.height, rx: 4 }),
+  );
+  const scale = Math.min(1, Math.max(0.35, row.height / 22));
+  const mark = svg(
+    "g",
+    { transform: `translate(${x} ${row.y})` },
+    markShape(step.mark, threadColour(step.thread), scale),
+  );
+  if (step.marked)
+    mark.append(svg("circle", { r: 9 * scale, fill: "none", stroke: threadColour(step.thread), "stroke-width": 1.4 }));
+  group.append(mark);
+  if (isWordy) {
+    group.append(svg("text", { class: "number", x: gutter - 4, y: row.y + 4, text: step.number }));
+    group.append(
+      svg("text", {
+        class: "label",
+        x: x + 13,
+        y: row.y + 4,
+        text: fit(words.replace(/ \(in [^()]*\)/g, ""), total - x - 18),
+      }),
+    );
+  }
+  return group;
+}
+
+function failureRow(story, row, { view, total, markX, fit }) {
+  const { thread, kind } = story.failure;
+  const x = markX(thread);
+  const group = svg("g", {
+    class: `step failure${view.selected === "failure" ? " selected" : ""}`,
+    role: "option",
+    "aria-selected": String(view.selected === "failure"),
+    "aria-label": `T${thread} fails: ${kind}`,
+    onclick: () => view.select("failure"),
+    onpointermove: (event) => view.hover(event, "failure"),
+    onpointerleave: () => view.hover(null),
+  });
+  group.append(
+    svg("rect", { class: "row", x: 1, y: row.y - row.height / 2, width: total - 2, height: row.height, rx: 4 }),
+  );
+  group.append(
+    svg("path", {
+      d: "M-5-5L5 5M5-5L-5 5",
+      stroke: "var(--bad)",
+      "stroke-width": 3,
+      transform: `translate(${x} ${row.y})`,
+    }),
+  );
+  group.append(svg("text", { class: "fails", x: x + 13, y: row.y + 4, text: fit(`fails: ${kind}`, total - x - 18) }));
+  return group;
+}
+
+function noteRow(row, { view, gutter, total, markX }) {
+  if (row.kind === "fold") {
+    const words = count(row.to - row.from + 1, "step");
+    const open = () => view.unfold(row.from);
+    const group = svg("g", {
+      class: "fold",
+      role: "button",
+      tabindex: 0,
+      "aria-label": `Unfold ${words} of T${row.thread}`,
+      onclick: open,
+      onkeydown: (event) => event.key === "Enter" && open(),
+    });
+    group.append(
+      svg("rect", { class: "row", x: 1, y: row.y - row.height / 2, width: total - 2, height: row.height, rx: 4 }),
+    );
+    group.append(svg("text", { class: "gap", x: markX(row.thread) + 13, y: row.y + 4, text: `⊞ ${words}` }));
+    return group;
+  }
+  const words =
+    row.kind === "gap"
+      ? `${count(row.count, "step")} left out of the page`
+      : `${count(row.count, "step")} filtered out`;
+  return svg("text", { class: "gap", x: gutter, y: row.y + 4, text: `⋯ ${words}` });
+}
+
+/** Locks that are held at the same time stand beside each other. */
+function spanDepths(story) {
+  const open = new Map();
+  return [...story.spans]
+    .sort((a, b) => a.from - b.from)
+    .map((span) => {
+      const all = (open.get(span.thread) ?? []).filter((it) => it.span.to >= span.from);
+      let depth = 0;
+      while (all.some((it) => it.depth === depth)) depth++;
+      open.set(span.thread, [...all, { span, depth }]);
+      return { span, depth };
+    });
+}
+
+function drawSpan(layer, story, span, depth, { places, markX, height, end }) {
+  const inside = [...places.entries()].filter(([index]) => index >= span.from && index <= span.to).map(([, y]) => y);
+  if (!inside.length) return;
+  const top = Math.min(...inside) - height / 3;
+  const bottom = span.open ? end - 4 : Math.max(...inside) + height / 3;
+  const x = markX(span.thread) - 11 - 6 * depth;
+  const words = `T${span.thread} holds ${span.lock}${span.shared ? " (shared)" : ""}${span.open ? " to the end" : ""}`;
+  const bar = {
+    class: "span",
+    x,
+    y: top,
+    width: 4,
+    height: Math.max(3, bottom - top),
+    rx: 2,
+    fill: threadColour(span.thread),
+  };
+  layer.append(
+    svg(
+      "rect",
+      span.shared ? { ...bar, "fill-opacity": 0.4, stroke: threadColour(span.thread) } : bar,
+      svg("title", { text: words }),
+    ),
+  );
+}
+
+/** Where control goes from one lane to another; a preemption stands out. */
+function drawControl(layer, story, rows, markX) {
+  const preempted = new Set(story.switches.filter((it) => it.preempts).map((it) => it.before));
+  let last = null;
+  for (const row of rows) {
+    if (row.kind === "gap" || row.kind === "hidden") {
+      last = null;
+      continue;
+    }
+    const thread =
+      row.kind === "step" ? story.steps[row.index].thread : row.kind === "fold" ? row.thread : story.failure.thread;
+    if (last && last.thread !== thread) {
+      const isForced = row.kind === "step" && preempted.has(row.index);
+      layer.append(
+        svg("path", {
+          class: `control${isForced ? " preempts" : ""}`,
+          d: `M${markX(last.thread)} ${last.y}V${(last.y + row.y) / 2}H${markX(thread)}V${row.y}`,
+        }),
+      );
+    }
+    last = { thread, y: row.y };
+  }
+}
+
+function drawLink(layer, link, story, places, markX, view) {
+  const [y1, y2] = [places.get(link.from), places.get(link.to)];
+  if (y1 === undefined || y2 === undefined || y1 === y2) return;
+  const [x1, x2] = [markX(story.steps[link.from].thread), markX(story.steps[link.to].thread)];
+  const isStrong = view.selected === link.from || view.selected === link.to;
+  // From mark to mark along the lanes, so that words stay legible.
+  const bend = Math.min(90, 6 + (y2 - y1) / 2);
+  const d = `M${x1} ${y1 + 5}C${x1} ${y1 + bend} ${x2} ${y2 - bend} ${x2} ${y2 - 6}`;
+  layer.append(
+    svg("path", {
+      class: `link ${link.kind}${isStrong ? " strong" : ""}`,
+      d,
+      "marker-end": `url(#arrow-${link.kind})`,
+    }),
+  );
+}
+
+function arrowheads() {
+  const colours = { "reads-from": "var(--accent)", fork: "var(--soft)", join: "var(--soft)", wakes: "var(--warn)" };
+  const one = ([kind, colour]) =>
+    svg(
+      "marker",
+      {
+        id: `arrow-${kind}`,
+        viewBox: "0 0 8 8",
+        refX: 7,
+        refY: 4,
+        markerWidth: 7,
+        markerHeight: 7,
+        markerUnits: "userSpaceOnUse",
+        orient: "auto",
+      },
+      svg("path", { d: "M0 0L8 4L0 8Z", fill: colour }),
+    );
+  return svg("defs", {}, Object.entries(colours).map(one));
+}

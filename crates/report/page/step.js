@@ -1,0 +1,87 @@
+// What is known of one step: beside the lanes, under the pointer, and above them for a failure.
+
+/** How a step is connected with another one: seen from where the arrow begins, and from where it ends. */
+const CONNECTIONS = {
+  "reads-from": ["reads what this wrote", "its value comes from"],
+  fork: ["begins by this", "created by"],
+  join: ["waits for the end after this", "waits for"],
+  wakes: ["woken by this", "woken by"],
+};
+
+const placeOf = (story, step) => (step.place === undefined ? null : story.places[step.place]);
+
+/** All that is known of a failure's end. */
+function failureDetails(campaign, { failure }) {
+  return [
+    el("h3", { text: `T${failure.thread} fails: ${failure.kind}` }),
+    el("div", { class: "message", text: failure.message }),
+    failure.locks ? el("p", { class: "small", text: `It holds ${failure.locks}.` }) : "",
+    sourceView(campaign, failure.place),
+  ];
+}
+
+/** All that is known of a step; `jump` goes to another one. */
+function stepDetails(campaign, story, index, jump) {
+  const step = story.steps[index];
+  const place = placeOf(story, step);
+  const lane = story.threads.find((thread) => thread.id === step.thread);
+  const pairs = [["Thread", lane?.title ?? `T${step.thread}`]];
+  if (step.object !== undefined) pairs.push(["Object", story.objects[step.object]]);
+  if (place) pairs.push(["Place", place.label]);
+  pairs.push(["Locks held", step.locks || "none"]);
+  if (step.times) pairs.push(["Repeated", `${step.times} times`]);
+  const why = story.switches.filter((at) => at.before === index);
+  if (why.length) pairs.push(["Before it", why.map((at) => at.text).join("; ")]);
+  const button = (to, label) => {
+    const text = `${label}: ${story.steps[to].number} · ${story.steps[to].text}`;
+    return el("button", { type: "button", class: "small", text, onclick: () => jump(to) });
+  };
+  const jumps = [
+    ...story.links.filter((link) => link.from === index).map((link) => button(link.to, CONNECTIONS[link.kind][0])),
+    ...story.links.filter((link) => link.to === index).map((link) => button(link.from, CONNECTIONS[link.kind][1])),
+  ];
+  const facts = pairs.flatMap(([key, value]) => [el("dt", { text: key }), el("dd", { text: value })]);
+  return [
+    el("h3", { class: "mono", text: step.text }),
+    el("p", { class: "soft small", text: `Step ${step.number} of ${story.total}` }),
+    el("dl", {}, facts),
+    el("div", { class: "bar" }, jumps),
+    sourceView(campaign, place),
+  ];
+}
+
+/** The same in a few lines, for the pointer. */
+function stepInShort(campaign, story, index) {
+  const { failure } = story;
+  const step = index === "failure" ? failure : story.steps[index];
+  const what = step === failure ? `T${failure.thread} fails: ${failure.kind}` : `T${step.thread}  ${step.text}`;
+  const place = step === failure ? failure.place : placeOf(story, step);
+  const line = sourceLine(campaign, place);
+  const lines = [what, place && `${place.label}${line ? `:  ${line}` : ""}`, step.locks && `holds ${step.locks}`];
+  return lines.filter(Boolean).join("\n");
+}
+
+/** What is known of a failure, above its lanes. */
+function failureWords(campaign, index) {
+  const failure = campaign.record.report.failures?.[index];
+  if (!failure) return [];
+  const files = campaign.record.failures[index] ?? {};
+  const site = failure.site ? ` at ${failure.site}` : "";
+  const facts = [
+    `execution ${failure.execution}`,
+    `policy ${failure.policy}`,
+    count(failure.count, "time"),
+    failure.minimal
+      ? "minimised: no preemption can be left out"
+      : failure.reproduced
+        ? "failed again when it was run again"
+        : "did not fail again when it was run again",
+  ];
+  return [
+    el("h2", { class: "failure-title", text: `${failure.kind}${site}` }),
+    el("div", { class: "message", text: failure.message }),
+    failure.cause ? el("p", {}, el("strong", { text: "Cause: " }), `${failure.cause}.`) : "",
+    el("p", { class: "soft small", text: facts.join(" · ") }),
+    files.replay ? commandLine(files.replay) : "",
+  ];
+}

@@ -1,0 +1,16 @@
+//! A campaign as one page that is opened in a browser: made of the record that a command leaves in its folder, and of
+//! the trace files beside it. The page's own program is in `page/*.js`, written by hand and taken in as it is.
+
+mod html;
+mod links;
+mod record;
+mod sources;
+mod story;
+
+pub use html::{Page, PageCampaign, PageStories};
+pub use record::{
+    CampaignRecord, Excerpt, FailureFiles, FindingCard, GraphCard, GraphCards, GraphNode, GuidelineCard,
+    Matrix, MatrixRow, RECORD_EXTENSION, RECORD_VERSION, RecordError, Uncovered,
+};
+pub use sources::excerpts;
+pub use story::PageStory;

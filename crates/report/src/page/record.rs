@@ -1,0 +1,200 @@
+//! What is kept of a campaign so that a page can be made of it later: a small JSON file beside the schedules.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{AccessText, Place};
+
+/// The version of the file; others are not read.
+pub const RECORD_VERSION: u32 = 1;
+
+/// What the names of these files end in.
+pub const RECORD_EXTENSION: &str = "campaign.json";
+
+/// All that a page needs of a campaign besides its trace files. Files are named as they are called in the folder.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct CampaignRecord {
+    /// Which version this is.
+    pub record: u32,
+    /// What was typed.
+    pub command_line: String,
+    /// The compilers that made the program, as the executable names them.
+    pub compilers: Vec<String>,
+    /// The JSON object of the command.
+    pub report: Value,
+    /// The failures, in the order of the object.
+    pub failures: Vec<FailureFiles>,
+    /// The findings, in the order of the object.
+    pub findings: Vec<FindingCard>,
+    /// What was not covered, by criterion.
+    pub uncovered: Vec<Uncovered>,
+    /// What decides how threads go.
+    pub graphs: Option<GraphCards>,
+    /// Which functions run under which inputs.
+    pub matrix: Option<Matrix>,
+    /// Lines of the program's source, by file.
+    pub sources: BTreeMap<String, Vec<Excerpt>>,
+}
+
+/// The files that were kept of a failure.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct FailureFiles {
+    /// The command that runs it again.
+    pub replay: Option<String>,
+    /// The schedule.
+    pub schedule: Option<String>,
+    /// The trace of it.
+    pub trace: Option<String>,
+    /// The trace of the schedule that was found, before it was made shorter.
+    pub original: Option<String>,
+    /// What the program printed.
+    pub output: Option<String>,
+}
+
+/// A finding as it is shown.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct FindingCard {
+    /// A line that names it.
+    pub heading: String,
+    /// How sure it is, in words.
+    pub state: String,
+    /// The program failed when it happened.
+    pub fails: bool,
+    /// Where it is.
+    pub places: Vec<Place>,
+    /// Who did what, in order.
+    pub accesses: Vec<AccessText>,
+    /// The heading of the finding without which this one would not be.
+    pub follows_from: Option<String>,
+    /// The command that shows it.
+    pub replay: Option<String>,
+    /// The trace of a run that shows it.
+    pub trace: Option<String>,
+}
+
+/// What was not covered by one criterion.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Uncovered {
+    /// The criterion.
+    pub criterion: String,
+    /// The places of each pair, in the order of the source.
+    pub pairs: Vec<[Place; 2]>,
+    /// How many more there are.
+    pub left_out: usize,
+}
+
+/// The concurrent dependency graphs of a verification.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct GraphCards {
+    /// The graphs.
+    pub graphs: Vec<GraphCard>,
+    /// How many more there are.
+    pub left_out: usize,
+}
+
+/// One graph, about a branch or an access-manner.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct GraphCard {
+    /// What it is about.
+    pub title: String,
+    /// The nodes; the root comes first, and every other one comes after the one that leads to it.
+    pub nodes: Vec<GraphNode>,
+    /// Nodes that are not shown.
+    pub nodes_left_out: usize,
+    /// The sets of use-defines that lead to different ways.
+    pub guidelines: Vec<GuidelineCard>,
+    /// Guidelines that are not shown.
+    pub guidelines_left_out: usize,
+}
+
+/// A way through a graph, from its root to a leaf.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct GuidelineCard {
+    /// Which write each read is to see, in words.
+    pub steps: Vec<String>,
+    /// The node where it ends; none if that node is not shown.
+    pub leaf: Option<usize>,
+}
+
+/// A node of a graph, with the edge that leads to it.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct GraphNode {
+    /// The node that leads to it; none for the root.
+    pub parent: Option<usize>,
+    /// What stands at the edge.
+    pub edge: String,
+    /// What stands in the node.
+    pub label: String,
+    /// It is a selection of defines (a circle), not a statement (a box).
+    pub is_choice: bool,
+}
+
+/// Inputs by functions.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Matrix {
+    /// The names of the functions.
+    pub functions: Vec<String>,
+    /// A row for each input.
+    pub rows: Vec<MatrixRow>,
+    /// Functions that are not shown.
+    pub functions_left_out: usize,
+}
+
+/// What ran under one input.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct MatrixRow {
+    /// The name of the input.
+    pub input: String,
+    /// A letter for each function: `.` did not run, `r` ran, `s` was selected as well.
+    pub cells: String,
+    /// The place of the input in the order of selection, counted from 1.
+    pub selected: Option<usize>,
+}
+
+/// Some lines of a source file that follow each other.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Excerpt {
+    /// The number of the first one.
+    pub first: u32,
+    /// The lines.
+    pub lines: Vec<String>,
+}
+
+/// Why a file is no record.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// It is no JSON, or not that of a record.
+    #[error("it is damaged ({0}); run the command again, or delete the file")]
+    Damaged(#[from] serde_json::Error),
+    /// It is of another version.
+    #[error(
+        "it is of version {0}, and this threadbare reads version {RECORD_VERSION}; run the command again"
+    )]
+    Version(u32),
+}
+
+impl CampaignRecord {
+    /// The file's content.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, serde_json::Error> {
+        serde_json::to_vec(self)
+    }
+
+    /// Reads a file's content.
+    pub fn read(bytes: &[u8]) -> Result<CampaignRecord, RecordError> {
+        let value: Value = serde_json::from_slice(bytes)?;
+        match value.get("record").and_then(Value::as_u64) {
+            Some(version) if version != u64::from(RECORD_VERSION) => {
+                Err(RecordError::Version(u32::try_from(version).unwrap_or(u32::MAX)))
+            }
+            _ => Ok(serde_json::from_value(value)?),
+        }
+    }
+
+    /// Every place that it names.
+    pub fn places(&self) -> impl Iterator<Item = &Place> {
+        let of_findings = self.findings.iter().flat_map(|it| &it.places);
+        of_findings.chain(self.uncovered.iter().flat_map(|it| it.pairs.iter().flatten()))
+    }
+}
