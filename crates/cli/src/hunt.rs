@@ -184,36 +184,7 @@ fn words(
         text.push('\n');
     }
     for kept in kept {
-        let report = &kept.report;
-        let site = report.site.as_ref().map_or_else(String::new, |site| format!(" at {site}"));
-        text.push_str(&format!(
-            "Found {}{site} in execution {} (policy {}, seed {}).\n",
-            failure_phrase(kept.kind, &report.message),
-            report.execution,
-            report.policy,
-            args.seed
-        ));
-        text.push_str(match report.reproduced {
-            true if report.minimal => match report.preemptions {
-                0 => "It needs no preemption: the threads only have to run in this order.\n",
-                1 => "The schedule is minimised: it fails with one preemption, and not without it.\n",
-                _ => "The schedule is minimised: none of its preemptions can be left out.\n",
-            },
-            true => "A second run of the same schedule failed in the same way.\n",
-            false if args.jobs == Some(1) => {
-                "A second run of the same schedule did NOT fail in the same way.\n"
-            }
-            // Programs that write files meet themselves where two executions run side by side.
-            false => {
-                "A second run of the same schedule did NOT fail in the same way; if the program writes \
-                 files, its executions may disturb each other: try --jobs 1.\n"
-            }
-        });
-        if let Some(cause) = &report.cause {
-            text.push_str(&format!("Cause: {cause}.\n"));
-        }
-        kept.left_out.iter().for_each(|what| text.push_str(&format!("{what}\n")));
-        text.push_str(&format!("Again: {}\n", output::replay_command(&kept.schedule)));
+        text.push_str(&about(kept, args.seed, args.jobs == Some(1)));
     }
     let figures = figures(campaign);
     let figures = figures.trim_end_matches('.');
@@ -222,6 +193,40 @@ fn words(
         explaining.as_secs_f64()
     ));
     text.push_str(&covered(args, campaign).words());
+    text
+}
+
+/// What a person reads about one failure besides its interleaving; `is_alone` says that no two executions ran side by side.
+pub fn about(kept: &Kept, seed: u64, is_alone: bool) -> String {
+    let mut text = String::new();
+    let report = &kept.report;
+    let site = report.site.as_ref().map_or_else(String::new, |site| format!(" at {site}"));
+    text.push_str(&format!(
+        "Found {}{site} in execution {} (policy {}, seed {}).\n",
+        failure_phrase(kept.kind, &report.message),
+        report.execution,
+        report.policy,
+        seed
+    ));
+    text.push_str(match report.reproduced {
+        true if report.minimal => match report.preemptions {
+            0 => "It needs no preemption: the threads only have to run in this order.\n",
+            1 => "The schedule is minimised: it fails with one preemption, and not without it.\n",
+            _ => "The schedule is minimised: none of its preemptions can be left out.\n",
+        },
+        true => "A second run of the same schedule failed in the same way.\n",
+        false if is_alone => "A second run of the same schedule did NOT fail in the same way.\n",
+        // Programs that write files meet themselves where two executions run side by side.
+        false => {
+            "A second run of the same schedule did NOT fail in the same way; if the program writes \
+             files, its executions may disturb each other: try --jobs 1.\n"
+        }
+    });
+    if let Some(cause) = &report.cause {
+        text.push_str(&format!("Cause: {cause}.\n"));
+    }
+    kept.left_out.iter().for_each(|what| text.push_str(&format!("{what}\n")));
+    text.push_str(&format!("Again: {}\n", output::replay_command(&kept.schedule)));
     text
 }
 

@@ -68,6 +68,8 @@ pub struct World {
     pub descriptors: crate::descriptors::Descriptors,
     /// A synchronization object was made to be shared between processes.
     pub process_shared: bool,
+    /// The program's first thread was refused, as the driver wanted.
+    pub refused_first: bool,
     /// The program has made processes of its own.
     pub forked: bool,
     /// The runtime is inside the C library on business of its own.

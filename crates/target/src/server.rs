@@ -98,7 +98,7 @@ impl Server {
             policy: PolicySpec::new(PolicyKind::Random, 0),
             max_steps: options.max_steps,
             script_len: 0,
-            flags: options.flags,
+            flags: options.flags | if program.is_test { flags::REFUSE_FIRST_THREAD } else { 0 },
             pool: 0,
         };
         if !quieten(&mut memory, &program.quiet) {

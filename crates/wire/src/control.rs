@@ -190,6 +190,9 @@ pub mod flags {
     /// Make scheduling points at private accesses too, densely at first: memory that is shared,
     /// but not known to be, shows itself sooner.
     pub const PROBE: u32 = 32;
+    /// The first thread that the program asks for is refused, as by a system that has no more of them. Rust's test
+    /// harness then runs its test on the thread that it has, so that the first thread is the test's own.
+    pub const REFUSE_FIRST_THREAD: u32 = 1024;
 }
 
 /// Everything that decides one execution.
