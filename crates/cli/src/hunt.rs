@@ -157,7 +157,14 @@ fn keep_all(
     let name = keep::file_stem(&args.program);
     let phase = Phase::new(args.output.quiet);
     phase.show("running the failing schedule again…");
-    let shelf = Shelf { folder: &args.out, name: &name, minimise: !args.no_minimise, phase: &phase, head };
+    let shelf = Shelf {
+        folder: &args.out,
+        name: &name,
+        minimise: !args.no_minimise,
+        explain: true,
+        phase: &phase,
+        head,
+    };
     let look = output::look(&args.output);
     // A failure is kept even if the program cannot be started a second time.
     let mut stage = Stage::set(program, &conditions)

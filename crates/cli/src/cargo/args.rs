@@ -251,6 +251,10 @@ pub struct TestArgs {
     #[arg(long, help_heading = "Output")]
     pub no_minimise: bool,
 
+    /// Do not look for the causes of failures, which takes some seconds each
+    #[arg(long, help_heading = "Output")]
+    pub no_explain: bool,
+
     /// Where schedules of failures are kept (default: `found` in our target folder)
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: Option<PathBuf>,

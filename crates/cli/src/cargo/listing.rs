@@ -60,6 +60,8 @@ pub fn program(executable: &Executable) -> Program {
         ("CARGO_MANIFEST_DIR".to_string(), executable.folder.display().to_string()),
         ("CARGO_PKG_NAME".to_string(), executable.package.clone()),
         ("CARGO_PKG_VERSION".to_string(), executable.version.clone()),
+        // Looking up the lines of a backtrace takes longer than all else that an execution does.
+        ("RUST_BACKTRACE".to_string(), "0".to_string()),
     ];
     program.is_test = program.holds_test_harness();
     program

@@ -114,6 +114,7 @@ impl Trials<'_> {
             folder: self.folder,
             name: &name,
             minimise: !self.args.no_minimise,
+            explain: !self.args.no_explain,
             phase: &phase,
             head: schedule_head(&test.program, Vec::new(), &conditions, &options),
         };

@@ -64,7 +64,7 @@ pub unsafe fn create(
 /// Whether the thread that is asked for is the one that the driver wants refused.
 fn is_refused() -> bool {
     let engine = engine();
-    let wanted = engine.shared.control().plan.flags & flags::REFUSE_FIRST_THREAD != 0;
+    let wanted = engine.shared.control().plan.flags & flags::RUST_TEST != 0;
     wanted && !std::mem::replace(&mut engine.world.refused_first, true)
 }
 
