@@ -1,4 +1,4 @@
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
+use std::sync::atomic::Ordering::{AcqRel, Acquire};
 use std::thread;
 
 use crossbeam_epoch::{self as epoch, Atomic, Owned};
@@ -26,7 +26,6 @@ fn replaced(drop_at_once: bool) {
     let guard = &epoch::pin();
     let last = shared.swap(epoch::Shared::null(), AcqRel, guard);
     unsafe { drop(last.into_owned()) };
-    let _ = Release;
 }
 
 #[test]

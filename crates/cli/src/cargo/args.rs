@@ -52,12 +52,14 @@ impl CargoLine {
     /// The command line as it is described to people.
     pub fn described() -> clap::Command {
         CargoLine::command().mut_subcommand("hunt", |hunt| {
-            hunt.mut_arg("program", |it| it.hide(true).required(false).default_value(NO_PROGRAM))
+            // An argument that is altered goes to the end, so both say where they belong.
+            hunt.mut_arg("program", |it| it.hide(true).required(false).default_value(NO_PROGRAM).index(1))
+                .mut_arg("args", |it| it.index(2))
                 .mut_arg("cflags", |it| it.hide(true))
         })
     }
 
-    /// Understands what was typed, without the name of the program. Cargo puts the name of its subcommand first.
+    /// Understands what was typed.
     pub fn understand(words: &[OsString]) -> Result<CargoLine, clap::Error> {
         CargoLine::from_arg_matches(&CargoLine::described().try_get_matches_from(words)?)
     }
@@ -293,5 +295,28 @@ impl CargoHuntArgs {
     pub fn named_program(&self) -> Option<String> {
         let program = self.hunt.program.display().to_string();
         (program != NO_PROGRAM).then_some(program)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn understand(line: &str) -> CargoCommand {
+        let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        CargoLine::understand(&words).expect("understood").command
+    }
+
+    #[test]
+    fn what_comes_after_two_dashes_is_neither_a_filter_nor_a_program() {
+        CargoLine::described().debug_assert();
+        let CargoCommand::Test(test) = understand("cargo-threadbare test -- one --skip two") else {
+            panic!("test")
+        };
+        assert_eq!((test.filter.as_deref(), test.args.join(" ")), (None, "one --skip two".to_string()));
+        let CargoCommand::Hunt(hunt) = understand("cargo-threadbare hunt --bin it -- 2") else {
+            panic!("hunt")
+        };
+        assert_eq!((hunt.named_program(), &hunt.hunt.args[..]), (None, &["2".to_string()][..]));
     }
 }

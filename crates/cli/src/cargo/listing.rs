@@ -81,6 +81,30 @@ fn list(executable: &Executable, selection: &[String]) -> Result<Vec<String>, Ca
         let first = said.lines().find(|line| !line.trim().is_empty()).unwrap_or("it says nothing");
         return Err(failed(first.trim().to_string()));
     }
-    let text = String::from_utf8_lossy(&output.stdout);
-    Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_string).collect())
+    names(&String::from_utf8_lossy(&output.stdout)).map_err(failed)
+}
+
+/// The tests in a list; benchmarks are none. What cannot be in a list is an error.
+fn names(list: &str) -> Result<Vec<String>, String> {
+    let mut names = Vec::new();
+    for line in list.lines().filter(|line| !line.is_empty()) {
+        match line.rsplit_once(": ") {
+            Some((name, "test")) => names.push(name.to_string()),
+            Some((_, "benchmark")) => {}
+            _ => return Err(format!("it prints `{line}`")),
+        }
+    }
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names;
+
+    #[test]
+    fn what_is_no_list_is_not_taken_for_an_empty_one() {
+        let list = "queue::grows: test\nqueue::speed: benchmark\nqueue: empty: test\n";
+        assert_eq!(names(list), Ok(vec!["queue::grows".to_string(), "queue: empty".to_string()]));
+        assert_eq!(names("hello\n"), Err("it prints `hello`".to_string()));
+    }
 }

@@ -57,8 +57,14 @@ fn tests(args: &TestArgs, built: &Built) -> Result<Vec<Test>, CliError> {
     selection.extend(args.ignored.then(|| "--ignored".to_string()));
     selection.extend(args.include_ignored.then(|| "--include-ignored".to_string()));
     selection.extend(args.args.iter().cloned());
-    let of_each = built.executables.iter().map(|executable| listing::tests(executable, &selection));
-    let tests = of_each.collect::<Result<Vec<_>, _>>()?.concat();
+    let mut tests = Vec::new();
+    for executable in &built.executables {
+        match listing::tests(executable, &selection) {
+            Ok(listed) => tests.extend(listed),
+            // The others may well be run.
+            Err(problem) => output::say(&format!("warning: {problem}; its tests are left out")),
+        }
+    }
     if tests.is_empty() { Err(CargoError::NoTests.into()) } else { Ok(tests) }
 }
 
