@@ -126,7 +126,7 @@ impl Order {
             self.release_unseen(thread, event.addr);
         }
         self.atomics.entry(event.addr).used_by(thread);
-        if event.acquires() {
+        if self.acquires(event) {
             self.learn_atomic(thread, event.addr);
         } else {
             self.see_unacquired(thread, event.addr);
@@ -186,7 +186,7 @@ impl Order {
     /// The writing part of an atomic step.
     pub(super) fn write_atomic(&mut self, event: &Event, kind: EventKind) {
         let thread = event.thread;
-        let released = match event.releases() {
+        let released = match self.releases(event) {
             true => Some(Arc::clone(self.clock(thread))),
             false => self.released_by_fence(thread),
         };

@@ -61,10 +61,12 @@ pub fn failures(tests: &[TestReport], look: &Look) -> String {
         text.push_str(&test.text);
         // A failure with an interleaving says in the end what it is.
         if let Some(message) = test.message.as_ref().filter(|_| test.failure.is_none()) {
-            text.push_str(&format!(
-                "{}: {message}\n",
-                if test.findings.is_empty() { "It failed" } else { "Found" }
-            ));
+            let what = match (test.status, test.findings.is_empty()) {
+                (TestStatus::Unable, _) => "It could not be run",
+                (_, false) => "Found",
+                (_, true) => "It failed",
+            };
+            text.push_str(&format!("{what}: {message}\n"));
         }
     }
     text
