@@ -19,6 +19,7 @@ mod patterns;
 mod pcr;
 mod pcr_budget;
 mod plot;
+mod rust_tests;
 mod subjects;
 mod total;
 mod tsa;
@@ -68,6 +69,10 @@ enum Part {
     Cfp(cfp::CfpArgs),
     /// Tables 12 and 15 to 18 of the thesis on total replay again, on programs in the shape of its own
     Total(total::TotalArgs),
+    /// Known bugs of published Rust crates, found by their tests
+    RustBugs(rust_tests::RustArgs),
+    /// Popular Rust crates, unmodified: right tests pass, wrong ones are found
+    RustCrates(rust_tests::RustArgs),
     /// What snapshots save ars, and how fast it goes through a long program
     ArsSnapshots,
 }
@@ -88,6 +93,8 @@ fn run(part: Option<Part>) -> Result<()> {
         Some(Part::Tsa(args)) => tsa::print(&args)?,
         Some(Part::Cfp(args)) => cfp::print(&args)?,
         Some(Part::Total(args)) => total::print(&args)?,
+        Some(Part::RustBugs(args)) => rust_tests::print_bugs(&args)?,
+        Some(Part::RustCrates(args)) => rust_tests::print_crates(&args)?,
         Some(Part::ArsSnapshots) => ars_snapshots::measure(&|figure| println!("{figure}"))?,
         None => {
             show(&detectors::measure());

@@ -18,7 +18,8 @@ use crate::suite_args::{SUITE_AFTER, SuiteArgs};
 use crate::trace::TraceArgs;
 use crate::verify_args::{self, VERIFY_AFTER, VerifyArgs};
 
-const STYLES: Styles = Styles::styled()
+/// The colours of help.
+pub const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Yellow.on_default().bold())
     .usage(AnsiColor::Yellow.on_default().bold())
     .literal(AnsiColor::Green.on_default())

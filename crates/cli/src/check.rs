@@ -142,7 +142,14 @@ pub fn keep_failures(
     let name = keep::file_stem(&args.hunt.program);
     let minimise = !args.hunt.no_minimise;
     let phase = Phase::new(args.hunt.output.quiet);
-    let shelf = Shelf { folder: &args.hunt.out, name: &name, minimise, phase: &phase, head: head.clone() };
+    let shelf = Shelf {
+        folder: &args.hunt.out,
+        name: &name,
+        minimise,
+        explain: true,
+        phase: &phase,
+        head: head.clone(),
+    };
     let look = output::look(&args.hunt.output);
     stage.spend_no_more_than(result.elapsed);
     stage.lab().know(&result.passing, result.executions);

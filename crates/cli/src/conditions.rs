@@ -26,6 +26,8 @@ pub struct Conditions {
     pub env: Vec<(String, String)>,
     /// The folder it runs in, if not the current one.
     pub folder: Option<PathBuf>,
+    /// Whether it runs one test of Rust's test harness.
+    pub is_test: bool,
 }
 
 impl Conditions {
@@ -40,6 +42,7 @@ impl Conditions {
             stdin: program.stdin.clone(),
             env: program.env.clone(),
             folder: program.folder.clone(),
+            is_test: program.is_test,
         }
     }
 
@@ -50,6 +53,7 @@ impl Conditions {
         flag(self.spurious, "spurious");
         flag(self.os_threads, "os-threads");
         flag(self.any_exit, "any-exit");
+        flag(self.is_test, "test");
         options.push(format!("stall {}", self.stall.as_secs_f64()));
         options.extend(self.stdin.iter().map(|path| format!("stdin {}", path.display())));
         options.extend(self.env.iter().map(|(name, value)| format!("env {name}={value}")));
@@ -68,6 +72,7 @@ impl Conditions {
             stdin: None,
             env: Vec::new(),
             folder: None,
+            is_test: false,
         };
         let unknown = schedule.options.iter().filter(|option| conditions.take(option).is_none()).cloned();
         let unknown = unknown.collect();
@@ -81,6 +86,7 @@ impl Conditions {
             "spurious" => self.spurious = true,
             "os-threads" => self.os_threads = true,
             "any-exit" => self.any_exit = true,
+            "test" => self.is_test = true,
             "stall" => self.stall = crate::numbers::seconds(value).ok()?,
             "stdin" => self.stdin = Some(PathBuf::from(value)),
             "env" => {
@@ -109,6 +115,7 @@ mod tests {
             stdin: Some("in put.txt".into()),
             env: vec![("MODE".into(), "fast=1 and\nmore".into()), ("EMPTY".into(), String::new())],
             folder: Some("/some where".into()),
+            is_test: true,
         };
         let mut schedule = Schedule { options: conditions.to_options(), ..Schedule::default() };
         schedule.options.push("from-the-future 3".into());

@@ -9,6 +9,8 @@ use threadbare_explore::suite::SuiteFileError;
 use threadbare_target::{ProgramError, RunError, StartError, WrapperError};
 use threadbare_trace::{ScheduleError, TraceError};
 
+use crate::cargo::error::CargoError;
+
 /// Why the tool could not do its job.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
@@ -30,6 +32,9 @@ pub enum CliError {
     /// The compiler could not be run.
     #[error(transparent)]
     Wrapper(#[from] WrapperError),
+    /// A crate could not be built, or has no tests.
+    #[error(transparent)]
+    Cargo(#[from] CargoError),
     /// A file could not be read.
     #[error("`{}` cannot be read: {source}; check the path", path.display())]
     Read {

@@ -58,6 +58,8 @@ pub struct Shelf<'a> {
     pub name: &'a str,
     /// Leave out the switches that the failure does not need.
     pub minimise: bool,
+    /// Look for the cause.
+    pub explain: bool,
     /// Where it is told what goes on.
     pub phase: &'a Phase,
     /// The schedule file's head; switches and failure are filled in.
@@ -116,7 +118,7 @@ pub fn keep(
     };
     shelf.phase.show("looking for the cause…");
     let mut lab = lab.filter(|_| reproduced);
-    let explanation = explain(run, lab.as_deref_mut(), &symbols, &names);
+    let explanation = if shelf.explain { explain(run, lab.as_deref_mut(), &symbols, &names) } else { None };
     let is_told = explanation.as_ref().is_some_and(|it| it.sentence.is_some());
     left_out.extend(lab.is_some_and(|lab| lab.was_cut() && is_told).then_some(NOT_COMPARED));
     let is_sure = explanation.as_ref().is_some_and(|it| it.sure);

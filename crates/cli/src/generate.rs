@@ -216,7 +216,7 @@ impl Work<'_> {
         let name = keep::file_stem(&hunt.program);
         let phase = Phase::new(hunt.output.quiet);
         let minimise = !hunt.no_minimise;
-        let shelf = Shelf { folder: &hunt.out, name: &name, minimise, phase: &phase, head };
+        let shelf = Shelf { folder: &hunt.out, name: &name, minimise, explain: true, phase: &phase, head };
         let mut stage = Stage::set(&program, &conditions)
             .inspect_err(|error| output::say(&format!("warning: the failure was not run again: {error}")))
             .ok();

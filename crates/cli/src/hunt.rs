@@ -174,7 +174,14 @@ fn keep_all(
     let name = keep::file_stem(&args.program);
     let phase = Phase::new(args.output.quiet);
     phase.show("running the failing schedule again…");
-    let shelf = Shelf { folder: &args.out, name: &name, minimise: !args.no_minimise, phase: &phase, head };
+    let shelf = Shelf {
+        folder: &args.out,
+        name: &name,
+        minimise: !args.no_minimise,
+        explain: true,
+        phase: &phase,
+        head,
+    };
     let look = output::look(&args.output);
     // A failure is kept even if the program cannot be started a second time.
     let mut stage = Stage::set(program, &conditions)
@@ -201,36 +208,7 @@ fn words(
         text.push('\n');
     }
     for kept in kept {
-        let report = &kept.report;
-        let site = report.site.as_ref().map_or_else(String::new, |site| format!(" at {site}"));
-        text.push_str(&format!(
-            "Found {}{site} in execution {} (policy {}, seed {}).\n",
-            failure_phrase(kept.kind, &report.message),
-            report.execution,
-            report.policy,
-            args.seed
-        ));
-        text.push_str(match report.reproduced {
-            true if report.minimal => match report.preemptions {
-                0 => "It needs no preemption: the threads only have to run in this order.\n",
-                1 => "The schedule is minimised: it fails with one preemption, and not without it.\n",
-                _ => "The schedule is minimised: none of its preemptions can be left out.\n",
-            },
-            true => "A second run of the same schedule failed in the same way.\n",
-            false if args.jobs == Some(1) => {
-                "A second run of the same schedule did NOT fail in the same way.\n"
-            }
-            // Programs that write files meet themselves where two executions run side by side.
-            false => {
-                "A second run of the same schedule did NOT fail in the same way; if the program writes \
-                 files, its executions may disturb each other: try --jobs 1.\n"
-            }
-        });
-        if let Some(cause) = &report.cause {
-            text.push_str(&format!("Cause: {cause}.\n"));
-        }
-        kept.left_out.iter().for_each(|what| text.push_str(&format!("{what}\n")));
-        text.push_str(&format!("Again: {}\n", output::replay_command(&kept.schedule)));
+        text.push_str(&about(kept, args.seed, args.jobs == Some(1)));
     }
     let figures = figures(campaign);
     let figures = figures.trim_end_matches('.');
@@ -252,6 +230,40 @@ fn circumstances(program: &Program) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let command = page::command_line();
     format!("threadbare {version}, on code by {made_by}: {command}\n")
+}
+
+/// What a person reads about one failure besides its interleaving; `is_alone` says that no two executions ran side by side.
+pub fn about(kept: &Kept, seed: u64, is_alone: bool) -> String {
+    let mut text = String::new();
+    let report = &kept.report;
+    let site = report.site.as_ref().map_or_else(String::new, |site| format!(" at {site}"));
+    text.push_str(&format!(
+        "Found {}{site} in execution {} (policy {}, seed {}).\n",
+        failure_phrase(kept.kind, &report.message),
+        report.execution,
+        report.policy,
+        seed
+    ));
+    text.push_str(match report.reproduced {
+        true if report.minimal => match report.preemptions {
+            0 => "It needs no preemption: the threads only have to run in this order.\n",
+            1 => "The schedule is minimised: it fails with one preemption, and not without it.\n",
+            _ => "The schedule is minimised: none of its preemptions can be left out.\n",
+        },
+        true => "A second run of the same schedule failed in the same way.\n",
+        false if is_alone => "A second run of the same schedule did NOT fail in the same way.\n",
+        // Programs that write files meet themselves where two executions run side by side.
+        false => {
+            "A second run of the same schedule did NOT fail in the same way; if the program writes \
+             files, its executions may disturb each other: try --jobs 1.\n"
+        }
+    });
+    if let Some(cause) = &report.cause {
+        text.push_str(&format!("Cause: {cause}.\n"));
+    }
+    kept.left_out.iter().for_each(|what| text.push_str(&format!("{what}\n")));
+    text.push_str(&format!("Again: {}\n", output::replay_command(&kept.schedule)));
+    text
 }
 
 /// What was covered.

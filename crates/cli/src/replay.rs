@@ -82,6 +82,7 @@ fn program(args: &ReplayArgs, schedule: &Schedule, conditions: &Conditions) -> R
     program.stdin.clone_from(&conditions.stdin);
     program.env.clone_from(&conditions.env);
     program.folder.clone_from(&conditions.folder);
+    program.is_test = conditions.is_test;
     if let Some(folder) = program.folder.take_if(|folder| !folder.is_dir()) {
         output::say(&format!(
             "warning: the folder `{}` that the program ran in is not there; it runs in the current one",

@@ -3,29 +3,29 @@
 use std::error::Error as _;
 use std::ffi::OsString;
 
-use clap::CommandFactory as _;
+use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::args::CommandLine;
 use crate::error::CliError;
 
-/// Prints help or the version; turns anything else into an error. `words` is the whole command line.
-pub fn answer(problem: &clap::Error, words: &[OsString]) -> Result<u8, CliError> {
+/// Prints help or the version; turns anything else into an error. `words` is the whole command line, and `command` what
+/// it was taken for.
+pub fn answer(problem: &clap::Error, words: &[OsString], command: Command) -> Result<u8, CliError> {
+    let name = named(words, command);
     match problem.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match problem.print() {
             Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(CliError::Stdout(error)),
             _ => Ok(crate::NOTHING),
         },
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            Err(CliError::Usage(format!("name a command; `{} --help` lists them", command(words))))
+            Err(CliError::Usage(format!("name a command; `{name} --help` lists them")))
         }
-        _ => Err(CliError::Usage(sentence(problem, words))),
+        _ => Err(CliError::Usage(sentence(problem, &name))),
     }
 }
 
 /// The command that the words name, as far as they do: `threadbare trace show`.
-fn command(words: &[OsString]) -> String {
-    let mut command = CommandLine::command();
+fn named(words: &[OsString], mut command: Command) -> String {
     let mut name = command.get_name().to_string();
     for word in words.iter().skip(1) {
         let Some(next) = word.to_str().and_then(|word| command.find_subcommand(word)).cloned() else { break };
@@ -36,7 +36,7 @@ fn command(words: &[OsString]) -> String {
 }
 
 /// What is wrong, and where to read on.
-fn sentence(problem: &clap::Error, words: &[OsString]) -> String {
+fn sentence(problem: &clap::Error, command: &str) -> String {
     let what = match problem.kind() {
         ErrorKind::ValueValidation | ErrorKind::InvalidValue => unfit_value(problem),
         _ => None,
@@ -45,7 +45,7 @@ fn sentence(problem: &clap::Error, words: &[OsString]) -> String {
     let similar = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue];
     match similar.iter().find_map(|kind| problem.get(*kind)) {
         Some(suggestion) => format!("{what}; did you mean `{suggestion}`?"),
-        None => format!("{what}; see `{} --help`", command(words)),
+        None => format!("{what}; see `{command} --help`"),
     }
 }
 

@@ -12,6 +12,7 @@ mod failure;
 mod finding_text;
 mod held;
 mod json;
+mod junit;
 mod lanes;
 mod look;
 mod names;
@@ -24,6 +25,7 @@ mod sequence;
 mod suite;
 mod suite_table;
 mod terminal;
+mod tests_json;
 mod timeline;
 mod total;
 mod trace_json;
@@ -37,6 +39,7 @@ pub use finding_text::{
     AccessText, FindingText, finding_text, inconsistent_text, unexpected_text, unwoken_text,
 };
 pub use json::{Coverage, FailureReport, Finding, GeneratedReport, JsonReport, ReplayReport, Verdict};
+pub use junit::junit;
 pub use look::Look;
 pub use names::{Names, Place};
 pub use page::{
@@ -52,6 +55,7 @@ pub use sequence::cause_text;
 pub use suite::{AgainstReport, CfpReport, FullReport, InputReport, SuiteReport};
 pub use suite_table::suite_table;
 pub use terminal::interleaving;
+pub use tests_json::{TestReport, TestStatus, TestsReport};
 pub use timeline::Interleaving;
 pub use total::{GraphReport, GroupsReport, TotalReport};
 pub use trace_json::write_trace_json;

@@ -1,17 +1,33 @@
 //! Atomic operations: the compiler's calls stand *for* the operation, so it is made here.
 //!
-//! Exploration is sequentially consistent: every order argument is taken as the strongest.
+//! Exploration is sequentially consistent: every operation is made as if its order were the strongest. Events say which
+//! order it asked for, so that races are found that only a weaker one lets happen.
 
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 
 use threadbare_sched::Op;
-use threadbare_trace::EventKind;
+use threadbare_trace::{Event, EventKind};
 
 use crate::access;
 use crate::engine::{WATCHED, engine};
-use crate::interpose::caller;
+use crate::interpose::{caller, controlled};
+use crate::sync::standard;
 
 const SC: Ordering = Ordering::SeqCst;
+
+/// What an operation with this order argument does not order, as an event says it. A consuming one counts as acquiring,
+/// as all compilers take it.
+fn weakness(order: i32) -> u32 {
+    const RELAXED: i32 = 0;
+    const ACQUIRES: std::ops::RangeInclusive<i32> = 1..=2;
+    const RELEASES: i32 = 3;
+    match order {
+        RELAXED => Event::ACQUIRES_NOT | Event::RELEASES_NOT,
+        RELEASES => Event::ACQUIRES_NOT,
+        order if ACQUIRES.contains(&order) => Event::RELEASES_NOT,
+        _ => 0,
+    }
+}
 
 /// An integer that the machine can exchange atomically.
 trait Word: Copy + PartialEq {
@@ -130,10 +146,12 @@ unsafe fn turn<T: Word>(kind: EventKind, addr: usize) -> bool {
 }
 
 /// Notes what an atomic operation did.
-fn done<T: Word>(kind: EventKind, addr: usize, value: T, old: T) {
+fn done<T: Word>(kind: EventKind, addr: usize, value: T, old: T, order: i32) {
     let engine = engine();
+    engine.current().weakness = weakness(order);
     engine.note(kind, addr, size_of::<T>() as u8, value.low(), old.low());
     let fiber = engine.current();
+    fiber.weakness = 0;
     if value != old {
         engine.changed();
         if kind == EventKind::AtomicUpdate && old.low() == 0 {
@@ -144,63 +162,72 @@ fn done<T: Word>(kind: EventKind, addr: usize, value: T, old: T) {
     }
 }
 
-unsafe fn load<T: Word>(addr: usize) -> T {
+unsafe fn load<T: Word>(addr: usize, order: i32) -> T {
     // SAFETY: the program's own atomic, here and below.
     unsafe {
         let watched = turn::<T>(EventKind::AtomicRead, addr);
         let value = T::load(addr);
         if watched {
-            done(EventKind::AtomicRead, addr, value, value);
+            done(EventKind::AtomicRead, addr, value, value, order);
         }
         value
     }
 }
 
-unsafe fn store<T: Word>(addr: usize, value: T) {
+unsafe fn store<T: Word>(addr: usize, value: T, order: i32) {
     // SAFETY: as in `load`.
     unsafe {
         let watched = turn::<T>(EventKind::AtomicWrite, addr);
         let old = T::load(addr);
         T::store(addr, value);
         if watched {
-            done(EventKind::AtomicWrite, addr, value, old);
+            done(EventKind::AtomicWrite, addr, value, old, order);
         }
     }
 }
 
-unsafe fn update<T: Word>(addr: usize, change: impl Fn(T) -> T) -> T {
+unsafe fn update<T: Word>(addr: usize, change: impl Fn(T) -> T, order: i32) -> T {
     // SAFETY: as in `load`.
     unsafe {
         let watched = turn::<T>(EventKind::AtomicUpdate, addr);
         let old = exchange_with(addr, &change);
         if watched {
-            done(EventKind::AtomicUpdate, addr, change(old), old);
+            done(EventKind::AtomicUpdate, addr, change(old), old, order);
         }
         old
     }
 }
 
-unsafe fn compare<T: Word>(addr: usize, expected: T, new: T) -> T {
+unsafe fn exchange<T: Word>(addr: usize, value: T, order: i32) -> T {
+    // SAFETY: as in `load`.
+    let old = unsafe { update(addr, |_| value, order) };
+    if size_of::<T>() == size_of::<u32>() && value.low() == standard::TOKEN && controlled() {
+        standard::gave_token(addr);
+    }
+    old
+}
+
+unsafe fn compare<T: Word>(addr: usize, expected: T, new: T, order: i32, failure: i32) -> T {
     // SAFETY: as in `load`.
     unsafe {
         let watched = turn::<T>(EventKind::AtomicUpdate, addr);
         let found = T::compare_exchange(addr, expected, new);
         if watched {
             if found == expected {
-                done(EventKind::AtomicUpdate, addr, new, found);
+                done(EventKind::AtomicUpdate, addr, new, found, order);
             } else {
-                done(EventKind::AtomicFailed, addr, found, found);
+                done(EventKind::AtomicFailed, addr, found, found, failure);
             }
         }
         found
     }
 }
 
-unsafe fn compare_into<T: Word>(addr: usize, expected: *mut T, new: T) -> i32 {
+unsafe fn compare_into<T: Word>(addr: usize, expected: *mut T, new: T, order: i32, failure: i32) -> i32 {
     // SAFETY: as in `load`; `expected` is a local of the program.
     unsafe {
         let wanted = expected.read_unaligned();
-        let found = compare(addr, wanted, new);
+        let found = compare(addr, wanted, new, order, failure);
         if found != wanted {
             expected.write_unaligned(found);
         }
@@ -232,23 +259,35 @@ macro_rules! family {
     ($type:ty; $load:ident, $store:ident, $exchange:ident, $add:ident, $sub:ident, $and:ident, $or:ident,
      $xor:ident, $nand:ident, $strong:ident, $weak:ident, $val:ident) => {
         stubs! {
-            fn $load(addr: usize, order: i32) -> $type { load(addr) }
-            fn $store(addr: usize, value: $type, order: i32) { store(addr, value) }
-            fn $exchange(addr: usize, value: $type, order: i32) -> $type { update(addr, |_| value) }
-            fn $add(addr: usize, value: $type, order: i32) -> $type { update(addr, |x: $type| x.wrapping_add(value)) }
-            fn $sub(addr: usize, value: $type, order: i32) -> $type { update(addr, |x: $type| x.wrapping_sub(value)) }
-            fn $and(addr: usize, value: $type, order: i32) -> $type { update(addr, |x: $type| x & value) }
-            fn $or(addr: usize, value: $type, order: i32) -> $type { update(addr, |x: $type| x | value) }
-            fn $xor(addr: usize, value: $type, order: i32) -> $type { update(addr, |x: $type| x ^ value) }
-            fn $nand(addr: usize, value: $type, order: i32) -> $type { update(addr, |x: $type| !(x & value)) }
+            fn $load(addr: usize, order: i32) -> $type { load(addr, order) }
+            fn $store(addr: usize, value: $type, order: i32) { store(addr, value, order) }
+            fn $exchange(addr: usize, value: $type, order: i32) -> $type { exchange(addr, value, order) }
+            fn $add(addr: usize, value: $type, order: i32) -> $type {
+                update(addr, |x: $type| x.wrapping_add(value), order)
+            }
+            fn $sub(addr: usize, value: $type, order: i32) -> $type {
+                update(addr, |x: $type| x.wrapping_sub(value), order)
+            }
+            fn $and(addr: usize, value: $type, order: i32) -> $type {
+                update(addr, |x: $type| x & value, order)
+            }
+            fn $or(addr: usize, value: $type, order: i32) -> $type {
+                update(addr, |x: $type| x | value, order)
+            }
+            fn $xor(addr: usize, value: $type, order: i32) -> $type {
+                update(addr, |x: $type| x ^ value, order)
+            }
+            fn $nand(addr: usize, value: $type, order: i32) -> $type {
+                update(addr, |x: $type| !(x & value), order)
+            }
             fn $strong(addr: usize, expected: *mut $type, new: $type, order: i32, failure: i32) -> i32 {
-                compare_into(addr, expected, new)
+                compare_into(addr, expected, new, order, failure)
             }
             fn $weak(addr: usize, expected: *mut $type, new: $type, order: i32, failure: i32) -> i32 {
-                compare_into(addr, expected, new)
+                compare_into(addr, expected, new, order, failure)
             }
             fn $val(addr: usize, expected: $type, new: $type, order: i32, failure: i32) -> $type {
-                compare(addr, expected, new)
+                compare(addr, expected, new, order, failure)
             }
         }
     };
@@ -282,7 +321,9 @@ stubs! {
             (*fiber).ops += 1;
             let op = Op { kind: EventKind::Fence, object: 0, size: 0, site: caller(), index: (*fiber).ops, place: 0 };
             engine().point(op, None, false);
+            (*fiber).weakness = weakness(order);
             engine().note(EventKind::Fence, 0, 0, 0, 0);
+            (*fiber).weakness = 0;
         }
         fence(SC);
     }

@@ -145,6 +145,8 @@ pub struct Fiber {
     pub detached: bool,
     /// Somebody has joined it.
     pub joined: bool,
+    /// It belongs to a scope, which passes on how it ended.
+    pub answers_to_scope: bool,
     /// What `main` or `pthread_exit` gave.
     pub result: *mut c_void,
     /// What to run, and with what.
@@ -165,6 +167,8 @@ pub struct Fiber {
     pub interrupt: Option<Box<Interrupt>>,
     /// The access it is about to make is to something volatile.
     pub volatile_access: bool,
+    /// What its atomic step does not order, as an event says it.
+    pub weakness: u32,
     /// Fruitless re-reads in a row.
     pub fruitless: u32,
     /// Times in a row that it gave way after private accesses only.
@@ -230,12 +234,14 @@ impl Fiber {
             done: false,
             detached: false,
             joined: false,
+            answers_to_scope: false,
             result: std::ptr::null_mut(),
             routine: None,
             pending: Op { kind: EventKind::Start, object: 0, size: 0, site: 0, index: 0, place: 0 },
             wait: None,
             timed: false,
             volatile_access: false,
+            weakness: 0,
             fruitless: 0,
             quiet_turns: 0,
             gave_way_at: None,

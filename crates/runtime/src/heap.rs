@@ -228,6 +228,7 @@ unsafe fn about_to_free(start: *mut c_void, site: u64) {
         block.freed_by = by;
         visible |= block.told;
     }
+    engine.world.tokens.retain(|word| !(address..address + size).contains(word));
     // SAFETY: notes on the block's own memory. Very large blocks go back to the system, where
     // touching them faults by itself.
     unsafe {

@@ -33,7 +33,15 @@ fn finish() {
     engine.complete_write();
     crate::calls::end(None);
     crate::record::note_policy();
+    engine.shared.control().unheard = unheard();
     engine.shared.control().status = Status::Ended as u32;
+}
+
+/// The threads that have ended without anybody asking how, as far as they fit.
+fn unheard() -> u64 {
+    let is_unheard = |fiber: &Fiber| fiber.done && !fiber.joined && !fiber.answers_to_scope;
+    let unheard = engine().fibers.iter().filter(|fiber| is_unheard(fiber));
+    unheard.filter_map(|fiber| 1u64.checked_shl(u32::from(fiber.id.0))).fold(0, |all, bit| all | bit)
 }
 
 /// All threads have ended, main included.

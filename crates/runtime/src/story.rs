@@ -53,7 +53,9 @@ impl Engine {
             kind: kind as u8,
             size,
             context: fiber.context(&mut self.world.contexts, &self.shared),
-            flags: u32::from(fiber.volatile_access) * Event::VOLATILE + (fiber.stand << Event::STAND),
+            flags: u32::from(fiber.volatile_access) * Event::VOLATILE
+                + fiber.weakness
+                + (fiber.stand << Event::STAND),
         })
     }
 

@@ -68,6 +68,10 @@ pub struct World {
     pub descriptors: crate::descriptors::Descriptors,
     /// A synchronization object was made to be shared between processes.
     pub process_shared: bool,
+    /// Words that may hold a token for a thread that parks.
+    pub tokens: Vec<usize>,
+    /// The program's first thread was refused, as the driver wanted.
+    pub refused_first: bool,
     /// The program has made processes of its own.
     pub forked: bool,
     /// The runtime is inside the C library on business of its own.

@@ -14,7 +14,7 @@ use crate::std_entries;
 use crate::wrapper::{Language, WrapperError, compiler_command, not_started};
 
 /// The only target whose instrumentation is known to work.
-const RUST_TARGET: &str = "x86_64-unknown-linux-gnu";
+pub const RUST_TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// Why a source file did not become a program.
 #[derive(Debug, thiserror::Error)]
@@ -122,13 +122,12 @@ fn run_c(language: Language, source: &Path, cflags: &[String], program: &Path) -
 }
 
 fn run_rust(source: &Path, flags: &[String], program: &Path) -> Result<Output, BuildError> {
-    let compiler = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_string());
+    let compiler = rust_compiler();
     let library = RuntimeLibrary::unpack()?;
     let mut command = Command::new(&compiler);
     command
-        .args(["--edition", "2024", "-g", "-Copt-level=0"])
-        .args(rust_flags(&library))
-        .args(std_entries::flags(&compiler, RUST_TARGET, library.folder()))
+        .args(["--edition", "2024", "-g", "-Copt-level=0", "--target", RUST_TARGET])
+        .args(rust_flags(&library).flags)
         .arg(source)
         .arg("-o")
         .arg(program)
@@ -136,17 +135,31 @@ fn run_rust(source: &Path, flags: &[String], program: &Path) -> Result<Output, B
     command.output().map_err(|source| BuildError::NoRust { compiler, source })
 }
 
+/// How Rust code is compiled for us.
+pub struct RustFlags {
+    /// What the compiler is given besides. It has to be told [`RUST_TARGET`] as well, which keeps build scripts and
+    /// procedural macros out of it.
+    pub flags: Vec<OsString>,
+    /// The locks of this compiler's standard library are known, so that threads can be switched at them.
+    pub knows_std: bool,
+    /// Where the flags begin that are about them.
+    own: usize,
+}
+
+impl RustFlags {
+    /// Leaves out what is about the compiled standard library, for a program that brings one of its own.
+    pub fn leave_std_alone(&mut self) {
+        self.flags.truncate(self.own);
+    }
+}
+
 /// The flags that make a stable Rust compiler instrument a crate and link the runtime.
-///
-/// Naming the target keeps build scripts and procedural macros out of it.
-pub fn rust_flags(library: &RuntimeLibrary) -> Vec<OsString> {
+pub fn rust_flags(library: &RuntimeLibrary) -> RustFlags {
     let mut search = OsString::from("native=");
     search.push(library.folder());
     let mut run_path = OsString::from("-Clink-arg=-Wl,-rpath,");
     run_path.push(library.folder());
     let mut flags: Vec<OsString> = [
-        "--target",
-        RUST_TARGET,
         "-Cpasses=forceattrs",
         "-Cpasses=tsan-module",
         "-Cpasses=tsan",
@@ -158,7 +171,15 @@ pub fn rust_flags(library: &RuntimeLibrary) -> Vec<OsString> {
     .map(OsString::from)
     .to_vec();
     flags.extend([search, run_path]);
-    flags
+    let entries = std_entries::flags(&rust_compiler(), RUST_TARGET, library.folder());
+    let (knows_std, own) = (!entries.is_empty(), flags.len());
+    flags.extend(entries);
+    RustFlags { flags, knows_std, own }
+}
+
+/// The Rust compiler, by the name that cargo takes it by.
+fn rust_compiler() -> String {
+    std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_string())
 }
 
 /// Flags and folder are part of the name, so that builds do not overwrite each other.

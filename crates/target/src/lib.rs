@@ -33,7 +33,7 @@ mod trace_hash;
 mod types;
 mod wrapper;
 
-pub use compiler::{BuildError, SourceLanguage, compile, rust_flags};
+pub use compiler::{BuildError, RUST_TARGET, RustFlags, SourceLanguage, compile, rust_flags};
 pub use execution::{Execution, Script};
 pub use fingerprint::{fingerprint, fingerprint_of};
 pub use made_by::compilers;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use threadbare_trace::{Failure, FailureKind, Outcome, ThreadId};
 use threadbare_wire::{Control, STACK_DEPTH, Status, flags};
 
-use crate::panic::panic;
+use crate::panic::{Panic, panic, panics};
 use crate::signal;
 
 /// The exit status of a Rust program whose main thread panicked.
@@ -76,7 +76,10 @@ pub(crate) fn read(control: &Control, wait_status: i32, output: &[u8]) -> (Outco
             let message = format!("{}\n{message}", panic.message);
             (Outcome::Failed(Failure { kind: FailureKind::Exit, message, thread, stack: Vec::new() }), None)
         }
-        _ if Status::from_number(control.status) == Status::Ended => (Outcome::Passed, None),
+        _ if Status::from_number(control.status) == Status::Ended => match unheard_panic(control, output) {
+            Some(failure) => (Outcome::Failed(failure), None),
+            None => (Outcome::Passed, None),
+        },
         _ => (
             Outcome::Passed,
             Some(
@@ -85,6 +88,21 @@ pub(crate) fn read(control: &Control, wait_status: i32, output: &[u8]) -> (Outco
             ),
         ),
     }
+}
+
+/// A panic by which a thread of a test ended without the test ever hearing of it. One that is caught lets its thread go
+/// on, and most threads in which panics are caught wait for more work.
+fn unheard_panic(control: &Control, output: &[u8]) -> Option<Failure> {
+    if control.plan.flags & flags::RUST_TEST == 0 || control.unheard == 0 {
+        return None;
+    }
+    let is_unheard = |thread: &ThreadId| {
+        1u64.checked_shl(u32::from(thread.0)).is_some_and(|bit| control.unheard & bit != 0)
+    };
+    let of_thread = |panic: Panic| panic.thread.filter(is_unheard).map(|thread| (thread, panic.message));
+    let (thread, message) = panics(output).into_iter().find_map(of_thread)?;
+    let message = format!("{message}\nthe test did not look at how the thread ended");
+    Some(Failure { kind: FailureKind::Exit, message, thread, stack: Vec::new() })
 }
 
 /// An execution that had to be ended from outside.

@@ -15,12 +15,18 @@ pub(crate) struct Panic {
 /// The panic that a program ended with. One that only passes on the end of another thread, by unwrapping what
 /// `join` or a poisoned lock gave, gives way to the one before.
 pub(crate) fn panic(output: &[u8]) -> Option<Panic> {
+    let all = panics(output);
+    let passes_on = |panic: &&Panic| {
+        ["Any { .. }", "PoisonError", "a scoped thread panicked"].iter().any(|it| panic.message.contains(it))
+    };
+    all.iter().rev().find(|panic| !passes_on(panic)).or(all.last()).cloned()
+}
+
+/// All panics that were printed.
+pub(crate) fn panics(output: &[u8]) -> Vec<Panic> {
     let text = String::from_utf8_lossy(output);
     let lines: Vec<&str> = text.lines().collect();
-    let all: Vec<Panic> = (0..lines.len()).filter_map(|at| panic_at(&lines[at..])).collect();
-    let passes_on =
-        |panic: &&Panic| panic.message.contains("Any { .. }") || panic.message.contains("PoisonError");
-    all.iter().rev().find(|panic| !passes_on(panic)).or(all.last()).cloned()
+    (0..lines.len()).filter_map(|at| panic_at(&lines[at..])).collect()
 }
 
 /// The panic that begins in the first of these lines.

@@ -31,6 +31,9 @@ pub struct Program {
     pub folder: Option<PathBuf>,
     /// Announcements in its code that are not wanted, by their addresses in the executable file.
     pub quiet: Arc<Vec<u64>>,
+    /// It runs one test of Rust's test harness, which is to do so on the main thread: the first thread is then the
+    /// test's own.
+    pub is_test: bool,
     /// How long its start-up code may take before the first thread; none is a minute.
     pub start_limit: Option<Duration>,
 }
@@ -41,6 +44,14 @@ impl Program {
         let Ok(content) = std::fs::read(&self.executable) else { return false };
         let Ok(elf) = ElfFile::<FileHeader64<Endianness>>::parse(&*content) else { return false };
         elf.symbols().any(|symbol| symbol.is_definition() && symbol.name() == Ok("rust_eh_personality"))
+    }
+
+    /// Whether the executable's `main` is that of Rust's own test harness, and not one that a crate brings itself.
+    pub fn holds_test_harness(&self) -> bool {
+        let Ok(content) = std::fs::read(&self.executable) else { return false };
+        let Ok(elf) = ElfFile::<FileHeader64<Endianness>>::parse(&*content) else { return false };
+        let starts = |name: &str| name.contains("4test") && name.contains("16test_main_static");
+        elf.symbols().any(|symbol| symbol.is_definition() && symbol.name().is_ok_and(starts))
     }
 }
 

@@ -93,6 +93,8 @@ impl Server {
     /// Starts a program and lets it run up to its snapshot, just before its first thread.
     pub fn start(program: &Program, options: &ServerOptions) -> Result<Server, StartError> {
         let library = RuntimeLibrary::unpack()?;
+        let mut options = options.clone();
+        options.flags |= if program.is_test { flags::RUST_TEST } else { 0 };
         let mut memory = Memory::new(options.max_steps).map_err(StartError::Resources)?;
         memory.control_mut().plan = Plan {
             policy: PolicySpec::new(PolicyKind::Random, 0),
@@ -146,7 +148,7 @@ impl Server {
             baseline,
             modules,
             own_code,
-            options: options.clone(),
+            options,
             pool: 0,
             learned: 0,
             learned_full: false,

@@ -33,10 +33,16 @@ enum Deed {
     Waits = 3,
     /// Takes it as a lock that others may take as well.
     Shares = 4,
+    /// Takes one from it, before it may wake whoever waits for it to be zero.
+    Releases = 5,
+    /// Looks at what its first argument points to, after all others have come as well.
+    Meets = 6,
+    /// Sleeps until it finds a token; its arguments do not say where.
+    Parks = 7,
 }
 
 /// Parts of the names of such functions, as the compiler writes them: of the module, and at the end.
-const ENTRIES: [(&str, &str, Deed); 10] = [
+const ENTRIES: [(&str, &str, Deed); 17] = [
     ("5mutex5futex", "5Mutex14lock_contended", Deed::Locks),
     ("6rwlock5futex", "6RwLock14read_contended", Deed::Shares),
     ("6rwlock5futex", "6RwLock15write_contended", Deed::Locks),
@@ -45,8 +51,15 @@ const ENTRIES: [(&str, &str, Deed); 10] = [
     ("7condvar5futex", "7Condvar12wait_timeout", Deed::Waits),
     ("7condvar", "7Condvar10notify_one", Deed::Changes),
     ("7condvar", "7Condvar10notify_all", Deed::Changes),
-    ("7barrier", "7Barrier4wait", Deed::Looks),
+    ("7barrier", "7Barrier4wait", Deed::Meets),
     ("4once5futex", "4Once4call", Deed::Looks),
+    ("4once", "4Once4wait", Deed::Looks),
+    ("4once", "4Once10wait_force", Deed::Looks),
+    ("6scoped", "9ScopeData29decrement_num_running_threads", Deed::Releases),
+    ("6thread", "9functions4park", Deed::Parks),
+    ("6thread", "9functions12park_timeout", Deed::Parks),
+    ("6thread", "6Thread4park", Deed::Parks),
+    ("6thread", "6Thread12park_timeout", Deed::Parks),
 ];
 
 /// The flags that make the linker put the stubs in; none if there is no such library, or no assembler for them.
@@ -117,7 +130,7 @@ fn assembly(entries: &[(String, Deed)]) -> String {
         );
         let word = if *deed == Deed::Waits { "rsi" } else { "rdi" };
         let _ = match deed {
-            Deed::Changes => writeln!(text, "jmp __real_{name}"),
+            Deed::Changes | Deed::Releases => writeln!(text, "jmp __real_{name}"),
             // What the runtime gave and the word are kept for it, in registers that the function keeps.
             _ => writeln!(
                 text,

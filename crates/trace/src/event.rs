@@ -209,7 +209,7 @@ pub struct Event {
     pub size: u8,
     /// The calls in progress, as a number in the execution's table of contexts; 0 for none.
     pub context: u32,
-    /// What else there is to say: [`Event::VOLATILE`], and where the thread stood, see [`Event::stand`]. Files do not keep it.
+    /// What else there is to say: [`Event::VOLATILE`], [`Event::ACQUIRES_NOT`], [`Event::RELEASES_NOT`], and where the thread stood, see [`Event::stand`]. Files do not keep it.
     pub flags: u32,
 }
 
@@ -217,8 +217,14 @@ impl Event {
     /// The program has declared what it accesses as `volatile`.
     pub const VOLATILE: u32 = 1;
 
+    /// An atomic step or a fence after which its thread need not see what others did before.
+    pub const ACQUIRES_NOT: u32 = 2;
+
+    /// An atomic step or a fence after which others need not see what its thread did before.
+    pub const RELEASES_NOT: u32 = 4;
+
     /// How far up the number for where a thread stood begins.
-    pub const STAND: u32 = 1;
+    pub const STAND: u32 = 3;
 
     /// Whether the step only tells that a signal handler begins, or what a thread's mask lets through.
     pub fn is_about_delivery(&self) -> bool {
@@ -234,6 +240,16 @@ impl Event {
     /// Whether the access is to something `volatile`, as far as the compiler tells.
     pub fn is_volatile(&self) -> bool {
         self.flags & Event::VOLATILE != 0
+    }
+
+    /// Whether an atomic step or a fence makes its thread see what others did before they released.
+    pub fn acquires(&self) -> bool {
+        self.flags & Event::ACQUIRES_NOT == 0
+    }
+
+    /// Whether an atomic step or a fence lets others see what its thread did before.
+    pub fn releases(&self) -> bool {
+        self.flags & Event::RELEASES_NOT == 0
     }
 
     /// Where the thread stood when it announced the step, as one number, where the plan asked for it; else 0.

@@ -190,6 +190,10 @@ pub mod flags {
     /// Make scheduling points at private accesses too, densely at first: memory that is shared,
     /// but not known to be, shows itself sooner.
     pub const PROBE: u32 = 32;
+    /// The program runs one test of Rust's test harness. The first thread that it asks for is refused, as by a system
+    /// that has no more of them: the harness then runs the test on the thread that it has, and the first thread is the
+    /// test's own. A thread that ends by a panic which nobody hears of is a failure.
+    pub const RUST_TEST: u32 = 1024;
 }
 
 /// Everything that decides one execution.
@@ -252,6 +256,8 @@ pub struct Control {
     pub threads: u32,
     /// The largest number of threads alive at once, main included.
     pub peak_threads: u32,
+    /// A bit for each of the first threads that has ended, and that nobody has asked how.
+    pub unheard: u64,
     /// A `FailureKind` by number, 0 for none.
     pub failure_kind: u8,
     /// Set when the runtime could not go on by no fault of the program; `message` says why.

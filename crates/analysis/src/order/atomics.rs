@@ -29,7 +29,7 @@ const WORDS: usize = 16;
 /// What an atomic location hands on.
 #[derive(Default)]
 pub struct Atomic {
-    clock: VectorClock,
+    pub(super) clock: VectorClock,
     /// The value it was last seen to have.
     value: Option<u64>,
     /// Who has used it.
@@ -126,7 +126,11 @@ impl Order {
             self.release_unseen(thread, event.addr);
         }
         self.atomics.entry(event.addr).used_by(thread);
-        self.learn_atomic(thread, event.addr);
+        if self.acquires(event) {
+            self.learn_atomic(thread, event.addr);
+        } else {
+            self.see_unacquired(thread, event.addr);
+        }
         let failed = kind == EventKind::AtomicFailed;
         self.thread(thread).words.wanted = if failed { event.addr } else { 0 };
     }
@@ -182,14 +186,19 @@ impl Order {
     /// The writing part of an atomic step.
     pub(super) fn write_atomic(&mut self, event: &Event, kind: EventKind) {
         let thread = event.thread;
-        let clock = Arc::clone(self.clock(thread));
+        let released = match self.releases(event) {
+            true => Some(Arc::clone(self.clock(thread))),
+            false => self.released_by_fence(thread),
+        };
         let place = self.atomics.entry(event.addr);
         place.value = Some(event.value);
         place.used_by(thread);
-        if kind == EventKind::AtomicWrite {
-            place.clock.copy_from(&clock);
-        } else {
-            place.clock.join(&clock);
+        match released {
+            Some(clock) if kind == EventKind::AtomicWrite => place.clock.copy_from(&clock),
+            Some(clock) => place.clock.join(&clock),
+            // An update goes on with what others have released there; a store begins anew.
+            None if kind == EventKind::AtomicWrite => place.clock = VectorClock::default(),
+            None => {}
         }
         if event.value == 0 {
             for user in place.users.clone() {

@@ -11,6 +11,7 @@ mod atomics;
 mod barrier;
 mod condition;
 mod descriptors;
+mod fences;
 mod locks;
 mod rules;
 mod sections;
@@ -23,6 +24,7 @@ use self::atomics::{Atomic, Futex, Words};
 use self::barrier::Barrier;
 use self::condition::Condition;
 use self::descriptors::{is_input, is_output};
+use self::fences::Fences;
 use self::locks::Lock;
 pub use self::rules::Rules;
 use self::sections::Sections;
@@ -35,6 +37,7 @@ struct Thread {
     clock: Arc<VectorClock>,
     alive: bool,
     words: Words,
+    fences: Fences,
 }
 
 /// The clocks of all threads, kept up to date step by step.
@@ -56,6 +59,8 @@ pub struct Order {
     any_lost: bool,
     /// What those knew who wrote to descriptors.
     descriptors: VectorClock,
+    /// What those knew who made fences in both directions.
+    fences: VectorClock,
     futexes: AddressTable<Futex>,
     locks: AddressTable<Lock>,
     sections: AddressTable<Sections>,
@@ -69,7 +74,7 @@ pub struct Order {
 
 fn new_thread(thread: ThreadId, mut clock: VectorClock) -> Thread {
     clock.set(thread, 1);
-    Thread { clock: Arc::new(clock), alive: true, words: Words::default() }
+    Thread { clock: Arc::new(clock), alive: true, words: Words::default(), fences: Fences::default() }
 }
 
 fn is_known_to_all(threads: &[Option<Thread>], epoch: Epoch) -> bool {
@@ -91,6 +96,7 @@ impl Order {
             runners: NumberMap::default(),
             any_lost: false,
             descriptors: VectorClock::default(),
+            fences: VectorClock::default(),
             futexes: AddressTable::default(),
             locks: AddressTable::default(),
             sections: AddressTable::default(),
@@ -200,6 +206,7 @@ impl Order {
         let thread = event.thread;
         match kind {
             AtomicRead | AtomicFailed | AtomicUpdate => self.read_atomic(event, kind),
+            Fence => self.acquire_by_fence(event),
             Lock | ReadLock => self.take(thread, event.addr, kind == Lock),
             Join => {
                 let joined = ThreadId(event.value as u16);
@@ -250,6 +257,7 @@ impl Order {
             Read | Write | ReadRange | WriteRange => {}
             _ if !self.rules.count(kind) => {}
             AtomicWrite | AtomicUpdate => self.write_atomic(event, kind),
+            Fence => self.release_by_fence(event),
             Unlock => self.give(thread, event.addr),
             Create => {
                 let child = ThreadId(event.value as u16);

@@ -63,9 +63,10 @@ fn event(number: usize, line: &str) -> Option<Event> {
         "read" | "volatile-read" => (Read, 0, 0),
         "write" => (Write, 0, 0),
         "put" | "volatile-put" => (Write, count(1), 0),
-        "load" => (AtomicRead, count(0), 0),
-        "store" => (AtomicWrite, count(1), 0),
-        "update" => (AtomicUpdate, count(1), 0),
+        "load" | "relaxed-load" => (AtomicRead, count(0), 0),
+        "store" | "relaxed-store" => (AtomicWrite, count(1), 0),
+        "update" | "relaxed-update" => (AtomicUpdate, count(1), 0),
+        "fence" | "release-fence" | "acquire-fence" => (Fence, 0, 0),
         "seize" => (AtomicUpdate, count(1), RELEASED),
         "failed" => (AtomicFailed, 0, 0),
         "read-range" => (ReadRange, count(4), 0),
@@ -109,14 +110,20 @@ fn event(number: usize, line: &str) -> Option<Event> {
         _ => panic!("line {number}: what is {word}?"),
     };
     let addr = match kind {
-        Create | Join | Exit | Signal => 0,
+        Create | Join | Exit | Signal | Fence => 0,
         _ if matches!(word, "block" | "let-through") => {
             SignalMask { thread: ThreadId(other() as u16), signal: SIGNAL }.object()
         }
         _ if word.starts_with("register") => SignalMask::handler(SIGNAL),
         _ => object.map_or(0, address),
     };
-    let flags = if word.starts_with("volatile") { Event::VOLATILE } else { 0 };
+    let flags = match word.split_once('-').map_or("", |(how, _)| how) {
+        "volatile" => Event::VOLATILE,
+        "relaxed" => Event::ACQUIRES_NOT | Event::RELEASES_NOT,
+        "acquire" => Event::RELEASES_NOT,
+        "release" => Event::ACQUIRES_NOT,
+        _ => 0,
+    };
     let size = match kind {
         Write if word.ends_with("put") => 4,
         Read | Write => count(4) as u8,

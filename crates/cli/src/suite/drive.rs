@@ -128,7 +128,8 @@ fn keep_failures(
     let name = suite.stem();
     let phase = Phase::new(true);
     let folder = &suite.args.out;
-    let shelf = Shelf { folder, name: &name, minimise: true, phase: &phase, head: head.clone() };
+    let shelf =
+        Shelf { folder, name: &name, minimise: true, explain: true, phase: &phase, head: head.clone() };
     let look = output::look_for(false, false);
     stage.spend_no_more_than(result.elapsed);
     stage.lab().know(&result.passing, result.executions);

@@ -4,6 +4,7 @@ use std::ffi::{c_char, c_int, c_void};
 
 use libc::{pthread_attr_t, pthread_t, timespec};
 use threadbare_trace::{EventKind, FailureKind, ThreadId};
+use threadbare_wire::flags;
 
 use crate::engine::engine;
 use crate::fiber::{Fiber, Waitable};
@@ -36,6 +37,9 @@ pub unsafe fn create(
     pc: u64,
 ) -> c_int {
     if !engine().running {
+        if is_refused() {
+            return libc::EAGAIN;
+        }
         server::snapshot();
     }
     step(EventKind::Create, 0, pc);
@@ -55,6 +59,13 @@ pub unsafe fn create(
         }
         Err(error) => error,
     }
+}
+
+/// Whether the thread that is asked for is the one that the driver wants refused.
+fn is_refused() -> bool {
+    let engine = engine();
+    let wanted = engine.shared.control().plan.flags & flags::RUST_TEST != 0;
+    wanted && !std::mem::replace(&mut engine.world.refused_first, true)
 }
 
 /// What a joining thread waits for; lives on its stack.

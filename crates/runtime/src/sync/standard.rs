@@ -20,6 +20,18 @@ const WAITS: u32 = 3;
 /// It takes its word as a lock that others may take as well.
 const SHARES: u32 = 4;
 
+/// It takes one from its word, before it may wake whoever waits for it to be zero. Threads of a scope do so at their end.
+const RELEASES: u32 = 5;
+/// It goes on when all others have come as well.
+const MEETS: u32 = 6;
+/// It sleeps until it finds a token in a word that nobody tells us.
+const PARKS: u32 = 7;
+
+/// What a word holds that has a token for its thread.
+pub const TOKEN: u64 = 1;
+/// How many words are looked at for tokens.
+const MOST_TOKENS: usize = 64;
+
 const WORD: u8 = size_of::<u32>() as u8;
 
 /// Called before such a function: with what its first argument points to, what it does, who called it, and its
@@ -45,20 +57,24 @@ pub unsafe extern "C-unwind" fn __threadbare_std_entry(
         unsafe {
             (*fiber).ops += 1;
             (*fiber).pending.site = pc;
+            let index = (*fiber).ops;
+            if deed == PARKS {
+                engine().point(Op { kind, object: 0, size: 0, site: pc, index, place: 0 }, None, false);
+                return 0;
+            }
+            let word = if deed == RELEASES { count_in(word) } else { word };
             access::touch_range(&*fiber, word, usize::from(WORD), kind.writes());
-            let op = Op {
-                kind,
-                object: word as u64,
-                size: u32::from(WORD),
-                site: pc,
-                index: (*fiber).ops,
-                place: 0,
-            };
+            let op = Op { kind, object: word as u64, size: u32::from(WORD), site: pc, index, place: 0 };
             engine().point(op, None, false);
             let value = access::load(word, WORD);
             match deed {
                 CHANGES => engine().changed(),
                 WAITS => note_update(lock, access::load(lock, WORD), 0),
+                RELEASES => {
+                    (*fiber).answers_to_scope = true;
+                    note_update(word, value, value.wrapping_sub(1));
+                }
+                MEETS => note_update(word, value, value),
                 _ => (*fiber).saw(pc, word as u64, value),
             }
             value
@@ -81,6 +97,12 @@ pub unsafe extern "C-unwind" fn __threadbare_std_leave(_word: usize, _before: u6
             return;
         }
         engine().complete_write();
+        if deed == PARKS {
+            // SAFETY: a watched fiber is the running one.
+            unsafe { (*fiber).pending.site = pc };
+            take_tokens();
+            return;
+        }
         // SAFETY: a watched fiber is the running one; the address is the word's.
         let value = unsafe {
             (*fiber).ops += 1;
@@ -97,6 +119,15 @@ pub unsafe extern "C-unwind" fn __threadbare_std_leave(_word: usize, _before: u6
     note_caller_and_jump!(serve)
 }
 
+/// Where a scope counts its threads. The library lays a structure out as it likes: of its first two words, the count is
+/// the one that is no pointer.
+unsafe fn count_in(scope: usize) -> usize {
+    const MOST_THREADS: u64 = 1 << 20;
+    // SAFETY: the address is that of a structure of at least two words.
+    let first = unsafe { access::load(scope, size_of::<u64>() as u8) };
+    if first > MOST_THREADS { scope + size_of::<u64>() } else { scope }
+}
+
 /// Notes how the running thread changes a word, unseen by anybody else until its next operation.
 fn note_update(word: usize, old: u64, value: u64) {
     engine().note(EventKind::AtomicUpdate, word, WORD, value, old);
@@ -104,4 +135,31 @@ fn note_update(word: usize, old: u64, value: u64) {
     if old == 0 && value != 0 {
         engine().took_word(word);
     }
+}
+
+/// A word was seen to be given what may be a token: the part of the library that gives tokens is compiled with its
+/// callers, the part that takes them is not. No thread's token is on a stack.
+pub fn gave_token(word: usize) {
+    let world = &mut engine().world;
+    if !world.stacks.contains(&word) && !world.tokens.contains(&word) {
+        if world.tokens.len() == MOST_TOKENS {
+            world.tokens.remove(0);
+        }
+        world.tokens.push(word);
+    }
+}
+
+/// The running thread has taken a token: that whose word has none any more. Nobody else has run since.
+fn take_tokens() {
+    let mut tokens = std::mem::take(&mut engine().world.tokens);
+    tokens.retain(|word| {
+        // SAFETY: the word was the program's own, and has not been freed since.
+        let value = unsafe { access::load(*word, WORD) };
+        if value == 0 {
+            engine().current().ops += 1;
+            note_update(*word, TOKEN, value);
+        }
+        value != 0
+    });
+    engine().world.tokens = tokens;
 }

@@ -1,0 +1,149 @@
+//! `cargo threadbare test`.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use threadbare_explore::{ExploreError, STRATEGIES};
+use threadbare_report::{TestStatus, junit};
+
+use super::args::TestArgs;
+use super::build::{Built, Wanted, Workspace};
+use super::error::CargoError;
+use super::listing::{self, Test};
+use super::trial::{Outcome, Trials};
+use super::words;
+use crate::error::CliError;
+use crate::{output, stop};
+
+/// Runs a crate's tests; returns the exit status.
+pub fn run(args: &TestArgs) -> Result<u8, CliError> {
+    if !STRATEGIES.contains(&args.strategy.as_str()) {
+        return Err(ExploreError::UnknownStrategy(args.strategy.clone()).into());
+    }
+    output::check_json(&args.output)?;
+    args.junit.as_deref().map_or(Ok(()), output::check_target)?;
+    let stop = stop::flag()?;
+    let workspace = Workspace::find(&args.build)?;
+    let built = workspace.build(&args.build, Wanted::Tests(&args.targets))?;
+    if stop.load(Ordering::Relaxed) {
+        return Err(CliError::InterruptedEarly);
+    }
+    let tests = tests(args, &built)?;
+    if args.list {
+        output::print(&tests.iter().map(|test| format!("{}\n", test.shown())).collect::<String>())?;
+        return Ok(crate::NOTHING);
+    }
+    let folder = args.out.clone().unwrap_or_else(|| workspace.folder().join("found"));
+    let here = std::env::current_dir().unwrap_or_default();
+    let folder = folder.strip_prefix(&here).map_or_else(|_| folder.clone(), |path| path.to_path_buf());
+    let trials = Trials { args, folder: &folder, look: output::look(&args.output), stop: &stop };
+    let begin = Instant::now();
+    let speaks = !args.output.json_on_stdout();
+    if speaks && !args.output.quiet {
+        output::print(&words::head(&tests, &built, args))?;
+    }
+    let outcomes = run_all(&trials, &tests, &|outcome| match speaks && !args.output.quiet {
+        true => output::print(&words::line(&outcome.report, &trials.look)),
+        false => Ok(()),
+    })?;
+    finish(args, &outcomes, begin.elapsed(), speaks)
+}
+
+/// The tests that are selected.
+fn tests(args: &TestArgs, built: &Built) -> Result<Vec<Test>, CliError> {
+    let mut selection: Vec<String> = args.filter.iter().cloned().collect();
+    selection.extend(args.ignored.then(|| "--ignored".to_string()));
+    selection.extend(args.include_ignored.then(|| "--include-ignored".to_string()));
+    selection.extend(args.args.iter().cloned());
+    let mut tests = Vec::new();
+    for executable in &built.executables {
+        match listing::tests(executable, &selection) {
+            Ok(listed) => tests.extend(listed),
+            // The others may well be run.
+            Err(problem) => output::say(&format!("warning: {problem}; its tests are left out")),
+        }
+    }
+    if tests.is_empty() { Err(CargoError::NoTests.into()) } else { Ok(tests) }
+}
+
+/// Runs tests side by side; tells of each as it ends, and gives all in the order of the tests.
+fn run_all(
+    trials: &Trials<'_>,
+    tests: &[Test],
+    tell: &dyn Fn(&Outcome) -> Result<(), CliError>,
+) -> Result<Vec<Outcome>, CliError> {
+    let cores = || thread::available_parallelism().map_or(1, usize::from);
+    let jobs = trials.args.jobs.unwrap_or_else(cores).clamp(1, tests.len().max(1));
+    let wants_ignored = |word: &str| trials.args.args.iter().any(|given| given == word);
+    let runs_ignored = trials.args.ignored
+        || trials.args.include_ignored
+        || wants_ignored("--ignored")
+        || wants_ignored("--include-ignored");
+    let next = AtomicUsize::new(0);
+    let (report, reports) = channel();
+    let mut outcomes: Vec<Option<Outcome>> = tests.iter().map(|_| None).collect();
+    thread::scope(|scope| {
+        for _ in 0..jobs {
+            let (report, next) = (report.clone(), &next);
+            scope.spawn(move || {
+                loop {
+                    let place = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(test) = tests.get(place) else { break };
+                    let outcome = if test.is_ignored && !runs_ignored {
+                        Outcome::plain(test, TestStatus::Ignored)
+                    } else if trials.stop.load(Ordering::Relaxed) {
+                        Outcome::plain(test, TestStatus::Interrupted)
+                    } else {
+                        trials.run(test)
+                    };
+                    if report.send((place, outcome)).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(report);
+        for (place, outcome) in reports {
+            tell(&outcome)?;
+            outcomes[place] = Some(outcome);
+        }
+        Ok(())
+    })
+    .map(|()| outcomes.into_iter().flatten().collect())
+}
+
+/// Says what came of it, and writes the files.
+fn finish(args: &TestArgs, outcomes: &[Outcome], elapsed: Duration, speaks: bool) -> Result<u8, CliError> {
+    for warning in words::warnings(outcomes) {
+        output::say(&format!("warning: {warning}"));
+    }
+    let reports: Vec<_> = outcomes.iter().map(|outcome| outcome.report.clone()).collect();
+    if speaks {
+        output::print(&words::failures(&reports, &output::look(&args.output)))?;
+        output::print(&words::summary(&reports, elapsed))?;
+    }
+    if let Some(path) = &args.junit {
+        let text = junit("threadbare", elapsed, &reports);
+        let text = text.map_err(|error| CliError::Write {
+            path: path.clone(),
+            source: std::io::Error::other(error.to_string()),
+        })?;
+        output::write_whole(path, text.as_bytes())?;
+    }
+    output::write_text(args.output.json.as_deref(), || words::json(args, outcomes, elapsed).to_text())?;
+    let results: Vec<_> = outcomes.iter().flat_map(|outcome| outcome.sarif.clone()).collect();
+    output::write_sarif(&args.output, "test", &results)?;
+    let has = |status: TestStatus| reports.iter().any(|report| report.status == status);
+    if has(TestStatus::Failed) {
+        return Ok(crate::FOUND);
+    }
+    if has(TestStatus::Unable) || has(TestStatus::Interrupted) {
+        return Ok(crate::UNABLE);
+    }
+    if !has(TestStatus::Passed) {
+        return Err(CargoError::NothingExplored.into());
+    }
+    Ok(crate::NOTHING)
+}

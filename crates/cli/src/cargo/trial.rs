@@ -1,0 +1,224 @@
+//! One test: hunted in, examined for races, and told.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use threadbare_explore::{Campaign, Check, ExploreError, Options, hunt, races};
+use threadbare_report::{
+    JsonReport, Look, SarifResult, TestReport, TestStatus, failure_phrase, finding_text,
+};
+use threadbare_target::{Program, StartError};
+
+use super::args::TestArgs;
+use super::listing::Test;
+use crate::conditions::Conditions;
+use crate::error::CliError;
+use crate::findings::{Findings, Told};
+use crate::found::{self, Shelf};
+use crate::hunt::{about, schedule_head};
+use crate::names::ExecutionNames;
+use crate::progress::Phase;
+use crate::rerun::Stage;
+use crate::{check, output};
+
+/// The most executions that are examined for races: a race shows in nearly every order of its accesses.
+const EXAMINED: u64 = 60;
+
+/// How tests are run.
+pub struct Trials<'a> {
+    /// What the user wants.
+    pub args: &'a TestArgs,
+    /// Where schedules are kept.
+    pub folder: &'a Path,
+    /// How texts look.
+    pub look: Look,
+    /// Raised when the user wants it to end.
+    pub stop: &'a Arc<AtomicBool>,
+}
+
+/// What came of one test.
+pub struct Outcome {
+    /// What is written about it.
+    pub report: TestReport,
+    /// The same for a SARIF file.
+    pub sarif: Vec<SarifResult>,
+    /// What the user should know besides.
+    pub warnings: Vec<String>,
+}
+
+impl Trials<'_> {
+    /// Runs a test within its budget.
+    pub fn run(&self, test: &Test) -> Outcome {
+        let begin = Instant::now();
+        let mut outcome = match hunt(&test.program, &self.options(), &|_| {}, self.stop) {
+            Ok(campaign) => self.judge(test, &campaign).unwrap_or_else(|error| {
+                let mut outcome = Outcome::plain(test, TestStatus::Unable);
+                outcome.report.message = Some(error.to_string());
+                outcome
+            }),
+            Err(error) => without_threads(test, &error),
+        };
+        outcome.report.elapsed_s = JsonReport::seconds(begin.elapsed());
+        outcome
+    }
+
+    fn options(&self) -> Options {
+        let args = self.args;
+        Options {
+            strategy: args.strategy.clone(),
+            seed: args.seed,
+            executions: args.executions,
+            time: Some(args.time),
+            max_steps: args.max_steps,
+            stall: args.stall,
+            spurious: args.spurious,
+            ..Options::default()
+        }
+    }
+
+    fn judge(&self, test: &Test, campaign: &Campaign) -> Result<Outcome, CliError> {
+        let mut outcome = Outcome::plain(test, TestStatus::Passed);
+        outcome.warnings.clone_from(&campaign.warnings);
+        let report = &mut outcome.report;
+        report.executions = campaign.executions;
+        report.steps = campaign.steps;
+        report.threads = campaign.threads;
+        report.exhausted = campaign.exhausted;
+        if !campaign.found.is_empty() {
+            self.tell_failure(test, campaign, &mut outcome)?;
+        } else if campaign.interrupted {
+            outcome.report.status = TestStatus::Interrupted;
+        } else if campaign.steps == 0 {
+            return Err(CliError::NothingControlled(test.program.name.clone()));
+        } else if !self.args.no_races {
+            let limit = self.args.time.saturating_sub(campaign.elapsed).max(campaign.elapsed / 2);
+            let examined = self.examine(&test.program, limit.max(Duration::from_secs(1)))?;
+            self.tell_races(test, &examined, &mut outcome)?;
+        }
+        Ok(outcome)
+    }
+
+    fn examine(&self, program: &Program, time: Duration) -> Result<Check, CliError> {
+        let options = self.options();
+        let executions = options.executions.min(EXAMINED);
+        Ok(races(program, &Options { executions, time: Some(time), ..options }, self.stop)?)
+    }
+
+    fn tell_failure(&self, test: &Test, campaign: &Campaign, outcome: &mut Outcome) -> Result<(), CliError> {
+        let options = self.options();
+        let conditions = Conditions::of(&options, &test.program);
+        let (name, phase) = (file_name(test), Phase::new(true));
+        let shelf = Shelf {
+            folder: self.folder,
+            name: &name,
+            minimise: !self.args.no_minimise,
+            explain: !self.args.no_explain,
+            phase: &phase,
+            head: schedule_head(&test.program, Vec::new(), &conditions, &options),
+        };
+        // A failure is kept even if the test cannot be started a second time.
+        let mut stage = Stage::set(&test.program, &conditions).ok();
+        if let Some(stage) = &mut stage {
+            stage.spend_no_more_than(campaign.elapsed);
+        }
+        let Some(first) = campaign.found.first() else { return Ok(()) };
+        let kept = found::keep(first, stage.as_mut(), &shelf, &self.look)?;
+        let words = about(&kept, options.seed, true);
+        let report = &mut outcome.report;
+        report.status = TestStatus::Failed;
+        report.message =
+            Some(format!("{}: {}", failure_phrase(kept.kind, &kept.report.message), kept.report.message));
+        report.text = if self.args.output.quiet { words } else { format!("{}\n{words}", kept.shown) };
+        report.failure = Some(kept.report);
+        outcome.sarif.extend(kept.sarif);
+        Ok(())
+    }
+
+    fn tell_races(&self, test: &Test, examined: &Check, outcome: &mut Outcome) -> Result<(), CliError> {
+        outcome.report.executions += examined.executions;
+        outcome.report.steps += examined.steps;
+        if examined.findings.is_empty() {
+            return Ok(());
+        }
+        let options = self.options();
+        let conditions = Conditions::of(&options, &test.program);
+        let head = schedule_head(&test.program, Vec::new(), &conditions, &options);
+        let symbols = threadbare_target::Symbols::new(&examined.modules);
+        let mut findings = Findings::default();
+        for race in &examined.findings {
+            let text = finding_text(&race.finding, &ExecutionNames::new(&symbols, &race.run), true);
+            let count = race.finding.count;
+            if findings.count_again(&text, count, &[]) {
+                continue;
+            }
+            let name = file_name(test);
+            let schedule = check::keep_schedule(self.folder, &name, race, &text.sentence, &symbols, &head)?;
+            let inputs = Vec::new();
+            findings.add(Told {
+                text,
+                schedule,
+                fails: false,
+                is_cause: false,
+                count,
+                follows_from: None,
+                inputs,
+            });
+        }
+        let report = &mut outcome.report;
+        report.status = TestStatus::Failed;
+        report.message = Some(output::counted(findings.len(), "data race"));
+        let output = &self.args.output;
+        report.text = if output.quiet { findings.headlines() } else { findings.words(output.full, "--full") };
+        report.findings = findings.json();
+        outcome.sarif.extend(findings.sarif());
+        Ok(())
+    }
+}
+
+/// What there is to say of a test that did not come to its first thread.
+fn without_threads(test: &Test, error: &ExploreError) -> Outcome {
+    let (status, message, text) = match error {
+        ExploreError::Start(StartError::NoThreads { .. }) => {
+            (TestStatus::NothingToExplore, None, String::new())
+        }
+        ExploreError::Start(StartError::EndedEarly { output, .. }) => {
+            let message = "it fails without a second thread, as it would in `cargo test`";
+            (TestStatus::Failed, Some(message.to_string()), format!("{output}\n"))
+        }
+        ExploreError::Start(StartError::Stopped) => (TestStatus::Interrupted, None, String::new()),
+        error => (TestStatus::Unable, Some(error.to_string()), String::new()),
+    };
+    let mut outcome = Outcome::plain(test, status);
+    outcome.report.message = message;
+    outcome.report.text = text;
+    outcome
+}
+
+impl Outcome {
+    /// A test that was not run.
+    pub fn plain(test: &Test, status: TestStatus) -> Outcome {
+        let report = TestReport {
+            executable: test.id.clone(),
+            name: test.name.clone(),
+            status,
+            executions: 0,
+            steps: 0,
+            threads: 0,
+            elapsed_s: 0.0,
+            exhausted: false,
+            failure: None,
+            findings: Vec::new(),
+            message: None,
+            text: String::new(),
+        };
+        Outcome { report, sarif: Vec::new(), warnings: Vec::new() }
+    }
+}
+
+/// What the names of the test's files begin with.
+fn file_name(test: &Test) -> String {
+    let fit = |letter: char| if letter.is_alphanumeric() || "-_.".contains(letter) { letter } else { '-' };
+    format!("{}-{}", test.id, test.name).replace("::", "-").chars().map(fit).collect()
+}

@@ -1,0 +1,155 @@
+//! What a person and a program read about tests.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Style};
+use threadbare_report::{Coverage, JsonReport, Look, TestReport, TestStatus, TestsReport, Verdict};
+
+use super::args::TestArgs;
+use super::build::Built;
+use super::listing::Test;
+use super::trial::Outcome;
+use crate::output::counted;
+
+/// What is about to be done.
+pub fn head(tests: &[Test], built: &Built, args: &TestArgs) -> String {
+    let doc_tests = if built.has_doc_tests { "; doc tests are left out" } else { "" };
+    format!(
+        "{} in {}, up to {} or {} s each{doc_tests}\n",
+        counted(tests.len(), "test"),
+        counted(built.executables.len(), "executable"),
+        counted(usize::try_from(args.executions).unwrap_or(usize::MAX), "execution"),
+        args.time.as_secs_f64()
+    )
+}
+
+/// One line about a test that has ended.
+pub fn line(test: &TestReport, look: &Look) -> String {
+    let (word, colour) = match test.status {
+        TestStatus::Passed => ("PASS", AnsiColor::Green),
+        TestStatus::Failed => ("FAIL", AnsiColor::Red),
+        TestStatus::NothingToExplore => ("NONE", AnsiColor::Yellow),
+        TestStatus::Ignored => ("SKIP", AnsiColor::Cyan),
+        TestStatus::Unable => ("ERROR", AnsiColor::Red),
+        TestStatus::Interrupted => ("STOP", AnsiColor::Yellow),
+    };
+    let style = if look.colour { colour.on_default().bold() } else { Style::new() };
+    let what = match (test.status, test.executions) {
+        (TestStatus::NothingToExplore, _) => ": nothing to explore, it starts no thread".to_string(),
+        (TestStatus::Ignored, _) => ": ignored".to_string(),
+        (TestStatus::Interrupted, _) => ": interrupted".to_string(),
+        (_, 0) => String::new(),
+        (_, number) => {
+            let all = if test.exhausted { ", all there are" } else { "" };
+            format!(" ({}{all})", counted(usize::try_from(number).unwrap_or(usize::MAX), "execution"))
+        }
+    };
+    let time = format!("[{:>8.3}s]", test.elapsed_s);
+    format!("{style}{word:>8}{style:#} {time} {} {}{what}\n", test.executable, test.name)
+}
+
+/// What went wrong, at length.
+pub fn failures(tests: &[TestReport], look: &Look) -> String {
+    let mut text = String::new();
+    for test in tests {
+        if !matches!(test.status, TestStatus::Failed | TestStatus::Unable) {
+            continue;
+        }
+        let style = if look.colour { Style::new().bold() } else { Style::new() };
+        text.push_str(&format!("\n{style}──── {} {}{style:#}\n", test.executable, test.name));
+        text.push_str(&test.text);
+        // A failure with an interleaving says in the end what it is.
+        if let Some(message) = test.message.as_ref().filter(|_| test.failure.is_none()) {
+            let what = match (test.status, test.findings.is_empty()) {
+                (TestStatus::Unable, _) => "It could not be run",
+                (_, false) => "Found",
+                (_, true) => "It failed",
+            };
+            text.push_str(&format!("{what}: {message}\n"));
+        }
+    }
+    text
+}
+
+/// How many of what.
+pub fn summary(tests: &[TestReport], elapsed: Duration) -> String {
+    let count = |status: TestStatus| tests.iter().filter(|test| test.status == status).count();
+    let mut parts = vec![
+        format!("{} passed", count(TestStatus::Passed)),
+        format!("{} failed", count(TestStatus::Failed)),
+    ];
+    let rest = [
+        (TestStatus::NothingToExplore, "with nothing to explore"),
+        (TestStatus::Ignored, "ignored"),
+        (TestStatus::Unable, "could not be run"),
+        (TestStatus::Interrupted, "interrupted"),
+    ];
+    parts.extend(
+        rest.iter()
+            .filter(|(status, _)| count(*status) > 0)
+            .map(|(status, word)| format!("{} {word}", count(*status))),
+    );
+    let executions: u64 = tests.iter().map(|test| test.executions).sum();
+    format!(
+        "\nSummary [{:.2} s] {}: {}; {executions} executions\n",
+        elapsed.as_secs_f64(),
+        counted(tests.len(), "test"),
+        parts.join(", ")
+    )
+}
+
+/// Everything the user should know, once each.
+pub fn warnings(outcomes: &[Outcome]) -> BTreeSet<String> {
+    outcomes.iter().flat_map(|outcome| outcome.warnings.iter().cloned()).collect()
+}
+
+/// The JSON object.
+pub fn json(args: &TestArgs, outcomes: &[Outcome], elapsed: Duration) -> TestsReport {
+    let tests: Vec<TestReport> = outcomes.iter().map(|outcome| outcome.report.clone()).collect();
+    let failures: Vec<_> = tests.iter().filter_map(|test| test.failure.clone()).collect();
+    let findings: Vec<_> = tests.iter().flat_map(|test| test.findings.clone()).collect();
+    let has = |status: TestStatus| tests.iter().any(|test| test.status == status);
+    let executions = tests.iter().map(|test| test.executions).sum();
+    let mut failed_executions = std::collections::BTreeMap::new();
+    for failure in &failures {
+        *failed_executions.entry(failure.kind).or_insert(0) += failure.count;
+    }
+    let report = JsonReport {
+        tool: "threadbare",
+        version: env!("CARGO_PKG_VERSION"),
+        command: "test",
+        program: args
+            .build
+            .manifest_path
+            .as_ref()
+            .map_or_else(|| "Cargo.toml".to_string(), |path| path.display().to_string()),
+        strategy: args.strategy.clone(),
+        seed: args.seed,
+        verdict: match () {
+            () if has(TestStatus::Failed) && failures.is_empty() && !findings.is_empty() => Verdict::Findings,
+            () if has(TestStatus::Failed) => Verdict::Failure,
+            () => Verdict::Clean,
+        },
+        executions,
+        steps: tests.iter().map(|test| test.steps).sum(),
+        threads: tests.iter().map(|test| test.threads).max().unwrap_or(0),
+        elapsed_s: JsonReport::seconds(elapsed),
+        executions_per_s: JsonReport::rate(executions, elapsed),
+        snapshots: 0,
+        failure: failures.first().cloned(),
+        findings,
+        coverage: Coverage::default(),
+        exhausted: false,
+        saturated: false,
+        interrupted: has(TestStatus::Interrupted),
+        failed_executions,
+        failures,
+        replay: None,
+        generated: None,
+        suite: None,
+        total: None,
+        warnings: warnings(outcomes).into_iter().collect(),
+    };
+    TestsReport { report, tests }
+}
