@@ -31,6 +31,7 @@ mod near;
 mod pcr;
 mod profile;
 mod reach;
+mod repeat;
 mod runner;
 mod sampled;
 mod saturation;

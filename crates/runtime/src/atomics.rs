@@ -109,6 +109,9 @@ unsafe fn turn<T: Word>(kind: EventKind, addr: usize) -> bool {
     let pc = caller();
     // SAFETY: a watched fiber is the running one.
     unsafe {
+        if engine().passes_over(pc) {
+            return false;
+        }
         (*fiber).ops += 1;
         (*fiber).pending.site = pc;
         access::touch_range(&*fiber, addr, size_of::<T>(), kind.writes());

@@ -127,6 +127,10 @@ pub struct Fiber {
     pub tag: Cell,
     /// The thread's number.
     pub id: ThreadId,
+    /// The number of its creator.
+    pub creator: ThreadId,
+    /// Visible steps made so far.
+    pub steps: u32,
     /// The saved context while another fiber runs.
     pub sp: StackPointer,
     /// Its thread pointer.
@@ -205,9 +209,14 @@ pub struct Fiber {
 }
 
 impl Fiber {
+    /// What shadow cells call the thread with this number.
+    pub fn owner_tag(id: ThreadId) -> Cell {
+        (id.0 % (shadow::OWNER - 1)) + 1
+    }
+
     /// A thread that has not run yet.
     pub fn new(id: ThreadId, frames: *mut Frame) -> Box<Fiber> {
-        let tag = (id.0 % (shadow::OWNER - 1)) + 1;
+        let tag = Self::owner_tag(id);
         let (owns, owns_written) = (u32::from(tag), u32::from(tag | shadow::WRITTEN));
         Box::new(Fiber {
             ops: 0,
@@ -221,6 +230,8 @@ impl Fiber {
             stand: 0,
             tag,
             id,
+            creator: ThreadId::MAIN,
+            steps: 0,
             sp: 0,
             fs: 0,
             pthread: 0,
@@ -261,6 +272,16 @@ impl Fiber {
             frames,
             depth: 0,
         })
+    }
+
+    /// Makes the thread look as if its execution began here.
+    pub fn begin_anew(&mut self, ops: u32) {
+        self.ops = ops;
+        self.steps = 0;
+        self.fruitless = 0;
+        self.quiet_turns = 0;
+        self.gave_way_at = None;
+        self.recent = [Seen::default(); RECENT];
     }
 
     /// From where to where its stack reaches.
