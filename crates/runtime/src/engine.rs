@@ -42,6 +42,8 @@ pub struct Engine {
     pub spurious: bool,
     /// Events and switches are written down; not so where a closure is repeated.
     pub(crate) tells: bool,
+    /// Only what can matter is a step: the program offers a closure, and small differences cost much there.
+    pub(crate) brief: bool,
     /// The driver decides, beyond the script.
     pub(crate) steered: bool,
     /// Decides where private accesses become scheduling points, in a probing execution.
@@ -89,6 +91,7 @@ pub fn init(shared: Shared, main: Box<Fiber>) {
         os_threads: false,
         spurious: false,
         tells: true,
+        brief: false,
         steered: false,
         probe: None,
         world: crate::world::World::default(),
@@ -144,6 +147,7 @@ impl Engine {
         self.os_threads = control.plan.flags & flags::OS_THREADS != 0;
         self.spurious = control.plan.flags & flags::SPURIOUS != 0;
         self.steered = control.plan.flags & flags::STEERED != 0;
+        self.brief = control.repetition.offered == 1;
         self.running = true;
         self.probe = (control.plan.flags & flags::PROBE != 0).then(|| Rng::new(control.plan.policy.seed));
         self.update_stop();
