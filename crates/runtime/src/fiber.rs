@@ -167,6 +167,10 @@ pub struct Fiber {
     pub broken_off: bool,
     /// For the handler of a signal: which, and where it runs.
     pub interrupt: Option<Box<Interrupt>>,
+    /// It is in the standard library's wait on a condition: the word of the lock that it will take again; 0 for none.
+    pub takes_again: usize,
+    /// It is in the standard library's notification of those who wait on this word; 0 for none.
+    pub notifies: usize,
     /// The access it is about to make is to something volatile.
     pub volatile_access: bool,
     /// Fruitless re-reads in a row.
@@ -246,6 +250,8 @@ impl Fiber {
             pending: Op { kind: EventKind::Start, object: 0, size: 0, site: 0, index: 0, place: 0 },
             wait: None,
             timed: false,
+            takes_again: 0,
+            notifies: 0,
             volatile_access: false,
             fruitless: 0,
             quiet_turns: 0,

@@ -62,6 +62,10 @@ pub unsafe extern "C-unwind" fn __threadbare_std_entry(
                 place: 0,
             };
             engine().point(op, wait, false);
+            if engine().brief {
+                (*fiber).takes_again = if deed == WAITS { lock } else { 0 };
+                (*fiber).notifies = if deed == CHANGES { word } else { 0 };
+            }
             let value = access::load(word, WORD);
             match deed {
                 CHANGES => engine().changed(),
@@ -75,7 +79,7 @@ pub unsafe extern "C-unwind" fn __threadbare_std_entry(
 }
 
 /// The word of a lock that has to be free; lives on the waiting thread's stack.
-struct Free(usize);
+pub struct Free(pub usize);
 
 impl Waitable for Free {
     fn ready(&self, _fiber: &Fiber) -> bool {
@@ -114,6 +118,7 @@ pub unsafe extern "C-unwind" fn __threadbare_std_leave(_word: usize, _before: u6
         let value = unsafe {
             (*fiber).ops += 1;
             (*fiber).pending.site = pc;
+            (*fiber).takes_again = 0;
             access::load(word, WORD)
         };
         match deed {
