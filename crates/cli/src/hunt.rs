@@ -138,6 +138,8 @@ pub fn options(args: &HuntArgs, executions: u64) -> Result<Options, CliError> {
         saturation: args.coverage.rule(),
         until_saturated: args.coverage.until_saturated(),
         known: None,
+        in_process: true,
+        heeds_wishes: args.executions.is_none(),
     })
 }
 

@@ -18,6 +18,7 @@ use crate::crew::{Batch, Crew, Limits, Ran, Standing, Tally};
 use crate::error::ExploreError;
 use crate::history::History;
 use crate::ledger::{Campaign, Ledger, Verdict};
+use crate::repeat::{self, Repeated};
 use crate::runner::{Launch, Servers, Trouble};
 use crate::saturation::SaturationRule;
 use crate::standing::{CoverageStanding, Merits};
@@ -73,6 +74,10 @@ pub struct Options {
     /// What is known to be shared beforehand. Then no execution makes additional scheduling points to find
     /// out.
     pub known: Option<Arc<Vec<LearnedRecord>>>,
+    /// Repeat the closure of a program that offers one inside one process, where the strategy can.
+    pub in_process: bool,
+    /// Such a closure's own wishes count before `executions` and `seed`.
+    pub heeds_wishes: bool,
 }
 
 impl Default for Options {
@@ -98,6 +103,8 @@ impl Default for Options {
             saturation: SaturationRule::default(),
             until_saturated: false,
             known: None,
+            in_process: true,
+            heeds_wishes: false,
         }
     }
 }
@@ -157,13 +164,26 @@ pub fn hunt_measured(
     progress: &(dyn Fn(&Progress) + Sync),
     stop: &Arc<AtomicBool>,
 ) -> Result<Campaign, ExploreError> {
+    if options.executions == 0 {
+        return Err(ExploreError::NoExecutions);
+    }
+    let given_up = match repeat::run(program, options, progress, stop)? {
+        Repeated::Done(campaign) => return Ok(*campaign),
+        Repeated::GivenUp(given_up) => Some(given_up),
+        Repeated::NotAtAll => None,
+    };
     let server = ServerOptions {
         max_steps: options.max_steps,
         flags: options.flags(),
         stall: options.stall,
         stop: stop.clone(),
     };
-    run_measured(&Servers { program, options: server }, options, measuring, progress, stop)
+    let mut campaign =
+        run_measured(&Servers { program, options: server }, options, measuring, progress, stop)?;
+    if let Some(given_up) = given_up {
+        given_up.add_to(&mut campaign);
+    }
+    Ok(campaign)
 }
 
 /// Runs a campaign on whatever the launcher starts.

@@ -32,6 +32,7 @@ mod pcr;
 mod profile;
 mod races;
 mod reach;
+mod repeat;
 mod runner;
 mod sampled;
 mod saturation;

@@ -64,6 +64,17 @@ unsafe fn plain<const SIZE: usize, const WRITE: bool, const VOLATILE: bool>(addr
     }
 }
 
+/// Whether anybody but this thread has touched some of a range, as far as its notes tell.
+///
+/// # Safety
+/// The runtime must be initialised.
+pub unsafe fn is_touched_by_others(fiber: &Fiber, addr: usize, size: usize) -> bool {
+    let (first, last) = (addr >> GRAIN_BITS, (addr + size.max(1) - 1) >> GRAIN_BITS);
+    // SAFETY: the notes on a range lie together.
+    let cells = unsafe { std::slice::from_raw_parts(shadow::cell(first << GRAIN_BITS), last - first + 1) };
+    cells.iter().any(|cell| cell & (MANY | SHARED) != 0 || (cell & OWNER != 0 && cell & OWNER != fiber.tag))
+}
+
 /// Updates the notes on a range; says whether any of it is shared.
 ///
 /// # Safety
@@ -71,11 +82,25 @@ unsafe fn plain<const SIZE: usize, const WRITE: bool, const VOLATILE: bool>(addr
 pub unsafe fn touch_range(fiber: &Fiber, addr: usize, size: usize, write: bool) -> bool {
     let mut shared = false;
     let (first, last) = (addr >> GRAIN_BITS, (addr + size.max(1) - 1) >> GRAIN_BITS);
+    let (mask, own) = if write { (!0, fiber.tag | WRITTEN) } else { (READ as Cell, fiber.tag) };
     for grain in first..=last {
         // SAFETY: as the caller vouches.
-        let (before, after) = unsafe { shadow::touch(grain << GRAIN_BITS, fiber.tag, write) };
+        let (before, after) = unsafe {
+            let cell = *shadow::cell(grain << GRAIN_BITS);
+            if cell & mask == own {
+                continue;
+            }
+            if cell & (WRITTEN | MANY | SHARED | FREED) == WRITTEN | MANY | SHARED {
+                shared = true;
+                continue;
+            }
+            shadow::touch(grain << GRAIN_BITS, fiber.tag, write)
+        };
         if before & FREED != 0 {
             use_after_free(addr.max(grain << GRAIN_BITS), write);
+        }
+        if (before ^ after) & WRITTEN != 0 {
+            engine().about_to_write(grain << GRAIN_BITS);
         }
         if after & SHARED != 0 {
             shared = true;
@@ -111,7 +136,11 @@ fn discover(addr: usize) {
         Some(block) => LearnedRecord { site: block.site, place: ((addr - block.start) >> GRAIN_BITS) as u64 },
         None => LearnedRecord { site: 0, place: (addr >> GRAIN_BITS) as u64 },
     };
-    engine().shared.discovered(record);
+    let engine = engine();
+    // Where a closure is repeated, the next repetition has to know it, and the same place comes again and again.
+    if engine.tells || engine.world.heap.learn_anew(record) {
+        engine.shared.discovered(record);
+    }
 }
 
 /// The slow path: somebody else may have touched the place.
@@ -123,6 +152,9 @@ unsafe fn watched(fiber: *mut Fiber, addr: usize, size: usize, write: bool, pc: 
         (*fiber).pending.site = pc;
         // What a handler has on the stack of its thread lies where the thread had other things.
         if ((*fiber).own_stack.0..(*fiber).own_stack.1).contains(&addr) && (*fiber).ops != (*fiber).stop_at {
+            return;
+        }
+        if engine().passes_over(pc) {
             return;
         }
         (touch_range(&*fiber, addr, size, write), (*fiber).ops, (*fiber).ops == (*fiber).stop_at)
@@ -174,6 +206,29 @@ unsafe fn watched(fiber: *mut Fiber, addr: usize, size: usize, write: bool, pc: 
             }
         }
     }
+}
+
+/// Whether a function of this address announces plain accesses of a few bytes, and does nothing else.
+pub fn announces(function: usize) -> bool {
+    let functions: [unsafe extern "C-unwind" fn(usize); 16] = [
+        __tsan_read1,
+        __tsan_read2,
+        __tsan_read4,
+        __tsan_read8,
+        __tsan_read16,
+        __tsan_write1,
+        __tsan_write2,
+        __tsan_write4,
+        __tsan_write8,
+        __tsan_write16,
+        __tsan_unaligned_read2,
+        __tsan_unaligned_read4,
+        __tsan_unaligned_read8,
+        __tsan_unaligned_write2,
+        __tsan_unaligned_write4,
+        __tsan_unaligned_write8,
+    ];
+    functions.iter().any(|known| *known as usize == function)
 }
 
 /// An access to a whole range, as one step.

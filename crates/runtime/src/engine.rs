@@ -40,6 +40,10 @@ pub struct Engine {
     pub os_threads: bool,
     /// Condition waits may wake by themselves.
     pub spurious: bool,
+    /// Events and switches are written down; not so where a closure is repeated.
+    pub(crate) tells: bool,
+    /// Only what can matter is a step: the program offers a closure, and small differences cost much there.
+    pub(crate) brief: bool,
     /// The driver decides, beyond the script.
     pub(crate) steered: bool,
     /// Decides where private accesses become scheduling points, in a probing execution.
@@ -86,6 +90,8 @@ pub fn init(shared: Shared, main: Box<Fiber>) {
         running: false,
         os_threads: false,
         spurious: false,
+        tells: true,
+        brief: false,
         steered: false,
         probe: None,
         world: crate::world::World::default(),
@@ -141,6 +147,7 @@ impl Engine {
         self.os_threads = control.plan.flags & flags::OS_THREADS != 0;
         self.spurious = control.plan.flags & flags::SPURIOUS != 0;
         self.steered = control.plan.flags & flags::STEERED != 0;
+        self.brief = control.repetition.offered == 1;
         self.running = true;
         self.probe = (control.plan.flags & flags::PROBE != 0).then(|| Rng::new(control.plan.policy.seed));
         self.update_stop();
@@ -150,14 +157,15 @@ impl Engine {
     }
 
     /// Adds a thread.
-    pub fn add(&mut self, fiber: Box<Fiber>) -> ThreadId {
+    pub fn add(&mut self, mut fiber: Box<Fiber>) -> ThreadId {
         let id = fiber.id;
+        let parent = self.current_id();
+        fiber.creator = parent;
         let stacks = &mut self.world.stacks;
         *stacks = stacks.start.min(fiber.stack.0)..stacks.end.max(fiber.stack.1);
         self.fibers.push(fiber);
         self.live.push(id);
         self.look_at_own_memory(id);
-        let parent = self.current_id();
         self.policy.created(id, parent);
         let control = self.shared.control();
         control.threads = self.fibers.len() as u32;

@@ -8,6 +8,7 @@ use crate::engine::engine;
 use crate::interpose::interpose;
 
 /// The generator behind the program's random numbers.
+#[derive(Clone)]
 pub struct Entropy(Rng);
 
 impl Default for Entropy {

@@ -127,6 +127,10 @@ pub struct Fiber {
     pub tag: Cell,
     /// The thread's number.
     pub id: ThreadId,
+    /// The number of its creator.
+    pub creator: ThreadId,
+    /// Visible steps made so far.
+    pub steps: u32,
     /// The saved context while another fiber runs.
     pub sp: StackPointer,
     /// Its thread pointer.
@@ -165,6 +169,10 @@ pub struct Fiber {
     pub broken_off: bool,
     /// For the handler of a signal: which, and where it runs.
     pub interrupt: Option<Box<Interrupt>>,
+    /// It is in the standard library's wait on a condition: the word of the lock that it will take again; 0 for none.
+    pub takes_again: usize,
+    /// It is in the standard library's notification of those who wait on this word; 0 for none.
+    pub notifies: usize,
     /// The access it is about to make is to something volatile.
     pub volatile_access: bool,
     /// What its atomic step does not order, as an event says it.
@@ -209,9 +217,14 @@ pub struct Fiber {
 }
 
 impl Fiber {
+    /// What shadow cells call the thread with this number.
+    pub fn owner_tag(id: ThreadId) -> Cell {
+        (id.0 % (shadow::OWNER - 1)) + 1
+    }
+
     /// A thread that has not run yet.
     pub fn new(id: ThreadId, frames: *mut Frame) -> Box<Fiber> {
-        let tag = (id.0 % (shadow::OWNER - 1)) + 1;
+        let tag = Self::owner_tag(id);
         let (owns, owns_written) = (u32::from(tag), u32::from(tag | shadow::WRITTEN));
         Box::new(Fiber {
             ops: 0,
@@ -225,6 +238,8 @@ impl Fiber {
             stand: 0,
             tag,
             id,
+            creator: ThreadId::MAIN,
+            steps: 0,
             sp: 0,
             fs: 0,
             pthread: 0,
@@ -240,6 +255,8 @@ impl Fiber {
             pending: Op { kind: EventKind::Start, object: 0, size: 0, site: 0, index: 0, place: 0 },
             wait: None,
             timed: false,
+            takes_again: 0,
+            notifies: 0,
             volatile_access: false,
             weakness: 0,
             fruitless: 0,
@@ -267,6 +284,16 @@ impl Fiber {
             frames,
             depth: 0,
         })
+    }
+
+    /// Makes the thread look as if its execution began here.
+    pub fn begin_anew(&mut self, ops: u32) {
+        self.ops = ops;
+        self.steps = 0;
+        self.fruitless = 0;
+        self.quiet_turns = 0;
+        self.gave_way_at = None;
+        self.recent = [Seen::default(); RECENT];
     }
 
     /// From where to where its stack reaches.

@@ -2,7 +2,9 @@
 //!
 //! The C library's own allocator does the work, so addresses are what they always were.
 
-use std::collections::{BTreeMap, HashMap};
+mod blocks;
+
+use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::hash::BuildHasherDefault;
 use std::ops::Range;
@@ -10,6 +12,9 @@ use std::ops::Range;
 use threadbare_sched::Op;
 use threadbare_trace::{Event, EventKind, FailureKind, ThreadId};
 use threadbare_wire::LearnedRecord;
+
+pub use blocks::Block;
+use blocks::Blocks;
 
 use crate::engine::engine;
 use crate::hash::AddressHasher;
@@ -25,37 +30,10 @@ unsafe extern "C-unwind" {
     fn __libc_memalign(alignment: usize, size: usize) -> *mut c_void;
 }
 
-/// A block of the program's heap.
-#[derive(Clone, Copy)]
-pub struct Block {
-    /// Its address.
-    pub start: usize,
-    /// Its size as asked for.
-    pub size: usize,
-    /// The code that asked.
-    pub site: u64,
-    /// The calls in progress then.
-    context: u32,
-    /// Who asked, at which of its operations, and for the how many-th time at this site.
-    by: ThreadId,
-    op: u32,
-    ordinal: u64,
-    /// The trace has its allocation.
-    told: bool,
-    /// Allocated after the snapshot: its address depends on the interleaving.
-    pub young: bool,
-    /// It has been freed.
-    pub freed: bool,
-    /// Where, and in which context.
-    pub freed_at: (u64, u32),
-    /// By whom.
-    pub freed_by: ThreadId,
-}
-
 /// What is known of the heap.
 #[derive(Default)]
 pub struct Heap {
-    blocks: BTreeMap<usize, Block>,
+    blocks: Blocks,
     /// The block asked about last, and where blocks have been at all: most questions end here.
     last_told: Range<usize>,
     extent: Range<usize>,
@@ -65,8 +43,12 @@ pub struct Heap {
 
 impl Heap {
     fn block_at(&self, addr: usize) -> Option<&Block> {
-        let (_, block) = self.blocks.range(..=addr).next_back()?;
-        (addr < block.start + block.size.max(1).next_multiple_of(4)).then_some(block)
+        self.blocks.around(addr)
+    }
+
+    /// From where to where the blocks reach that have not been freed.
+    pub fn live_blocks(&self) -> impl Iterator<Item = Range<usize>> {
+        self.blocks.all().filter(|block| !block.freed).map(|block| block.start..block.start + block.size)
     }
 
     /// The allocation of the block around an address, if the trace does not have it yet. Only blocks
@@ -82,7 +64,7 @@ impl Heap {
     #[inline(never)]
     fn look_up_untold(&mut self, addr: usize) -> Option<Event> {
         let start = self.block_at(addr)?.start;
-        let block = self.blocks.get_mut(&start)?;
+        let block = self.blocks.at(start)?;
         self.last_told = start..start + block.size.max(1);
         if std::mem::replace(&mut block.told, true) {
             return None;
@@ -101,6 +83,13 @@ impl Heap {
         })
     }
 
+    /// For the how many-th time a thread asks at this site.
+    fn next_ordinal(&mut self, site: u64, by: ThreadId) -> u64 {
+        let ordinal = self.ordinals.entry((site, by.0)).or_default();
+        *ordinal += 1;
+        *ordinal
+    }
+
     /// Takes in a place that another execution found to be shared.
     pub fn learn(&mut self, record: LearnedRecord) {
         if record.site == 0 {
@@ -110,11 +99,29 @@ impl Heap {
             self.learned.entry(record.site).or_default().push(record.place);
         }
     }
+
+    /// Takes in a place that was just found to be shared; says whether that is news.
+    pub fn learn_anew(&mut self, record: LearnedRecord) -> bool {
+        if record.site == 0 {
+            return true;
+        }
+        let places = self.learned.entry(record.site).or_default();
+        let is_new = !places.contains(&record.place);
+        if is_new {
+            places.push(record.place);
+        }
+        is_new
+    }
 }
 
 /// The live block around an address, if it was allocated after the snapshot.
 pub fn young_block_at(addr: usize) -> Option<Block> {
-    engine().world.heap.block_at(addr).filter(|block| block.young && !block.freed).copied()
+    live_block_at(addr).filter(|block| block.young)
+}
+
+/// The live block around an address.
+pub fn live_block_at(addr: usize) -> Option<Block> {
+    engine().world.heap.block_at(addr).filter(|block| !block.freed).copied()
 }
 
 /// The freed block around an address.
@@ -130,45 +137,31 @@ unsafe fn allocated(start: *mut c_void, size: usize, site: u64) -> *mut c_void {
     engine.complete_write();
     let start_address = start as usize;
     let fiber = engine.current();
-    let (by, op, context) = (fiber.id, fiber.ops, engine.context_of(fiber.id));
+    let (by, op, young, tells) = (fiber.id, fiber.ops, engine.running, engine.tells);
+    let context = if tells { engine.context_of(by) } else { 0 };
+    let born = engine.world.writes.repetition();
     let heap = &mut engine.world.heap;
     heap.last_told = 0..0;
     heap.extent = match heap.extent.is_empty() {
         true => start_address..start_address + size.max(1),
         false => heap.extent.start.min(start_address)..heap.extent.end.max(start_address + size.max(1)),
     };
-    let ordinal = heap.ordinals.entry((site, by.0)).or_default();
-    *ordinal += 1;
-    let ordinal = *ordinal;
-    // The allocator may have merged freed blocks into this one.
-    let overlapped: Vec<usize> =
-        heap.blocks.range(start_address..start_address + size.max(1)).map(|(address, _)| *address).collect();
-    for address in overlapped {
-        heap.blocks.remove(&address);
-    }
-    if let Some((&before, block)) = heap.blocks.range(..start_address).next_back()
-        && block.freed
-        && before + block.size > start_address
-    {
-        heap.blocks.remove(&before);
-    }
-    heap.blocks.insert(
-        start_address,
-        Block {
-            start: start_address,
-            size,
-            site,
-            context,
-            by,
-            op,
-            ordinal,
-            told: false,
-            young: engine.running,
-            freed: false,
-            freed_at: (0, 0),
-            freed_by: ThreadId::MAIN,
-        },
-    );
+    let ordinal = if tells { heap.next_ordinal(site, by) } else { 0 };
+    heap.blocks.put(Block {
+        start: start_address,
+        size,
+        site,
+        context,
+        by,
+        op,
+        ordinal,
+        told: false,
+        young,
+        born,
+        freed: false,
+        freed_at: (0, 0),
+        freed_by: ThreadId::MAIN,
+    });
     // SAFETY: notes on memory that now belongs to a new block.
     unsafe {
         shadow::fill(start_address, size.max(1), 0);
@@ -201,8 +194,14 @@ unsafe fn about_to_free(start: *mut c_void, site: u64) {
     engine.see_before_release();
     if engine.running {
         fiber.ops += 1;
+    }
+    if engine.running && !engine.passes_over(site) {
         // SAFETY: the runtime is up.
-        let shared = unsafe { access::touch_range(fiber, address, size.min(WATCHED_BYTES), true) };
+        let shared = unsafe {
+            let watched = size.min(WATCHED_BYTES);
+            access::is_touched_by_others(fiber, address, watched)
+                && access::touch_range(fiber, address, watched, true)
+        };
         visible = shared || fiber.ops == fiber.stop_at;
         if visible {
             let op = Op {
@@ -221,8 +220,8 @@ unsafe fn about_to_free(start: *mut c_void, site: u64) {
         }
     }
     let by = engine.current_id();
-    let context = engine.context_of(by);
-    if let Some(block) = engine.world.heap.blocks.get_mut(&address) {
+    let context = if engine.tells { engine.context_of(by) } else { 0 };
+    if let Some(block) = engine.world.heap.blocks.at(address) {
         block.freed = true;
         block.freed_at = (site, context);
         block.freed_by = by;
@@ -245,7 +244,7 @@ unsafe fn about_to_free(start: *mut c_void, site: u64) {
 
 /// The size of a known block. One that has been freed already is a failure.
 fn live_size(address: usize, site: u64) -> Option<usize> {
-    let block = *engine().world.heap.blocks.get(&address)?;
+    let block = engine().world.heap.blocks.at(address)?;
     if block.freed {
         engine().current().pending.site = site;
         record::fail(
@@ -340,7 +339,7 @@ unsafe fn revive(start: *mut c_void) {
     if !watching() {
         return;
     }
-    if let Some(block) = engine().world.heap.blocks.get_mut(&(start as usize)) {
+    if let Some(block) = engine().world.heap.blocks.at(start as usize) {
         block.freed = false;
         // SAFETY: notes on the block's own memory.
         unsafe { shadow::fill(block.start, block.size.max(1), 0) };

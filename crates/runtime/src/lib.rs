@@ -32,6 +32,7 @@ mod process;
 mod program;
 mod quiet;
 mod record;
+mod repeat;
 mod server;
 mod shadow;
 mod signals;
@@ -45,6 +46,7 @@ mod sys;
 mod threads;
 mod time;
 mod turns;
+mod whole_code;
 mod world;
 
 /// Called by the loader before any constructor of the program.

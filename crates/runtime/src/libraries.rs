@@ -13,6 +13,9 @@ pub struct Libraries {
     system: Vec<(u64, u64)>,
     program: Vec<(u64, u64)>,
     own: Range<usize>,
+    data: Vec<Range<usize>>,
+    /// Where the C library's own thread-local variables begin below the thread pointer, and their size.
+    allocator: (usize, usize),
 }
 
 impl Libraries {
@@ -29,9 +32,22 @@ impl Libraries {
         self.own.clone()
     }
 
+    /// The variables of the program and of its libraries, apart from those of the system.
+    pub fn data(&self) -> &[Range<usize>] {
+        &self.data
+    }
+
+    /// The C library's own variables in the thread with this thread pointer: those of the allocator are among them.
+    pub fn allocator_variables(&self, thread_pointer: usize) -> Range<usize> {
+        let start = thread_pointer - self.allocator.0;
+        start..start + self.allocator.1
+    }
+
     /// Whether the address is in a system library.
     pub fn is_system(&self, pc: u64) -> bool {
-        contains(&self.system, pc)
+        // The loader names the executable first, and most calls come from it.
+        self.program.first().is_none_or(|(start, end)| !(*start..*end).contains(&pc))
+            && contains(&self.system, pc)
     }
 
     /// Whether the address is in the program and follows a call instruction.
@@ -59,12 +75,11 @@ unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _size: usize, into: *mut
         let (info, libraries) = (&*info, &mut *into.cast::<Libraries>());
         let name = CStr::from_ptr(info.dlpi_name).to_string_lossy();
         let file = name.rsplit('/').next().unwrap_or_default();
-        let list = if SYSTEM.iter().any(|system| file.starts_with(system)) {
-            &mut libraries.system
-        } else {
-            &mut libraries.program
-        };
+        let is_system = SYSTEM.iter().any(|system| file.starts_with(system));
+        let list = if is_system { &mut libraries.system } else { &mut libraries.program };
         let is_own = file.starts_with("libthreadbare_rt");
+        let variables =
+            file.starts_with("libc.so").then_some(info.dlpi_tls_data as usize).filter(|at| *at != 0);
         for header in std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum as usize) {
             let start = info.dlpi_addr + header.p_vaddr;
             if header.p_type == libc::PT_LOAD && is_own {
@@ -72,6 +87,12 @@ unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _size: usize, into: *mut
                     (start as usize & !4095, (start + header.p_memsz).next_multiple_of(4096) as usize);
                 let own = &mut libraries.own;
                 *own = if own.end == 0 { first..end } else { own.start.min(first)..own.end.max(end) };
+            }
+            if header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_W != 0 && !is_system {
+                libraries.data.push(start as usize..(start + header.p_memsz) as usize);
+            }
+            if let (libc::PT_TLS, Some(at)) = (header.p_type, variables) {
+                libraries.allocator = (crate::context::thread_pointer() - at, header.p_memsz as usize);
             }
             if header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0 {
                 list.push((start, start + header.p_memsz));

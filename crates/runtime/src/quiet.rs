@@ -3,6 +3,9 @@
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
 
+use threadbare_wire::CodeRange;
+
+use crate::access;
 use crate::record::{Shared, lost_control};
 
 /// A call and a jump by a distance, and a call through a table.
@@ -29,6 +32,63 @@ pub fn apply(shared: &Shared, done: u64) -> u64 {
     }
     protect(&code, libc::PROT_READ | libc::PROT_EXEC);
     count
+}
+
+/// Takes all announcements of plain accesses out of these stretches of the program's code. Called where none of them is in progress.
+///
+/// The code is not disassembled: five bytes that call, through the loader's table, exactly one of these functions are taken for a call.
+pub fn apply_to(ranges: &[CodeRange]) {
+    let program = Program::look();
+    let code = program.code.clone();
+    let mut calls = Vec::new();
+    for range in ranges {
+        let range = (range.start as usize).max(code.start)..(range.end as usize).min(code.end - 6);
+        for place in range {
+            // SAFETY: within the program's code, with room for an instruction behind.
+            if unsafe { target(place, &code) }.is_some_and(access::announces) {
+                calls.push(place);
+            }
+        }
+    }
+    if !calls.is_empty() {
+        protect(&code, libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC);
+        for place in calls {
+            // SAFETY: a call in the program's code, which is writable now and not running.
+            unsafe { silence(place as *mut u8) };
+        }
+        protect(&code, libc::PROT_READ | libc::PROT_EXEC);
+    }
+}
+
+/// What the instruction at a place calls, if it is a call through the loader's table.
+///
+/// # Safety
+/// The place must be in `code`, with six bytes behind it.
+unsafe fn target(place: usize, code: &Range<usize>) -> Option<usize> {
+    const MARK: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
+    const JUMP_THROUGH: [u8; 2] = [0xff, 0x25];
+    // SAFETY: reads of code, and of the table that the loader fills before any code runs.
+    unsafe {
+        let distance = |at: usize| (at as *const i32).read_unaligned() as isize;
+        let entry = |at: usize| (at as *const usize).read_unaligned();
+        let bytes = |at: usize| (at as *const [u8; 2]).read();
+        if bytes(place)[0] != CALL {
+            return None;
+        }
+        let mut stub = (place + 5).wrapping_add_signed(distance(place + 1));
+        if !code.contains(&stub) || !code.contains(&(stub + 16)) {
+            return None;
+        }
+        if (stub as *const [u8; 4]).read() == MARK {
+            stub += MARK.len();
+        }
+        if bytes(stub) != JUMP_THROUGH {
+            return None;
+        }
+        let slot = (stub + 6).wrapping_add_signed(distance(stub + 2));
+        // The table lies behind the code, in what the executable has mapped.
+        (slot >= code.end && slot < code.end + (1 << 30)).then(|| entry(slot))
+    }
 }
 
 /// # Safety

@@ -195,6 +195,17 @@ impl Shared {
         }
     }
 
+    /// The code that is taken in one piece, as far as the driver told.
+    pub fn whole_code(&self) -> &'static [CodeRange] {
+        let control = self.control();
+        let count = control.whole_code.min(control.layout.whole_code.capacity) as usize;
+        match self.slot::<CodeRange>(control.layout.whole_code, 0) {
+            // SAFETY: the driver wrote so many records before the request.
+            Some(first) => unsafe { std::slice::from_raw_parts(first, count) },
+            None => &[],
+        }
+    }
+
     /// A record of the script, as a switch (replay), a decision (prefix) or a word (requirements).
     pub fn script<T: Copy>(&self, index: u64) -> Option<T> {
         // SAFETY: the script area is sized for the largest of the record types.

@@ -159,8 +159,8 @@ fn next_request() -> Option<u8> {
 }
 
 /// The program is about to start its first thread. This process stays here and serves; the
-/// function returns in each copy.
-pub fn snapshot() {
+/// function returns in each copy, and says whether the copy is to repeat the closure that it stands before.
+pub fn snapshot() -> bool {
     let engine = engine();
     engine.complete_write();
     let control = engine.shared.control();
@@ -173,7 +173,8 @@ pub fn snapshot() {
     loop {
         let request = next_request();
         let steered = request == Some(Request::Steer as u8);
-        if !steered && request != Some(Request::Run as u8) {
+        let repeats = request == Some(Request::Repeat as u8);
+        if !steered && !repeats && request != Some(Request::Run as u8) {
             sys::exit(0);
         }
         while engine.world.learned < control.learned_in {
@@ -183,6 +184,7 @@ pub fn snapshot() {
             engine.world.learned += 1;
         }
         engine.world.quieted = crate::quiet::apply(&engine.shared, engine.world.quieted);
+        engine.world.whole_code.take_in(&engine.shared);
         threads::fill_pool(control.plan.pool as usize);
         files.iter().for_each(OpenFile::restore);
         control.status = Status::Running as u32;
@@ -193,7 +195,7 @@ pub fn snapshot() {
             descriptors.renew();
             control.child = sys::process();
             engine.begin();
-            return;
+            return repeats;
         }
         // A steered copy may leave copies of its own behind, all of them children of this process.
         let whom = if steered && !engine.world.forked { -1 } else { child };

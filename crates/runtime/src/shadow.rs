@@ -79,10 +79,28 @@ pub unsafe fn fill(start: usize, bytes: usize, value: Cell) {
     }
 }
 
+/// Takes these bits out of every cell of a range.
+///
+/// # Safety
+/// [`init`] must have run.
+pub unsafe fn clear(range: std::ops::Range<usize>, bits: Cell) {
+    for address in (range.start & !3..range.end).step_by(1 << GRAIN_BITS) {
+        // SAFETY: the reserved place covers every address.
+        unsafe {
+            let place = cell(address);
+            // What nobody has touched takes no memory, and shall take none.
+            if *place & bits != 0 {
+                *place &= !bits;
+            }
+        }
+    }
+}
+
 /// Notes that `owner` touches one grain. Says what the cell held before and holds now.
 ///
 /// # Safety
 /// [`init`] must have run.
+#[inline(always)]
 pub unsafe fn touch(address: usize, owner: Cell, write: bool) -> (Cell, Cell) {
     // SAFETY: as the caller vouches.
     unsafe {

@@ -34,7 +34,7 @@ impl Engine {
             }
         }
         // Before the first thread there is nothing to order, and the trace begins with it.
-        if !self.running {
+        if !self.running || !self.tells {
             return None;
         }
         self.tell_place(addr);

@@ -11,7 +11,8 @@ use crate::engine::engine;
 use crate::fiber::{Fiber, Frame};
 use crate::interpose::real;
 use crate::record::Shared;
-use crate::{shadow, sys};
+use crate::shadow::{self, Cell};
+use crate::sys;
 
 /// What a new thread runs.
 pub type Routine = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
@@ -34,7 +35,12 @@ pub struct Slot {
     frames: *mut Frame,
     /// The thread block as it was when borrowed, to make it new again after a first use.
     pristine: Vec<u8>,
-    used: bool,
+    /// The size of the stack that was asked for; 0 for the usual one.
+    size: usize,
+    /// The memory was placed by the program, which may want it back.
+    placed: bool,
+    /// The owner tag of the thread that used it last, 0 for nobody.
+    used_by: Cell,
     free: bool,
     ready: u32,
 }
@@ -45,10 +51,36 @@ impl Slot {
         self.stack.0..self.stack.1
     }
 
+    /// Whether a thread that wants such a stack may use it.
+    fn fits(&self, stack: Stack) -> bool {
+        !self.placed && !stack.placed && self.size == stack.size
+    }
+
     /// The thread block from the lowest thread-local variable to the end of the C library's own
     /// record: everything between the borrowed stack's top and the end of its mapping.
     fn block(&self) -> (usize, usize) {
         (self.top, self.stack.1)
+    }
+
+    /// Makes the thread block new again, all but some of it.
+    ///
+    /// # Safety
+    /// Nobody may run on the stack.
+    unsafe fn renew(&self, but: std::ops::Range<usize>) {
+        let (start, end) = self.block();
+        let copy = |from: usize, to: usize| {
+            if from < to {
+                let pristine = &self.pristine[from - start..to - start];
+                // SAFETY: within the block, of which `pristine` is a copy.
+                unsafe { std::ptr::copy_nonoverlapping(pristine.as_ptr(), from as *mut u8, to - from) };
+            }
+        };
+        if but.is_empty() {
+            copy(start, end);
+        } else {
+            copy(start, but.start.clamp(start, end));
+            copy(but.end.clamp(start, end), end);
+        }
     }
 }
 
@@ -111,7 +143,7 @@ extern "C" fn park(slot: usize) -> ! {
 }
 
 /// Borrows one more pthread from the C library. Returns its error number if it refuses.
-fn borrow(attributes: *const libc::pthread_attr_t) -> Result<usize, c_int> {
+fn borrow(attributes: *const libc::pthread_attr_t, stack: Stack) -> Result<usize, c_int> {
     let mut slot = Box::new(Slot {
         pthread: 0,
         fs: 0,
@@ -119,7 +151,9 @@ fn borrow(attributes: *const libc::pthread_attr_t) -> Result<usize, c_int> {
         stack: (0, 0),
         frames: Fiber::new_frames(),
         pristine: Vec::new(),
-        used: false,
+        size: stack.size,
+        placed: stack.placed,
+        used_by: 0,
         free: true,
         ready: 0,
     });
@@ -148,7 +182,7 @@ fn borrow(attributes: *const libc::pthread_attr_t) -> Result<usize, c_int> {
 /// Makes sure that at least `wanted` pthreads stand by.
 pub fn fill_pool(wanted: usize) {
     while engine().world.slots.iter().filter(|slot| slot.free).count() < wanted {
-        if borrow(std::ptr::null()).is_err() {
+        if borrow(std::ptr::null(), Stack::USUAL).is_err() {
             return;
         }
     }
@@ -162,49 +196,72 @@ pub fn forget_pool() {
     }
 }
 
-/// Takes a pthread for a new thread of the program.
-fn take_slot(attributes: *const libc::pthread_attr_t) -> Result<usize, c_int> {
-    let slots = &mut engine().world.slots;
-    let index = if has_own_stack(attributes) {
-        borrow(attributes)?
+/// Takes a pthread for a new thread of the program, rather one that a thread with the same owner tag has used.
+fn take_slot(attributes: *const libc::pthread_attr_t, tag: Cell) -> Result<usize, c_int> {
+    let stack = Stack::asked(attributes);
+    let slots = &engine().world.slots;
+    let mut fitting = slots.iter().enumerate().filter(|(_, slot)| slot.free && slot.fits(stack));
+    let index = if engine().tells {
+        fitting.next()
     } else {
-        match slots.iter().position(|slot| slot.free) {
-            Some(index) => index,
-            None => borrow(std::ptr::null())?,
-        }
+        // What is noted of its stack is then the thread's own, and may stay.
+        fitting
+            .max_by_key(|(index, slot)| (slot.used_by == tag, slot.used_by == 0, std::cmp::Reverse(*index)))
+    };
+    let index = match index {
+        Some((index, _)) => index,
+        None => borrow(attributes, stack)?,
     };
     let slot = &mut engine().world.slots[index];
     slot.free = false;
-    if slot.used {
-        let (start, end) = slot.block();
-        // SAFETY: the block belongs to a thread that has ended; nobody runs on it.
+    let used_by = std::mem::replace(&mut slot.used_by, tag);
+    if used_by != 0 {
+        // SAFETY: the slot's thread has ended; nobody runs on its stack.
         unsafe {
-            std::ptr::copy_nonoverlapping(slot.pristine.as_ptr(), start as *mut u8, end - start);
-            shadow::fill(slot.stack.0, slot.stack.1 - slot.stack.0, 0);
+            if engine().tells {
+                slot.renew(0..0);
+            } else {
+                // What the allocator keeps for the thread would be lost, over and over.
+                slot.renew(engine().world.libraries.allocator_variables(slot.fs));
+            }
+            if used_by != tag || engine().tells {
+                shadow::fill(slot.stack.0, slot.stack.1 - slot.stack.0, 0);
+            }
         }
     }
-    slot.used = true;
     Ok(index)
 }
 
-/// Whether the attributes ask for a stack other than the usual.
-fn has_own_stack(attributes: *const libc::pthread_attr_t) -> bool {
-    if attributes.is_null() {
-        return false;
-    }
-    // SAFETY: the program passed initialised attributes.
-    unsafe {
-        let (mut low, mut size, mut usual) = (std::ptr::null_mut(), 0usize, 0usize);
-        let mut fresh = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
-        libc::pthread_attr_init(fresh.as_mut_ptr());
-        libc::pthread_attr_getstacksize(fresh.as_ptr(), &mut usual);
-        libc::pthread_attr_destroy(fresh.as_mut_ptr());
-        let placed = libc::pthread_attr_getstack(attributes, &mut low, &mut size) == 0
-            && !low.is_null()
-            && (low as usize).wrapping_add(size) != 0;
-        let mut asked = 0usize;
-        libc::pthread_attr_getstacksize(attributes, &mut asked);
-        placed || asked != usual
+/// What a program wants of a thread's stack.
+#[derive(Clone, Copy)]
+struct Stack {
+    /// Its size; 0 for the usual one.
+    size: usize,
+    /// It lies where the program wants it.
+    placed: bool,
+}
+
+impl Stack {
+    const USUAL: Stack = Stack { size: 0, placed: false };
+
+    fn asked(attributes: *const libc::pthread_attr_t) -> Stack {
+        if attributes.is_null() {
+            return Stack::USUAL;
+        }
+        // SAFETY: the program passed initialised attributes.
+        unsafe {
+            let (mut low, mut size, mut usual) = (std::ptr::null_mut(), 0usize, 0usize);
+            let mut fresh = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
+            libc::pthread_attr_init(fresh.as_mut_ptr());
+            libc::pthread_attr_getstacksize(fresh.as_ptr(), &mut usual);
+            libc::pthread_attr_destroy(fresh.as_mut_ptr());
+            let placed = libc::pthread_attr_getstack(attributes, &mut low, &mut size) == 0
+                && !low.is_null()
+                && (low as usize).wrapping_add(size) != 0;
+            let mut asked = 0usize;
+            libc::pthread_attr_getstacksize(attributes, &mut asked);
+            Stack { size: if asked == usual { 0 } else { asked }, placed }
+        }
     }
 }
 
@@ -220,7 +277,7 @@ pub fn create(
     let fiber = if engine.os_threads {
         create_os_thread(id, attributes)?
     } else {
-        let index = take_slot(attributes)?;
+        let index = take_slot(attributes, Fiber::owner_tag(id))?;
         let slot = &engine.world.slots[index];
         let mut fiber = Fiber::new(id, slot.frames);
         fiber.slot = Some(index);

@@ -21,7 +21,7 @@ const LOOK: u64 = 1_000;
 pub const SECOND: u64 = 1_000_000_000;
 
 /// Nanoseconds of virtual time since the start.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 pub struct Clock {
     now: u64,
     looks: u64,

@@ -56,6 +56,7 @@ impl Engine {
         if control.steps > control.plan.max_steps && self.running {
             self.report_hang(control.plan.max_steps);
         }
+        fiber.steps += 1;
         if self.running {
             self.world.signals.program_steps += u64::from(fiber.interrupt.is_none());
             self.policy.executed(fiber.id, &fiber.pending);
@@ -255,7 +256,7 @@ impl Engine {
             kind: from.pending.kind as u8,
             reason: reason as u8,
             spare: 0,
-            context: from.context(&mut self.world.contexts, &self.shared),
+            context: if self.tells { from.context(&mut self.world.contexts, &self.shared) } else { 0 },
         });
         self.turn_began = self.shared.control().steps;
         // A handler begins where the thread stands that it interrupts.

@@ -82,6 +82,10 @@ pub struct World {
     pub order_slot: u32,
     /// Learned records already taken in.
     pub learned: u64,
+    /// Code that is taken in one piece.
+    pub whole_code: crate::whole_code::WholeCode,
+    /// What the closure that is repeated writes.
+    pub writes: crate::repeat::Writes,
     /// Announcements already taken out of the program's code.
     pub quieted: u64,
 }

@@ -20,6 +20,7 @@ mod replay;
 mod requirements;
 mod rng;
 mod round_robin;
+mod sampler;
 mod surw;
 #[cfg(any(test, feature = "toy"))]
 pub mod toy;
@@ -42,5 +43,6 @@ pub use replay::{Replay, Turn};
 pub use requirements::Requirements;
 pub use rng::Rng;
 pub use round_robin::RoundRobin;
+pub use sampler::{Counts, Sampler};
 pub use surw::Surw;
 pub use tsa::Tsa;

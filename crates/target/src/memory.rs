@@ -64,12 +64,14 @@ impl Memory {
         unsafe { &mut *self.map.as_mut_ptr().cast::<Control>() }
     }
 
-    /// The steps made so far and the process that makes them, while a request is under way.
-    pub fn progress(&self) -> (u64, i32) {
+    /// How far the copy has got (the repetition and its steps), and which process it is, while a request is under way.
+    pub fn progress(&self) -> ((u64, u64), i32) {
         let control = self.map.as_ptr().cast::<Control>();
-        // SAFETY: both fields lie within the map; volatile, since another process writes them.
+        // SAFETY: all fields lie within the map; volatile, since another process writes them.
         unsafe {
-            ((&raw const (*control).steps).read_volatile(), (&raw const (*control).child).read_volatile())
+            let begun = (&raw const (*control).repetition.begun).read_volatile();
+            let steps = (&raw const (*control).steps).read_volatile();
+            ((begun, steps), (&raw const (*control).child).read_volatile())
         }
     }
 

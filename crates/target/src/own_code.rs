@@ -86,7 +86,7 @@ fn read(dwarf: &Dwarf<'_>, own: &mut Vec<Range<u64>>) -> gimli::Result<()> {
     let mut headers = dwarf.units();
     while let Some(header) = headers.next()? {
         let unit = dwarf.unit(header)?;
-        let mut sources = Sources { dwarf, unit: &unit, is_own: HashMap::new() };
+        let mut sources = Sources::new(dwarf, &unit);
         let mut entries = unit.entries();
         while let Some(entry) = entries.next_dfs()? {
             if matches!(entry.tag(), gimli::DW_TAG_subprogram | gimli::DW_TAG_inlined_subroutine) {
@@ -103,13 +103,28 @@ fn read(dwarf: &Dwarf<'_>, own: &mut Vec<Range<u64>>) -> gimli::Result<()> {
 }
 
 /// The source files of one unit.
-struct Sources<'u, 'a> {
+pub(crate) struct Sources<'u, 'a> {
     dwarf: &'u Dwarf<'a>,
     unit: &'u Unit<'a>,
     is_own: HashMap<u64, bool>,
 }
 
-impl Sources<'_, '_> {
+impl<'u, 'a> Sources<'u, 'a> {
+    /// Those of this unit.
+    pub(crate) fn new(dwarf: &'u Dwarf<'a>, unit: &'u Unit<'a>) -> Sources<'u, 'a> {
+        Sources { dwarf, unit, is_own: HashMap::new() }
+    }
+
+    /// The path of the file that a function is written in.
+    pub(crate) fn path_of_function(&self, entry: &Entry<'_>) -> gimli::Result<Option<String>> {
+        Ok(self.file_of(entry)?.and_then(|file| self.path_of(file)))
+    }
+
+    /// What an entry without a name of its own stands for.
+    pub(crate) fn original(&self, entry: &Entry<'_>) -> gimli::Result<Option<Entry<'a>>> {
+        referred_to(entry).map(|offset| self.unit.entry(offset)).transpose()
+    }
+
     fn is_own_function(&mut self, entry: &Entry<'_>) -> gimli::Result<bool> {
         match self.file_of(entry)? {
             Some(file) => Ok(self.is_own_file(file)),

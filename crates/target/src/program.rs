@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use object::elf::{DT_NEEDED, EM_X86_64, FileHeader64};
 use object::read::elf::{ElfFile, FileHeader as _};
-use object::{Endianness, Object as _, ObjectSymbol as _};
+use object::{Endianness, Object as _, ObjectSection as _, ObjectSymbol as _};
 use threadbare_wire::RUNTIME_LIBRARY;
 
 use crate::compiler::{BuildError, SourceLanguage, compile};
@@ -52,6 +52,15 @@ impl Program {
         let Ok(elf) = ElfFile::<FileHeader64<Endianness>>::parse(&*content) else { return false };
         let starts = |name: &str| name.contains("4test") && name.contains("16test_main_static");
         elf.symbols().any(|symbol| symbol.is_definition() && symbol.name().is_ok_and(starts))
+    }
+
+    /// Whether the executable may offer a closure that can be repeated: it has to know the name of the function.
+    pub fn offers_closure(&self) -> bool {
+        const NAME: &[u8] = b"threadbare_repeat";
+        let Ok(content) = std::fs::read(&self.executable) else { return false };
+        let Ok(elf) = ElfFile::<FileHeader64<Endianness>>::parse(&*content) else { return false };
+        let constants = elf.section_by_name(".rodata").and_then(|section| section.data().ok());
+        constants.is_some_and(|constants| constants.windows(NAME.len()).any(|bytes| bytes == NAME))
     }
 }
 

@@ -1,6 +1,9 @@
 //! A program that stands at its snapshot and runs one copy of itself per request.
 
+mod repeating;
 mod telling;
+
+pub use repeating::{Batch, Repeated, Wishes};
 
 use std::fs::File;
 use std::io::{Seek as _, Write as _};
@@ -138,7 +141,7 @@ impl Server {
         let modules = Arc::new(Modules::of_process(process.id()).map_err(StartError::Resources)?);
         let own_code = Arc::new(OwnCode::of(&modules));
         let baseline = Baseline::take(memory.control(), written);
-        Ok(Server {
+        let mut server = Server {
             process,
             requests,
             replies,
@@ -154,7 +157,9 @@ impl Server {
             learned_full: false,
             has_output: false,
             copies: Copies::default(),
-        })
+        };
+        server.tell_whole_code();
+        Ok(server)
     }
 
     /// Runs one execution from the snapshot to its end.
@@ -225,7 +230,7 @@ impl Server {
     pub(crate) fn await_news(&mut self) -> Result<Told, RunError> {
         let stall = self.options.stall.max(Duration::from_millis(1));
         let interval = (stall / 8).clamp(Duration::from_millis(1), LOOK);
-        let mut last_steps = 0;
+        let mut last_steps = (0, 0);
         // The clock is only read once an execution takes longer than nearly all do.
         let mut since: Option<Instant> = None;
         loop {

@@ -49,6 +49,8 @@ pub struct Layout {
     pub lock_sets: Area,
     /// What code touches memory of its own thread.
     pub touches: Area,
+    /// Code that is taken in one piece, in order of address.
+    pub whole_code: Area,
     /// The size of the whole.
     pub bytes: u64,
 }
@@ -79,6 +81,7 @@ impl Layout {
         let calls = area(size_of::<CallRecord>(), 1 << 22);
         let lock_sets = area(size_of::<LockSetRecord>(), 1 << 20);
         let touches = area(size_of::<TouchRecord>(), 1 << 21);
+        let whole_code = area(size_of::<CodeRange>(), 1 << 18);
         Layout {
             events,
             switches,
@@ -94,6 +97,7 @@ impl Layout {
             calls,
             lock_sets,
             touches,
+            whole_code,
             bytes: end.next_multiple_of(4096),
         }
     }

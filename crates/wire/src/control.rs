@@ -57,6 +57,8 @@ pub enum Request {
     /// Run the plan's script in a fresh copy of the program, which then stops at each decision and
     /// takes orders; see [`Order`].
     Steer = b's',
+    /// Repeat the program's closure in one fresh copy, as [`Control::repetition`] says.
+    Repeat = b'p',
     /// End.
     Quit = b'q',
 }
@@ -230,6 +232,8 @@ pub struct Control {
     pub learned_in: u64,
     /// Records in the own-code area; only policies that look at where locks are taken need them.
     pub own_code: u64,
+    /// Records in the whole-code area: where threads are not switched while a closure is repeated.
+    pub whole_code: u64,
     /// Records in the discovered area that this execution has added.
     pub learned_out: u64,
     /// Events written.
@@ -278,6 +282,8 @@ pub struct Control {
     pub divergence: Text<MESSAGE_BYTES>,
     /// How often each rule of a controller decided.
     pub fired: [u64; Tsa::RULES],
+    /// Repeating a closure.
+    pub repetition: crate::Repetition,
 }
 
 /// One decision: who could go, and who went.

@@ -7,6 +7,7 @@
 mod area;
 mod control;
 mod own_code;
+mod repetition;
 
 pub use area::{Area, Layout};
 pub use control::{
@@ -14,6 +15,7 @@ pub use control::{
     OfferRecord, Order, Plan, Reply, Request, STACK_DEPTH, Slot, Status, Text, TouchRecord, flags,
 };
 pub use own_code::{CodeRange, own_place};
+pub use repetition::{Leak, Repetition};
 pub use threadbare_trace::{ContextRecord, SwitchRecord};
 
 /// The number a tested program takes its process for; its threads follow. It is above what the kernel gives to

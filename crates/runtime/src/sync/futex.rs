@@ -6,6 +6,7 @@ use libc::timespec;
 use threadbare_trace::{EventKind, ThreadId};
 
 use super::queue::{ANY, Queue};
+use super::standard::Free;
 use super::{Limit, note, step, step_when, words};
 use crate::engine::engine;
 use crate::fiber::{Breaks, Fiber, Waitable};
@@ -23,11 +24,13 @@ pub struct Futexes {
 struct Wait {
     address: usize,
     ticket: u64,
+    /// A lock that is taken again after it, if that is known: it has to be free.
+    lock: Option<Free>,
 }
 
 impl Waitable for Wait {
-    fn ready(&self, _fiber: &Fiber) -> bool {
-        queue(self.address).is_woken(self.ticket)
+    fn ready(&self, fiber: &Fiber) -> bool {
+        queue(self.address).is_woken(self.ticket) && self.lock.as_ref().is_none_or(|lock| lock.ready(fiber))
     }
 
     fn what(&self) -> String {
@@ -55,17 +58,21 @@ fn queue(address: usize) -> &'static mut Queue {
 }
 
 fn wait(address: usize, expected: u32, limit: Limit, mask: u32, pc: u64) -> c_int {
-    step(EventKind::FutexWait, address, pc);
+    let fiber = engine().current();
+    let lock = (fiber.takes_again != 0).then_some(Free(fiber.takes_again));
+    // Giving back the lock and going to sleep is one piece: whoever notifies in between wakes the thread anyway.
+    if lock.is_none() {
+        step(EventKind::FutexWait, address, pc);
+    }
     // SAFETY: the program passed the address of its futex word.
     let found = unsafe { *(address as *const u32) };
-    let fiber = engine().current();
     if found != expected {
         note(EventKind::FutexWait, address, 1);
         fiber.saw(pc, address as u64, u64::from(found));
         return libc::EAGAIN;
     }
     note(EventKind::FutexWait, address, 0);
-    let waiting = Wait { address, ticket: queue(address).join(mask) };
+    let waiting = Wait { address, ticket: queue(address).join(mask), lock };
     step_when(EventKind::FutexWoken, address, pc, Some(&raw const waiting), limit.timed());
     let broken_off = fiber.take_broken_off();
     if queue(address).leave(waiting.ticket) {
@@ -82,7 +89,10 @@ fn wait(address: usize, expected: u32, limit: Limit, mask: u32, pc: u64) -> c_in
 }
 
 fn wake(address: usize, count: usize, mask: u32, pc: u64) -> usize {
-    step(EventKind::FutexWake, address, pc);
+    // What notifies has had its turn where it began.
+    if std::mem::take(&mut engine().current().notifies) != address {
+        step(EventKind::FutexWake, address, pc);
+    }
     let woken = queue(address).wake(count, mask);
     note(EventKind::FutexWake, address, woken as u64);
     if woken > 0 {

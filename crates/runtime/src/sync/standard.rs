@@ -4,10 +4,12 @@
 use std::sync::atomic::Ordering;
 
 use threadbare_sched::Op;
-use threadbare_trace::EventKind;
+use threadbare_trace::{EventKind, ThreadId};
 
+use super::words;
 use crate::access;
 use crate::engine::{WATCHED, engine};
+use crate::fiber::{Fiber, Waitable};
 use crate::interpose::{controlled, note_caller_and_jump};
 
 // The numbers that the stubs know. All others look at their word, and may change it.
@@ -52,7 +54,12 @@ pub unsafe extern "C-unwind" fn __threadbare_std_entry(
         if fiber.is_null() || !controlled() {
             return 0;
         }
-        let kind = if deed == CHANGES { EventKind::AtomicUpdate } else { EventKind::AtomicRead };
+        // Nobody else runs while it spins, so all that it can do is to wait until the lock is free, and take it.
+        let free = Free(word);
+        let waits = deed == LOCKS && engine().brief;
+        let wait: Option<*const dyn Waitable> = if waits { Some(&raw const free) } else { None };
+        let changes = waits || deed == CHANGES;
+        let kind = if changes { EventKind::AtomicUpdate } else { EventKind::AtomicRead };
         // SAFETY: a watched fiber is the running one; the addresses are the library's words.
         unsafe {
             (*fiber).ops += 1;
@@ -65,7 +72,11 @@ pub unsafe extern "C-unwind" fn __threadbare_std_entry(
             let word = if deed == RELEASES { count_in(word) } else { word };
             access::touch_range(&*fiber, word, usize::from(WORD), kind.writes());
             let op = Op { kind, object: word as u64, size: u32::from(WORD), site: pc, index, place: 0 };
-            engine().point(op, None, false);
+            engine().point(op, wait, false);
+            if engine().brief {
+                (*fiber).takes_again = if deed == WAITS { lock } else { 0 };
+                (*fiber).notifies = if deed == CHANGES { word } else { 0 };
+            }
             let value = access::load(word, WORD);
             match deed {
                 CHANGES => engine().changed(),
@@ -81,6 +92,28 @@ pub unsafe extern "C-unwind" fn __threadbare_std_entry(
         }
     }
     note_caller_and_jump!(serve)
+}
+
+/// The word of a lock that has to be free; lives on the waiting thread's stack.
+pub struct Free(pub usize);
+
+impl Waitable for Free {
+    fn ready(&self, _fiber: &Fiber) -> bool {
+        // SAFETY: the lock is being asked for, so it is there.
+        unsafe { access::load(self.0, WORD) == 0 }
+    }
+
+    fn what(&self) -> String {
+        format!("lock <obj {:#x}>", self.0)
+    }
+
+    fn holder(&self) -> Option<ThreadId> {
+        words::holder(self.0).map(|taken| taken.by)
+    }
+
+    fn word(&self) -> Option<usize> {
+        Some(self.0)
+    }
 }
 
 /// Called after such a function: with its word (or the lock that it took again), what the word held before, who
@@ -107,6 +140,7 @@ pub unsafe extern "C-unwind" fn __threadbare_std_leave(_word: usize, _before: u6
         let value = unsafe {
             (*fiber).ops += 1;
             (*fiber).pending.site = pc;
+            (*fiber).takes_again = 0;
             access::load(word, WORD)
         };
         match deed {

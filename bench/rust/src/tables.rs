@@ -1,0 +1,109 @@
+//! The two tables.
+
+use threadbare_sched::Sampler;
+
+use crate::Args;
+use crate::loom_side;
+use crate::peers::shuttle::PROGRAMS;
+use crate::shuttle_side::{self, Scheduler};
+use crate::threadbare_side::{Programs, Way};
+
+/// The first programs are for speed; all others fail.
+const FOR_SPEED: usize = 3;
+
+/// The preemption bounds that loom is run with.
+const BOUNDS: [(&str, Option<usize>); 2] = [("loom, bound 2", Some(2)), ("loom, no bound", None)];
+
+/// What is tried of threadbare.
+const OURS: [(&str, Way); 7] = [
+    ("in process: mixed", Way::InProcess(Sampler::Mixed)),
+    ("urw", Way::InProcess(Sampler::Uniform)),
+    ("pos", Way::InProcess(Sampler::Pos)),
+    ("pct", Way::InProcess(Sampler::Pct)),
+    ("random", Way::InProcess(Sampler::Random)),
+    ("from outside: auto", Way::Strategy("auto")),
+    ("ars", Way::Strategy("ars")),
+];
+
+/// shuttle's schedulers.
+const THEIRS: [(&str, Scheduler); 3] = [
+    ("shuttle: random", Scheduler::Random),
+    ("pct", Scheduler::Pct),
+    ("urw", Scheduler::Urw),
+];
+
+fn names(args: &Args) -> Vec<&'static str> {
+    let wanted = |name: &&str| name.contains(&args.only);
+    PROGRAMS.iter().map(|(name, _)| *name).filter(wanted).collect()
+}
+
+fn row(cells: impl IntoIterator<Item = String>) {
+    println!("| {} |", cells.into_iter().collect::<Vec<_>>().join(" | "));
+}
+
+fn head(cells: impl IntoIterator<Item = &'static str>) {
+    let cells: Vec<_> = cells.into_iter().map(str::to_string).collect();
+    let width = cells.len();
+    row(cells);
+    println!("|{}", "---|".repeat(width));
+}
+
+/// Executions a second of processor time.
+pub fn speed(args: &Args) {
+    let Some(programs) = built() else { return };
+    println!("Executions a second of one processor\n");
+    head(["", "threadbare: mixed", "random", "shuttle: random", BOUNDS[0].0, BOUNDS[1].0]);
+    let is_speed = |name: &&str| PROGRAMS[..FOR_SPEED].iter().any(|(known, _)| known == name);
+    for name in names(args).into_iter().filter(is_speed) {
+        let figure = |speed: Option<f64>| speed.map_or("-".to_string(), |speed| format!("{speed:.0}"));
+        let mut cells = vec![name.to_string()];
+        cells.push(figure(programs.speed(name, Sampler::Mixed, args.seconds)));
+        cells.push(figure(programs.speed(name, Sampler::Random, args.seconds)));
+        cells.push(figure(shuttle_side::speed(name, Scheduler::Random, args.seconds)));
+        cells.extend(BOUNDS.map(|(_, bound)| figure(loom_side::speed(name, bound, args.seconds))));
+        row(cells);
+    }
+    println!();
+}
+
+/// Executions to the first failure: the median over seeds.
+pub fn failures(args: &Args) {
+    let Some(programs) = built() else { return };
+    println!("Executions to the first failure: median of {} seeds\n", args.trials);
+    let columns = OURS.iter().map(|(name, _)| *name).chain(THEIRS.iter().map(|(name, _)| *name));
+    head(std::iter::once("").chain(columns).chain(BOUNDS.map(|(name, _)| name)));
+    let fails = |name: &&str| PROGRAMS[FOR_SPEED..].iter().any(|(known, _)| known == name);
+    for name in names(args).into_iter().filter(fails) {
+        let mut cells = vec![name.to_string()];
+        let seeds = 1..=args.trials;
+        cells.extend(OURS.iter().map(|(_, way)| {
+            median(seeds.clone().map(|seed| programs.first_failure(name, *way, seed, args.executions)))
+        }));
+        cells.extend(THEIRS.iter().map(|(_, scheduler)| {
+            let trial = |seed| shuttle_side::first_failure(name, *scheduler, seed, args.executions);
+            median(seeds.clone().map(trial))
+        }));
+        cells.extend(
+            BOUNDS.map(|(_, bound)| {
+                median(std::iter::once(loom_side::first_failure(name, bound, args.executions)))
+            }),
+        );
+        row(cells);
+    }
+}
+
+/// The median, where trials without a failure count as longer than all others.
+fn median(trials: impl Iterator<Item = Option<u64>>) -> String {
+    let mut counts: Vec<u64> = trials.map(|count| count.unwrap_or(u64::MAX)).collect();
+    counts.sort_unstable();
+    let (low, high) = (counts[(counts.len() - 1) / 2], counts[counts.len() / 2]);
+    match (low, high) {
+        (_, u64::MAX) => "-".to_string(),
+        (low, high) if (low + high) % 2 == 0 => ((low + high) / 2).to_string(),
+        (low, high) => format!("{}.5", (low + high) / 2),
+    }
+}
+
+fn built() -> Option<Programs> {
+    Programs::build().map_err(|error| eprintln!("the programs do not build: {error}")).ok()
+}

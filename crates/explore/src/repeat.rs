@@ -1,0 +1,238 @@
+//! Campaigns inside one process: a program that offers its closure has it repeated, without a copy for each
+//! execution.
+//!
+//! Whatever is found is run once more in a copy of its own, from the snapshot, and counts only if it fails there in the
+//! same way. If it does not, or if the closure is seen to leave something behind, calls of it do not all begin alike.
+//! Then the rest of the campaign runs a copy for each execution.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use threadbare_sched::Sampler;
+use threadbare_target::{Batch, Execution, Program, Server, ServerOptions, StartError, Symbols};
+use threadbare_trace::Outcome;
+use threadbare_wire::Leak;
+
+use crate::campaign::{Options, Progress};
+use crate::coverage::Measuring;
+use crate::crew::Limits;
+use crate::effort::Effort;
+use crate::error::ExploreError;
+use crate::ledger::{Campaign, Ledger, Verdict};
+use crate::minimise::{is_same_failure, replay};
+
+/// Steps after which a copy makes room for a fresh one: it bounds what a closure that leaks memory can take, and how
+/// long nobody looks whether the time is up.
+const STEPS_PER_COPY: u64 = 4_000_000;
+
+/// What came of repeating.
+pub(crate) enum Repeated {
+    /// The program offers no closure, or the strategy needs a copy for each execution.
+    NotAtAll,
+    /// The campaign is over.
+    Done(Box<Campaign>),
+    /// The closure cannot be repeated; so many executions and steps were made before that was seen.
+    GivenUp(Box<GivenUp>),
+}
+
+/// What is kept of a campaign that cannot go on in one process.
+pub(crate) struct GivenUp {
+    executions: u64,
+    steps: u64,
+    elapsed: Duration,
+    warning: String,
+}
+
+impl GivenUp {
+    /// The account of a campaign that went on with a copy for each execution.
+    pub(crate) fn add_to(self, campaign: &mut Campaign) {
+        campaign.executions += self.executions;
+        campaign.steps += self.steps;
+        campaign.elapsed += self.elapsed;
+        campaign.found.iter_mut().for_each(|found| found.execution += self.executions);
+        campaign.warnings.insert(0, self.warning);
+    }
+}
+
+/// The sampler for a strategy, if it needs nobody outside.
+fn sampler_of(strategy: &str, wished: Option<Sampler>) -> Option<Sampler> {
+    match strategy {
+        "auto" => Some(wished.unwrap_or(Sampler::Mixed)),
+        "surw" => Some(Sampler::Uniform),
+        name => Sampler::from_name(name),
+    }
+}
+
+/// Repeats the program's closure, if it offers one and the options allow it.
+pub(crate) fn run(
+    program: &Program,
+    options: &Options,
+    progress: &(dyn Fn(&Progress) + Sync),
+    stop: &Arc<AtomicBool>,
+) -> Result<Repeated, ExploreError> {
+    let suits = options.in_process && !options.os_threads && !options.spurious && options.coverage.is_empty();
+    if !suits || sampler_of(&options.strategy, None).is_none() || !program.offers_closure() {
+        return Ok(Repeated::NotAtAll);
+    }
+    let server = ServerOptions {
+        max_steps: options.max_steps,
+        flags: options.flags(),
+        stall: options.stall,
+        stop: stop.clone(),
+    };
+    let begin = Instant::now();
+    let server = match Server::start(program, &server) {
+        Ok(server) => server,
+        // The ordinary campaign makes a failure of it.
+        Err(StartError::FailedEarly { .. }) => return Ok(Repeated::NotAtAll),
+        Err(error) => return Err(error.into()),
+    };
+    let Some(wishes) = server.closure() else { return Ok(Repeated::NotAtAll) };
+    let Some(sampler) = sampler_of(&options.strategy, wishes.sampler) else { return Ok(Repeated::NotAtAll) };
+    let deadline = options.time.and_then(|time| begin.checked_add(time));
+    let limits = Limits { stop, deadline, keep_going: options.keep_going };
+    let wished = |wish: Option<u64>, given: u64| wish.filter(|_| options.heeds_wishes).unwrap_or(given);
+    let mut repeating = Repeating {
+        server,
+        options,
+        sampler,
+        seed: wished(wishes.seed, options.seed),
+        budget: wished(wishes.executions, options.executions),
+        limits,
+        ledger: Ledger::default(),
+        shared: 0,
+        begin,
+    };
+    let given_up = repeating.go(progress)?;
+    Ok(match given_up {
+        Some(warning) => Repeated::GivenUp(Box::new(GivenUp {
+            executions: repeating.ledger.executions,
+            steps: repeating.ledger.steps,
+            elapsed: begin.elapsed(),
+            warning,
+        })),
+        None => Repeated::Done(Box::new(repeating.close()?)),
+    })
+}
+
+struct Repeating<'a> {
+    server: Server,
+    options: &'a Options,
+    sampler: Sampler,
+    seed: u64,
+    budget: u64,
+    limits: Limits<'a>,
+    ledger: Ledger,
+    shared: usize,
+    begin: Instant,
+}
+
+impl Repeating<'_> {
+    /// Repeats until something ends it; says why the closure cannot be repeated, if that is the reason.
+    fn go(&mut self, progress: &dyn Fn(&Progress)) -> Result<Option<String>, ExploreError> {
+        while self.ledger.executions < self.budget {
+            // One batch is always made: a campaign of none would say nothing.
+            if self.limits.stopped() || (self.limits.reached() && self.ledger.executions > 0) {
+                break;
+            }
+            let batch = Batch {
+                sampler: self.sampler,
+                seed: self.seed,
+                first: self.ledger.executions + 1,
+                count: self.budget - self.ledger.executions,
+                enough_steps: STEPS_PER_COPY,
+            };
+            let made = self.server.repeat(&batch, 0)?;
+            self.ledger.executions += made.passed;
+            self.ledger.steps += made.steps;
+            self.ledger.threads = self.ledger.threads.max(made.peak_threads);
+            self.server.learn(&made.discovered);
+            self.server.set_pool(made.peak_threads.saturating_sub(1));
+            self.shared += made.discovered.len();
+            progress(&self.progress());
+            match made.leak {
+                Leak::Nothing => {}
+                Leak::Threads => return Ok(Some(words("leaves threads running"))),
+                Leak::Memory => {
+                    let what = format!("changes {}, which outlives it", self.name(made.leak_at));
+                    return Ok(Some(words(&what)));
+                }
+            }
+            if let Some(failed) = made.failed {
+                if !self.take_in(failed)? {
+                    let what = "fails in a way that does not come again in a process of its own";
+                    return Ok(Some(words(what)));
+                }
+                if !self.options.keep_going {
+                    break;
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Runs a failing repetition from the snapshot, and enters it if it fails in the same way.
+    fn take_in(&mut self, failed: Execution) -> Result<bool, ExploreError> {
+        let Outcome::Failed(failure) = &failed.outcome else {
+            // It called `exit`, or cannot be kept under control: the ordinary campaign says so.
+            return Ok(false);
+        };
+        let plan = replay(&failed.switches);
+        let mut again = self.server.run(plan.policy, &plan.script, 0)?;
+        if !again.outcome.failure().is_some_and(|seen| is_same_failure(failure, seen)) {
+            return Ok(false);
+        }
+        again.divergence = None;
+        self.ledger.enter(&format!("{}, in process", self.sampler.name()), again);
+        Ok(true)
+    }
+
+    fn name(&self, address: u64) -> String {
+        let symbols = Symbols::new(self.server.modules());
+        match symbols.data(address, threadbare_target::Part::Whole) {
+            Some(name) => format!("`{name}`"),
+            None => format!("memory at {address:#x}"),
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            executions: self.ledger.executions,
+            budget: self.budget,
+            steps: self.ledger.steps,
+            failures: self.ledger.failures.iter().map(|(_, count)| count).sum(),
+            elapsed: self.begin.elapsed(),
+        }
+    }
+
+    fn close(self) -> Result<Campaign, ExploreError> {
+        let ledger = self.ledger;
+        Ok(Campaign {
+            verdict: if ledger.found.is_empty() { Verdict::Clean } else { Verdict::Failure },
+            executions: ledger.executions,
+            steps: ledger.steps,
+            threads: ledger.threads,
+            elapsed: self.begin.elapsed(),
+            found: ledger.found,
+            failures: ledger.failures,
+            uncontrolled: ledger.uncontrolled,
+            snapshots: 0,
+            coverage: Measuring::by(&[], self.options.saturation)?.account(),
+            effort: Effort::default(),
+            exhausted: false,
+            bound: None,
+            warnings: ledger.warnings,
+            shared_locations: self.shared,
+            interrupted: self.limits.stopped(),
+            saturated: false,
+            modules: Arc::new(self.server.modules().clone()),
+        })
+    }
+}
+
+fn words(what: &str) -> String {
+    format!(
+        "the closure {what}, so it was not repeated in one process: every execution is a process of its own"
+    )
+}

@@ -1,0 +1,57 @@
+//! `#[threadbare::test]`: a test whose body is explored.
+
+use proc_macro::{Delimiter, Group, TokenStream, TokenTree};
+
+/// Makes a function a test whose body `threadbare` repeats under other interleavings.
+///
+/// Options of the hunt may be given as calls of its builder: `#[threadbare::test(executions(10_000), seed(7))]`. The
+/// function takes no arguments and returns nothing; attributes such as `#[should_panic]` and `#[ignore]` go along.
+#[proc_macro_attribute]
+pub fn test(options: TokenStream, item: TokenStream) -> TokenStream {
+    expand(&options, item)
+        .unwrap_or_else(|message| format!("::core::compile_error!({message:?});").parse().unwrap_or_default())
+}
+
+fn expand(options: &TokenStream, item: TokenStream) -> Result<TokenStream, String> {
+    let mut tokens: Vec<TokenTree> = item.into_iter().collect();
+    let is_function = tokens.iter().any(|token| is_word(token, "fn"));
+    let body = match tokens.pop() {
+        Some(TokenTree::Group(body)) if is_function && body.delimiter() == Delimiter::Brace => body,
+        _ => return Err("#[threadbare::test] goes on a function with a body".to_string()),
+    };
+    if tokens.iter().any(|token| is_word(token, "async")) {
+        return Err("#[threadbare::test] does not run async functions: block on them inside".to_string());
+    }
+    let takes_something = tokens.iter().any(|token| {
+        matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis && !group.stream().is_empty())
+    });
+    let arrow = tokens.windows(2).any(|pair| is_mark(&pair[0], '-') && is_mark(&pair[1], '>'));
+    if takes_something || arrow {
+        return Err("the function of #[threadbare::test] takes nothing and returns nothing".to_string());
+    }
+    let calls: String = split(options).iter().map(|call| format!(".{call}")).collect();
+    let call = format!("::threadbare::Hunt::new(){calls}.run(|| {body});");
+    let call: TokenStream = call.parse().map_err(|error| format!("bad options: {error}"))?;
+    let mut test: TokenStream = "#[::core::prelude::v1::test]".parse().map_err(|error| format!("{error}"))?;
+    test.extend(tokens);
+    test.extend([TokenTree::Group(Group::new(Delimiter::Brace, call))]);
+    Ok(test)
+}
+
+fn is_word(token: &TokenTree, word: &str) -> bool {
+    matches!(token, TokenTree::Ident(name) if name.to_string() == word)
+}
+
+fn is_mark(token: &TokenTree, mark: char) -> bool {
+    matches!(token, TokenTree::Punct(punct) if punct.as_char() == mark)
+}
+
+/// The options, which commas part.
+fn split(options: &TokenStream) -> Vec<String> {
+    let tokens: Vec<TokenTree> = options.clone().into_iter().collect();
+    let parts = tokens.split(|token| is_mark(token, ','));
+    parts
+        .map(|part| part.iter().cloned().collect::<TokenStream>().to_string())
+        .filter(|call| !call.is_empty())
+        .collect()
+}

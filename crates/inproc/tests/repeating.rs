@@ -1,0 +1,103 @@
+//! Closures repeated inside one process, driven as `threadbare hunt` drives them.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
+
+use threadbare_explore::{Campaign, Options, Verdict, hunt};
+use threadbare_target::{Program, compile, resolve};
+use threadbare_trace::FailureKind;
+
+/// The program, with one of its closures.
+fn program(closure: &str) -> Program {
+    static PROGRAM: OnceLock<Program> = OnceLock::new();
+    let program = PROGRAM.get_or_init(|| {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/closures.rs");
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("closures");
+        let executable = compile(&source, &[], &folder).unwrap_or_else(|error| panic!("{error}"));
+        resolve(&executable, &[], &folder).unwrap_or_else(|error| panic!("{error}"))
+    });
+    Program { args: vec![closure.to_string()], ..program.clone() }
+}
+
+fn campaign(closure: &str, options: &Options) -> Campaign {
+    let stop = Arc::new(AtomicBool::new(false));
+    hunt(&program(closure), options, &|_| {}, &stop).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn options(executions: u64) -> Options {
+    Options { executions, ..Options::default() }
+}
+
+#[test]
+fn a_lost_update_is_found_in_process_and_fails_again_in_a_process_of_its_own() {
+    for seed in 1..=5 {
+        let campaign = campaign("lost update", &Options { seed, ..options(200) });
+        let found = &campaign.found[0];
+        assert_eq!(found.policy, "mixed, in process", "seed {seed}");
+        assert!(!found.run.events.is_empty(), "what is kept is the run from the snapshot, with its events");
+        assert_eq!(campaign.warnings, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn every_strategy_that_needs_nobody_outside_repeats() {
+    for (strategy, name) in [("random", "random"), ("pct", "pct"), ("pos", "pos"), ("surw", "urw")] {
+        let campaign =
+            campaign("lost update", &Options { strategy: strategy.to_string(), ..options(1000) });
+        assert_eq!(campaign.found[0].policy, format!("{name}, in process"));
+    }
+    let outside = campaign("lost update", &Options { strategy: "ars".to_string(), ..options(1000) });
+    assert!(!outside.found[0].policy.contains("in process"));
+}
+
+#[test]
+fn the_same_seed_finds_the_same() {
+    let found = |seed| {
+        let campaign = campaign("lost update", &Options { seed, ..options(200) });
+        (campaign.found[0].execution, campaign.found[0].run.switches.clone())
+    };
+    assert_eq!(found(3), found(3));
+}
+
+#[test]
+fn a_deadlock_ends_the_copy_and_is_told() {
+    let campaign = campaign("deadlock", &options(500));
+    let failure = campaign.found[0].run.outcome.failure().map(|failure| failure.kind);
+    assert_eq!(failure, Some(FailureKind::Deadlock));
+}
+
+#[test]
+fn a_right_closure_passes_thousands_of_times() {
+    let campaign = campaign("right", &options(5_000));
+    assert_eq!((campaign.verdict, campaign.executions), (Verdict::Clean, 5_000));
+    assert_eq!(campaign.warnings, Vec::<String>::new());
+    assert_eq!(campaign.threads, 4);
+}
+
+#[test]
+fn a_closure_that_changes_a_static_gets_a_process_for_each_execution() {
+    let campaign = campaign("counts its calls", &options(50));
+    assert_eq!(campaign.verdict, Verdict::Clean, "in a process of its own every call is the first");
+    assert!(campaign.warnings[0].contains("CALLS"), "{:?}", campaign.warnings);
+    assert_eq!(campaign.executions, 51, "the one that was repeated, and all the others");
+}
+
+#[test]
+fn a_closure_that_leaves_a_thread_gets_a_process_for_each_execution() {
+    let campaign = campaign("leaves a thread", &options(20));
+    assert_eq!(campaign.verdict, Verdict::Clean);
+    assert!(campaign.warnings[0].contains("leaves threads running"), "{:?}", campaign.warnings);
+}
+
+#[test]
+fn wishes_count_where_the_options_heed_them() {
+    let heeding = campaign("wishes", &Options { heeds_wishes: true, ..options(77) });
+    assert_eq!(heeding.executions, 123);
+    assert_eq!(campaign("wishes", &options(77)).executions, 77);
+}
+
+#[test]
+fn a_closure_without_threads_makes_no_step() {
+    assert_eq!(campaign("no threads", &options(10)).steps, 0);
+}

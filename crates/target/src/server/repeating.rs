@@ -1,0 +1,109 @@
+//! Many executions in one copy of the program: its closure, called again and again.
+
+use threadbare_sched::{PolicyKind, PolicySpec, Sampler};
+use threadbare_wire::{Leak, Request, flags};
+
+use super::Server;
+use crate::execution::{Execution, Script};
+use crate::server_error::RunError;
+use crate::thread_code;
+
+/// Which repetitions to make.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch {
+    /// Who decides in each of them.
+    pub sampler: Sampler,
+    /// The seed of the campaign.
+    pub seed: u64,
+    /// The number of the first one, counted from 1 in the campaign.
+    pub first: u64,
+    /// How many at most.
+    pub count: u64,
+    /// Steps after which no further one is begun.
+    pub enough_steps: u64,
+}
+
+/// What a closure that may be repeated asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wishes {
+    /// Who shall decide.
+    pub sampler: Option<Sampler>,
+    /// How many executions there shall be at most.
+    pub executions: Option<u64>,
+    /// The seed of the campaign.
+    pub seed: Option<u64>,
+}
+
+/// How a batch of repetitions went.
+#[derive(Clone, Debug)]
+pub struct Repeated {
+    /// How many ended without a failure.
+    pub passed: u64,
+    /// Their steps together.
+    pub steps: u64,
+    /// The last one, if it did not end like those. It has no events; its switches are enough to make it again.
+    pub failed: Option<Execution>,
+    /// What the closure leaves behind, so that no further one can be made in the same copy.
+    pub leak: Leak,
+    /// For a leak in memory: where.
+    pub leak_at: u64,
+    /// Memory found to be shared that was not known before.
+    pub discovered: Vec<threadbare_wire::LearnedRecord>,
+    /// The largest number of threads alive at once, main included.
+    pub peak_threads: u32,
+}
+
+impl Server {
+    /// What the closure asks for that the snapshot stands before; none if it does not stand before one.
+    pub fn closure(&self) -> Option<Wishes> {
+        let told = &self.memory.control().repetition;
+        (told.offered == 1).then(|| Wishes {
+            sampler: Sampler::from_number(told.wished_sampler),
+            executions: (told.wished_executions > 0).then_some(told.wished_executions),
+            seed: (told.has_seed == 1).then_some(told.wished_seed),
+        })
+    }
+
+    /// Tells the runtime which code it may take in one piece: in all executions of such a program alike, so that
+    /// operations have the same numbers in all of them.
+    pub(super) fn tell_whole_code(&mut self) {
+        if self.closure().is_some() {
+            let area = self.memory.layout().whole_code;
+            let ranges = thread_code::of(&self.modules);
+            let ranges = &ranges[..ranges.len().min(area.capacity as usize)];
+            // SAFETY: the area holds code ranges.
+            unsafe { self.memory.write(area, 0, ranges) };
+            self.memory.control_mut().whole_code = ranges.len() as u64;
+        }
+    }
+
+    /// Repeats the program's closure in one copy, until one repetition fails or the batch is done.
+    pub fn repeat(&mut self, batch: &Batch, flags: u32) -> Result<Repeated, RunError> {
+        let flags = self.options.flags | flags | flags::NO_EVENTS;
+        self.end_steering()?;
+        self.prepare(PolicySpec::new(PolicyKind::Random, 0), &Script::None, flags)?;
+        let asked = &mut self.memory.control_mut().repetition;
+        asked.sampler = batch.sampler as u32;
+        asked.seed = batch.seed;
+        asked.first = batch.first;
+        asked.count = batch.count;
+        asked.enough_steps = batch.enough_steps;
+        asked.begun = 0;
+        asked.passed = 0;
+        asked.passed_steps = 0;
+        asked.leak = Leak::Nothing as u32;
+        self.request(Request::Repeat)?;
+        let told = self.await_news()?;
+        let last = self.collect(flags, &told)?;
+        let made = &self.memory.control().repetition;
+        Ok(Repeated {
+            passed: made.passed,
+            steps: made.passed_steps,
+            discovered: last.discovered.clone(),
+            peak_threads: last.peak_threads,
+            failed: (made.passed < made.begun).then_some(last),
+            leak: Leak::from_number(made.leak),
+            leak_at: made.leak_at,
+        })
+    }
+}
