@@ -260,7 +260,11 @@ impl<R: Reasoning> Strategy for Solved<R> {
             }
             Phase::Done => Vec::new(),
         };
-        plans.iter_mut().for_each(|plan| plan.flags |= flags);
+        let follows = self.notes.lens.is_some();
+        for plan in &mut plans {
+            plan.flags |= flags;
+            plan.checkpoints = follows;
+        }
         plans
     }
 

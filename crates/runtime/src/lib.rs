@@ -13,6 +13,7 @@ mod annotations;
 mod atomics;
 mod calls;
 mod cancel;
+mod checkpoints;
 mod context;
 mod contexts;
 mod deadlock;

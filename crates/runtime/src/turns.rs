@@ -109,6 +109,7 @@ impl Engine {
             if fiber.fruitless >= self.policy.patience() || steps - self.turn_began >= LONG_TURN {
                 self.turn_began = steps;
                 fiber.gave_way_at = Some(self.progress);
+                self.world.checkpoints.leave_no_more();
                 self.policy.gave_way(fiber.id);
             }
             self.decide_and_go();
@@ -181,6 +182,7 @@ impl Engine {
             }
         }
         if self.policy.is_replay() {
+            crate::checkpoints::leave_one_if_due(self);
             self.policy.at(fiber.id, fiber.pending.index);
             // Whatever the replay decides, the place where it wants to stop next has changed.
             let chosen = self.policy.choose(&Choice {

@@ -74,6 +74,8 @@ pub struct World {
     pub detour: bool,
     /// What copies of the process would share.
     pub outward: crate::steered::Outward,
+    /// Where copies are left behind.
+    pub checkpoints: crate::checkpoints::Checkpoints,
     /// Where a steered copy takes its orders.
     pub order_slot: u32,
     /// Learned records already taken in.

@@ -7,6 +7,7 @@
 
 mod allocation;
 mod baseline;
+mod checkpoints;
 mod compiler;
 mod data_symbols;
 mod execution;
@@ -32,6 +33,7 @@ mod trace_hash;
 mod types;
 mod wrapper;
 
+pub use checkpoints::{Checkpoint, Spacing};
 pub use compiler::{BuildError, SourceLanguage, compile, rust_flags};
 pub use execution::{Execution, Script};
 pub use fingerprint::{fingerprint, fingerprint_of};
