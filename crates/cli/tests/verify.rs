@@ -48,6 +48,9 @@ fn a_race_that_is_told_has_happened_and_replays() {
     assert_eq!(report["graph"]["nodes"], 4, "as in the thesis: a branch, numActive, and two values of it");
     let drawing = std::fs::read_to_string(desk.path("pool.dot")).unwrap();
     assert!(drawing.starts_with("digraph") && drawing.contains("num_active"), "{drawing}");
+    verify(&desk, "subjects/total/pool/pool.c", &["--graph", "pool.svg"]);
+    let drawing = std::fs::read_to_string(desk.path("pool.svg")).unwrap();
+    assert!(drawing.starts_with("<svg") && drawing.contains(">num_active<"), "{drawing}");
 }
 
 #[test]

@@ -1,15 +1,18 @@
 //! Total replay as it was published (Figure 49 of the thesis): what can come to decide a branch, a lock or an address gives
 //! *guidelines*, and for each that no execution has kept to, a policy holds threads back until one does (Algorithms 10 and
 //! 11). No solver says whether that is possible, and nothing is claimed at the end.
+//!
+//! Where executions have shown already what each thread does when it sees what a guideline asks for, the guideline puts paths
+//! together that are known. If no two of them can race, the test case is left out (Algorithm 12).
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use threadbare_analysis::LockSets;
 use threadbare_analysis::total::graph::{DependencyGraph, Guideline, satisfies};
-use threadbare_analysis::total::{Location, UseDefine, UseDefines};
+use threadbare_analysis::total::{Combinations, Label, Location, UseDefine, UseDefines};
 use threadbare_sched::{Guideline as Policy, Instance, PolicyKind, PolicySpec, Wanted};
 use threadbare_target::Execution;
-use threadbare_trace::Event;
+use threadbare_trace::{Event, ThreadId};
 use threadbare_wire::flags;
 
 use super::{Lens, graphs};
@@ -27,7 +30,29 @@ pub(crate) struct Published {
     probed: bool,
     begun: bool,
     known: BTreeSet<Guideline>,
-    waiting: VecDeque<(Guideline, PolicySpec, u64)>,
+    waiting: VecDeque<Waiting>,
+    combinations: Combinations,
+    shown: Vec<ShownPaths>,
+    /// Test cases that were left out.
+    pub(crate) left_out: u64,
+}
+
+/// A guideline that no execution has kept to.
+struct Waiting {
+    guideline: Guideline,
+    policy: PolicySpec,
+    tries: u64,
+    /// The paths of the execution that gave it.
+    paths: PathNumbers,
+}
+
+/// A path for each thread, by its number in [`Combinations`].
+type PathNumbers = BTreeMap<ThreadId, usize>;
+
+/// What the threads of an execution saw, and the paths that they took.
+struct ShownPaths {
+    paths: PathNumbers,
+    saw: BTreeSet<UseDefine>,
 }
 
 impl Published {
@@ -39,13 +64,18 @@ impl Published {
             begun: false,
             known: BTreeSet::new(),
             waiting: VecDeque::new(),
+            combinations: Combinations::default(),
+            shown: Vec::new(),
+            left_out: 0,
         }
     }
 
     /// Adds the guidelines that an execution gives.
     fn derive(&mut self, run: &Execution) {
         let seen = UseDefines::of(&run.events);
-        self.waiting.retain(|(guideline, ..)| !satisfies(&seen, guideline));
+        self.waiting.retain(|waiting| !satisfies(&seen, &waiting.guideline));
+        let (paths, _) = self.combinations.add(&run.events);
+        self.shown.push(ShownPaths { paths: paths.clone(), saw: seen.actual.clone() });
         let graphs = graphs::of_execution(run, &seen, &self.lens);
         let found: BTreeSet<Guideline> = graphs.iter().flat_map(DependencyGraph::guidelines).collect();
         for guideline in found {
@@ -56,8 +86,34 @@ impl Published {
             let missing = guideline.iter().filter(|it| !seen.actual.contains(it)).take(Policy::MOST);
             let wanted: Option<Vec<_>> = missing.map(|it| wanted(it, &run.events)).collect();
             let policy = wanted.and_then(|wanted| PolicySpec::guideline(&wanted, self.seed));
-            self.waiting.extend(policy.map(|policy| (guideline, policy, 0)));
+            let paths = paths.clone();
+            self.waiting.extend(policy.map(|policy| Waiting { guideline, policy, tries: 0, paths }));
         }
+    }
+
+    /// The next guideline that is worth a test case.
+    fn next(&mut self) -> Option<Waiting> {
+        loop {
+            let waiting = self.waiting.pop_front()?;
+            if !self.has_no_race(&waiting) {
+                return Some(waiting);
+            }
+            self.left_out += 1;
+        }
+    }
+
+    /// Whether a guideline only puts paths together that are known, and none of them can race.
+    fn has_no_race(&self, waiting: &Waiting) -> bool {
+        let mut paths = waiting.paths.clone();
+        let threads: BTreeSet<ThreadId> = waiting.guideline.iter().map(|it| it.used.at.thread).collect();
+        for thread in threads {
+            let wanted = || waiting.guideline.iter().filter(|it| it.used.at.thread == thread);
+            let shows = |shown: &&ShownPaths| wanted().all(|it| shown.saw.contains(it));
+            let taken = self.shown.iter().find(shows).and_then(|shown| shown.paths.get(&thread));
+            let Some(path) = taken else { return false };
+            paths.insert(thread, *path);
+        }
+        self.combinations.label(&paths) == Some(Label::NoRace)
     }
 }
 
@@ -100,11 +156,11 @@ impl Strategy for Published {
             self.begun = true;
             Plan { trace: true, ..Plan::new(PolicyKind::Random, self.seed, "total-paper") }
         } else {
-            let Some((guideline, policy, tries)) = self.waiting.pop_front() else { return Vec::new() };
-            if tries + 1 < TRIES {
-                self.waiting.push_back((guideline, policy, tries + 1));
+            let Some(waiting) = self.next() else { return Vec::new() };
+            let policy = PolicySpec { seed: self.seed.wrapping_add(first), ..waiting.policy };
+            if waiting.tries + 1 < TRIES {
+                self.waiting.push_back(Waiting { tries: waiting.tries + 1, ..waiting });
             }
-            let policy = PolicySpec { seed: self.seed.wrapping_add(first), ..policy };
             Plan { trace: true, policy, ..Plan::new(PolicyKind::Guideline, self.seed, "total-paper") }
         };
         plan.flags |= flags::STANDS;
