@@ -17,9 +17,10 @@ WHAT IS TRIED OUT
   same time are brought together, and every way in which nobody can go on is tried.
 
   `exhausted` says that for this input there is no other group, no other race, no deadlock and no
-  failing assertion, as long as memory is sequentially consistent and condition waits end by a
-  signal only (--spurious lets them end otherwise). It is not said if anything was left out; the
-  warnings say what, and `threadbare check` or `hunt` may still find something there.
+  failing assertion, as long as memory is sequentially consistent, condition waits end by a
+  signal only (--spurious lets them end otherwise), and `malloc` does not hand out an address again
+  that somebody still compares with. It is not said if anything was left out; the warnings say what,
+  and `threadbare check` or `hunt` may still find something there.
 
 EXIT STATUS
   0  nothing was found

@@ -7,22 +7,22 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use threadbare_sched::PolicyKind;
+use threadbare_sched::{Guidance, PolicyKind, Turn};
 use threadbare_target::{Checkpoint, Execution, RunError, Script, Server, Spacing};
 use threadbare_trace::Outcome;
 use threadbare_wire::SwitchRecord;
 
 use crate::strategy::Plan;
 
-/// The steps from one checkpoint to the next, unless told otherwise: below that, leaving copies takes longer than making
-/// the steps again (see `threadbare-bench total`).
+/// The steps from one checkpoint to the next, at least, unless told otherwise: to make a copy takes about as
+/// long as to make so many steps (see `threadbare-bench total`).
 pub const CHECKPOINT_GAP: u64 = 2_000;
 
 /// How many copies are kept.
 const MOST_KEPT: usize = 16;
 
 /// How many copies one execution leaves behind.
-const MOST_LEFT: usize = 4;
+const MOST_LEFT: usize = 8;
 
 /// What going on from checkpoints came to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -67,7 +67,7 @@ impl Checkpoints {
         let run = match (self.gap.filter(|gap| *gap < self.longest), turns(plan)) {
             (Some(gap), Some(turns)) => {
                 self.kept.retain(|kept| server.keeps(&kept.checkpoint));
-                self.run_from_any(server, plan, flags, gap, turns)?
+                self.run_from_any(server, plan, flags, gap, &turns)?
             }
             _ => None,
         };
@@ -89,8 +89,10 @@ impl Checkpoints {
         plan: &Plan,
         flags: u32,
         gap: u64,
-        turns: &[SwitchRecord],
+        turns: &[Turn],
     ) -> Result<Option<Execution>, RunError> {
+        // Over all of a long execution, and not only over its beginning.
+        let gap = gap.max(self.longest / (MOST_LEFT as u64 + 1));
         let spacing = Spacing { gap, most: MOST_LEFT };
         let seed = plan.policy.seed;
         let fits = |kept: &&Kept| {
@@ -99,7 +101,7 @@ impl Checkpoints {
         let nearest = self.kept.iter().filter(fits).map(|kept| kept.checkpoint.steps()).max();
         let place = self.kept.iter().position(|kept| fits(&kept) && Some(kept.checkpoint.steps()) == nearest);
         if let Some(used) = place.and_then(|place| self.kept.remove(place)) {
-            let rest = Script::Replay(turns[used.checkpoint.switches().len()..].to_vec());
+            let rest = without_first(&plan.script, used.checkpoint.switches().len());
             let ran = server.run_from(Some(&used.checkpoint), plan.policy, &rest, flags, spacing)?;
             if let Some((run, left)) = ran {
                 self.spared.executions += 1;
@@ -139,23 +141,37 @@ impl Checkpoints {
     }
 }
 
-/// The switches of a plan that follows some and may go on from checkpoints.
-fn turns(plan: &Plan) -> Option<&[SwitchRecord]> {
-    let follows =
-        [PolicyKind::Follow, PolicyKind::Replay].map(|kind| kind as u32).contains(&plan.policy.kind);
-    match &plan.script {
-        Script::Replay(turns) if plan.checkpoints && follows => Some(turns),
+/// The switches of a plan that follows some, or is led by some, and may go on from checkpoints.
+fn turns(plan: &Plan) -> Option<Vec<Turn>> {
+    let turn = |it: &SwitchRecord| Turn { from: it.from, op: it.op, to: it.to };
+    match (&plan.script, PolicyKind::from_number(plan.policy.kind)) {
+        _ if !plan.checkpoints => None,
+        (Script::Replay(turns), Some(PolicyKind::Follow | PolicyKind::Replay)) => {
+            Some(turns.iter().map(turn).collect())
+        }
+        (Script::Guidance(guidance), _) => Some(guidance.lead.clone()),
         _ => None,
+    }
+}
+
+/// What is left of a script after so many switches.
+fn without_first(script: &Script, made: usize) -> Script {
+    match script {
+        Script::Replay(turns) => Script::Replay(turns[made..].to_vec()),
+        Script::Guidance(guidance) => {
+            let lead = guidance.lead[made..].to_vec();
+            Script::Guidance(Arc::new(Guidance { lead, ..Guidance::clone(guidance) }))
+        }
+        other => other.clone(),
     }
 }
 
 /// Whether who follows these switches comes by a checkpoint, and has at least one to make after it: whoever has none left
 /// may give way earlier.
-fn lies_on_the_way(checkpoint: &Checkpoint, turns: &[SwitchRecord]) -> bool {
+fn lies_on_the_way(checkpoint: &Checkpoint, turns: &[Turn]) -> bool {
     let made = checkpoint.switches();
-    let is_same = |(made, turn): (&SwitchRecord, &SwitchRecord)| {
-        (made.from, made.op, made.to) == (turn.from, turn.op, turn.to)
-    };
+    let is_same =
+        |(made, turn): (&SwitchRecord, &Turn)| (made.from, made.op, made.to) == (turn.from, turn.op, turn.to);
     let (thread, op) = checkpoint.stands_at();
     let next = turns.get(made.len());
     made.iter().zip(turns).all(is_same) && next.is_some_and(|next| next.from == thread && next.op >= op)

@@ -76,6 +76,10 @@ fn leave_one(engine: &mut Engine) {
         steered::obey(engine);
         take_up(engine);
         engine.policy = threads::build_policy(&engine.shared);
+        // It counts steps, some policies from the beginning.
+        for event in engine.shared.events() {
+            engine.policy.caught_up(event.thread, event.pc);
+        }
         return;
     }
     if copy < 0 {

@@ -9,6 +9,7 @@
 //! can come back into the runtime while it is at work.
 
 mod access;
+mod allocators;
 mod annotations;
 mod atomics;
 mod calls;
@@ -33,6 +34,7 @@ mod process;
 mod program;
 mod quiet;
 mod record;
+mod regions;
 mod server;
 mod shadow;
 mod signals;

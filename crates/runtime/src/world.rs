@@ -30,6 +30,8 @@ pub struct World {
     pub stacks: std::ops::Range<usize>,
     /// The heap.
     pub heap: Heap,
+    /// Where blocks of the heap come from, in executions that are reasoned about as a whole.
+    pub regions: crate::regions::Regions,
     /// Call contexts.
     pub contexts: crate::contexts::Contexts,
     /// What is measured of calls.

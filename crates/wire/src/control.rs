@@ -190,7 +190,8 @@ pub mod flags {
     /// The copy stops before its first step and takes orders. Told to split, it lets a copy of itself run the plan,
     /// which may leave copies behind on its way, to be told the same.
     pub const CHECKPOINTS: u32 = 1024;
-    /// Write the touch area, and say in every event where its thread stands.
+    /// Write the touch area, say in every event where its thread stands, and let the address of a heap block depend on
+    /// nothing but what its thread has allocated.
     pub const STANDS: u32 = 512;
     /// Make scheduling points at private accesses too, densely at first: memory that is shared,
     /// but not known to be, shows itself sooner.

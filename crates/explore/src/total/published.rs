@@ -6,14 +6,15 @@
 //! together that are known. If no two of them can race, the test case is left out (Algorithm 12).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use threadbare_analysis::LockSets;
 use threadbare_analysis::total::graph::{DependencyGraph, Guideline, satisfies};
 use threadbare_analysis::total::{Combinations, Label, Location, UseDefine, UseDefines};
-use threadbare_sched::{Guideline as Policy, Instance, PolicyKind, PolicySpec, Wanted};
-use threadbare_target::Execution;
+use threadbare_sched::{Guidance, Instance, PolicyKind, Turn, Wanted};
+use threadbare_target::{Execution, Script};
 use threadbare_trace::{Event, ThreadId};
-use threadbare_wire::flags;
+use threadbare_wire::{SwitchRecord, flags};
 
 use super::{Lens, graphs};
 use crate::error::ExploreError;
@@ -40,7 +41,9 @@ pub(crate) struct Published {
 /// A guideline that no execution has kept to.
 struct Waiting {
     guideline: Guideline,
-    policy: PolicySpec,
+    wanted: Vec<Wanted>,
+    /// What led to the place where executions part, in the execution that gave it.
+    lead: Vec<Turn>,
     tries: u64,
     /// The paths of the execution that gave it.
     paths: PathNumbers,
@@ -83,12 +86,17 @@ impl Published {
                 continue;
             }
             // What this execution has shown by itself is left to come by itself.
-            let missing = guideline.iter().filter(|it| !seen.actual.contains(it)).take(Policy::MOST);
-            let wanted: Option<Vec<_>> = missing.map(|it| wanted(it, &run.events)).collect();
-            let policy = wanted.and_then(|wanted| PolicySpec::guideline(&wanted, self.seed));
-            let paths = paths.clone();
-            self.waiting.extend(policy.map(|policy| Waiting { guideline, policy, tries: 0, paths }));
+            let missing = guideline.iter().filter(|it| !seen.actual.contains(it));
+            let wanted: Option<Vec<Wanted>> = missing.map(|it| wanted(it, &run.events)).collect();
+            let Some(wanted) = wanted else { continue };
+            let (lead, paths) = (lead(&wanted, run), paths.clone());
+            self.waiting.push_back(Waiting { guideline, wanted, lead, tries: 0, paths });
         }
+    }
+
+    fn guided(&self, guidance: Guidance) -> Plan {
+        let plan = Plan::new(PolicyKind::Guideline, self.seed, "total-paper");
+        Plan { trace: true, checkpoints: true, script: Script::Guidance(Arc::new(guidance)), ..plan }
     }
 
     /// The next guideline that is worth a test case.
@@ -115,6 +123,32 @@ impl Published {
         }
         self.combinations.label(&paths) == Some(Label::NoRace)
     }
+}
+
+/// The switches of an execution up to the first step that is held back for the sake of these use-defines: the checkpoint from
+/// which a test case begins (§7.6.4).
+fn lead(wanted: &[Wanted], run: &Execution) -> Vec<Turn> {
+    let instances = || wanted.iter().flat_map(|(used, defined)| std::iter::once(used).chain(defined));
+    let stops = |event: &Event| {
+        instances().any(|it| it.thread == event.thread && (it.site == event.pc || it.gate == event.pc))
+    };
+    let mut switches = run.switches.iter().peekable();
+    let mut running = ThreadId::MAIN;
+    let mut lead = Vec::new();
+    for event in run.events.iter().filter(|event| event.kind().is_some_and(|kind| !kind.only_names())) {
+        let comes_first = |running: ThreadId, switch: &SwitchRecord| {
+            running != event.thread || (switch.from == running && switch.op <= event.op)
+        };
+        while let Some(switch) = switches.next_if(|switch| comes_first(running, switch)) {
+            running = switch.to;
+            lead.push(Turn { from: switch.from, op: switch.op, to: switch.to });
+        }
+        if stops(event) {
+            lead.push(Turn { from: running, op: event.op, to: running });
+            return lead;
+        }
+    }
+    Vec::new()
 }
 
 /// A use-define for the policy: the first steps of an execution at its places.
@@ -154,14 +188,17 @@ impl Strategy for Published {
             Plan::probe(self.seed, "total-paper (probe)")
         } else if !self.begun {
             self.begun = true;
-            Plan { trace: true, ..Plan::new(PolicyKind::Random, self.seed, "total-paper") }
+            self.guided(Guidance { seed: self.seed, ..Guidance::default() })
         } else {
             let Some(waiting) = self.next() else { return Vec::new() };
-            let policy = PolicySpec { seed: self.seed.wrapping_add(first), ..waiting.policy };
+            // The first time from where executions part, and then from the beginning, by other ways.
+            let lead = if waiting.tries == 0 { waiting.lead.clone() } else { Vec::new() };
+            let seed = self.seed.wrapping_add(first);
+            let plan = self.guided(Guidance { seed, wanted: waiting.wanted.clone(), lead });
             if waiting.tries + 1 < TRIES {
                 self.waiting.push_back(Waiting { tries: waiting.tries + 1, ..waiting });
             }
-            Plan { trace: true, policy, ..Plan::new(PolicyKind::Guideline, self.seed, "total-paper") }
+            plan
         };
         plan.flags |= flags::STANDS;
         vec![plan]
