@@ -8,6 +8,7 @@ use std::time::Duration;
 use threadbare_analysis::total::Checks;
 use threadbare_sched::Rng;
 use threadbare_target::{Program, resolve};
+use threadbare_trace::FailureKind;
 use threadbare_wire::flags;
 
 use crate::campaign::Options;
@@ -187,7 +188,9 @@ fn everything(program: &Program) -> Option<BTreeSet<String>> {
 fn failures(check: &Check) -> impl Iterator<Item = String> + '_ {
     check.failures.iter().filter_map(|met| met.run.outcome.failure()).map(|failure| {
         let place = failure.stack.first().copied().unwrap_or(0);
-        format!("{:?} {:x}", failure.kind, if failure.waiting().is_empty() { place } else { 0 })
+        // A bad access shows where it is announced or where it is made, whichever comes first.
+        let is_placed = failure.waiting().is_empty() && failure.kind != FailureKind::Segfault;
+        format!("{:?} {:x}", failure.kind, if is_placed { place } else { 0 })
     })
 }
 
