@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use threadbare_sched::{Guidance, PolicyKind, Turn};
-use threadbare_target::{Checkpoint, Execution, RunError, Script, Server, Spacing};
+use threadbare_target::{Checkpoint, Execution, Ran, RunError, Script, Server, Spacing};
 use threadbare_trace::Outcome;
 use threadbare_wire::SwitchRecord;
 
@@ -103,7 +103,7 @@ impl Checkpoints {
         if let Some(used) = place.and_then(|place| self.kept.remove(place)) {
             let rest = without_first(&plan.script, used.checkpoint.switches().len());
             let ran = server.run_from(Some(&used.checkpoint), plan.policy, &rest, flags, spacing)?;
-            if let Some((run, left)) = ran {
+            if let Some(Ran { run, left }) = ran {
                 self.spared.executions += 1;
                 self.spared.steps += used.checkpoint.steps();
                 self.kept.push_back(used);
@@ -112,7 +112,7 @@ impl Checkpoints {
             server.forget(vec![used.checkpoint]);
         }
         let ran = server.run_from(None, plan.policy, &plan.script, flags, spacing)?;
-        Ok(ran.map(|(run, left)| self.keep(server, run, left, seed, flags)))
+        Ok(ran.map(|Ran { run, left }| self.keep(server, run, left, seed, flags)))
     }
 
     /// Keeps what an execution left behind, as far as others can go on from it.

@@ -31,6 +31,14 @@ pub struct Checkpoint {
     pub run: Arc<Execution>,
 }
 
+/// What came of a run that may leave copies behind.
+pub struct Ran {
+    /// The execution, whole.
+    pub run: Arc<Execution>,
+    /// The copies that it left behind.
+    pub left: Vec<Checkpoint>,
+}
+
 impl Checkpoint {
     /// The visible steps that need not be made again.
     pub fn steps(&self) -> u64 {
@@ -68,7 +76,7 @@ impl Server {
         script: &Script,
         flags: u32,
         spacing: Spacing,
-    ) -> Result<Option<(Arc<Execution>, Vec<Checkpoint>)>, RunError> {
+    ) -> Result<Option<Ran>, RunError> {
         let flags = self.options.flags | flags | flags::CHECKPOINTS;
         if self.copies.refuses || (from.is_none() && !self.stand_at_the_beginning(policy, flags)?) {
             return Ok(None);
@@ -102,7 +110,7 @@ impl Server {
         }
         let (kept, broken) = left.into_iter().partition(Checkpoint::is_whole);
         self.forget(broken);
-        Ok(Some((run, kept)))
+        Ok(Some(Ran { run, left: kept }))
     }
 
     /// Whether executions can still go on from a checkpoint.

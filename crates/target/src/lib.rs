@@ -33,7 +33,7 @@ mod trace_hash;
 mod types;
 mod wrapper;
 
-pub use checkpoints::{Checkpoint, Spacing};
+pub use checkpoints::{Checkpoint, Ran, Spacing};
 pub use compiler::{BuildError, SourceLanguage, compile, rust_flags};
 pub use execution::{Execution, Script};
 pub use fingerprint::{fingerprint, fingerprint_of};
