@@ -21,6 +21,9 @@ pub struct TotalArgs {
     /// Test cases of the baselines after which they are left at "more than"
     #[arg(long, default_value_t = 100_000)]
     most: u64,
+    /// Steps from one checkpoint to the next
+    #[arg(long, default_value_t = 16)]
+    gap: u64,
     /// Seconds after which they are
     #[arg(long, default_value_t = 300)]
     seconds: u64,
@@ -87,6 +90,8 @@ struct Row {
     /// The orders of every two threads of one execution, counted without making them.
     orders: u128,
     reach: Baseline,
+    /// The same with many checkpoints, and with none.
+    checkpoints: [Verification; 2],
 }
 
 /// Prints the tables and whether our demands are met.
@@ -130,14 +135,15 @@ pub fn print(args: &TotalArgs) -> Result<()> {
     }
     println!("\nTables 14 to 17: what total found\n");
     for row in &rows {
-        let Verification { groups, checks, check, .. } = &row.total;
+        let Verification { groups, checked, check, .. } = &row.total;
         println!(
-            "{:<10} {groups} race-equivalent groups, {} races, {} failures; pairs of access-manners checked: {}, known before: {}; {:.1} s",
+            "{:<10} {groups} race-equivalent groups, {} races, {} failures; pairs of access-manners checked: {}, known before: {}, executions cleared: {}; {:.1} s",
             row.name,
             check.findings.len(),
             check.failures.len(),
-            checks.0,
-            checks.1,
+            checked.pairs,
+            checked.known,
+            checked.cleared,
             check.elapsed.as_secs_f64()
         );
     }
@@ -157,8 +163,32 @@ pub fn print(args: &TotalArgs) -> Result<()> {
             row.total.graphs.bytes()
         );
     }
+    restarts(&rows, args.gap);
     demands(&rows);
     Ok(())
+}
+
+/// What checkpoints save (§7.6.4).
+fn restarts(rows: &[Row], gap: u64) {
+    println!("\nCheckpoints every {gap} steps: steps that had to be made\n");
+    println!(
+        "{:<10} {:>12} {:>12} {:>12} {:>10} {:>10} {:>10} {:>10}",
+        "program", "executions", "without", "with", "restarts", "copies", "s without", "s with"
+    );
+    for row in rows {
+        let [with, without] = &row.checkpoints;
+        println!(
+            "{:<10} {:>12} {:>12} {:>12} {:>10} {:>10} {:>10.3} {:>10.3}",
+            row.name,
+            with.check.executions,
+            without.check.steps,
+            with.check.steps - with.spared.steps,
+            with.spared.executions,
+            with.spared.copies,
+            without.check.elapsed.as_secs_f64(),
+            with.check.elapsed.as_secs_f64()
+        );
+    }
 }
 
 fn row(name: &'static str, folder: &Path, args: &TotalArgs) -> Result<Row> {
@@ -171,10 +201,14 @@ fn row(name: &'static str, folder: &Path, args: &TotalArgs) -> Result<Row> {
         ..Options::default()
     };
     let total = verify(&program, &options, &|_| {}, &Arc::default())?;
+    let with_gap = |checkpoint_gap| {
+        verify(&program, &Options { checkpoint_gap, ..options.clone() }, &|_| {}, &Arc::default())
+    };
+    let checkpoints = [with_gap(Some(args.gap))?, with_gap(None)?];
     let tpair = Baseline::of(&program, "tpair", args)?;
     let reach = Baseline::of(&program, "reach", args)?;
     let orders = total.graphs.run.as_ref().map_or(0, |run| pair_orders(&run.events));
-    Ok(Row { name, paper: subject.paper, total, tpair, orders, reach })
+    Ok(Row { name, paper: subject.paper, total, tpair, orders, reach, checkpoints })
 }
 
 /// What must come out.

@@ -214,6 +214,10 @@ pub struct HuntArgs {
     #[arg(long, help_heading = "Strategy options")]
     pub no_snapshots: bool,
 
+    /// total, verify: run every schedule from its beginning instead of going on from checkpoints (same result)
+    #[arg(long, help_heading = "Strategy options")]
+    pub no_checkpoints: bool,
+
     /// dfs: at most this many switches away from a thread that could go on (default: no bound)
     #[arg(long, value_name = "N", help_heading = "Strategy options")]
     #[arg(value_parser = preemptions, allow_negative_numbers = true)]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use threadbare_analysis::coverage::CRITERIA;
-use threadbare_explore::{Campaign, ExploreError, Options, STRATEGIES, Verdict, hunt};
+use threadbare_explore::{CHECKPOINT_GAP, Campaign, ExploreError, Options, STRATEGIES, Verdict, hunt};
 use threadbare_report::{CampaignRecord, JsonReport, failure_phrase};
 use threadbare_target::{Program, SourceLanguage, compilers, fingerprint, resolve};
 use threadbare_trace::Schedule;
@@ -129,6 +129,7 @@ pub fn options(args: &HuntArgs, executions: u64) -> Result<Options, CliError> {
         delay_probability: args.probability,
         ars_width: args.ars_width as usize,
         snapshots: !args.no_snapshots,
+        checkpoint_gap: (!args.no_checkpoints).then_some(CHECKPOINT_GAP),
         preemption_bound: args.preemption_bound,
         spurious: args.spurious,
         os_threads: args.threads == Threads::Os,

@@ -1,9 +1,10 @@
 //! `threadbare verify`.
 
-use threadbare_explore::{Graphs, GroupsPoint, Verification, verify};
+use threadbare_analysis::total::graph::Drawing;
+use threadbare_explore::{Checked, Graphs, GroupsPoint, Verification, verify};
 use threadbare_report::{
-    CampaignRecord, Coverage, CoverageStep, GraphReport, GroupsReport, JsonReport, Names as _, SarifResult,
-    TotalReport, Verdict,
+    CampaignRecord, CheckpointsReport, Coverage, CoverageStep, GraphReport, GroupsReport, JsonReport, Names as _,
+    SarifResult, TotalReport, Verdict, graphs_svg,
 };
 use threadbare_target::{Program, Symbols};
 
@@ -53,7 +54,10 @@ pub fn run(args: &VerifyArgs) -> Result<u8, CliError> {
         output::print(&words(args, &result, &findings, &failures))?;
     }
     if let Some(path) = &args.graph {
-        output::write_whole(path, drawn(&result.graphs, stage.symbols()).as_bytes())?;
+        let drawings = drawings(&result.graphs, stage.symbols());
+        let picture = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg"));
+        let text = if picture { graphs_svg(&drawings) } else { drawings.iter().map(Drawing::dot).collect() };
+        output::write_whole(path, text.as_bytes())?;
     }
     let report = json(args, &program, &result, &findings, &failures);
     output::write_json(&hunt.output, &report)?;
@@ -68,13 +72,13 @@ pub fn run(args: &VerifyArgs) -> Result<u8, CliError> {
     Ok(if findings.is_empty() && failures.is_empty() { crate::NOTHING } else { crate::FOUND })
 }
 
-/// The graphs, one after the other.
-fn drawn(graphs: &Graphs, symbols: &Symbols) -> String {
-    let Some(run) = &graphs.run else { return String::new() };
+/// The graphs, with the names that people know.
+fn drawings(graphs: &Graphs, symbols: &Symbols) -> Vec<Drawing> {
+    let Some(run) = &graphs.run else { return Vec::new() };
     let names = ExecutionNames::new(symbols, run);
     let object = |address: u64| names.object(address).unwrap_or_else(|| format!("{address:#x}"));
     let site = |pc: u64| names.place(pc, 0).map_or_else(|| format!("{pc:#x}"), |place| place.to_string());
-    graphs.graphs.iter().map(|graph| graph.dot(&object, &site)).collect()
+    graphs.graphs.iter().map(|graph| graph.drawing(&object, &site)).collect()
 }
 
 /// What a person reads.
@@ -83,13 +87,13 @@ fn words(args: &VerifyArgs, result: &Verification, findings: &Findings, failures
     let cases = counted(result.test_cases as usize, "test case");
     let groups = counted(result.groups as usize, "race-equivalent group");
     text.push_str(&match (result.exhausted, result.left) {
-        (true, _) => format!("{cases} for {groups}; there is no other: exhausted.\n"),
+        (true, _) => format!("{cases}, and no thread can go any other way: exhausted.\n"),
         (false, 0) => {
-            format!("{cases} for {groups}; nothing is left to try, but what the warnings name was left out.\n")
+            format!("{cases}; nothing is left to try, but what the warnings name was left out.\n")
         }
         (false, left) => {
             let left = counted(left as usize, "question");
-            format!("{cases} for {groups}; {left} left: not exhausted (--executions and --time say when to stop).\n")
+            format!("{cases}; {left} left: not exhausted (--executions and --time say when to stop).\n")
         }
     });
     if result.sampled > 0 {
@@ -98,11 +102,23 @@ fn words(args: &VerifyArgs, result: &Verification, findings: &Findings, failures
             counted(result.sampled as usize, "execution")
         ));
     }
-    let (made, saved) = result.checks;
+    let Checked { pairs, known, cleared } = result.checked;
     text.push_str(&format!(
-        "{} of critical sections or accesses can come at the same time (seen again: {saved}); dependency graphs: {} nodes, {}.\n",
-        counted(made as usize, "pair"),
-        result.graphs.nodes(),
+        "All executions together were of {groups}; {} of critical sections or accesses had to be checked for races \
+         ({known} times the answer was known, and {} needed no further look).\n",
+        counted(pairs as usize, "pair"),
+        counted(cleared as usize, "execution"),
+    ));
+    if result.spared.executions > 0 {
+        text.push_str(&format!(
+            "{} went on from checkpoints, which saved {}.\n",
+            counted(result.spared.executions as usize, "execution"),
+            counted(result.spared.steps as usize, "step")
+        ));
+    }
+    text.push_str(&format!(
+        "Dependency graphs: {}, {}.\n",
+        counted(result.graphs.nodes(), "node"),
         counted(result.graphs.guidelines(), "guideline")
     ));
     text
@@ -143,6 +159,11 @@ fn json(
         },
         total: Some(TotalReport {
             test_cases: result.test_cases,
+            checkpoints: CheckpointsReport {
+                executions: result.spared.executions,
+                steps: result.spared.steps,
+                copies: result.spared.copies,
+            },
             groups: GroupsReport { tested: result.groups, left: result.left },
             graph: GraphReport {
                 nodes: result.graphs.nodes() as u64,

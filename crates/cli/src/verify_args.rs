@@ -12,13 +12,15 @@ WHAT IS TRIED OUT
   Two interleavings are race-equivalent if every thread makes the same accesses under the same
   locks in both. What threads see decides that only where it goes into a branch, an address, a lock
   or a call; `verify` reads from the machine code where that is so, and solves for every other
-  value that can be seen there. One execution of each group is made, every two accesses that can
-  come at the same time are brought together, and every way in which nobody can go on is tried.
+  value that can be seen there. Every way that a thread can go is executed; ways of several threads
+  that were only seen apart are put together by reasoning. Every two accesses that can come at the
+  same time are brought together, and every way in which nobody can go on is tried.
 
   `exhausted` says that for this input there is no other group, no other race, no deadlock and no
-  failing assertion, as long as memory is sequentially consistent and condition waits end by a
-  signal only (--spurious lets them end otherwise). It is not said if anything was left out; the
-  warnings say what, and `threadbare check` or `hunt` may still find something there.
+  failing assertion, as long as memory is sequentially consistent, condition waits end by a
+  signal only (--spurious lets them end otherwise), and `malloc` does not hand out an address again
+  that somebody still compares with. It is not said if anything was left out; the warnings say what,
+  and `threadbare check` or `hunt` may still find something there.
 
 EXIT STATUS
   0  nothing was found
@@ -28,7 +30,7 @@ EXIT STATUS
 EXAMPLES
   threadbare verify examples/lost_update.c
   threadbare verify ./server --time 600 --json result.json -- --port 0
-  threadbare verify pool.c --graph pool.dot && dot -Tsvg -O pool.dot";
+  threadbare verify pool.c --graph pool.svg";
 
 /// Options of `verify`: those of `check`, and where to draw.
 #[derive(Args, Debug)]
@@ -37,7 +39,8 @@ pub struct VerifyArgs {
     #[command(flatten)]
     pub check: CheckArgs,
 
-    /// Write what decides how threads go (the concurrent dependency graphs) in the DOT language
+    /// Draw what decides how threads go (the concurrent dependency graphs): a picture if the name ends in
+    /// .svg, else text in the DOT language
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub graph: Option<PathBuf>,
 }

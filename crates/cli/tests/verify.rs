@@ -48,6 +48,9 @@ fn a_race_that_is_told_has_happened_and_replays() {
     assert_eq!(report["graph"]["nodes"], 4, "as in the thesis: a branch, numActive, and two values of it");
     let drawing = std::fs::read_to_string(desk.path("pool.dot")).unwrap();
     assert!(drawing.starts_with("digraph") && drawing.contains("num_active"), "{drawing}");
+    verify(&desk, "subjects/total/pool/pool.c", &["--graph", "pool.svg"]);
+    let drawing = std::fs::read_to_string(desk.path("pool.svg")).unwrap();
+    assert!(drawing.starts_with("<svg") && drawing.contains(">num_active<"), "{drawing}");
 }
 
 #[test]
@@ -131,6 +134,34 @@ fn what_brings_the_program_down_without_a_branch_is_found() {
         desk.file(name, two(main, thread));
         let answer = desk.run(&["verify", name, "--json", "-", "--quiet"]);
         assert_eq!(answer.code, Some(1), "{name}: {}", answer.stdout);
+        let kind = if name == "divide.c" { "signal" } else { "assertion" };
+        assert_eq!(answer.json()["failure"]["kind"], kind, "{name}");
+    }
+}
+
+/// What real programs do: heap blocks that are handed over, locks that are destroyed in the end, routines that run once.
+#[test]
+fn programs_with_heap_blocks_and_routines_that_run_once_are_claimed() {
+    let desk = Desk::new();
+    let fill =
+        "LOCK; if (!list) { list = malloc(sizeof *list); *list = 1; } UNLOCK; pthread_once(&once, setup);";
+    let empty = "LOCK; int *mine = list; list = 0; UNLOCK; free(mine); pthread_once(&once, setup);";
+    let late = "LOCK; int *mine = list; UNLOCK; LOCK; if (list == mine) list = 0; UNLOCK; free(mine);";
+    for (name, main, thread, found) in [
+        ("handed_over.c", fill, empty, false),
+        ("both_take.c", empty, empty, false),
+        ("freed_twice.c", late, late, true),
+    ] {
+        let text = two(&format!("list = malloc(sizeof *list); {main}"), thread).replace(
+            "static void *other",
+            "#include <stdlib.h>\nstatic int *list;\nstatic pthread_once_t once = PTHREAD_ONCE_INIT;\n\
+             static void setup(void) { total = 1; }\nstatic void *other",
+        );
+        let text = text.replace("return 0; }\n", "pthread_mutex_destroy(&m); return 0; }\n");
+        desk.file(name, text.replacen("pthread_mutex_destroy(&m); return 0; }", "return 0; }", 1));
+        let report = desk.run(&["verify", name, "--json", "-", "--quiet"]).json();
+        assert_eq!(report["failure"].is_object(), found, "{name}: {report}");
+        assert!(found || report["exhausted"] == true, "{name}: {}", report["warnings"]);
     }
 }
 

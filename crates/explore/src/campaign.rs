@@ -13,6 +13,7 @@ use threadbare_target::{Execution, Program, ServerOptions};
 use threadbare_trace::FailureKind;
 use threadbare_wire::{LearnedRecord, flags};
 
+use crate::checkpoints::CHECKPOINT_GAP;
 use crate::coverage::Measuring;
 use crate::crew::{Batch, Crew, Limits, Ran, Standing, Tally};
 use crate::error::ExploreError;
@@ -55,6 +56,9 @@ pub struct Options {
     pub ars_width: usize,
     /// Go on from snapshots in the middle of executions, where a strategy can.
     pub snapshots: bool,
+    /// The steps from one checkpoint to the next, where executions may go on from those of others; none for always from the
+    /// beginning.
+    pub checkpoint_gap: Option<u64>,
     /// The most preemptions of an interleaving that `dfs` runs.
     pub preemption_bound: Option<u32>,
     /// Condition waits may wake without a signal.
@@ -94,6 +98,7 @@ impl Default for Options {
             delay_probability: 0.1,
             ars_width: 5,
             snapshots: true,
+            checkpoint_gap: Some(CHECKPOINT_GAP),
             preemption_bound: None,
             spurious: false,
             os_threads: false,
@@ -178,8 +183,8 @@ pub fn hunt_measured(
         stall: options.stall,
         stop: stop.clone(),
     };
-    let mut campaign =
-        run_measured(&Servers { program, options: server }, options, measuring, progress, stop)?;
+    let servers = Servers { program, options: server, checkpoint_gap: options.checkpoint_gap };
+    let mut campaign = run_measured(&servers, options, measuring, progress, stop)?;
     if let Some(given_up) = given_up {
         given_up.add_to(&mut campaign);
     }

@@ -185,7 +185,8 @@ pub fn compare(
         stall: options.stall,
         stop: stop.clone(),
     };
-    run_all(&Servers { program, options: server }, strategies, runs, options, progress, stop)
+    let servers = Servers { program, options: server, checkpoint_gap: options.checkpoint_gap };
+    run_all(&servers, strategies, runs, options, progress, stop)
 }
 
 /// What the workers have to show so far.

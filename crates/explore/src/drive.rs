@@ -12,6 +12,7 @@ use threadbare_trace::Outcome;
 
 use crate::campaign::{Options, Progress};
 use crate::check::{Check, Met};
+use crate::checkpoints::{Checkpoints, Spared};
 use crate::coverage::Measuring;
 use crate::error::ExploreError;
 use crate::happening::happens;
@@ -28,6 +29,7 @@ const COSTLY: u64 = 3;
 /// A server, with the account of what it ran.
 pub(crate) struct Drive<'a> {
     server: Server,
+    checkpoints: Checkpoints,
     pub(crate) options: &'a Options,
     stop: &'a AtomicBool,
     pub(crate) begin: Instant,
@@ -53,6 +55,7 @@ impl<'a> Drive<'a> {
         };
         Ok(Drive {
             server: Server::start(program, &server_options)?,
+            checkpoints: Checkpoints::new(options.checkpoint_gap),
             options,
             stop,
             begin: Instant::now(),
@@ -61,6 +64,11 @@ impl<'a> Drive<'a> {
             measuring: options.measuring()?,
             check: Check::default(),
         })
+    }
+
+    /// What going on from checkpoints came to.
+    pub(crate) fn spared(&self) -> Spared {
+        self.checkpoints.spared
     }
 
     /// Whether nothing more shall be run.
@@ -86,7 +94,7 @@ impl<'a> Drive<'a> {
 
     /// Runs a plan; none if the user wanted it to end meanwhile.
     pub(crate) fn run(&mut self, plan: &Plan) -> Result<Option<Rc<Execution>>, ExploreError> {
-        match self.server.run(plan.policy, &plan.script, plan.flags) {
+        match self.checkpoints.run(&mut self.server, plan, plan.flags) {
             Ok(run) => Ok(Some(self.take_in(run))),
             Err(_) if self.is_stopped() => Ok(None),
             Err(error) => Err(error.into()),

@@ -203,6 +203,9 @@ impl Repeating<'_> {
             steps: self.ledger.steps,
             failures: self.ledger.failures.iter().map(|(_, count)| count).sum(),
             elapsed: self.begin.elapsed(),
+            time: self.options.time,
+            coverage: Vec::new(),
+            best: None,
         }
     }
 

@@ -4,6 +4,7 @@ use threadbare_target::{Execution, Program, Server, ServerOptions, Snapshot, Sta
 use threadbare_trace::ThreadId;
 use threadbare_wire::{LearnedRecord, flags};
 
+use crate::checkpoints::Checkpoints;
 use crate::error::ExploreError;
 use crate::search::Steer;
 use crate::strategy::Plan;
@@ -40,11 +41,13 @@ pub(crate) trait Launch: Sync {
 pub(crate) struct Servers<'a> {
     pub(crate) program: &'a Program,
     pub(crate) options: ServerOptions,
+    pub(crate) checkpoint_gap: Option<u64>,
 }
 
 /// A server, with the flags that hold for every execution.
 pub(crate) struct ServerRunner {
     server: Server,
+    checkpoints: Checkpoints,
     flags: u32,
 }
 
@@ -53,7 +56,10 @@ impl Launch for Servers<'_> {
 
     fn launch(&self) -> Result<ServerRunner, Trouble> {
         match Server::start(self.program, &self.options) {
-            Ok(server) => Ok(ServerRunner { server, flags: self.options.flags }),
+            Ok(server) => {
+                let checkpoints = Checkpoints::new(self.checkpoint_gap);
+                Ok(ServerRunner { server, checkpoints, flags: self.options.flags })
+            }
             Err(StartError::FailedEarly { failure, output, .. }) => {
                 Err(Trouble::Crashed(Box::new(Execution::before_threads(*failure, output))))
             }
@@ -66,7 +72,7 @@ impl Steer for ServerRunner {
     fn run(&mut self, plan: &Plan) -> Result<Execution, ExploreError> {
         // Copying a long trace that nobody looks at would cost more than the run.
         let events = if plan.profile || plan.trace || plan.watched { 0 } else { flags::EVENTS_OF_FAILURES };
-        Ok(self.server.run(plan.policy, &plan.script, self.flags | plan.flags | events)?)
+        Ok(self.checkpoints.run(&mut self.server, plan, self.flags | plan.flags | events)?)
     }
 
     fn steer(&mut self, seed: u64, choices: &[ThreadId]) -> Result<Stop, ExploreError> {

@@ -160,7 +160,11 @@ impl<A> Notes<A> {
             return Entry::TooLong;
         }
         let path = match &self.lens {
-            Some(lens) => self.forest.add_what_matters(&run.events, &|event| lens.matters(event)),
+            Some(lens) => {
+                // In these executions no memory is handed out twice.
+                self.forest.leave_lifetimes_to_the_asker();
+                self.forest.add_what_matters(&run.events, &|event| lens.matters(event))
+            }
             None => self.forest.add(&run.events),
         };
         if let Some(thread) = follow::ended_by(run) {
@@ -260,7 +264,11 @@ impl<R: Reasoning> Strategy for Solved<R> {
             }
             Phase::Done => Vec::new(),
         };
-        plans.iter_mut().for_each(|plan| plan.flags |= flags);
+        let follows = self.notes.lens.is_some();
+        for plan in &mut plans {
+            plan.flags |= flags;
+            plan.checkpoints = follows;
+        }
         plans
     }
 

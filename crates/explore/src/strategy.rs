@@ -57,6 +57,8 @@ pub struct Plan {
     pub flags: u32,
     /// What people call this policy, such as `pct (depth 3)`.
     pub name: String,
+    /// Whether it may go on from checkpoints of executions that began like it.
+    pub checkpoints: bool,
     /// Whether to count who touches what, for the history.
     pub profile: bool,
     /// Whether the strategy looks at the events of the execution.
@@ -78,6 +80,7 @@ impl Plan {
             flags: 0,
             name: name.into(),
             profile: false,
+            checkpoints: false,
             trace: false,
             watched: false,
             tag: 0,

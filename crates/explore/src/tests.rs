@@ -2,6 +2,7 @@
 
 mod ars;
 mod campaign;
+mod checkpoints;
 mod compare;
 mod coverage;
 mod dfs;

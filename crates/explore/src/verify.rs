@@ -12,6 +12,7 @@ use threadbare_target::{Execution, Program};
 
 use crate::campaign::{Options, Progress};
 use crate::check::{Check, Examined};
+use crate::checkpoints::Spared;
 use crate::drive::Drive;
 use crate::error::ExploreError;
 use crate::happening::{happens, settle_in};
@@ -29,14 +30,16 @@ pub struct Verification {
     pub left: u64,
     /// How many race-equivalent groups the executions were of.
     pub groups: u64,
-    /// How many pairs of access-manners could meet that had not been seen to before, and how many had.
-    pub checks: (u64, u64),
+    /// What had to be checked for races.
+    pub checked: Checked,
     /// How many groups were known after so many executions: a point for each that showed a new one.
     pub history: Vec<GroupsPoint>,
     /// What decides how threads go.
     pub graphs: Graphs,
     /// Every way that threads can go has been tried.
     pub exhausted: bool,
+    /// What going on from checkpoints saved.
+    pub spared: Spared,
     /// How many executions were made by chance because that cannot be said.
     pub sampled: u64,
 }
@@ -50,6 +53,17 @@ pub struct GroupsPoint {
     pub elapsed: Duration,
     /// This many groups were known.
     pub groups: u64,
+}
+
+/// What had to be checked for races (§5.4 of the thesis).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Checked {
+    /// Pairs of access-manners that can come at the same time.
+    pub pairs: u64,
+    /// How often such a pair came again in another execution, so that the answer was known.
+    pub known: u64,
+    /// Executions that no race detector had to look at, since none of their pairs can race.
+    pub cleared: u64,
 }
 
 /// How many executions are made by chance where nothing can be claimed.
@@ -81,6 +95,7 @@ pub fn verify(
     }
     let Verifying { drive, checks, history, .. } = verifying;
     let exhausted = total.exhausted();
+    let spared = drive.spared();
     let mut check = drive.end();
     let by_its_name = |warning: String| warning.replacen("total does not", "verify does not", 1);
     check.warnings.extend(total.warnings().into_iter().map(by_its_name));
@@ -89,10 +104,11 @@ pub fn verify(
         test_cases: total.test_cases(),
         left: total.left(),
         groups: checks.groups() as u64,
-        checks: (checks.made(), checks.saved()),
+        checked: Checked { pairs: checks.made(), known: checks.saved(), cleared: checks.cleared() },
         history,
         graphs: total.graphs(),
         exhausted,
+        spared,
         sampled,
     })
 }
@@ -125,13 +141,13 @@ impl Verifying<'_> {
                 self.checks = Checks::default();
                 self.history.clear();
             } else {
-                self.checks.still_to_check(&run.events);
+                let found = if self.checks.need_a_look(&run.events) { races(&run) } else { Vec::new() };
                 let groups = self.checks.groups() as u64;
                 if self.history.last().is_none_or(|last| last.groups < groups) {
                     let (executions, elapsed) = (drive.check.executions, drive.begin.elapsed());
                     self.history.push(GroupsPoint { executions, elapsed, groups });
                 }
-                let races = races(&run).into_iter().filter(|race| self.met.insert(race.key()));
+                let races = found.into_iter().filter(|race| self.met.insert(race.key()));
                 drive.check.findings.extend(races.map(|race| happened(race, &run)));
             }
             drive.tell(progress);

@@ -32,8 +32,6 @@ pub enum Kept {
     Semaphore(u64),
     /// A lock that was refused to somebody although nobody held it.
     Lock(u64),
-    /// A routine that was begun more than once.
-    Once(u64),
     /// A descriptor.
     Descriptor(u64),
     /// Memory that changes although nobody is seen to write it.
@@ -115,12 +113,6 @@ pub enum Action {
     Post(u64),
     /// Finds a semaphore without tokens.
     Empty(u64),
-    /// Begins a routine that runs once.
-    OnceBegin(u64),
-    /// Ends it.
-    OnceEnd(u64),
-    /// Finds that it has been run.
-    OnceSeen(u64),
     /// Creates a thread.
     Create(ThreadId),
     /// Begins to run this routine.
@@ -132,7 +124,12 @@ pub enum Action {
     /// Sees that a thread has not ended.
     Unended(ThreadId),
     /// Initialises or destroys a synchronization object.
-    Renew(u64),
+    Renew {
+        /// The object.
+        object: u64,
+        /// It is destroyed.
+        ends: bool,
+    },
     /// Does something to a thing that is only known to be in this state if everything was done to it in the same
     /// order; the number tells outcomes apart.
     Keep(Kept, u64),
@@ -175,9 +172,9 @@ impl Action {
             SemWait => Action::Take(addr),
             SemPost => Action::Post(addr),
             SemFailed => Action::Empty(addr),
-            OnceBegin => Action::OnceBegin(addr),
-            OnceEnd => Action::OnceEnd(addr),
-            OnceSeen => Action::OnceSeen(addr),
+            // A routine that runs once is a critical section; `Reading` adds what is known of it.
+            OnceBegin | OnceSeen => Action::Acquire { lock: addr, shared: false, tries: false },
+            OnceEnd => Action::Release(addr),
             // A refused wait has only read the word; `Reading` adds that to all of them.
             FutexWait if value == 1 => Action::Idle(kind),
             FutexWait | FutexWoken | FutexTimeout | FutexWake => {
@@ -188,7 +185,7 @@ impl Action {
             Exit => Action::Exit,
             Join => Action::Join(ThreadId(value as u16)),
             JoinFailed => Action::Unended(ThreadId(value as u16)),
-            Init | Destroy => Action::Renew(addr),
+            Init | Destroy => Action::Renew { object: addr, ends: kind == Destroy },
             Io => Action::Keep(Kept::Descriptor(addr), value),
             // A handler begins; that its thread does not go on meanwhile is not understood here.
             Signal if old != 0 => Action::Idle(kind),
@@ -244,7 +241,7 @@ impl Action {
             | Timeout { condition, .. }
             | Signal { condition, .. } => Some(condition),
             Arrive(object) | Leave(object, _) | Take(object) | Post(object) | Empty(object) => Some(object),
-            OnceBegin(object) | OnceEnd(object) | OnceSeen(object) | Renew(object) => Some(object),
+            Renew { object, .. } => Some(object),
             _ => None,
         }
     }

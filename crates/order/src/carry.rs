@@ -20,7 +20,7 @@ use crate::solver::sources;
 pub fn can_be_carried(core: &Core, forest: &Forest) -> bool {
     core.iter().all(|constraint| match constraint.demand {
         Demand::Happens | Demand::Before | Demand::Created | Demand::Exclusion | Demand::Joined => true,
-        Demand::RunOnce | Demand::Reads(_) | Demand::Woken | Demand::Token | Demand::Final => true,
+        Demand::Reads(_) | Demand::Woken | Demand::Token | Demand::Final => true,
         // Which memory is meant is clear only if the steps access nothing else.
         Demand::Unbroken => {
             let memory: Vec<Option<Extent>> =
@@ -81,10 +81,6 @@ impl Model {
             }
             Demand::Joined => self.acts_of(at).iter().find_map(|act| match act {
                 Act::Join(thread) => self.exits.get(thread).map(|exits| named(exits)),
-                _ => None,
-            })?,
-            Demand::RunOnce => self.acts_of(at).iter().find_map(|act| match act {
-                Act::OnceSeen(once) => Some(named(&self.once_ends[*once as usize])),
                 _ => None,
             })?,
             Demand::Woken => self.acts_of(at).iter().find_map(|act| match act {

@@ -31,8 +31,6 @@ pub enum Demand {
     Token,
     /// A round of a barrier is made of these steps.
     Round,
-    /// A routine that runs once has ended, by one of the options.
-    RunOnce,
     /// A thread has ended, by one of the options.
     Joined,
     /// A thread has not ended.

@@ -29,7 +29,7 @@ pub enum Doubt {
     Lifetime,
     /// Several threads create threads.
     Creation,
-    /// Barriers, or routines that run once.
+    /// Barriers.
     Rounds,
 }
 
@@ -46,7 +46,7 @@ impl fmt::Display for Doubt {
             Doubt::Outside => "input and output, signals, cancellation or other processes",
             Doubt::Lifetime => "memory or synchronization objects that are released or made anew",
             Doubt::Creation => "several threads that create threads",
-            Doubt::Rounds => "barriers, or routines that run once",
+            Doubt::Rounds => "barriers",
         })
     }
 }

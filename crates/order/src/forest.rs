@@ -112,6 +112,8 @@ pub struct Forest {
     pub(crate) initial: HashMap<Extent, u64>,
     pub(crate) tokens: HashMap<u64, u64>,
     doubts: BTreeSet<Doubt>,
+    /// Whoever asks sees to it that nothing is used before it is there or after it is gone.
+    pub(crate) lifetimes_are_asked: bool,
 }
 
 /// How many steps a round of a loop may have to be recognised.
@@ -124,6 +126,12 @@ impl Forest {
     /// A forest without steps.
     pub fn new() -> Forest {
         Forest::default()
+    }
+
+    /// From now on, memory that is given back counts as gone for good, and [`Model::of_all`](crate::Model::of_all) has
+    /// no rules for who uses what after its end or before its beginning: whoever asks has to ask for that as well.
+    pub fn leave_lifetimes_to_the_asker(&mut self) {
+        self.lifetimes_are_asked = true;
     }
 
     /// Adds an execution.

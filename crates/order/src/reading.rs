@@ -78,7 +78,13 @@ impl Reading {
             {
                 actions.push(Action::Read(Extent { addr: event.addr, len: 4 }, Some(word)));
             }
-            actions.push(action);
+            match OnceWord::of(event) {
+                Some(word) => {
+                    reading.initial.entry(word.extent).or_insert(word.before);
+                    actions.extend(word.actions(action));
+                }
+                None => actions.push(action),
+            }
             let left_behind = action.write().or_else(|| action.read());
             if let Some((Extent { addr, len: 4 }, Some(value))) = left_behind {
                 words.insert(addr, value);
@@ -101,6 +107,40 @@ impl Reading {
                 self.tokens.entry(addr).or_insert(0);
             }
             _ => {}
+        }
+    }
+}
+
+/// Whether a routine that runs once has been run, as a word of memory that only its critical section accesses.
+struct OnceWord {
+    extent: Extent,
+    kind: EventKind,
+    /// What was there before this event.
+    before: u64,
+    /// The routine was left before its end.
+    is_left: bool,
+}
+
+impl OnceWord {
+    /// The bit that no address of a program has.
+    const ELSEWHERE: u64 = 1 << 63;
+
+    fn of(event: &Event) -> Option<OnceWord> {
+        use EventKind::{OnceBegin, OnceEnd, OnceSeen};
+        let kind = event.kind().filter(|kind| matches!(kind, OnceBegin | OnceEnd | OnceSeen))?;
+        let extent = Extent { addr: event.addr | Self::ELSEWHERE, len: 4 };
+        Some(OnceWord { extent, kind, before: u64::from(kind == OnceSeen), is_left: event.value != 0 })
+    }
+
+    /// What a step does with the word, and with the lock around it.
+    fn actions(&self, locks: Action) -> Vec<Action> {
+        match (self.kind, locks) {
+            (EventKind::OnceBegin, _) => vec![locks, Action::Read(self.extent, Some(0))],
+            (EventKind::OnceSeen, Action::Acquire { lock, .. }) => {
+                vec![locks, Action::Read(self.extent, Some(1)), Action::Release(lock)]
+            }
+            _ if self.is_left => vec![locks],
+            _ => vec![Action::Write(self.extent, Some(1)), locks],
         }
     }
 }
@@ -177,6 +217,25 @@ mod tests {
             .collect();
         assert_eq!(free, [true, true, true, false, true]);
         assert_eq!(touched.stretches, BTreeMap::from([(0, 22), (30, 31)]));
+    }
+
+    #[test]
+    fn a_routine_that_runs_once_is_a_critical_section_with_a_word() {
+        let reading = Reading::of(
+            &[
+                event(1, 1, EventKind::OnceBegin, 8, 0),
+                event(1, 2, EventKind::OnceEnd, 8, 0),
+                event(2, 1, EventKind::OnceSeen, 8, 0),
+            ],
+            &|_| true,
+        );
+        let word = Extent { addr: 8 | OnceWord::ELSEWHERE, len: 4 };
+        let enter = Action::Acquire { lock: 8, shared: false, tries: false };
+        let made: Vec<Vec<Action>> = reading.steps.into_iter().map(|step| step.actions).collect();
+        assert_eq!(made[0], [enter, Action::Read(word, Some(0))]);
+        assert_eq!(made[1], [Action::Write(word, Some(1)), Action::Release(8)]);
+        assert_eq!(made[2], [enter, Action::Read(word, Some(1)), Action::Release(8)]);
+        assert_eq!(reading.initial[&word], 0);
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod coverage;
 mod describe;
 mod failure;
 mod finding_text;
+mod graph_svg;
 mod held;
 mod json;
 mod junit;
@@ -38,6 +39,7 @@ pub use failure::{failure_phrase, failure_site, name_addresses};
 pub use finding_text::{
     AccessText, FindingText, finding_text, inconsistent_text, unexpected_text, unwoken_text,
 };
+pub use graph_svg::graphs_svg;
 pub use json::{Coverage, FailureReport, Finding, GeneratedReport, JsonReport, ReplayReport, Verdict};
 pub use junit::junit;
 pub use look::Look;
@@ -57,5 +59,5 @@ pub use suite_table::suite_table;
 pub use terminal::interleaving;
 pub use tests_json::{TestReport, TestStatus, TestsReport};
 pub use timeline::Interleaving;
-pub use total::{GraphReport, GroupsReport, TotalReport};
+pub use total::{CheckpointsReport, GraphReport, GroupsReport, TotalReport};
 pub use trace_json::write_trace_json;

@@ -9,6 +9,8 @@ pub struct TotalReport {
     pub test_cases: u64,
     /// Race-equivalent groups.
     pub groups: GroupsReport,
+    /// What going on from checkpoints saved.
+    pub checkpoints: CheckpointsReport,
     /// The graphs of what decides how threads go.
     pub graph: GraphReport,
 }
@@ -20,6 +22,17 @@ pub struct GroupsReport {
     pub tested: u64,
     /// How many questions are left that may lead to others; 0 if there are none.
     pub left: u64,
+}
+
+/// Executions that did not begin at the beginning.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct CheckpointsReport {
+    /// How many went on from a checkpoint.
+    pub executions: u64,
+    /// The steps that they did not have to make again.
+    pub steps: u64,
+    /// The copies of the program that were left behind for that.
+    pub copies: u64,
 }
 
 /// The size of graphs.

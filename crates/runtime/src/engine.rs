@@ -142,6 +142,7 @@ impl Engine {
 
     /// Begins an execution under the plan in shared memory.
     pub fn begin(&mut self) {
+        crate::checkpoints::stand_at_the_beginning(self);
         let control = self.shared.control();
         self.policy = threads::build_policy(&self.shared);
         self.os_threads = control.plan.flags & flags::OS_THREADS != 0;

@@ -1,11 +1,9 @@
 //! The program's heap: blocks get stable names, and freed ones are recognised when touched.
-//!
-//! The C library's own allocator does the work, so addresses are what they always were.
 
 mod blocks;
 
 use std::collections::HashMap;
-use std::ffi::{c_int, c_void};
+use std::ffi::c_void;
 use std::hash::BuildHasherDefault;
 use std::ops::Range;
 
@@ -18,17 +16,9 @@ use blocks::Blocks;
 
 use crate::engine::engine;
 use crate::hash::AddressHasher;
-use crate::interpose::{controlled, note_caller_and_jump, site};
+use crate::interpose::controlled;
 use crate::shadow::{self, FREED, GRAIN_BITS, SHARED};
 use crate::{access, record};
-
-unsafe extern "C-unwind" {
-    fn __libc_malloc(size: usize) -> *mut c_void;
-    fn __libc_calloc(count: usize, size: usize) -> *mut c_void;
-    fn __libc_realloc(block: *mut c_void, size: usize) -> *mut c_void;
-    fn __libc_free(block: *mut c_void);
-    fn __libc_memalign(alignment: usize, size: usize) -> *mut c_void;
-}
 
 /// What is known of the heap.
 #[derive(Default)]
@@ -129,7 +119,11 @@ pub fn freed_block_at(addr: usize) -> Option<Block> {
     engine().world.heap.block_at(addr).filter(|block| block.freed).copied()
 }
 
-unsafe fn allocated(start: *mut c_void, size: usize, site: u64) -> *mut c_void {
+/// The program has got a block.
+///
+/// # Safety
+/// The block must be new, and of this size.
+pub unsafe fn allocated(start: *mut c_void, size: usize, site: u64) -> *mut c_void {
     if start.is_null() || !watching() {
         return start;
     }
@@ -180,15 +174,19 @@ unsafe fn allocated(start: *mut c_void, size: usize, site: u64) -> *mut c_void {
 /// How much of a freed block is compared with what other threads touched.
 const WATCHED_BYTES: usize = 1 << 16;
 
-unsafe fn about_to_free(start: *mut c_void, site: u64) {
+/// A block is about to be given back; says whether others may notice.
+///
+/// # Safety
+/// As for `free`.
+pub unsafe fn about_to_free(start: *mut c_void, site: u64) -> bool {
     if start.is_null() || !watching() {
-        return;
+        return false;
     }
     let engine = engine();
     engine.complete_write();
     let fiber = engine.current();
     let address = start as usize;
-    let Some(size) = live_size(address, site) else { return };
+    let Some(size) = live_size(address, site) else { return false };
     // Taking memory away is a write to all of it. If others touch the block it has its turn.
     let mut visible = false;
     engine.see_before_release();
@@ -202,7 +200,9 @@ unsafe fn about_to_free(start: *mut c_void, site: u64) {
             access::is_touched_by_others(fiber, address, watched)
                 && access::touch_range(fiber, address, watched, true)
         };
-        visible = shared || fiber.ops == fiber.stop_at;
+        // Where all is reasoned about, it must not depend on what others have done whether this is a step.
+        let always = engine.world.regions.are_wanted();
+        visible = shared || always || fiber.ops == fiber.stop_at;
         if visible {
             let op = Op {
                 kind: EventKind::Free,
@@ -214,7 +214,7 @@ unsafe fn about_to_free(start: *mut c_void, site: u64) {
             };
             engine.point(op, None, false);
             if live_size(address, site).is_none() {
-                return;
+                return false;
             }
             engine.changed();
         }
@@ -240,6 +240,7 @@ unsafe fn about_to_free(start: *mut c_void, site: u64) {
         engine.note(EventKind::Free, address, 0, size as u64, 0);
         fiber.pending.site = pending;
     }
+    visible
 }
 
 /// The size of a known block. One that has been freed already is a failure.
@@ -259,83 +260,15 @@ fn live_size(address: usize, site: u64) -> Option<usize> {
 }
 
 /// Whether the program's blocks are being followed (the runtime's own detours are not).
-fn watching() -> bool {
+pub fn watching() -> bool {
     controlled() && !engine().world.detour
 }
 
-/// The site of the call, if anybody wants to know.
-fn where_from() -> u64 {
-    if watching() { site() } else { 0 }
-}
-
-macro_rules! allocators {
-    ($(fn $name:ident($($arg:ident: $type:ty),*) $(-> $ret:ty)? $body:block)*) => {$(
-        /// Stands in for the C library's function of this name.
-        ///
-        /// # Safety
-        /// As the C function.
-        #[unsafe(naked)]
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C-unwind" fn $name($($arg: $type),*) $(-> $ret)? {
-            unsafe extern "C-unwind" fn serve($($arg: $type),*) $(-> $ret)? {
-                // SAFETY: as the C function demands of its caller.
-                unsafe { $body }
-            }
-            note_caller_and_jump!(serve)
-        }
-    )*};
-}
-
-allocators! {
-    fn malloc(size: usize) -> *mut c_void {
-        let pc = where_from();
-        allocated(__libc_malloc(size), size, pc)
-    }
-    fn calloc(count: usize, size: usize) -> *mut c_void {
-        let pc = where_from();
-        allocated(__libc_calloc(count, size), count.saturating_mul(size), pc)
-    }
-    fn realloc(block: *mut c_void, size: usize) -> *mut c_void {
-        let pc = where_from();
-        if !block.is_null() {
-            about_to_free(block, pc);
-        }
-        let moved = __libc_realloc(block, size);
-        if moved.is_null() && size != 0 {
-            revive(block);
-            return moved;
-        }
-        allocated(moved, size, pc)
-    }
-    fn free(block: *mut c_void) {
-        let pc = where_from();
-        about_to_free(block, pc);
-        __libc_free(block);
-    }
-    fn memalign(alignment: usize, size: usize) -> *mut c_void {
-        let pc = where_from();
-        allocated(__libc_memalign(alignment, size), size, pc)
-    }
-    fn aligned_alloc(alignment: usize, size: usize) -> *mut c_void {
-        let pc = where_from();
-        allocated(__libc_memalign(alignment, size), size, pc)
-    }
-    fn posix_memalign(place: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
-        let pc = where_from();
-        if !alignment.is_power_of_two() || !alignment.is_multiple_of(size_of::<usize>()) {
-            return libc::EINVAL;
-        }
-        let block = allocated(__libc_memalign(alignment, size), size, pc);
-        if block.is_null() {
-            return libc::ENOMEM;
-        }
-        *place = block;
-        0
-    }
-}
-
 /// A failed `realloc` leaves the block as it was.
-unsafe fn revive(start: *mut c_void) {
+///
+/// # Safety
+/// As for `realloc`.
+pub unsafe fn revive(start: *mut c_void) {
     if !watching() {
         return;
     }

@@ -19,6 +19,13 @@ pub fn registers() -> [usize; KEPT] {
     std::array::from_fn(|index| REGISTERS[index].load(Ordering::Relaxed))
 }
 
+/// Puts back what the program goes on with: it has been in the runtime otherwise since.
+pub fn set_registers(registers: [usize; KEPT]) {
+    for (place, value) in REGISTERS.iter().zip(registers) {
+        place.store(value, Ordering::Relaxed);
+    }
+}
+
 /// The instructions that note the registers; `{registers}` has to be [`REGISTERS`].
 macro_rules! note_registers {
     () => {

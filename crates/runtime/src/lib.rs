@@ -9,10 +9,12 @@
 //! can come back into the runtime while it is at work.
 
 mod access;
+mod allocators;
 mod annotations;
 mod atomics;
 mod calls;
 mod cancel;
+mod checkpoints;
 mod context;
 mod contexts;
 mod deadlock;
@@ -32,6 +34,7 @@ mod process;
 mod program;
 mod quiet;
 mod record;
+mod regions;
 mod repeat;
 mod server;
 mod shadow;

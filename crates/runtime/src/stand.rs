@@ -35,6 +35,7 @@ impl Engine {
     /// Begins to look, if the plan asks for it.
     pub fn begin_stands(&mut self) {
         self.world.stands.wanted = self.shared.control().plan.flags & flags::STANDS != 0;
+        self.world.regions.begin(self.world.stands.wanted);
         for index in 0..self.fibers.len() {
             self.look_at_own_memory(ThreadId(index as u16));
         }

@@ -60,7 +60,8 @@ fn position(fd: c_int) -> isize {
     unsafe { sys::call(libc::SYS_lseek, [fd as usize, 0, libc::SEEK_CUR as usize, 0, 0, 0]) }
 }
 
-fn why_not_split(engine: &Engine) -> Option<&'static str> {
+/// Why no copy can be made of this process, if that is so.
+pub fn why_not_split(engine: &Engine) -> Option<&'static str> {
     if engine.os_threads {
         Some("every thread is a thread of the system")
     } else if engine.world.forked || engine.world.process_shared {
@@ -117,6 +118,18 @@ pub fn await_order(engine: &mut Engine) {
     offer(engine);
     let counters = Counters::take(engine);
     server::tell(News::Paused);
+    obey(engine);
+    counters.put_back(engine);
+    let script_len = engine.shared.control().plan.script_len;
+    let shared = engine.shared;
+    let choices = (0..script_len).filter_map(|index| shared.script::<DecisionRecord>(index));
+    if let Some(prefix) = engine.policy.prefix() {
+        prefix.extend(choices.map(|decision| decision.chosen));
+    }
+}
+
+/// Takes orders until this process, or a copy that it makes of itself, is to go on.
+pub fn obey(engine: &mut Engine) {
     loop {
         let Some(slot) = engine.shared.order_slot(engine.world.order_slot) else {
             sys::die("a copy of the program has no place to take orders at")
@@ -130,21 +143,14 @@ pub fn await_order(engine: &mut Engine) {
             told = order.swap(Order::Wait as u32, Ordering::Acquire);
         }
         if told == Order::Go as u32 {
-            break;
+            return;
         }
         if told != Order::Split as u32 {
             sys::exit(0);
         }
         if split(engine, slot) {
-            break;
+            return;
         }
-    }
-    counters.put_back(engine);
-    let script_len = engine.shared.control().plan.script_len;
-    let shared = engine.shared;
-    let choices = (0..script_len).filter_map(|index| shared.script::<DecisionRecord>(index));
-    if let Some(prefix) = engine.policy.prefix() {
-        prefix.extend(choices.map(|decision| decision.chosen));
     }
 }
 

@@ -38,7 +38,8 @@ impl Engine {
         fiber.wait = wait;
         fiber.timed = timed;
         self.complete_write();
-        if self.world.stands.are_wanted() {
+        let registers = self.world.stands.are_wanted().then(crate::interpose::registers);
+        if registers.is_some() {
             fiber.stand = crate::stand::of(fiber);
         }
         if self.running {
@@ -47,6 +48,10 @@ impl Engine {
             }
         } else if !fiber.ready() {
             deadlock::report();
+        }
+        if let Some(registers) = registers {
+            // A call that has more than one step goes on where it was made, whoever came in between.
+            crate::interpose::set_registers(registers);
         }
         // The thread may have moved on to another place in time, but it is the same thread.
         let timed_out = fiber.timed_out();
@@ -110,6 +115,7 @@ impl Engine {
             if fiber.fruitless >= self.policy.patience() || steps - self.turn_began >= LONG_TURN {
                 self.turn_began = steps;
                 fiber.gave_way_at = Some(self.progress);
+                self.world.checkpoints.leave_no_more();
                 self.policy.gave_way(fiber.id);
             }
             self.decide_and_go();
@@ -181,6 +187,7 @@ impl Engine {
                 deadlock::report();
             }
         }
+        crate::checkpoints::leave_one_if_due(self);
         if self.policy.is_replay() {
             self.policy.at(fiber.id, fiber.pending.index);
             // Whatever the replay decides, the place where it wants to stop next has changed.

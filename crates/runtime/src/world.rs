@@ -30,6 +30,8 @@ pub struct World {
     pub stacks: std::ops::Range<usize>,
     /// The heap.
     pub heap: Heap,
+    /// Where blocks of the heap come from, in executions that are reasoned about as a whole.
+    pub regions: crate::regions::Regions,
     /// Call contexts.
     pub contexts: crate::contexts::Contexts,
     /// What is measured of calls.
@@ -78,6 +80,8 @@ pub struct World {
     pub detour: bool,
     /// What copies of the process would share.
     pub outward: crate::steered::Outward,
+    /// Where copies are left behind.
+    pub checkpoints: crate::checkpoints::Checkpoints,
     /// Where a steered copy takes its orders.
     pub order_slot: u32,
     /// Learned records already taken in.

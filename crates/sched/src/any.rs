@@ -3,8 +3,8 @@
 use threadbare_trace::ThreadId;
 
 use crate::{
-    Choice, Delay, Directed, Guideline, Op, Pct, Policy, PolicyKind, PolicySpec, Pos, Prefix, Random, Replay,
-    Requirements, RoundRobin, Surw, Tsa, Turn,
+    Choice, Delay, Directed, Guidance, Guideline, Op, Pct, Policy, PolicyKind, PolicySpec, Pos, Prefix,
+    Random, Replay, Requirements, RoundRobin, Surw, Tsa, Turn,
 };
 
 /// One of the policies.
@@ -45,8 +45,8 @@ macro_rules! each {
 /// Builds the policy that this specification asks for.
 ///
 /// A replay follows `switches` (who stops, before which of its operations, who goes on), a prefix
-/// follows `choices`, a controller of synchronization pairs reads its requirements from `words`; the other policies
-/// leave all of them alone. An unknown number means a random walk.
+/// follows `choices`, a controller of synchronization pairs reads its requirements from `words`, and so does a
+/// guideline; the other policies leave all of them alone. An unknown number means a random walk.
 pub fn build(
     spec: &PolicySpec,
     switches: impl Iterator<Item = (ThreadId, u32, ThreadId)>,
@@ -62,7 +62,7 @@ pub fn build(
         Some(PolicyKind::RoundRobin) => AnyPolicy::RoundRobin(RoundRobin::new(spec)),
         Some(PolicyKind::Directed) => AnyPolicy::Directed(Directed::new(spec)),
         Some(PolicyKind::Tsa) => AnyPolicy::Tsa(Box::new(Tsa::new(spec, Requirements::from_words(words)))),
-        Some(PolicyKind::Guideline) => AnyPolicy::Guideline(Guideline::new(spec)),
+        Some(PolicyKind::Guideline) => AnyPolicy::Guideline(Guideline::new(Guidance::from_words(words))),
         Some(PolicyKind::Prefix) => AnyPolicy::Prefix(Prefix::new(choices.collect())),
         Some(kind @ (PolicyKind::Replay | PolicyKind::Follow)) => {
             let turns = switches.map(|(from, op, to)| Turn { from, op, to }).collect();
@@ -83,13 +83,21 @@ impl AnyPolicy {
     /// Whether this is a replay: it is asked even if only one thread can go on.
     #[inline]
     pub fn is_replay(&self) -> bool {
-        matches!(self, AnyPolicy::Replay(_))
+        match self {
+            AnyPolicy::Replay(_) => true,
+            AnyPolicy::Guideline(guideline) => guideline.is_led(),
+            _ => false,
+        }
     }
 
     /// Whether this is a replay that has switches left to make.
     #[inline]
     pub fn is_unfinished_replay(&self) -> bool {
-        matches!(self, AnyPolicy::Replay(replay) if replay.left() > 0)
+        match self {
+            AnyPolicy::Replay(replay) => replay.left() > 0,
+            AnyPolicy::Guideline(guideline) => guideline.is_led(),
+            _ => false,
+        }
     }
 
     /// Whether it looks at where in the program's own code locks are taken.
@@ -106,6 +114,13 @@ impl AnyPolicy {
         }
     }
 
+    /// A step was made before the policy came into being; those who count steps do so.
+    pub fn caught_up(&mut self, thread: ThreadId, site: u64) {
+        if let AnyPolicy::Guideline(guideline) = self {
+            guideline.count(thread, site);
+        }
+    }
+
     /// The prefix that is followed, if this is one.
     pub fn prefix(&mut self) -> Option<&mut Prefix> {
         match self {
@@ -116,8 +131,10 @@ impl AnyPolicy {
 
     /// Tells a replay where the running thread stands; see [`Replay::at`].
     pub fn at(&mut self, current: ThreadId, index: u32) {
-        if let AnyPolicy::Replay(replay) = self {
-            replay.at(current, index);
+        match self {
+            AnyPolicy::Replay(replay) => replay.at(current, index),
+            AnyPolicy::Guideline(guideline) => guideline.lead.at(current, index),
+            _ => {}
         }
     }
 
@@ -127,6 +144,7 @@ impl AnyPolicy {
     pub fn stop_at(&self, thread: ThreadId) -> u32 {
         match self {
             AnyPolicy::Replay(replay) => replay.stop_at(thread),
+            AnyPolicy::Guideline(guideline) => guideline.lead.stop_at(thread),
             _ => u32::MAX,
         }
     }

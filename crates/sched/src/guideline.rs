@@ -7,10 +7,12 @@
 //! random walk. Critical sections that both need would keep the two apart; so a thread can be stopped at a *gate*, where the lock is
 //! taken, instead. When nobody else can go on, or somebody spins, one of those held back is let go: the
 //! policy never makes a deadlock of its own, and the guideline is then not kept to.
+//!
+//! A *lead* can be given: switches that are made first, so that the walk begins at a checkpoint of another execution (§7.6.4).
 
 use threadbare_trace::ThreadId;
 
-use crate::{Candidate, Choice, Op, Policy, PolicyKind, PolicySpec, Rng};
+use crate::{Candidate, Choice, Op, Policy, Replay, Rng, Turn};
 
 /// A step by who makes it, where, and the how many-th time there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,8 +58,8 @@ impl Counted {
     }
 
     /// Counts a step; says whether it is the one that is wanted.
-    fn observe(&mut self, thread: ThreadId, op: &Op) -> bool {
-        if (thread, op.site) != (self.instance.thread, self.instance.site) {
+    fn observe(&mut self, thread: ThreadId, site: u64) -> bool {
+        if (thread, site) != (self.instance.thread, self.instance.site) {
             return false;
         }
         self.made += 1;
@@ -109,9 +111,60 @@ impl Pair {
     }
 }
 
+/// What a guideline asks for.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Guidance {
+    /// For all that is left open.
+    pub seed: u64,
+    /// The use-defines, any number of them.
+    pub wanted: Vec<Wanted>,
+    /// The switches that are made first. After the last of them everything is open; one to the thread itself says up to where.
+    pub lead: Vec<Turn>,
+}
+
+impl Guidance {
+    /// As words, to be handed over.
+    pub fn to_words(&self) -> Vec<u64> {
+        let instance = |it: &Instance| [it.site, it.gate, u64::from(it.thread.0), u64::from(it.number)];
+        let pair = |(used, defined): &Wanted| {
+            let defined = defined.as_ref().map_or([0; 4], instance);
+            instance(used).into_iter().chain(defined).collect::<Vec<u64>>()
+        };
+        let turn = |it: &Turn| [u64::from(it.from.0) << 32 | u64::from(it.op), u64::from(it.to.0)];
+        let mut words = vec![self.seed, self.wanted.len() as u64];
+        words.extend(self.wanted.iter().flat_map(pair));
+        words.extend(self.lead.iter().flat_map(turn));
+        words
+    }
+
+    /// Back from words. What is missing is not asked for.
+    pub fn from_words(words: impl Iterator<Item = u64>) -> Guidance {
+        let words: Vec<u64> = words.collect();
+        let [seed, count, rest @ ..] = &words[..] else { return Guidance::default() };
+        let pairs = (*count as usize).min(rest.len() / 8);
+        let (wanted, lead) = rest.split_at(8 * pairs);
+        let instance = |it: &[u64]| {
+            let (thread, number) = (ThreadId(it[2] as u16), it[3] as u32);
+            (it[0] != 0).then_some(Instance { thread, site: it[0], number, gate: it[1] })
+        };
+        let pair = |it: &[u64]| Some((instance(&it[..4])?, instance(&it[4..])));
+        let turn = |it: &[u64]| Turn {
+            from: ThreadId((it[0] >> 32) as u16),
+            op: it[0] as u32,
+            to: ThreadId(it[1] as u16),
+        };
+        Guidance {
+            seed: *seed,
+            wanted: wanted.chunks_exact(8).filter_map(pair).collect(),
+            lead: lead.chunks_exact(2).map(turn).collect(),
+        }
+    }
+}
+
 /// See the module's description.
 #[derive(Clone, Debug)]
 pub struct Guideline {
+    pub(crate) lead: Replay,
     rng: Rng,
     pairs: Vec<Pair>,
     /// Somebody only goes round in circles: it may wait for one that is held back.
@@ -119,18 +172,31 @@ pub struct Guideline {
 }
 
 impl Guideline {
-    /// So many use-defines can be asked for at once.
-    pub const MOST: usize = PolicySpec::MAX_SITES / 4;
+    /// Keeps to these use-defines, after the switches that come first.
+    pub fn new(guidance: Guidance) -> Guideline {
+        Guideline {
+            lead: Replay::new(guidance.lead),
+            rng: Rng::new(guidance.seed),
+            pairs: guidance.wanted.into_iter().map(Pair::new).collect(),
+            somebody_spins: false,
+        }
+    }
 
-    /// Keeps to the use-defines in the specification; see [`PolicySpec::guideline`].
-    pub fn new(spec: &PolicySpec) -> Guideline {
-        let instance = |place: usize| {
-            let (site, gate) = (spec.sites[2 * place], spec.sites[2 * place + 1]);
-            let (thread, number) = (spec.weights[2 * place], spec.weights[2 * place + 1]);
-            (site != 0).then_some(Instance { thread: ThreadId(thread as u16), site, number, gate })
-        };
-        let wanted = (0..Self::MOST).filter_map(|pair| Some((instance(2 * pair)?, instance(2 * pair + 1))));
-        Guideline { rng: Rng::new(spec.seed), pairs: wanted.map(Pair::new).collect(), somebody_spins: false }
+    /// Notes a step.
+    pub(crate) fn count(&mut self, thread: ThreadId, site: u64) {
+        for pair in self.pairs.iter_mut().filter(|pair| pair.stage != Stage::Done) {
+            if pair.defined.as_mut().is_some_and(|define| define.observe(thread, site)) {
+                pair.stage = Stage::Using;
+            }
+            if pair.used.observe(thread, site) {
+                pair.stage = Stage::Done;
+            }
+        }
+    }
+
+    /// Whether there are switches left that are made first.
+    pub fn is_led(&self) -> bool {
+        self.lead.left() > 0
     }
 
     fn is_held(&self, candidate: &Candidate<'_>) -> bool {
@@ -146,26 +212,15 @@ impl Guideline {
     }
 }
 
-impl PolicySpec {
-    /// A policy that makes these uses see these defines; none if there are too many.
-    pub fn guideline(wanted: &[Wanted], seed: u64) -> Option<PolicySpec> {
-        if wanted.len() > Guideline::MOST {
-            return None;
-        }
-        let mut spec = PolicySpec::new(PolicyKind::Guideline, seed);
-        for (pair, (used, defined)) in wanted.iter().enumerate() {
-            for (place, instance) in [(2 * pair, Some(used)), (2 * pair + 1, defined.as_ref())] {
-                let Some(it) = instance else { continue };
-                (spec.sites[2 * place], spec.sites[2 * place + 1]) = (it.site, it.gate);
-                (spec.weights[2 * place], spec.weights[2 * place + 1]) = (u32::from(it.thread.0), it.number);
-            }
-        }
-        Some(spec)
-    }
-}
-
 impl Policy for Guideline {
     fn choose(&mut self, choice: &Choice<'_>) -> ThreadId {
+        if self.is_led() {
+            let chosen = self.lead.choose(choice);
+            // Where the lead ends with the running thread, what comes next is open.
+            if self.is_led() || chosen != choice.current {
+                return chosen;
+            }
+        }
         for pair in &mut self.pairs {
             if pair.is_gathered(choice) {
                 pair.stage = Stage::Defining;
@@ -182,17 +237,15 @@ impl Policy for Guideline {
     }
 
     fn executed(&mut self, thread: ThreadId, op: &Op) {
-        for pair in self.pairs.iter_mut().filter(|pair| pair.stage != Stage::Done) {
-            if pair.defined.as_mut().is_some_and(|define| define.observe(thread, op)) {
-                pair.stage = Stage::Using;
-            }
-            if pair.used.observe(thread, op) {
-                pair.stage = Stage::Done;
-            }
-        }
+        self.count(thread, op.site);
     }
 
     fn gave_way(&mut self, _thread: ThreadId) {
         self.somebody_spins = true;
+    }
+
+    fn patience(&self) -> u32 {
+        // Without switches left, a replay is as patient as everybody else.
+        self.lead.patience()
     }
 }

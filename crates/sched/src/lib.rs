@@ -33,7 +33,7 @@ pub use any::{AnyPolicy, build};
 pub use delay::Delay;
 pub use directed::{Directed, Goal};
 pub use divergence::{Divergence, Reason};
-pub use guideline::{Guideline, Instance, Wanted};
+pub use guideline::{Guidance, Guideline, Instance, Wanted};
 pub use pct::Pct;
 pub use policy::{Candidate, Choice, Op, Policy, PolicyKind, PolicySpec};
 pub use pos::Pos;

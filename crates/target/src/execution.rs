@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use threadbare_sched::{Requirements, Tsa};
+use threadbare_sched::{Guidance, Requirements, Tsa};
 use threadbare_trace::{Event, Failure, Outcome, ThreadId};
 use threadbare_wire::{ContextRecord, DecisionRecord, LearnedRecord, SwitchRecord, TouchRecord};
 
@@ -89,6 +89,8 @@ pub enum Script {
     Replay(Vec<SwitchRecord>),
     /// These threads at the first decisions.
     Prefix(Vec<ThreadId>),
+    /// These uses are to see these defines, after a lead.
+    Guidance(Arc<Guidance>),
     /// These synchronization pairs are to be covered.
     Requirements(Arc<Requirements>),
 }

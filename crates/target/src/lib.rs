@@ -7,6 +7,7 @@
 
 mod allocation;
 mod baseline;
+mod checkpoints;
 mod compiler;
 mod data_symbols;
 mod execution;
@@ -34,6 +35,7 @@ mod trace_hash;
 mod types;
 mod wrapper;
 
+pub use checkpoints::{Checkpoint, Ran, Spacing};
 pub use compiler::{BuildError, RUST_TARGET, RustFlags, SourceLanguage, compile, rust_flags};
 pub use execution::{Execution, Script};
 pub use fingerprint::{fingerprint, fingerprint_of};

@@ -210,6 +210,16 @@ impl Server {
         self.pool = threads;
     }
 
+    /// How much the server was told of memory that is shared.
+    pub(crate) fn learned(&self) -> u64 {
+        self.learned
+    }
+
+    /// How many threads it is to have ready.
+    pub(crate) fn pool(&self) -> u32 {
+        self.pool
+    }
+
     /// What is loaded where in the program, as of the snapshot.
     pub fn modules(&self) -> &Modules {
         &self.modules

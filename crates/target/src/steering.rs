@@ -46,24 +46,44 @@ pub struct Pause {
     pub threads: u32,
 }
 
+/// The slot of the first copy, from which all others come.
+pub(crate) const HOME: u32 = 0;
+
 /// The copies that stand at decisions.
 #[derive(Default)]
 pub(crate) struct Copies {
     /// The server does nothing but wait for copies to end.
-    active: bool,
+    pub active: bool,
+    /// The first copy stays before the first step.
+    pub at_beginning: bool,
+    /// No copies can be made of it.
+    pub refuses: bool,
+    /// How much of shared memory it knows, and how many threads it has ready.
+    pub told: (u64, u32),
     flags: u32,
     /// The stopped copies: slot and process.
-    stopped: BTreeMap<u32, i32>,
+    pub stopped: BTreeMap<u32, i32>,
     /// Copies that were told to end and may not have seen it yet: slot and process.
     ending: Vec<(u32, i32)>,
 }
 
 impl Copies {
     fn free_slot(&self) -> u32 {
+        self.free_slots().next().unwrap_or(u32::MAX)
+    }
+
+    /// The slots at which no copy takes orders.
+    pub fn free_slots(&self) -> impl Iterator<Item = u32> + '_ {
         let is_taken = |slot: &u32| {
             self.stopped.contains_key(slot) || self.ending.iter().any(|(ending, _)| ending == slot)
         };
-        (0..).find(|slot| !is_taken(slot)).unwrap_or(u32::MAX)
+        (HOME..).filter(move |slot| !is_taken(slot))
+    }
+
+    /// A copy that does not run is gone.
+    pub fn has_ended(&mut self, process: i32) {
+        self.ending.retain(|(_, ending)| *ending != process);
+        self.stopped.retain(|_, stopped| *stopped != process);
     }
 }
 
@@ -78,7 +98,7 @@ impl Server {
         self.copies.active = true;
         self.copies.flags = flags;
         self.request(Request::Steer)?;
-        self.await_stop(0)
+        self.await_stop(HOME)
     }
 
     /// Lets a stopped copy go on along these choices, up to the next decision.
@@ -124,7 +144,7 @@ impl Server {
                 Answer::Silence | Answer::Ended => return Err(self.lost()),
             }
         }
-        self.copies = Copies::default();
+        self.copies = Copies { refuses: self.copies.refuses, ..Copies::default() };
         self.has_output = true;
         Ok(())
     }
@@ -136,7 +156,7 @@ impl Server {
     }
 
     /// Waits for the copy that is to stop in this slot.
-    fn await_stop(&mut self, slot: u32) -> Result<Stop, RunError> {
+    pub(crate) fn await_stop(&mut self, slot: u32) -> Result<Stop, RunError> {
         loop {
             let told = self.await_news()?;
             match told.news {

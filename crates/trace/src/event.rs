@@ -97,7 +97,7 @@ event_kinds! {
     SemFailed = 23 => "sem failed",
     /// The thread runs a once-routine.
     OnceBegin = 24 => "once begin",
-    /// The once-routine is done.
+    /// The once-routine is done, or was left before its end (`value` = 1).
     OnceEnd = 25 => "once end",
     /// The once-routine had been run before.
     OnceSeen = 26 => "once seen",

@@ -3,8 +3,10 @@
 use threadbare_sched::{PolicySpec, Tsa};
 use threadbare_trace::ThreadId;
 
+use crate::checkpoint::{CheckpointRecord, Leaving, MOST_LEFT};
+
 /// Marks the memory as ours, with the layout's version in the low bits.
-pub const MAGIC: u64 = 0x7468_7265_6164_0001;
+pub const MAGIC: u64 = 0x7468_7265_6164_0002;
 
 /// Room for a failure's message.
 pub const MESSAGE_BYTES: usize = 4096;
@@ -187,7 +189,11 @@ pub mod flags {
     pub const EVENTS_OF_FAILURES: u32 = 64;
     /// Measure calls: which functions run under which locks, and when; events are only those that order threads.
     pub const CALLS: u32 = 256;
-    /// Write the touch area, and say in every event where its thread stands.
+    /// The copy stops before its first step and takes orders. Told to split, it lets a copy of itself run the plan,
+    /// which may leave copies behind on its way, to be told the same.
+    pub const CHECKPOINTS: u32 = 1024;
+    /// Write the touch area, say in every event where its thread stands, and let the address of a heap block depend on
+    /// nothing but what its thread has allocated.
     pub const STANDS: u32 = 512;
     /// Make scheduling points at private accesses too, densely at first: memory that is shared,
     /// but not known to be, shows itself sooner.
@@ -284,6 +290,10 @@ pub struct Control {
     pub fired: [u64; Tsa::RULES],
     /// Repeating a closure.
     pub repetition: crate::Repetition,
+    /// Where copies are to be left behind.
+    pub leaving: Leaving,
+    /// The copies that were.
+    pub checkpoints: [CheckpointRecord; MOST_LEFT],
 }
 
 /// One decision: who could go, and who went.

@@ -5,11 +5,13 @@
 //! pointer, so both sides may map it anywhere.
 
 mod area;
+mod checkpoint;
 mod control;
 mod own_code;
 mod repetition;
 
 pub use area::{Area, Layout};
+pub use checkpoint::{CheckpointRecord, Leaving, MOST_LEFT};
 pub use control::{
     CallRecord, Control, DecisionRecord, LearnedRecord, LockSetRecord, MAGIC, MESSAGE_BYTES, News,
     OfferRecord, Order, Plan, Reply, Request, STACK_DEPTH, Slot, Status, Text, TouchRecord, flags,

@@ -1,41 +1,60 @@
 //! Less checking (§5.4): what has been checked for races once need not be checked again.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use threadbare_trace::Event;
+use threadbare_trace::{Event, EventKind};
 
 use super::manners::{Manner, Manners, manner_occurrences};
-use super::pairs::{MannerPair, concurrent_pairs};
+use super::pairs::{MannerPair, concurrent_pairs, is_no_race};
 
 /// What has been checked so far, over all executions of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Checks {
     groups: HashSet<Manners>,
-    pairs: HashSet<(Manner, Manner)>,
-    made: u64,
+    /// Every two access-manners that could meet, with whether they can do so without a race.
+    pairs: HashMap<(Manner, Manner), bool>,
     saved: u64,
+    cleared: u64,
 }
 
 impl Checks {
-    /// The concurrent-pairs of an execution whose access-manners have not met before; from now on they count as checked.
+    /// The concurrent-pairs of an execution that may race. Algorithm 1 is asked about those that have not met in any
+    /// execution before; for all others its answer is known.
     ///
-    /// In a race-equivalent group that is known there are none, except where a message kept two manners apart in the
-    /// execution that was seen first.
-    pub fn still_to_check(&mut self, events: &[Event]) -> Vec<MannerPair> {
+    /// The pairs are those of the execution, and not of its race-equivalent group: where a message keeps two manners apart
+    /// in one member of a group, they may meet in another.
+    pub fn may_race(&mut self, events: &[Event]) -> Vec<MannerPair> {
         let occurrences = manner_occurrences(events);
         self.groups.insert(Manners::of_occurrences(&occurrences));
-        let mut needed = Vec::new();
+        let mut suspicious = Vec::new();
         for pair in concurrent_pairs(events, &occurrences) {
             let (one, other) = (pair.one.1.clone(), pair.other.1.clone());
             // A race is one whoever of the two does what.
             let key = if one <= other { (one, other) } else { (other, one) };
-            if self.pairs.insert(key) {
-                self.made += 1;
-                needed.push(pair);
-            } else {
-                self.saved += 1;
+            let is_clear = match self.pairs.get(&key) {
+                Some(known) => {
+                    self.saved += 1;
+                    *known
+                }
+                None => {
+                    let is_clear = is_no_race(&key.0, &key.1);
+                    self.pairs.insert(key, is_clear);
+                    is_clear
+                }
+            };
+            if !is_clear {
+                suspicious.push(pair);
             }
         }
+        suspicious
+    }
+
+    /// Whether a race detector has to look at an execution. A handler is ordered with what it interrupts, so that the two are no
+    /// concurrent-pair and yet may race.
+    pub fn need_a_look(&mut self, events: &[Event]) -> bool {
+        let has_handlers = events.iter().any(|event| event.kind() == Some(EventKind::Signal));
+        let needed = !self.may_race(events).is_empty() || has_handlers;
+        self.cleared += u64::from(!needed);
         needed
     }
 
@@ -51,11 +70,16 @@ impl Checks {
 
     /// How many pairs had to be checked.
     pub fn made(&self) -> u64 {
-        self.made
+        self.pairs.len() as u64
     }
 
     /// How many did not, because they had been checked before.
     pub fn saved(&self) -> u64 {
         self.saved
+    }
+
+    /// How many executions no race detector had to look at.
+    pub fn cleared(&self) -> u64 {
+        self.cleared
     }
 }

@@ -46,8 +46,9 @@ impl Combinations {
     /// So many combinations are made at most for one execution.
     pub const MOST: usize = 4096;
 
-    /// Adds an execution; gives the combinations of its new paths with those known before that no execution has shown.
-    pub fn add(&mut self, events: &[Event]) -> Vec<Combination> {
+    /// Adds an execution; gives the paths that its threads took, by their numbers, and the combinations of its new ones with those
+    /// known before that no execution has shown.
+    pub fn add(&mut self, events: &[Event]) -> (BTreeMap<ThreadId, usize>, Vec<Combination>) {
         let paths = Paths::of(events);
         let occurrences = manner_occurrences(events);
         let manners = Manners::of_occurrences(&occurrences);
@@ -72,10 +73,17 @@ impl Combinations {
             shown.insert(thread, number);
         }
         self.executed.insert(shown.clone());
-        if new.is_empty() {
-            return Vec::new();
-        }
-        self.combine(&shown, &new)
+        let combinations = if new.is_empty() { Vec::new() } else { self.combine(&shown, &new) };
+        (shown, combinations)
+    }
+
+    /// What is known of a combination without executing it; nothing if a path in it is not known.
+    pub fn label(&self, paths: &BTreeMap<ThreadId, usize>) -> Option<Label> {
+        let is_known = |(thread, number): (&ThreadId, &usize)| {
+            self.threads.get(thread).is_some_and(|history| *number < history.len())
+        };
+        let label = || if self.has_no_race(paths) { Label::NoRace } else { Label::PotentialRace };
+        paths.iter().all(is_known).then(label)
     }
 
     fn combine(&self, shown: &BTreeMap<ThreadId, usize>, new: &BTreeSet<ThreadId>) -> Vec<Combination> {

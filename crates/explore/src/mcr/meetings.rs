@@ -17,6 +17,7 @@ struct Made {
     pc: u64,
     extent: Extent,
     writes: bool,
+    frees: bool,
     atomic: bool,
     locks: Vec<u64>,
 }
@@ -49,7 +50,6 @@ pub(super) fn of(
                 }
                 let sites = (first.pc.min(second.pc), first.pc.max(second.pc));
                 let key = Key::Meets(sites.0, sites.1);
-                let Some(before) = forest.step(second.id).parent else { continue };
                 if asked.contains(&key) {
                     continue;
                 }
@@ -58,6 +58,9 @@ pub(super) fn of(
                     is_cut = true;
                     continue;
                 }
+                // Who frees comes second: the other order is a use of what is gone.
+                let (first, second) = if first.frees { (second, first) } else { (first, second) };
+                let Some(before) = forest.step(second.id).parent else { continue };
                 let goal = Goal::in_order(&[before, first.id, second.id]);
                 pairs.push(Target { goal, key, class: 3, then: None });
             }
@@ -100,13 +103,18 @@ fn accesses(forest: &Forest, steps: &[StepId], atomic: &HashSet<u64>) -> Vec<Mad
                 }
                 _ => {}
             }
-            if let Some((extent, access)) = action.accesses() {
+            let freed = match action {
+                Action::Free(block) => Some((*block, Access::Writes)),
+                _ => None,
+            };
+            if let Some((extent, access)) = action.accesses().or(freed) {
                 made.push(Made {
                     id,
                     thread: step.thread,
                     pc: step.pc,
                     extent,
                     writes: access == Access::Writes,
+                    frees: freed.is_some(),
                     atomic: atomic.contains(&step.pc),
                     locks: locks.clone(),
                 });

@@ -12,15 +12,17 @@
 //! operation that would be the first to see something new has only seen steps before it. Only then, and only if
 //! nothing was left out, the search is exhausted. Where nobody can go on is a state of all threads together, and is asked for separately.
 
+mod circles;
+mod lifetimes;
 mod meetings;
 mod targets;
 mod together;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
-use threadbare_order::{Action, Answer, Forest, Goal, Model, Panel, Path, Question, Schedule, StepId};
+use threadbare_order::{Answer, Doubt, Forest, Goal, Model, Panel, Path, Question, Schedule, StepId};
 use threadbare_target::Execution;
-use threadbare_trace::{EventKind, Outcome, ThreadId};
+use threadbare_trace::{EventKind, FailureKind, Outcome, ThreadId};
 
 pub(crate) use self::targets::Target;
 use self::targets::{Key, Seen, is_reached};
@@ -150,15 +152,18 @@ impl Values {
         Values { wants_meetings: true, ..Values::new(jobs) }
     }
 
-    /// The meetings of these steps to ask about, if they are wanted.
+    /// What else these steps suggest to ask about, if meetings are wanted: accesses that can come at the same time, and things that
+    /// can be used before they are there or after they are gone.
     fn meetings(&mut self, forest: &Forest, steps: &[StepId]) -> Vec<Target> {
         if !self.wants_meetings {
             return Vec::new();
         }
-        let (found, cut) = meetings::of(forest, steps, &self.mind.atomic, &self.mind.asked);
-        if cut {
+        let (mut found, cut) = meetings::of(forest, steps, &self.mind.atomic, &self.mind.asked);
+        let (ends, are_cut) = lifetimes::of(forest, steps, &self.mind.asked);
+        if cut || are_cut {
             self.mind.cuts.insert(Cut::TooMany);
         }
+        found.extend(ends);
         found
     }
 
@@ -179,7 +184,7 @@ impl Values {
         if cut {
             self.mind.cuts.insert(Cut::Spinning);
         }
-        if may_get_stuck(forest, &path) {
+        if circles::are_possible(forest, &path.steps) {
             self.agenda.add((1, number, usize::MAX), None);
         }
         let meetings = self.meetings(forest, &path.steps);
@@ -192,8 +197,17 @@ impl Values {
     }
 
     /// Whether an execution did what it was made for.
-    fn check(&mut self, path: &Path, planned: Planned<Aim>, forest: &Forest) {
+    fn check(&mut self, path: &Path, planned: Planned<Aim>, run: &Execution, forest: &Forest) {
         let Planned { schedule, aim } = planned;
+        if aim.as_ref().is_some_and(|target| matches!(target.key, Key::Gone(..))) {
+            use FailureKind::{Misuse, UseAfterFree};
+            let failure = run.outcome.failure();
+            if !failure.is_some_and(|failure| matches!(failure.kind, UseAfterFree | Misuse)) {
+                // It can happen, and nobody knows what comes of it.
+                self.mind.cuts.insert(Cut::Doubt(Doubt::Lifetime));
+            }
+            return;
+        }
         let reached = aim.as_ref().is_none_or(|target| is_reached(forest, target));
         let went_on = aim.is_some_and(|target| target.then.is_some());
         if !follow::followed(&schedule.steps, path, forest) || (!reached && !went_on) {
@@ -225,7 +239,7 @@ impl Reasoning for Values {
             return;
         };
         if let Some(planned) = planned {
-            self.check(&path, planned, &notes.forest);
+            self.check(&path, planned, run, &notes.forest);
         }
         if self.wants_meetings {
             use EventKind::{AtomicFailed, AtomicRead, AtomicUpdate, AtomicWrite};
@@ -268,24 +282,4 @@ impl Reasoning for Values {
     fn warning(&self) -> Option<String> {
         self.left_out(Values::NAME)
     }
-}
-
-/// Whether threads wait for each other in a way that may go wrong: for a lock while they hold one, or for a signal, a
-/// token or others at a barrier.
-fn may_get_stuck(forest: &Forest, path: &Path) -> bool {
-    let mut held: HashMap<ThreadId, usize> = HashMap::new();
-    for step in path.steps.iter().map(|id| forest.step(*id)) {
-        let held = held.entry(step.thread).or_default();
-        for action in &step.actions {
-            match action {
-                Action::Acquire { .. } if *held > 0 => return true,
-                Action::Acquire { .. } => *held += 1,
-                Action::Release(_) => *held = held.saturating_sub(1),
-                Action::Wake { .. } | Action::Take(_) | Action::Leave(..) => return true,
-                Action::Join(_) if *held > 0 => return true,
-                _ => {}
-            }
-        }
-    }
-    false
 }

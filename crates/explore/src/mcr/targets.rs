@@ -53,7 +53,8 @@ pub(crate) struct Then {
 pub(crate) enum Key {
     /// A thread sees a value.
     Sight(Sight),
-    /// Memory is used after it was given back: the code that gives it back, and the code that uses it.
+    /// Something is used after it is gone, or before it is there: the code that comes first, and the code that comes
+    /// then.
     Gone(u64, u64),
     /// Two threads access the same memory at the same time: the code of both.
     Meets(u64, u64),
@@ -245,7 +246,7 @@ fn unfinished(forest: &Forest, path: &Path, threads: &[ThreadId], seen: &mut See
 fn lets_others_go(forest: &Forest, id: StepId) -> bool {
     use Action::*;
     let lets_go = |action: &Action| {
-        matches!(action, Release(_) | Wait { .. } | Signal { .. } | Post(_) | Leave(..) | OnceEnd(_) | Exit)
+        matches!(action, Release(_) | Wait { .. } | Signal { .. } | Post(_) | Leave(..) | Exit)
     };
     forest.step(id).actions.iter().any(lets_go)
 }

@@ -2,6 +2,7 @@
 
 use threadbare_order::{Answer, Budget, Goal, Model, Panel, Question, Reply, StepId};
 
+use super::circles;
 use super::targets::{self, Target};
 use super::{Aim, Values};
 use crate::cut::Cut;
@@ -80,7 +81,7 @@ impl Values {
                 return plans;
             }
         }
-        if plans.is_empty() {
+        if plans.is_empty() && circles::are_possible(&notes.forest, &everything) {
             let stuck = Question { about: 0, goal: Goal::stuck(self.mind.stuck.clone()) };
             notes.effort.questions += 1;
             for Reply { answer, .. } in panel.ask(&[stuck], &|_| model.clone()) {

@@ -178,6 +178,7 @@ impl ToyRunner {
     ) -> (Walk, AnyPolicy) {
         let words = match &plan.script {
             Script::Requirements(requirements) => requirements.to_words(),
+            Script::Guidance(guidance) => guidance.to_words(),
             _ => Vec::new(),
         };
         let mut policy =

@@ -1,16 +1,20 @@
 //! Total replay as it was published (Figure 49 of the thesis): what can come to decide a branch, a lock or an address gives
 //! *guidelines*, and for each that no execution has kept to, a policy holds threads back until one does (Algorithms 10 and
 //! 11). No solver says whether that is possible, and nothing is claimed at the end.
+//!
+//! Where executions have shown already what each thread does when it sees what a guideline asks for, the guideline puts paths
+//! together that are known. If no two of them can race, the test case is left out (Algorithm 12).
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use threadbare_analysis::LockSets;
 use threadbare_analysis::total::graph::{DependencyGraph, Guideline, satisfies};
-use threadbare_analysis::total::{Location, UseDefine, UseDefines};
-use threadbare_sched::{Guideline as Policy, Instance, PolicyKind, PolicySpec, Wanted};
-use threadbare_target::Execution;
-use threadbare_trace::Event;
-use threadbare_wire::flags;
+use threadbare_analysis::total::{Combinations, Label, Location, UseDefine, UseDefines};
+use threadbare_sched::{Guidance, Instance, PolicyKind, Turn, Wanted};
+use threadbare_target::{Execution, Script};
+use threadbare_trace::{Event, ThreadId};
+use threadbare_wire::{SwitchRecord, flags};
 
 use super::{Lens, graphs};
 use crate::error::ExploreError;
@@ -27,7 +31,31 @@ pub(crate) struct Published {
     probed: bool,
     begun: bool,
     known: BTreeSet<Guideline>,
-    waiting: VecDeque<(Guideline, PolicySpec, u64)>,
+    waiting: VecDeque<Waiting>,
+    combinations: Combinations,
+    shown: Vec<ShownPaths>,
+    /// Test cases that were left out.
+    pub(crate) left_out: u64,
+}
+
+/// A guideline that no execution has kept to.
+struct Waiting {
+    guideline: Guideline,
+    wanted: Vec<Wanted>,
+    /// What led to the place where executions part, in the execution that gave it.
+    lead: Vec<Turn>,
+    tries: u64,
+    /// The paths of the execution that gave it.
+    paths: PathNumbers,
+}
+
+/// A path for each thread, by its number in [`Combinations`].
+type PathNumbers = BTreeMap<ThreadId, usize>;
+
+/// What the threads of an execution saw, and the paths that they took.
+struct ShownPaths {
+    paths: PathNumbers,
+    saw: BTreeSet<UseDefine>,
 }
 
 impl Published {
@@ -39,13 +67,18 @@ impl Published {
             begun: false,
             known: BTreeSet::new(),
             waiting: VecDeque::new(),
+            combinations: Combinations::default(),
+            shown: Vec::new(),
+            left_out: 0,
         }
     }
 
     /// Adds the guidelines that an execution gives.
     fn derive(&mut self, run: &Execution) {
         let seen = UseDefines::of(&run.events);
-        self.waiting.retain(|(guideline, ..)| !satisfies(&seen, guideline));
+        self.waiting.retain(|waiting| !satisfies(&seen, &waiting.guideline));
+        let (paths, _) = self.combinations.add(&run.events);
+        self.shown.push(ShownPaths { paths: paths.clone(), saw: seen.actual.clone() });
         let graphs = graphs::of_execution(run, &seen, &self.lens);
         let found: BTreeSet<Guideline> = graphs.iter().flat_map(DependencyGraph::guidelines).collect();
         for guideline in found {
@@ -53,12 +86,69 @@ impl Published {
                 continue;
             }
             // What this execution has shown by itself is left to come by itself.
-            let missing = guideline.iter().filter(|it| !seen.actual.contains(it)).take(Policy::MOST);
-            let wanted: Option<Vec<_>> = missing.map(|it| wanted(it, &run.events)).collect();
-            let policy = wanted.and_then(|wanted| PolicySpec::guideline(&wanted, self.seed));
-            self.waiting.extend(policy.map(|policy| (guideline, policy, 0)));
+            let missing = guideline.iter().filter(|it| !seen.actual.contains(it));
+            let wanted: Option<Vec<Wanted>> = missing.map(|it| wanted(it, &run.events)).collect();
+            let Some(wanted) = wanted else { continue };
+            let (lead, paths) = (lead(&wanted, run), paths.clone());
+            self.waiting.push_back(Waiting { guideline, wanted, lead, tries: 0, paths });
         }
     }
+
+    fn guided(&self, guidance: Guidance) -> Plan {
+        let plan = Plan::new(PolicyKind::Guideline, self.seed, "total-paper");
+        Plan { trace: true, checkpoints: true, script: Script::Guidance(Arc::new(guidance)), ..plan }
+    }
+
+    /// The next guideline that is worth a test case.
+    fn next(&mut self) -> Option<Waiting> {
+        loop {
+            let waiting = self.waiting.pop_front()?;
+            if !self.has_no_race(&waiting) {
+                return Some(waiting);
+            }
+            self.left_out += 1;
+        }
+    }
+
+    /// Whether a guideline only puts paths together that are known, and none of them can race.
+    fn has_no_race(&self, waiting: &Waiting) -> bool {
+        let mut paths = waiting.paths.clone();
+        let threads: BTreeSet<ThreadId> = waiting.guideline.iter().map(|it| it.used.at.thread).collect();
+        for thread in threads {
+            let wanted = || waiting.guideline.iter().filter(|it| it.used.at.thread == thread);
+            let shows = |shown: &&ShownPaths| wanted().all(|it| shown.saw.contains(it));
+            let taken = self.shown.iter().find(shows).and_then(|shown| shown.paths.get(&thread));
+            let Some(path) = taken else { return false };
+            paths.insert(thread, *path);
+        }
+        self.combinations.label(&paths) == Some(Label::NoRace)
+    }
+}
+
+/// The switches of an execution up to the first step that is held back for the sake of these use-defines: the checkpoint from
+/// which a test case begins (§7.6.4).
+fn lead(wanted: &[Wanted], run: &Execution) -> Vec<Turn> {
+    let instances = || wanted.iter().flat_map(|(used, defined)| std::iter::once(used).chain(defined));
+    let stops = |event: &Event| {
+        instances().any(|it| it.thread == event.thread && (it.site == event.pc || it.gate == event.pc))
+    };
+    let mut switches = run.switches.iter().peekable();
+    let mut running = ThreadId::MAIN;
+    let mut lead = Vec::new();
+    for event in run.events.iter().filter(|event| event.kind().is_some_and(|kind| !kind.only_names())) {
+        let comes_first = |running: ThreadId, switch: &SwitchRecord| {
+            running != event.thread || (switch.from == running && switch.op <= event.op)
+        };
+        while let Some(switch) = switches.next_if(|switch| comes_first(running, switch)) {
+            running = switch.to;
+            lead.push(Turn { from: switch.from, op: switch.op, to: switch.to });
+        }
+        if stops(event) {
+            lead.push(Turn { from: running, op: event.op, to: running });
+            return lead;
+        }
+    }
+    Vec::new()
 }
 
 /// A use-define for the policy: the first steps of an execution at its places.
@@ -98,14 +188,17 @@ impl Strategy for Published {
             Plan::probe(self.seed, "total-paper (probe)")
         } else if !self.begun {
             self.begun = true;
-            Plan { trace: true, ..Plan::new(PolicyKind::Random, self.seed, "total-paper") }
+            self.guided(Guidance { seed: self.seed, ..Guidance::default() })
         } else {
-            let Some((guideline, policy, tries)) = self.waiting.pop_front() else { return Vec::new() };
-            if tries + 1 < TRIES {
-                self.waiting.push_back((guideline, policy, tries + 1));
+            let Some(waiting) = self.next() else { return Vec::new() };
+            // The first time from where executions part, and then from the beginning, by other ways.
+            let lead = if waiting.tries == 0 { waiting.lead.clone() } else { Vec::new() };
+            let seed = self.seed.wrapping_add(first);
+            let plan = self.guided(Guidance { seed, wanted: waiting.wanted.clone(), lead });
+            if waiting.tries + 1 < TRIES {
+                self.waiting.push_back(Waiting { tries: waiting.tries + 1, ..waiting });
             }
-            let policy = PolicySpec { seed: self.seed.wrapping_add(first), ..policy };
-            Plan { trace: true, policy, ..Plan::new(PolicyKind::Guideline, self.seed, "total-paper") }
+            plan
         };
         plan.flags |= flags::STANDS;
         vec![plan]

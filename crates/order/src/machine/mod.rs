@@ -55,8 +55,6 @@ pub enum Violation {
     },
     /// A round of a barrier goes differently.
     Round(u32),
-    /// A routine is found to have been run, too early.
-    NotRun(Ix),
     /// A thread is found to have ended, too early.
     NotEnded(Ix),
     /// A thread has ended before somebody saw that it had not.

@@ -54,7 +54,6 @@ pub(super) struct Sync {
     tokens: Vec<u64>,
     /// By round: how many have arrived, and whether it is complete.
     rounds: Vec<(u32, bool)>,
-    run_once: Vec<bool>,
     ended: HashMap<ThreadId, Ix>,
     /// By chain: how many of its steps have been made.
     chains: Vec<u32>,
@@ -68,14 +67,14 @@ impl Sync {
             conditions: vec![Queue::default(); model.conditions.len()],
             tokens: model.semaphores.iter().map(|semaphore| semaphore.tokens).collect(),
             rounds: vec![(0, false); model.rounds.len()],
-            run_once: vec![false; model.once_ends.len()],
             ended: HashMap::new(),
             chains: vec![0; model.chains.len()],
             made: HashSet::new(),
         }
     }
 
-    /// Lets a step happen; if it does not go as recorded, only its place in a chain counts.
+    /// Lets a step happen; if it does not go as recorded, only its place in a chain counts, and that it is inside a
+    /// critical section that it begins before it sees anything.
     pub(super) fn enter(
         &mut self,
         at: Ix,
@@ -84,7 +83,12 @@ impl Sync {
         violations: &mut Vec<Violation>,
     ) {
         for act in model.acts_of(at) {
-            if !as_recorded && !matches!(act, Act::Keep(..)) {
+            let counts = match act {
+                Act::Keep(..) => true,
+                Act::Acquire(section) => model.sections[*section as usize].comes_first,
+                _ => false,
+            };
+            if !as_recorded && !counts {
                 continue;
             }
             if let Some(violation) = self.make(at, *act, model) {
@@ -131,12 +135,6 @@ impl Sync {
                 None => return Some(Violation::NoToken { semaphore, step: at }),
             },
             Act::Post(semaphore) => self.tokens[semaphore as usize] += 1,
-            Act::OnceEnd(once) => self.run_once[once as usize] = true,
-            Act::OnceSeen(once) => {
-                if !self.run_once[once as usize] {
-                    return Some(Violation::NotRun(at));
-                }
-            }
             Act::Exit => {
                 self.ended.insert(thread, at);
             }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use super::lifetimes;
 use super::memory::{Account, Segments};
 use super::sync::Syncing;
 use super::{Act, Ix, Model, ModelStep, Touch, Value};
@@ -80,7 +81,7 @@ impl<'a> Builder<'a> {
         let mut mortal: BTreeSet<u64> = BTreeSet::new();
         for action in self.actions() {
             match action {
-                Action::Renew(object) => {
+                Action::Renew { object, .. } => {
                     mortal.insert(*object);
                 }
                 Action::Free(extent) => mortal.extend(objects.range(extent.addr..extent.end())),
@@ -127,7 +128,13 @@ impl<'a> Builder<'a> {
         if segments.overlap {
             doubts.insert(Doubt::Overlap);
         }
-        doubts.extend(self.actions().filter_map(unclear_together));
+        let asked = self.forest.lifetimes_are_asked;
+        let is_life = |action: &Action| matches!(action, Action::Free(_) | Action::Renew { .. });
+        let unclear = self.actions().filter(|action| !(asked && is_life(action)));
+        doubts.extend(unclear.filter_map(unclear_together));
+        if asked && lifetimes::are_unclear(self.forest) {
+            doubts.insert(Doubt::Lifetime);
+        }
         let creators: HashSet<_> = self.model.creators.values().flatten().copied().collect();
         let creators: HashSet<_> = creators.into_iter().map(|at| self.model.step(at).thread).collect();
         if creators.len() > 1 {
@@ -139,7 +146,7 @@ impl<'a> Builder<'a> {
         self.model.set_initial(&segments, &self.forest.initial);
         for at in 0..self.ids.len() {
             let begin = self.model.touches.len() as u32;
-            for action in &self.step(at).actions {
+            for action in self.step(at).actions.iter().filter(|action| !is_life(action)) {
                 let Some((extent, _)) = action.read().or(action.write()) else { continue };
                 let known = |(_, value): (Extent, Option<u64>)| value.map(Value::Known);
                 self.model.touches.push(Touch {
@@ -182,11 +189,11 @@ fn unclear_together(action: &Action) -> Option<Doubt> {
     match *action {
         Read(_, value) | Write(_, value) => unknown(value, Doubt::Overlap),
         Update(_, old, _) => unknown(old, Doubt::Overlap),
-        Free(_) | Renew(_) => Some(Doubt::Lifetime),
+        Free(_) | Renew { .. } => Some(Doubt::Lifetime),
         // What was tried and done might have been refused.
         Refused(_) | Empty(_) | Unended(_) | Acquire { tries: true, .. } => Some(Doubt::Refusal),
         Timeout { .. } => Some(Doubt::Time),
-        Arrive(_) | Leave(..) | OnceBegin(_) | OnceEnd(_) | OnceSeen(_) => Some(Doubt::Rounds),
+        Arrive(_) | Leave(..) => Some(Doubt::Rounds),
         Keep(Kept::Futex(_), _) => Some(Doubt::Futex),
         Keep(..) | Watershed(..) | Idle(threadbare_trace::EventKind::Signal) => Some(Doubt::Outside),
         Idle(threadbare_trace::EventKind::Sleep) => Some(Doubt::Time),
@@ -200,7 +207,7 @@ impl Act {
     pub(super) fn doubt(self) -> Option<Doubt> {
         match self {
             Act::Refused { .. } | Act::Unended(_) => Some(Doubt::Refusal),
-            Act::Arrive(..) | Act::Leave(_) | Act::OnceEnd(_) | Act::OnceSeen(_) => Some(Doubt::Rounds),
+            Act::Arrive(..) | Act::Leave(_) => Some(Doubt::Rounds),
             Act::Watershed(_) => Some(Doubt::Outside),
             _ => None,
         }

@@ -106,7 +106,7 @@ impl<'a> Account<'a> {
             } else if let Some((extent, value)) = action.write() {
                 self.access(at, extent, None, Some(value), touches);
             } else if let Some(segment) = action.object().and_then(|object| self.objects.get(&object)) {
-                let renews = matches!(action, Action::Renew(_));
+                let renews = matches!(action, Action::Renew { .. });
                 let epoch = self.epochs[*segment as usize];
                 self.epochs[*segment as usize] += u32::from(renews);
                 let segment = *segment;

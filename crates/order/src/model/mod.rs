@@ -2,6 +2,7 @@
 //! thread, which bytes hold what, which critical sections there are, who can wake whom.
 
 mod build;
+mod lifetimes;
 mod memory;
 mod sync;
 
@@ -76,10 +77,6 @@ pub enum Act {
     Take(u32),
     /// Adds a token.
     Post(u32),
-    /// Ends a routine that runs once.
-    OnceEnd(u32),
-    /// Finds that it has been run.
-    OnceSeen(u32),
     /// Ends its thread.
     Exit,
     /// Sees that a thread has ended.
@@ -120,6 +117,8 @@ pub struct Section {
     pub shared: bool,
     /// Whoever wants it does not wait for ever.
     pub tries: bool,
+    /// It is the first thing in its step: what the step sees, it sees inside.
+    pub comes_first: bool,
     /// Who is inside.
     pub thread: ThreadId,
     /// The step that begins it.
@@ -191,8 +190,6 @@ pub struct Model {
     pub(crate) conditions: Vec<Condition>,
     pub(crate) semaphores: Vec<Semaphore>,
     pub(crate) rounds: Vec<Round>,
-    /// By routine that runs once: the steps that end it.
-    pub(crate) once_ends: Vec<Vec<Ix>>,
     pub(crate) chains: Vec<Chain>,
     /// By watershed: the last steps of the other threads before it.
     pub(crate) watersheds: Vec<Vec<Ix>>,

@@ -34,15 +34,14 @@ pub(super) struct Syncing {
     open: Vec<Vec<u32>>,
     conditions: HashMap<u64, u32>,
     semaphores: HashMap<u64, u32>,
-    onces: HashMap<u64, u32>,
     barriers: HashMap<u64, Barrier>,
     chains: HashMap<Kept, u32>,
     latest: BTreeMap<ThreadId, Ix>,
     tokens: HashMap<u64, u64>,
     kept_conditions: HashSet<u64>,
     kept_semaphores: HashSet<u64>,
-    kept_onces: HashSet<u64>,
     several_creators: bool,
+    is_first_in_step: bool,
 }
 
 impl Syncing {
@@ -59,17 +58,15 @@ impl Syncing {
             open: Vec::new(),
             conditions: HashMap::new(),
             semaphores: HashMap::new(),
-            onces: HashMap::new(),
             barriers: HashMap::new(),
             chains: HashMap::new(),
             latest: BTreeMap::new(),
             tokens: tokens.clone(),
             kept_conditions: HashSet::new(),
             kept_semaphores: HashSet::new(),
-            kept_onces: HashSet::new(),
             several_creators: creators.len() > 1,
+            is_first_in_step: false,
         };
-        let mut begun = HashSet::new();
         for action in actions {
             match action {
                 Action::Timeout { condition, .. } => {
@@ -77,9 +74,6 @@ impl Syncing {
                 }
                 Action::Empty(semaphore) => {
                     syncing.kept_semaphores.insert(*semaphore);
-                }
-                Action::OnceBegin(once) if !begun.insert(*once) => {
-                    syncing.kept_onces.insert(*once);
                 }
                 _ => {}
             }
@@ -94,7 +88,8 @@ impl Syncing {
             None => Rc::default(),
         };
         self.locals.push(local);
-        for action in actions {
+        for (place, action) in actions.iter().enumerate() {
+            self.is_first_in_step = place == 0;
             self.take_in(at, action, model);
         }
         self.latest.insert(model.step(at).thread, at);
@@ -144,7 +139,6 @@ impl Syncing {
             Take(semaphore) | Post(semaphore) | Empty(semaphore) => {
                 self.count(at, semaphore, action, model);
             }
-            OnceBegin(once) | OnceEnd(once) | OnceSeen(once) => self.once(at, once, action, model),
             Create(_) if self.several_creators => {
                 self.keep(at, Kept::Creation, model);
             }
@@ -166,7 +160,7 @@ impl Syncing {
                 model.doubts.insert(Doubt::Outside);
             }
             Read(..) | Write(..) | Update(..) | Touch(..) => {}
-            Free(_) | Create(_) | Start(_) | Renew(_) | Idle(_) => {}
+            Free(_) | Create(_) | Start(_) | Renew { .. } | Idle(_) => {}
         }
     }
 
@@ -180,7 +174,6 @@ impl Syncing {
             Kept::Futex(_) => Doubt::Futex,
             Kept::Condition(_) => Doubt::Time,
             Kept::Semaphore(_) | Kept::Lock(_) => Doubt::Refusal,
-            Kept::Once(_) => Doubt::Rounds,
             Kept::Descriptor(_) => Doubt::Outside,
             Kept::Memory(_) => Doubt::HiddenWrite,
             Kept::Creation => Doubt::Creation,
@@ -231,8 +224,15 @@ impl Syncing {
         }
         Rc::make_mut(&mut self.locals[at as usize]).held.push((lock, section, 1));
         let thread = model.step(at).thread;
-        let releases = Vec::new();
-        model.sections.push(Section { lock: number, shared, tries, thread, acquire: at, releases });
+        model.sections.push(Section {
+            lock: number,
+            shared,
+            tries,
+            comes_first: self.is_first_in_step,
+            thread,
+            acquire: at,
+            releases: Vec::new(),
+        });
         model.sections_of[number as usize].push(section);
         self.act(Act::Acquire(section), model);
     }
@@ -336,24 +336,6 @@ impl Syncing {
         } else {
             place.posts.push(at);
             self.act(Act::Post(number), model);
-        }
-    }
-
-    fn once(&mut self, at: Ix, once: u64, action: &Action, model: &mut Model) {
-        if self.kept_onces.contains(&once) {
-            return self.keep(at, Kept::Once(once), model);
-        }
-        let number = *self.onces.entry(once).or_insert_with(|| {
-            model.once_ends.push(Vec::new());
-            model.once_ends.len() as u32 - 1
-        });
-        match action {
-            Action::OnceEnd(_) => {
-                model.once_ends[number as usize].push(at);
-                self.act(Act::OnceEnd(number), model);
-            }
-            Action::OnceSeen(_) => self.act(Act::OnceSeen(number), model),
-            _ => {}
         }
     }
 

@@ -18,7 +18,6 @@ enum Rule {
     Lifetime(Ix, Ix),
     Refused(Ix),
     Round(u32),
-    Once(Ix),
     Joined(Ix),
     Unended(Ix),
     Chain(u32),
@@ -61,7 +60,6 @@ impl Bindings {
             Violation::Lifetime { step, renewal } => Rule::Lifetime(step, renewal),
             Violation::NotRefused(step) => Rule::Refused(step),
             Violation::Round(round) => Rule::Round(round),
-            Violation::NotRun(step) => Rule::Once(step),
             Violation::NotEnded(step) => Rule::Joined(step),
             Violation::Ended { step, .. } => Rule::Unended(step),
             Violation::Chain(chain) => Rule::Chain(chain),
@@ -76,13 +74,6 @@ impl Bindings {
             Rule::Lifetime(step, renewal) => limit_lifetime(step, renewal, model, literals),
             Rule::Refused(step) => refuse(step, model, literals),
             Rule::Round(round) => meet(round, model, literals),
-            Rule::Once(step) => {
-                let ends = acts(model, step, |act| match act {
-                    Act::OnceSeen(once) => Some(model.once_ends[once as usize].clone()),
-                    _ => None,
-                });
-                follow_one_of(Demand::RunOnce, step, &ends, model, literals);
-            }
             Rule::Joined(step) => {
                 let exits = acts(model, step, |act| match act {
                     Act::Join(thread) => model.exits.get(&thread).cloned(),

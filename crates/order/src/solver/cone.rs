@@ -52,7 +52,6 @@ impl Cone<'_> {
                 }
                 Act::Take(semaphore) => before(&model.semaphores[*semaphore as usize].posts),
                 Act::Leave(round) => model.rounds[*round as usize].last,
-                Act::OnceSeen(once) => before(&model.once_ends[*once as usize]),
                 Act::Join(thread) => model.exits.get(thread).and_then(|exits| before(exits)),
                 Act::Keep(chain, place) => {
                     place.checked_sub(1).map(|place| model.chains[*chain as usize].steps[place as usize])

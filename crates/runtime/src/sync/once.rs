@@ -4,10 +4,10 @@ use std::ffi::c_int;
 
 use threadbare_trace::{EventKind, ThreadId};
 
-use super::{note, step_when};
+use super::{note, step, step_when};
 use crate::engine::engine;
 use crate::fiber::{Fiber, Waitable};
-use crate::interpose::{interpose, site};
+use crate::interpose::{self, interpose, site};
 
 /// What a control holds once its routine has run, as the C library writes it.
 const DONE: c_int = 2;
@@ -35,13 +35,21 @@ impl Waitable for Once {
 }
 
 /// Lets others at a control when its routine is left: by its end, an exception or the thread's end.
-struct Unfinished(*mut Once);
+struct Unfinished {
+    once: *mut Once,
+    /// The routine has come to its end.
+    is_done: bool,
+}
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
         // SAFETY: table entries are never dropped.
-        unsafe { (*self.0).running = None };
+        let address = unsafe {
+            (*self.once).running = None;
+            (*self.once).address
+        };
         engine().changed();
+        note(EventKind::OnceEnd, address, u64::from(!self.is_done));
     }
 }
 
@@ -50,6 +58,7 @@ impl Drop for Unfinished {
 /// # Safety
 /// The control must be one, and the routine callable.
 pub unsafe fn run(control: *mut c_int, routine: unsafe extern "C-unwind" fn(), pc: u64) {
+    let registers = interpose::registers();
     let address = control as usize;
     let place = engine().world.onces.entry(address).or_default();
     place.address = address;
@@ -63,12 +72,14 @@ pub unsafe fn run(control: *mut c_int, routine: unsafe extern "C-unwind" fn(), p
         }
         (*once).running = Some(engine().current_id());
         note(EventKind::OnceBegin, address, 0);
-        let unfinished = Unfinished(once);
+        let mut unfinished = Unfinished { once, is_done: false };
         routine();
+        // The routine has called the runtime; and others that come meanwhile wait.
+        interpose::set_registers(registers);
+        step(EventKind::OnceEnd, address, pc);
         *control = DONE;
-        drop(unfinished);
+        unfinished.is_done = true;
     }
-    note(EventKind::OnceEnd, address, 0);
 }
 
 interpose! {

@@ -53,6 +53,7 @@ impl Engine {
         if !self.looks_on() {
             fiber.quiet_turns += 1;
             fiber.gave_way_at = Some(self.progress);
+            self.world.checkpoints.leave_no_more();
             if fiber.quiet_turns >= QUIET_TURNS {
                 self.policy.gave_way(fiber.id);
             }

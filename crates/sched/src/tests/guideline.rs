@@ -2,9 +2,14 @@
 
 use threadbare_trace::ThreadId;
 
-use super::{made_up, run};
+use super::made_up;
 use crate::toy::{Step, Toy, Walk};
-use crate::{Guideline, Instance, PolicySpec, Rng};
+use crate::{AnyPolicy, Guidance, Guideline, Instance, Rng, Turn, Wanted};
+
+fn guided(toy: &Toy, wanted: &[Wanted], seed: u64) -> Walk {
+    let guidance = Guidance { seed, wanted: wanted.to_vec(), lead: Vec::new() };
+    toy.run(&mut AnyPolicy::Guideline(Guideline::new(guidance)), &toy.locations())
+}
 
 fn instance(thread: usize, step: usize, number: u32) -> Instance {
     Instance { thread: ThreadId(thread as u16), site: Toy::site(thread, step), number, gate: 0 }
@@ -33,13 +38,13 @@ fn a_use_sees_the_define_that_the_guideline_names() {
     let used = instance(0, 2, 1);
     for seed in 0..200 {
         for (define, value) in [(instance(1, 1, 1), 20), (instance(2, 1, 1), 8), (instance(0, 0, 1), 1)] {
-            let spec = PolicySpec::guideline(&[(used, Some(define))], seed).unwrap();
-            assert_eq!(saw(&run(&toy, &spec), &used), Some(value), "seed {seed}, {define:?}");
+            let walk = guided(&toy, &[(used, Some(define))], seed);
+            assert_eq!(saw(&walk, &used), Some(value), "seed {seed}, {define:?}");
         }
         // What was there before can be seen by the second thread's read only.
         let early = instance(1, 0, 1);
-        let spec = PolicySpec::guideline(&[(early, None)], seed).unwrap();
-        assert_eq!(saw(&run(&toy, &spec), &early), Some(0), "seed {seed}");
+        let walk = guided(&toy, &[(early, None)], seed);
+        assert_eq!(saw(&walk, &early), Some(0), "seed {seed}");
     }
 }
 
@@ -52,10 +57,56 @@ fn two_use_defines_are_kept_to_at_once() {
     let (x, y) = (instance(0, 0, 1), instance(0, 1, 1));
     for seed in 0..200 {
         let wanted = [(x, Some(instance(1, 0, 1))), (y, Some(instance(2, 1, 1)))];
-        let walk = run(&toy, &PolicySpec::guideline(&wanted, seed).unwrap());
+        let walk = guided(&toy, &wanted, seed);
         assert_eq!((saw(&walk, &x), saw(&walk, &y)), (Some(1), Some(2)), "seed {seed}");
     }
-    assert!(PolicySpec::guideline(&[(x, None); Guideline::MOST + 1], 1).is_none());
+}
+
+/// As many as a thread has reads.
+#[test]
+fn five_use_defines_are_kept_to_at_once() {
+    let places: Vec<u64> = (1..=5).map(|place| 8 * place).collect();
+    let toy = Toy {
+        threads: vec![
+            places.iter().map(|place| Step::Read(*place)).collect(),
+            places.iter().map(|place| Step::Store(*place, 7)).collect(),
+        ],
+    };
+    for seed in 0..200 {
+        let wanted: Vec<_> = (0..5).map(|step| (instance(0, step, 1), Some(instance(1, step, 1)))).collect();
+        let walk = guided(&toy, &wanted, seed);
+        assert!((0..5).all(|step| saw(&walk, &instance(0, step, 1)) == Some(7)), "seed {seed}");
+    }
+}
+
+#[test]
+fn what_comes_first_is_followed_before_everything_is_open() {
+    let toy = Toy { threads: vec![vec![Step::Read(8); 4], vec![Step::Store(8, 1); 2]] };
+    let (first, second) = (ThreadId(0), ThreadId(1));
+    let lead = vec![
+        Turn { from: first, op: 3, to: second },
+        Turn { from: second, op: 2, to: first },
+        Turn { from: first, op: 4, to: first },
+    ];
+    let mut ends = std::collections::BTreeSet::new();
+    for seed in 0..50 {
+        let guidance = Guidance { seed, wanted: Vec::new(), lead: lead.clone() };
+        let guidance = Guidance::from_words(guidance.to_words().into_iter());
+        let mut policy = AnyPolicy::Guideline(Guideline::new(guidance));
+        let word = toy.run(&mut policy, &toy.locations()).word();
+        assert!(word.starts_with("0010"), "{word}");
+        ends.insert(word);
+    }
+    assert_eq!(ends.len(), 2, "either of the two goes on after it: {ends:?}");
+}
+
+#[test]
+fn guidance_survives_being_handed_over() {
+    let turn = Turn { from: ThreadId(3), op: 70_000, to: ThreadId(1) };
+    let wanted = vec![(gated(1, 2, 1), Some(instance(2, 1, 9))), (instance(0, 1, 1), None)];
+    let guidance = Guidance { seed: 5, wanted, lead: vec![turn, turn] };
+    assert_eq!(Guidance::from_words(guidance.to_words().into_iter()), guidance);
+    assert_eq!(Guidance::from_words(std::iter::empty()), Guidance::default());
 }
 
 #[test]
@@ -68,8 +119,7 @@ fn the_wanted_iteration_of_a_loop_is_meant() {
     };
     for seed in 0..100 {
         let used = instance(0, 0, 3);
-        let spec = PolicySpec::guideline(&[(used, Some(instance(1, 1, 1)))], seed).unwrap();
-        let walk = run(&toy, &spec);
+        let walk = guided(&toy, &[(used, Some(instance(1, 1, 1)))], seed);
         assert_eq!(saw(&walk, &used), Some(5), "seed {seed}");
         assert_eq!(saw(&walk, &instance(0, 0, 2)), Some(0), "seed {seed}");
     }
@@ -83,8 +133,8 @@ fn threads_that_need_one_lock_wait_before_it() {
     let used = gated(0, 2, 1);
     for seed in 0..200 {
         for (writer, value) in [(1, 1), (2, 2)] {
-            let spec = PolicySpec::guideline(&[(used, Some(gated(writer, 2, 1)))], seed).unwrap();
-            assert_eq!(saw(&run(&toy, &spec), &used), Some(value), "seed {seed}");
+            let walk = guided(&toy, &[(used, Some(gated(writer, 2, 1)))], seed);
+            assert_eq!(saw(&walk, &used), Some(value), "seed {seed}");
         }
     }
 }
@@ -104,7 +154,7 @@ fn no_guideline_keeps_a_program_from_ending() {
             }
         };
         let wanted = [(any(), Some(any())), (any(), Some(any()))];
-        let walk = run(&toy, &PolicySpec::guideline(&wanted, case).unwrap());
+        let walk = guided(&toy, &wanted, case);
         let steps: usize = toy.threads.iter().map(Vec::len).sum();
         assert_eq!((walk.order.len(), walk.deadlock), (steps, false), "case {case}");
     }

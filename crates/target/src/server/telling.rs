@@ -58,6 +58,10 @@ impl Server {
                     let records: Vec<DecisionRecord> = threads.iter().map(chosen).collect();
                     (self.memory.write(area, 0, &records), records.len())
                 }
+                Script::Guidance(guidance) => {
+                    let words = guidance.to_words();
+                    (self.memory.write(area, 0, &words), words.len())
+                }
                 Script::Requirements(requirements) => {
                     let words = requirements.to_words();
                     (self.memory.write(area, 0, &words), words.len())

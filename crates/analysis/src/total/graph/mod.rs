@@ -3,11 +3,14 @@
 
 mod build;
 mod dot;
+mod drawing;
 mod optimise;
 
 use std::collections::BTreeSet;
 
 use threadbare_trace::ThreadId;
+
+pub use drawing::{Drawing, DrawnEdge, DrawnNode};
 
 use super::affects::{BranchInstance, DataFlow};
 use super::manners::MannerOccurrence;

@@ -106,7 +106,7 @@ fn too_many_ways_are_cut_short() {
 fn the_drawing_names_every_node_and_edge() {
     let graph = branch_graph(&figure_33(), &flow_33()).optimised();
     let name = |variable: u64| if variable == X { "x \"shared\"".to_string() } else { "y".into() };
-    let text = graph.dot(&name, &|site| format!("line {site}"));
+    let text = graph.drawing(&name, &|site| format!("line {site}")).dot();
     assert_eq!(text.matches(" -> ").count(), 3);
     assert_eq!(text.matches("shape=").count(), 4);
     assert!(text.contains("written at T2: line 20") && text.contains("x \\\"shared\\\""), "{text}");

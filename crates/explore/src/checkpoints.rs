@@ -1,0 +1,178 @@
+//! Checkpoint and restart (§7.6.4 of the thesis on total replay): a schedule that begins like an execution that has been made is
+//! run from where they part, or a little before.
+//!
+//! Executions leave copies of themselves behind every so many steps. A schedule can go on from one if it has the
+//! switches that led there, and its next one comes no earlier. The execution that results is the same as from the beginning.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use threadbare_sched::{Guidance, PolicyKind, Turn};
+use threadbare_target::{Checkpoint, Execution, Ran, RunError, Script, Server, Spacing};
+use threadbare_trace::Outcome;
+use threadbare_wire::SwitchRecord;
+
+use crate::strategy::Plan;
+
+/// The steps from one checkpoint to the next, at least, unless told otherwise: to make a copy takes about as
+/// long as to make so many steps (see `threadbare-bench total`).
+pub const CHECKPOINT_GAP: u64 = 2_000;
+
+/// How many copies are kept.
+const MOST_KEPT: usize = 16;
+
+/// How many copies one execution leaves behind.
+const MOST_LEFT: usize = 8;
+
+/// What going on from checkpoints came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Spared {
+    /// Executions that went on from a checkpoint.
+    pub executions: u64,
+    /// The steps that they did not have to make again.
+    pub steps: u64,
+    /// The copies that were left behind.
+    pub copies: u64,
+}
+
+/// The checkpoints of a server.
+pub(crate) struct Checkpoints {
+    /// The steps from one to the next; none if there are to be none.
+    gap: Option<u64>,
+    /// Those that were used last come last.
+    kept: VecDeque<Kept>,
+    /// The steps of the longest execution: whoever is shorter than the gap leaves nothing behind.
+    longest: u64,
+    pub(crate) spared: Spared,
+}
+
+struct Kept {
+    checkpoint: Checkpoint,
+    seed: u64,
+    flags: u32,
+}
+
+impl Checkpoints {
+    pub(crate) fn new(gap: Option<u64>) -> Checkpoints {
+        Checkpoints { gap, kept: VecDeque::new(), longest: 0, spared: Spared::default() }
+    }
+
+    /// Runs a plan, from a checkpoint if one lies on its way.
+    pub(crate) fn run(
+        &mut self,
+        server: &mut Server,
+        plan: &Plan,
+        flags: u32,
+    ) -> Result<Execution, RunError> {
+        let run = match (self.gap.filter(|gap| *gap < self.longest), turns(plan)) {
+            (Some(gap), Some(turns)) => {
+                self.kept.retain(|kept| server.keeps(&kept.checkpoint));
+                self.run_from_any(server, plan, flags, gap, &turns)?
+            }
+            _ => None,
+        };
+        let run = match run {
+            Some(run) => run,
+            None => {
+                self.kept.clear();
+                server.run(plan.policy, &plan.script, flags)?
+            }
+        };
+        self.longest = self.longest.max(run.steps);
+        Ok(run)
+    }
+
+    /// Runs a plan from the nearest checkpoint, or from the beginning if there is none; nothing if no copies can be made.
+    fn run_from_any(
+        &mut self,
+        server: &mut Server,
+        plan: &Plan,
+        flags: u32,
+        gap: u64,
+        turns: &[Turn],
+    ) -> Result<Option<Execution>, RunError> {
+        // Over all of a long execution, and not only over its beginning.
+        let gap = gap.max(self.longest / (MOST_LEFT as u64 + 1));
+        let spacing = Spacing { gap, most: MOST_LEFT };
+        let seed = plan.policy.seed;
+        let fits = |kept: &&Kept| {
+            (kept.seed, kept.flags) == (seed, flags) && lies_on_the_way(&kept.checkpoint, turns)
+        };
+        let nearest = self.kept.iter().filter(fits).map(|kept| kept.checkpoint.steps()).max();
+        let place = self.kept.iter().position(|kept| fits(&kept) && Some(kept.checkpoint.steps()) == nearest);
+        if let Some(used) = place.and_then(|place| self.kept.remove(place)) {
+            let rest = without_first(&plan.script, used.checkpoint.switches().len());
+            let ran = server.run_from(Some(&used.checkpoint), plan.policy, &rest, flags, spacing)?;
+            if let Some(Ran { run, left }) = ran {
+                self.spared.executions += 1;
+                self.spared.steps += used.checkpoint.steps();
+                self.kept.push_back(used);
+                return Ok(Some(self.keep(server, run, left, seed, flags)));
+            }
+            server.forget(vec![used.checkpoint]);
+        }
+        let ran = server.run_from(None, plan.policy, &plan.script, flags, spacing)?;
+        Ok(ran.map(|Ran { run, left }| self.keep(server, run, left, seed, flags)))
+    }
+
+    /// Keeps what an execution left behind, as far as others can go on from it.
+    fn keep(
+        &mut self,
+        server: &mut Server,
+        run: Arc<Execution>,
+        left: Vec<Checkpoint>,
+        seed: u64,
+        flags: u32,
+    ) -> Execution {
+        self.spared.copies += left.len() as u64;
+        let whole = Execution::clone(&run);
+        let is_of_use = run.divergence.is_none()
+            && run.discovered.is_empty()
+            && !run.stalled
+            && !matches!(run.outcome, Outcome::Uncontrolled(_));
+        if is_of_use {
+            self.kept.extend(left.into_iter().map(|checkpoint| Kept { checkpoint, seed, flags }));
+        } else {
+            server.forget(left);
+        }
+        let too_many = self.kept.len().saturating_sub(MOST_KEPT);
+        server.forget(self.kept.drain(..too_many).map(|kept| kept.checkpoint).collect());
+        whole
+    }
+}
+
+/// The switches of a plan that follows some, or is led by some, and may go on from checkpoints.
+fn turns(plan: &Plan) -> Option<Vec<Turn>> {
+    let turn = |it: &SwitchRecord| Turn { from: it.from, op: it.op, to: it.to };
+    match (&plan.script, PolicyKind::from_number(plan.policy.kind)) {
+        _ if !plan.checkpoints => None,
+        (Script::Replay(turns), Some(PolicyKind::Follow | PolicyKind::Replay)) => {
+            Some(turns.iter().map(turn).collect())
+        }
+        (Script::Guidance(guidance), _) => Some(guidance.lead.clone()),
+        _ => None,
+    }
+}
+
+/// What is left of a script after so many switches.
+fn without_first(script: &Script, made: usize) -> Script {
+    match script {
+        Script::Replay(turns) => Script::Replay(turns[made..].to_vec()),
+        Script::Guidance(guidance) => {
+            let lead = guidance.lead[made..].to_vec();
+            Script::Guidance(Arc::new(Guidance { lead, ..Guidance::clone(guidance) }))
+        }
+        other => other.clone(),
+    }
+}
+
+/// Whether who follows these switches comes by a checkpoint, and has at least one to make after it: whoever has none left
+/// may give way earlier.
+fn lies_on_the_way(checkpoint: &Checkpoint, turns: &[Turn]) -> bool {
+    let made = checkpoint.switches();
+    let is_same =
+        |(made, turn): (&SwitchRecord, &Turn)| (made.from, made.op, made.to) == (turn.from, turn.op, turn.to);
+    let (thread, op) = checkpoint.stands_at();
+    let next = turns.get(made.len());
+    made.iter().zip(turns).all(is_same) && next.is_some_and(|next| next.from == thread && next.op >= op)
+}

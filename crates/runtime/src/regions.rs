@@ -1,0 +1,96 @@
+//! A heap whose addresses do not depend on who allocates first: every thread has a region of its own, and no block is
+//! handed out twice.
+//!
+//! So a thread that has seen the same gets the same addresses in every interleaving, and memory that was given back stays gone:
+//! whoever still uses it is found out. Only executions that are reasoned about as a whole have such a heap.
+
+use std::ffi::c_void;
+
+use threadbare_trace::ThreadId;
+
+use crate::sys;
+
+/// Where the first region lies: above the runtime's own memory and where programs are loaded, below libraries and stacks.
+const BASE: usize = 0x6000_0000_0000;
+/// The size of a region. Only what is touched takes memory.
+const REGION: usize = 1 << 34;
+/// How many regions there are.
+const MOST: usize = 1 << 10;
+/// What comes before a block.
+const HEADER: usize = 16;
+/// Blocks from this size on give their pages back to the system when they are freed.
+const LARGE: usize = 1 << 16;
+
+/// The regions of all threads.
+#[derive(Default)]
+pub struct Regions {
+    wanted: bool,
+    /// By thread: the first byte that has not been handed out, 0 if there is no region yet.
+    next: Vec<usize>,
+}
+
+/// Whether a block lies in a region.
+pub fn contains(block: *const c_void) -> bool {
+    (BASE..BASE + MOST * REGION).contains(&(block as usize))
+}
+
+impl Regions {
+    /// Whether allocations of this execution come from regions.
+    pub fn begin(&mut self, wanted: bool) {
+        self.wanted = wanted;
+    }
+
+    /// Whether they do.
+    pub fn are_wanted(&self) -> bool {
+        self.wanted
+    }
+
+    /// A block of zeroes for a thread; null if there is no room.
+    pub fn allocate(&mut self, thread: ThreadId, alignment: usize, size: usize) -> *mut c_void {
+        let index = thread.index();
+        if index >= MOST || size >= REGION || !alignment.is_power_of_two() || alignment > REGION {
+            return std::ptr::null_mut();
+        }
+        if self.next.len() <= index {
+            self.next.resize(index + 1, 0);
+        }
+        let begin = BASE + index * REGION;
+        if self.next[index] == 0 {
+            if !reserve(begin) {
+                return std::ptr::null_mut();
+            }
+            self.next[index] = begin;
+        }
+        let block = (self.next[index] + HEADER).next_multiple_of(alignment.max(HEADER));
+        let room = size.max(1).next_multiple_of(HEADER);
+        if block + room > begin + REGION {
+            return std::ptr::null_mut();
+        }
+        self.next[index] = block + room;
+        // The C library takes it for a block that was mapped by itself, and tells its size from that.
+        const MAPPED: usize = 2;
+        // SAFETY: the header lies in the region, and nobody has it.
+        unsafe { *((block - size_of::<usize>()) as *mut usize) = (room + HEADER) | MAPPED };
+        block as *mut c_void
+    }
+}
+
+/// The block will not be used again.
+///
+/// # Safety
+/// It has to lie in a region, and be of this size.
+pub unsafe fn release(block: *mut c_void, size: usize) {
+    if size >= LARGE {
+        // SAFETY: private memory that nobody may touch any more.
+        unsafe { sys::forget(block as usize, block as usize + size) };
+    }
+}
+
+fn reserve(begin: usize) -> bool {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
+    let protection = (libc::PROT_READ | libc::PROT_WRITE) as usize;
+    // SAFETY: the kernel refuses if anything is mapped there.
+    let got =
+        unsafe { sys::call(libc::SYS_mmap, [begin, REGION, protection, flags as usize, usize::MAX, 0]) };
+    got == begin as isize
+}
