@@ -146,17 +146,13 @@ fn json(
         Verdict::Clean if result.exhausted => Verdict::Exhausted,
         other => other,
     };
+    let groups = GroupsReport { tested: result.groups, left: result.left, history: history(result) };
     JsonReport {
         command: "verify",
         strategy: "total".to_string(),
         verdict,
         exhausted: result.exhausted,
-        coverage: Coverage {
-            groups: Some(serde_json::json!({
-                "tested": result.groups, "left": result.left, "history": history(result),
-            })),
-            ..report.coverage.clone()
-        },
+        coverage: Coverage { groups: serde_json::to_value(&groups).ok(), ..report.coverage.clone() },
         total: Some(TotalReport {
             test_cases: result.test_cases,
             checkpoints: CheckpointsReport {
@@ -164,7 +160,7 @@ fn json(
                 steps: result.spared.steps,
                 copies: result.spared.copies,
             },
-            groups: GroupsReport { tested: result.groups, left: result.left },
+            groups,
             graph: GraphReport {
                 nodes: result.graphs.nodes() as u64,
                 bytes: result.graphs.bytes() as u64,

@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 
+use crate::CoverageStep;
+
 /// What was tried out.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct TotalReport {
     /// Executions that were made to see another way of the threads, the first one included.
     pub test_cases: u64,
@@ -16,12 +18,14 @@ pub struct TotalReport {
 }
 
 /// Race-equivalent groups.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct GroupsReport {
     /// How many executions were made of them, each counted once.
     pub tested: u64,
     /// How many questions are left that may lead to others; 0 if there are none.
     pub left: u64,
+    /// A point for each execution that showed a group which those before had not.
+    pub history: Vec<CoverageStep>,
 }
 
 /// Executions that did not begin at the beginning.

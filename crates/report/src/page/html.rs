@@ -99,6 +99,7 @@ impl Page {
 
 /// Text that stands between tags.
 fn as_markup(text: &str) -> String {
+    let text = text.replace(['\u{2028}', '\u{2029}'], " ");
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
