@@ -97,7 +97,7 @@ fn only_what_decides_something_is_varied() {
 /// A program whose main and one thread run these bodies.
 fn two(main: &str, thread: &str) -> String {
     format!(
-        "#include <assert.h>\n#include <pthread.h>\n#include <semaphore.h>\n#include <stdio.h>\n#include <string.h>\n\
+        "#include <assert.h>\n#include <pthread.h>\n#include <semaphore.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nstatic int *top;\n\
          static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\nstatic sem_t s;\nstatic int n = 1, total = 10, average;\n\
          static char name[16] = \"a\";\n#define LOCK pthread_mutex_lock(&m)\n#define UNLOCK pthread_mutex_unlock(&m)\n\
          static void *other(void *unused) {{ {thread} return 0; }}\n\
@@ -111,6 +111,11 @@ fn nothing_is_claimed_where_things_may_go_otherwise_unseen() {
     for (name, main, thread) in [
         ("try_lock.c", "LOCK; UNLOCK;", "if (pthread_mutex_trylock(&m) == 0) UNLOCK;"),
         ("try_wait.c", "sem_wait(&s); sem_post(&s);", "if (sem_trywait(&s) == 0) sem_post(&s);"),
+        (
+            "swapped.c",
+            "int *old = top; int *mine = malloc(4); while (!__atomic_compare_exchange_n(&top, &old, mine, 0, 5, 5)) ; free(old);",
+            "int *old = top; int *mine = malloc(4); while (!__atomic_compare_exchange_n(&top, &old, mine, 0, 5, 5)) ; free(old);",
+        ),
         ("library.c", "LOCK; n = name[0]; UNLOCK;", "LOCK; sprintf(name, \"%d\", n); UNLOCK;"),
     ] {
         desk.file(name, two(main, thread));

@@ -62,7 +62,9 @@ pub fn build(
         Some(PolicyKind::RoundRobin) => AnyPolicy::RoundRobin(RoundRobin::new(spec)),
         Some(PolicyKind::Directed) => AnyPolicy::Directed(Directed::new(spec)),
         Some(PolicyKind::Tsa) => AnyPolicy::Tsa(Box::new(Tsa::new(spec, Requirements::from_words(words)))),
-        Some(PolicyKind::Guideline) => AnyPolicy::Guideline(Guideline::new(Guidance::from_words(words))),
+        Some(PolicyKind::Guideline) => {
+            AnyPolicy::Guideline(Guideline::new(spec.seed, Guidance::from_words(words)))
+        }
         Some(PolicyKind::Prefix) => AnyPolicy::Prefix(Prefix::new(choices.collect())),
         Some(kind @ (PolicyKind::Replay | PolicyKind::Follow)) => {
             let turns = switches.map(|(from, op, to)| Turn { from, op, to }).collect();

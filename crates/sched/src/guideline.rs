@@ -114,7 +114,7 @@ impl Pair {
 /// What a guideline asks for.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Guidance {
-    /// For all that is left open.
+    /// What is left open differs from one number to the next.
     pub seed: u64,
     /// The use-defines, any number of them.
     pub wanted: Vec<Wanted>,
@@ -173,10 +173,10 @@ pub struct Guideline {
 
 impl Guideline {
     /// Keeps to these use-defines, after the switches that come first.
-    pub fn new(guidance: Guidance) -> Guideline {
+    pub fn new(seed: u64, guidance: Guidance) -> Guideline {
         Guideline {
             lead: Replay::new(guidance.lead),
-            rng: Rng::new(guidance.seed),
+            rng: Rng::new(seed.wrapping_add(guidance.seed)),
             pairs: guidance.wanted.into_iter().map(Pair::new).collect(),
             somebody_spins: false,
         }

@@ -40,6 +40,9 @@ pub(crate) struct Lens {
     /// The writes of what is read by these.
     leaves: HashSet<u64>,
     runs: Vec<Arc<Execution>>,
+    /// Memory that was given back, and what compare-and-swap and the like were made with.
+    freed: BTreeMap<u64, u64>,
+    compared: BTreeSet<u64>,
     /// Why everything matters, if that is so.
     all: BTreeSet<String>,
     /// Why executions do not tell of everything that threads see, if that is so.
@@ -113,6 +116,7 @@ impl Lens {
             }
         }
         run.events.iter().for_each(|event| self.sites.step(event));
+        self.look_at_addresses(run);
         if let Some(code) = &self.code {
             if self.sites.only_write().any(|site| !code.only_writes(site)) {
                 self.unseen.insert("the compiler hides some reads (gcc does not)".to_string());
@@ -125,6 +129,27 @@ impl Lens {
         let changed = self.runs.len() > 1 && (matters != self.matters || leaves != self.leaves);
         (self.matters, self.leaves) = (matters, leaves);
         changed
+    }
+
+    /// The heap of these executions hands out no address twice; others do. Whoever compares the address of memory that was given
+    /// back may find another block there, which these executions do not show.
+    fn look_at_addresses(&mut self, run: &Execution) {
+        for event in &run.events {
+            match event.kind() {
+                Some(EventKind::Free) => {
+                    self.freed.insert(event.addr, event.addr.saturating_add(event.value.max(1)));
+                }
+                Some(EventKind::AtomicUpdate | EventKind::AtomicFailed) if event.size >= 8 => {
+                    self.compared.extend([event.old, event.value]);
+                }
+                _ => {}
+            }
+        }
+        let is_freed = |it: &u64| self.freed.range(..=it).next_back().is_some_and(|(_, end)| it < end);
+        if self.compared.iter().any(is_freed) {
+            let reason = "addresses of memory that is given back are compared, and may be handed out again";
+            self.unseen.insert(reason.to_string());
+        }
     }
 
     /// Whether anything depends on the values that a step reads or writes.

@@ -8,7 +8,7 @@ use crate::{AnyPolicy, Guidance, Guideline, Instance, Rng, Turn, Wanted};
 
 fn guided(toy: &Toy, wanted: &[Wanted], seed: u64) -> Walk {
     let guidance = Guidance { seed, wanted: wanted.to_vec(), lead: Vec::new() };
-    toy.run(&mut AnyPolicy::Guideline(Guideline::new(guidance)), &toy.locations())
+    toy.run(&mut AnyPolicy::Guideline(Guideline::new(1, guidance)), &toy.locations())
 }
 
 fn instance(thread: usize, step: usize, number: u32) -> Instance {
@@ -92,7 +92,7 @@ fn what_comes_first_is_followed_before_everything_is_open() {
     for seed in 0..50 {
         let guidance = Guidance { seed, wanted: Vec::new(), lead: lead.clone() };
         let guidance = Guidance::from_words(guidance.to_words().into_iter());
-        let mut policy = AnyPolicy::Guideline(Guideline::new(guidance));
+        let mut policy = AnyPolicy::Guideline(Guideline::new(1, guidance));
         let word = toy.run(&mut policy, &toy.locations()).word();
         assert!(word.starts_with("0010"), "{word}");
         ends.insert(word);
