@@ -171,11 +171,10 @@ pub fn hunt_measured(
         stall: options.stall,
         stop: stop.clone(),
     };
-    let mut campaign =
-        run_measured(&Servers { program, options: server }, options, measuring, progress, stop)?;
-    if let Some(given_up) = given_up {
-        given_up.add_to(&mut campaign);
-    }
+    let servers = Servers { program, options: server };
+    let Some(given_up) = given_up else { return run_measured(&servers, options, measuring, progress, stop) };
+    let mut campaign = run_measured(&servers, &given_up.rest(options), measuring, progress, stop)?;
+    given_up.add_to(&mut campaign);
     Ok(campaign)
 }
 

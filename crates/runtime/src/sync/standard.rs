@@ -135,6 +135,7 @@ pub unsafe extern "C-unwind" fn __threadbare_std_leave(_word: usize, _before: u6
 fn note_update(word: usize, old: u64, value: u64) {
     engine().note(EventKind::AtomicUpdate, word, WORD, value, old);
     engine().changed();
+    engine().word_changed(word, old, value);
     if old == 0 && value != 0 {
         engine().took_word(word);
     }
