@@ -27,6 +27,12 @@ pub struct Args {
     /// Leave out the second table.
     #[arg(long)]
     no_failures: bool,
+    /// Leave out the strategies that look at each execution from outside, which take most of the time.
+    #[arg(long)]
+    in_process_only: bool,
+    /// Answers one question about loom.
+    #[arg(long, num_args = 4, hide = true)]
+    loom: Option<Vec<String>>,
     /// Only programs whose name contains this.
     #[arg(long, default_value = "")]
     only: String,
@@ -36,6 +42,10 @@ fn main() {
     let args = Args::parse();
     // Every failing execution of the peers is a panic of this process.
     std::panic::set_hook(Box::new(|_| {}));
+    if let Some(words) = &args.loom {
+        loom_side::answer(words);
+        return;
+    }
     if !args.no_speed {
         tables::speed(&args);
     }

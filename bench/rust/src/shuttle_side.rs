@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use shuttle::scheduler::{PctScheduler, RandomScheduler, UrwRandomScheduler};
-use shuttle::{Config, Runner};
+use shuttle::{Config, FailurePersistence, Runner};
 
 use crate::clock::processor_seconds;
 use crate::peers;
@@ -23,7 +23,9 @@ pub enum Scheduler {
 
 fn run(scheduler: Scheduler, seed: u64, executions: u64, body: impl Fn() + Send + Sync + 'static) {
     let most = executions as usize;
-    let config = Config::default();
+    // It prints the schedule of every failure otherwise.
+    let mut config = Config::default();
+    config.failure_persistence = FailurePersistence::None;
     match scheduler {
         Scheduler::Random => Runner::new(RandomScheduler::new_from_seed(seed, most), config).run(body),
         Scheduler::Pct => Runner::new(PctScheduler::new_from_seed(seed, 3, most), config).run(body),

@@ -26,11 +26,8 @@ const OURS: [(&str, Way); 7] = [
 ];
 
 /// shuttle's schedulers.
-const THEIRS: [(&str, Scheduler); 3] = [
-    ("shuttle: random", Scheduler::Random),
-    ("pct", Scheduler::Pct),
-    ("urw", Scheduler::Urw),
-];
+const THEIRS: [(&str, Scheduler); 3] =
+    [("shuttle: random", Scheduler::Random), ("pct", Scheduler::Pct), ("urw", Scheduler::Urw)];
 
 fn names(args: &Args) -> Vec<&'static str> {
     let wanted = |name: &&str| name.contains(&args.only);
@@ -60,7 +57,7 @@ pub fn speed(args: &Args) {
         cells.push(figure(programs.speed(name, Sampler::Mixed, args.seconds)));
         cells.push(figure(programs.speed(name, Sampler::Random, args.seconds)));
         cells.push(figure(shuttle_side::speed(name, Scheduler::Random, args.seconds)));
-        cells.extend(BOUNDS.map(|(_, bound)| figure(loom_side::speed(name, bound, args.seconds))));
+        cells.extend(BOUNDS.map(|(_, bound)| figure(loom_side::ask("speed", name, bound, args.seconds))));
         row(cells);
     }
     println!();
@@ -70,24 +67,25 @@ pub fn speed(args: &Args) {
 pub fn failures(args: &Args) {
     let Some(programs) = built() else { return };
     println!("Executions to the first failure: median of {} seeds\n", args.trials);
-    let columns = OURS.iter().map(|(name, _)| *name).chain(THEIRS.iter().map(|(name, _)| *name));
+    let outside = |way: &Way| matches!(way, Way::Strategy(_));
+    let ours: Vec<_> = OURS.into_iter().filter(|(_, way)| !args.in_process_only || !outside(way)).collect();
+    let columns = ours.iter().map(|(name, _)| *name).chain(THEIRS.iter().map(|(name, _)| *name));
     head(std::iter::once("").chain(columns).chain(BOUNDS.map(|(name, _)| name)));
     let fails = |name: &&str| PROGRAMS[FOR_SPEED..].iter().any(|(known, _)| known == name);
     for name in names(args).into_iter().filter(fails) {
         let mut cells = vec![name.to_string()];
         let seeds = 1..=args.trials;
-        cells.extend(OURS.iter().map(|(_, way)| {
+        cells.extend(ours.iter().map(|(_, way)| {
             median(seeds.clone().map(|seed| programs.first_failure(name, *way, seed, args.executions)))
         }));
         cells.extend(THEIRS.iter().map(|(_, scheduler)| {
             let trial = |seed| shuttle_side::first_failure(name, *scheduler, seed, args.executions);
             median(seeds.clone().map(trial))
         }));
-        cells.extend(
-            BOUNDS.map(|(_, bound)| {
-                median(std::iter::once(loom_side::first_failure(name, bound, args.executions)))
-            }),
-        );
+        cells.extend(BOUNDS.map(|(_, bound)| {
+            let first = loom_side::ask("failure", name, bound, args.executions as f64);
+            median(std::iter::once(first.map(|count| count as u64)))
+        }));
         row(cells);
     }
 }

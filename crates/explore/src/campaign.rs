@@ -184,10 +184,9 @@ pub fn hunt_measured(
         stop: stop.clone(),
     };
     let servers = Servers { program, options: server, checkpoint_gap: options.checkpoint_gap };
-    let mut campaign = run_measured(&servers, options, measuring, progress, stop)?;
-    if let Some(given_up) = given_up {
-        given_up.add_to(&mut campaign);
-    }
+    let Some(given_up) = given_up else { return run_measured(&servers, options, measuring, progress, stop) };
+    let mut campaign = run_measured(&servers, &given_up.rest(options), measuring, progress, stop)?;
+    given_up.add_to(&mut campaign);
     Ok(campaign)
 }
 

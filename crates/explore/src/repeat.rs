@@ -45,6 +45,11 @@ pub(crate) struct GivenUp {
 }
 
 impl GivenUp {
+    /// The options for the rest of the campaign.
+    pub(crate) fn rest(&self, options: &Options) -> Options {
+        Options { executions: options.executions.saturating_sub(self.executions).max(1), ..options.clone() }
+    }
+
     /// The account of a campaign that went on with a copy for each execution.
     pub(crate) fn add_to(self, campaign: &mut Campaign) {
         campaign.executions += self.executions;
@@ -146,7 +151,7 @@ impl Repeating<'_> {
             let made = self.server.repeat(&batch, 0)?;
             self.ledger.executions += made.passed;
             self.ledger.steps += made.steps;
-            self.ledger.threads = self.ledger.threads.max(made.peak_threads);
+            self.ledger.threads = self.ledger.threads.max(made.threads);
             self.server.learn(&made.discovered);
             self.server.set_pool(made.peak_threads.saturating_sub(1));
             self.shared += made.discovered.len();
@@ -210,7 +215,11 @@ impl Repeating<'_> {
     }
 
     fn close(self) -> Result<Campaign, ExploreError> {
-        let ledger = self.ledger;
+        let mut ledger = self.ledger;
+        if ledger.threads < 2 && ledger.found.is_empty() {
+            // Looking for shared memory makes steps where there is nothing to decide, too.
+            ledger.steps = 0;
+        }
         Ok(Campaign {
             verdict: if ledger.found.is_empty() { Verdict::Clean } else { Verdict::Failure },
             executions: ledger.executions,

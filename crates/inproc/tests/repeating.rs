@@ -43,8 +43,7 @@ fn a_lost_update_is_found_in_process_and_fails_again_in_a_process_of_its_own() {
 #[test]
 fn every_strategy_that_needs_nobody_outside_repeats() {
     for (strategy, name) in [("random", "random"), ("pct", "pct"), ("pos", "pos"), ("surw", "urw")] {
-        let campaign =
-            campaign("lost update", &Options { strategy: strategy.to_string(), ..options(1000) });
+        let campaign = campaign("lost update", &Options { strategy: strategy.to_string(), ..options(1000) });
         assert_eq!(campaign.found[0].policy, format!("{name}, in process"));
     }
     let outside = campaign("lost update", &Options { strategy: "ars".to_string(), ..options(1000) });
@@ -72,7 +71,7 @@ fn a_right_closure_passes_thousands_of_times() {
     let campaign = campaign("right", &options(5_000));
     assert_eq!((campaign.verdict, campaign.executions), (Verdict::Clean, 5_000));
     assert_eq!(campaign.warnings, Vec::<String>::new());
-    assert_eq!(campaign.threads, 4);
+    assert_eq!(campaign.threads, 3);
 }
 
 #[test]
@@ -80,7 +79,7 @@ fn a_closure_that_changes_a_static_gets_a_process_for_each_execution() {
     let campaign = campaign("counts its calls", &options(50));
     assert_eq!(campaign.verdict, Verdict::Clean, "in a process of its own every call is the first");
     assert!(campaign.warnings[0].contains("CALLS"), "{:?}", campaign.warnings);
-    assert_eq!(campaign.executions, 51, "the one that was repeated, and all the others");
+    assert_eq!(campaign.executions, 50);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use threadbare_wire::LearnedRecord;
 use crate::engine::{WATCHED, engine};
 use crate::fiber::Fiber;
 use crate::interpose::{REGISTERS, note_registers};
-use crate::shadow::{self, Cell, FREED, GRAIN_BITS, MANY, OWNER, SHARED, WRITTEN};
+use crate::shadow::{self, Cell, EXPOSED, FREED, GRAIN_BITS, MANY, OWNER, SHARED, WRITTEN};
 use crate::{heap, record};
 
 /// Reads up to eight bytes of program memory.
@@ -130,12 +130,25 @@ fn use_after_free(addr: usize, write: bool) -> ! {
     }
 }
 
-/// Tells the driver that a place is shared, by a name that holds in other executions.
+/// A shared place turned out not to be guarded by a lock.
+pub fn expose(addr: usize) {
+    // SAFETY: the shadow is up.
+    unsafe { *shadow::cell(addr) |= EXPOSED };
+    tell(addr, LearnedRecord::EXPOSED);
+}
+
+/// A place turned out to be shared.
 fn discover(addr: usize) {
-    let record = match heap::young_block_at(addr) {
+    tell(addr, 0);
+}
+
+/// Tells the driver of a place, by a name that holds in other executions.
+fn tell(addr: usize, how: u64) {
+    let mut record = match heap::young_block_at(addr) {
         Some(block) => LearnedRecord { site: block.site, place: ((addr - block.start) >> GRAIN_BITS) as u64 },
         None => LearnedRecord { site: 0, place: (addr >> GRAIN_BITS) as u64 },
     };
+    record.place |= how;
     let engine = engine();
     // Where a closure is repeated, the next repetition has to know it, and the same place comes again and again.
     if engine.tells || engine.world.heap.learn_anew(record) {
@@ -164,6 +177,10 @@ unsafe fn watched(fiber: *mut Fiber, addr: usize, size: usize, write: bool, pc: 
         engine.touch(addr, size, write, pc);
     }
     if !shared && !due {
+        return;
+    }
+    // SAFETY: the running fiber.
+    if shared && engine.brief && engine.is_guarded(unsafe { &*fiber }, addr, size) && !due {
         return;
     }
     let quiet = !shared && engine.is_quiet();

@@ -116,23 +116,35 @@ unsafe fn exchange_with<T: Word>(addr: usize, change: impl Fn(T) -> T) -> T {
     }
 }
 
-/// Announces an atomic operation and waits for its turn. False if nobody watches.
-unsafe fn turn<T: Word>(kind: EventKind, addr: usize) -> bool {
+/// How an atomic operation is taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// Nobody watches.
+    Unwatched,
+    /// It is no step, since no other thread touches the place.
+    Private,
+    /// It is a step, and it is its turn.
+    Step,
+}
+
+/// Announces an atomic operation and waits for its turn.
+#[inline(always)]
+unsafe fn turn<T: Word>(kind: EventKind, addr: usize) -> Turn {
     let fiber = WATCHED.load(Ordering::Relaxed);
     if fiber.is_null() {
-        return false;
+        return Turn::Unwatched;
     }
     let pc = caller();
     // SAFETY: a watched fiber is the running one.
     unsafe {
         if engine().passes_over(pc) {
-            return false;
+            return Turn::Unwatched;
         }
         (*fiber).ops += 1;
         (*fiber).pending.site = pc;
         let shared = access::touch_range(&*fiber, addr, size_of::<T>(), kind.writes());
         if !shared && engine().brief && (*fiber).ops != (*fiber).stop_at {
-            return false;
+            return Turn::Private;
         }
         // It may take a lock that is nothing but a word.
         let place = if kind == EventKind::AtomicUpdate { engine().lock_place(pc) } else { 0 };
@@ -144,22 +156,36 @@ unsafe fn turn<T: Word>(kind: EventKind, addr: usize) -> bool {
             index: (*fiber).ops,
             place,
         };
+        let switches = engine().shared.control().switches;
         engine().point(op, None, false);
         // The place may have been freed while others ran.
-        access::touch_range(&*fiber, addr, size_of::<T>(), kind.writes());
+        if engine().shared.control().switches != switches {
+            access::touch_range(&*fiber, addr, size_of::<T>(), kind.writes());
+        }
     }
-    true
+    Turn::Step
 }
 
 /// Notes what an atomic operation did.
-fn done<T: Word>(kind: EventKind, addr: usize, value: T, old: T, order: i32) {
+fn done<T: Word>(turn: Turn, kind: EventKind, addr: usize, value: T, old: T, order: i32) {
     let engine = engine();
+    match turn {
+        Turn::Unwatched => return,
+        Turn::Private => {
+            if value != old {
+                engine.word_changed(addr, old.low(), value.low());
+            }
+            return;
+        }
+        Turn::Step => {}
+    }
     engine.current().weakness = weakness(order);
     engine.note(kind, addr, size_of::<T>() as u8, value.low(), old.low());
     let fiber = engine.current();
     fiber.weakness = 0;
     if value != old {
         engine.changed();
+        engine.word_changed(addr, old.low(), value.low());
         if kind == EventKind::AtomicUpdate && old.low() == 0 {
             engine.took_lock();
         }
@@ -171,11 +197,9 @@ fn done<T: Word>(kind: EventKind, addr: usize, value: T, old: T, order: i32) {
 unsafe fn load<T: Word>(addr: usize, order: i32) -> T {
     // SAFETY: the program's own atomic, here and below.
     unsafe {
-        let watched = turn::<T>(EventKind::AtomicRead, addr);
+        let turn = turn::<T>(EventKind::AtomicRead, addr);
         let value = T::load(addr);
-        if watched {
-            done(EventKind::AtomicRead, addr, value, value, order);
-        }
+        done(turn, EventKind::AtomicRead, addr, value, value, order);
         value
     }
 }
@@ -183,23 +207,19 @@ unsafe fn load<T: Word>(addr: usize, order: i32) -> T {
 unsafe fn store<T: Word>(addr: usize, value: T, order: i32) {
     // SAFETY: as in `load`.
     unsafe {
-        let watched = turn::<T>(EventKind::AtomicWrite, addr);
+        let turn = turn::<T>(EventKind::AtomicWrite, addr);
         let old = T::load(addr);
         T::store(addr, value);
-        if watched {
-            done(EventKind::AtomicWrite, addr, value, old, order);
-        }
+        done(turn, EventKind::AtomicWrite, addr, value, old, order);
     }
 }
 
 unsafe fn update<T: Word>(addr: usize, change: impl Fn(T) -> T, order: i32) -> T {
     // SAFETY: as in `load`.
     unsafe {
-        let watched = turn::<T>(EventKind::AtomicUpdate, addr);
+        let turn = turn::<T>(EventKind::AtomicUpdate, addr);
         let old = exchange_with(addr, &change);
-        if watched {
-            done(EventKind::AtomicUpdate, addr, change(old), old, order);
-        }
+        done(turn, EventKind::AtomicUpdate, addr, change(old), old, order);
         old
     }
 }
@@ -216,14 +236,12 @@ unsafe fn exchange<T: Word>(addr: usize, value: T, order: i32) -> T {
 unsafe fn compare<T: Word>(addr: usize, expected: T, new: T, order: i32, failure: i32) -> T {
     // SAFETY: as in `load`.
     unsafe {
-        let watched = turn::<T>(EventKind::AtomicUpdate, addr);
+        let turn = turn::<T>(EventKind::AtomicUpdate, addr);
         let found = T::compare_exchange(addr, expected, new);
-        if watched {
-            if found == expected {
-                done(EventKind::AtomicUpdate, addr, new, found, order);
-            } else {
-                done(EventKind::AtomicFailed, addr, found, found, failure);
-            }
+        if found == expected {
+            done(turn, EventKind::AtomicUpdate, addr, new, found, order);
+        } else {
+            done(turn, EventKind::AtomicFailed, addr, found, found, failure);
         }
         found
     }

@@ -212,6 +212,8 @@ pub struct Fiber {
     pub baton: u32,
     /// Mutexes held, for deadlock reports and robust mutexes.
     pub held: Vec<usize>,
+    /// Words that are locks, and held.
+    pub words: Vec<usize>,
     frames: *mut Frame,
     depth: usize,
 }
@@ -281,6 +283,7 @@ impl Fiber {
             alternate_stack: None,
             baton: 0,
             held: Vec::new(),
+            words: Vec::new(),
             frames,
             depth: 0,
         })
@@ -294,6 +297,7 @@ impl Fiber {
         self.quiet_turns = 0;
         self.gave_way_at = None;
         self.recent = [Seen::default(); RECENT];
+        self.words.clear();
     }
 
     /// From where to where its stack reaches.

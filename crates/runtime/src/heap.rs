@@ -17,7 +17,7 @@ use blocks::Blocks;
 use crate::engine::engine;
 use crate::hash::AddressHasher;
 use crate::interpose::controlled;
-use crate::shadow::{self, FREED, GRAIN_BITS, SHARED};
+use crate::shadow::{self, EXPOSED, FREED, GRAIN_BITS, SHARED};
 use crate::{access, record};
 
 /// What is known of the heap.
@@ -84,7 +84,7 @@ impl Heap {
     pub fn learn(&mut self, record: LearnedRecord) {
         if record.site == 0 {
             // SAFETY: the shadow is up before anything can be learned.
-            unsafe { *shadow::cell((record.place as usize) << GRAIN_BITS) |= SHARED };
+            unsafe { mark(0, record.place) };
         } else {
             self.learned.entry(record.site).or_default().push(record.place);
         }
@@ -161,14 +161,23 @@ pub unsafe fn allocated(start: *mut c_void, size: usize, site: u64) -> *mut c_vo
         shadow::fill(start_address, size.max(1), 0);
         if let Some(places) = heap.learned.get(&site) {
             for place in places {
-                let offset = (*place as usize) << GRAIN_BITS;
-                if offset < size {
-                    *shadow::cell(start_address + offset) |= SHARED;
+                if (*place << GRAIN_BITS) < size as u64 {
+                    mark(start_address, *place);
                 }
             }
         }
     }
     start
+}
+
+/// Marks a learned place in a block, or anywhere for a block from 0 on.
+///
+/// # Safety
+/// The shadow must be up.
+unsafe fn mark(start: usize, place: u64) {
+    let exposed = if place & LearnedRecord::EXPOSED != 0 { EXPOSED } else { 0 };
+    // SAFETY: as the caller vouches. The shift drops the mark of exposed places.
+    unsafe { *shadow::cell(start + ((place as usize) << GRAIN_BITS)) |= SHARED | exposed };
 }
 
 /// How much of a freed block is compared with what other threads touched.

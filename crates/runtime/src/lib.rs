@@ -23,6 +23,7 @@ mod engine;
 mod entries;
 mod entropy;
 mod fiber;
+mod guards;
 mod hash;
 mod heap;
 mod identity;

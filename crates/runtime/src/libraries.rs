@@ -14,6 +14,8 @@ pub struct Libraries {
     program: Vec<(u64, u64)>,
     own: Range<usize>,
     data: Vec<Range<usize>>,
+    /// How far below the thread pointer thread-local variables reach.
+    variables: usize,
     /// Where the C library's own thread-local variables begin below the thread pointer, and their size.
     allocator: (usize, usize),
 }
@@ -41,6 +43,11 @@ impl Libraries {
     pub fn allocator_variables(&self, thread_pointer: usize) -> Range<usize> {
         let start = thread_pointer - self.allocator.0;
         start..start + self.allocator.1
+    }
+
+    /// The lowest thread-local variable in the thread with this thread pointer.
+    pub fn first_variable(&self, thread_pointer: usize) -> usize {
+        thread_pointer - self.variables
     }
 
     /// Whether the address is in a system library.
@@ -92,7 +99,11 @@ unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _size: usize, into: *mut
                 libraries.data.push(start as usize..(start + header.p_memsz) as usize);
             }
             if let (libc::PT_TLS, Some(at)) = (header.p_type, variables) {
-                libraries.allocator = (crate::context::thread_pointer() - at, header.p_memsz as usize);
+                let below = crate::context::thread_pointer() - at;
+                libraries.variables = libraries.variables.max(below);
+                if file.starts_with("libc.so") {
+                    libraries.allocator = (below, header.p_memsz as usize);
+                }
             }
             if header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0 {
                 list.push((start, start + header.p_memsz));

@@ -195,14 +195,14 @@ impl Shared {
         }
     }
 
-    /// The code that is taken in one piece, as far as the driver told.
-    pub fn whole_code(&self) -> &'static [CodeRange] {
+    /// The code that is taken in one piece, as far as the driver told, and the program's own.
+    pub fn whole_code(&self) -> (&'static [CodeRange], &'static [CodeRange]) {
         let control = self.control();
-        let count = control.whole_code.min(control.layout.whole_code.capacity) as usize;
+        let (whole, own) = (control.whole_code as usize, control.program_code as usize);
         match self.slot::<CodeRange>(control.layout.whole_code, 0) {
-            // SAFETY: the driver wrote so many records before the request.
-            Some(first) => unsafe { std::slice::from_raw_parts(first, count) },
-            None => &[],
+            // SAFETY: the driver wrote so many records, which fit, before the request.
+            Some(first) => unsafe { std::slice::from_raw_parts(first, whole + own).split_at(whole) },
+            None => (&[], &[]),
         }
     }
 

@@ -141,6 +141,7 @@ impl Engine {
         self.fruitless_rounds = 0;
         self.turn_began = 0;
         self.spinning = Spinning::default();
+        self.world.guards.forget();
         self.world.clock = start.clock;
         self.world.entropy = start.entropy.clone();
         self.world.signals.program_steps = 0;

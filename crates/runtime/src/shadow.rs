@@ -15,7 +15,9 @@ pub type Cell = u16;
 pub const GRAIN_BITS: u32 = 2;
 
 /// The low bits name the owner (its number plus one).
-pub const OWNER: Cell = 0x0fff;
+pub const OWNER: Cell = 0x07ff;
+/// It was touched without the lock that guards it elsewhere.
+pub const EXPOSED: Cell = 0x0800;
 /// The place was written while under watch.
 pub const WRITTEN: Cell = 0x1000;
 /// More than one thread read it.

@@ -62,12 +62,13 @@ impl Slot {
         (self.top, self.stack.1)
     }
 
-    /// Makes the thread block new again, all but some of it.
+    /// Makes the thread block new again, from an address on, and all but some of it.
     ///
     /// # Safety
     /// Nobody may run on the stack.
-    unsafe fn renew(&self, but: std::ops::Range<usize>) {
+    unsafe fn renew(&self, from: usize, but: std::ops::Range<usize>) {
         let (start, end) = self.block();
+        let within = |address: usize| address.clamp(start, end);
         let copy = |from: usize, to: usize| {
             if from < to {
                 let pristine = &self.pristine[from - start..to - start];
@@ -75,12 +76,8 @@ impl Slot {
                 unsafe { std::ptr::copy_nonoverlapping(pristine.as_ptr(), from as *mut u8, to - from) };
             }
         };
-        if but.is_empty() {
-            copy(start, end);
-        } else {
-            copy(start, but.start.clamp(start, end));
-            copy(but.end.clamp(start, end), end);
-        }
+        copy(within(from), within(but.start));
+        copy(within(but.end), end);
     }
 }
 
@@ -219,10 +216,11 @@ fn take_slot(attributes: *const libc::pthread_attr_t, tag: Cell) -> Result<usize
         // SAFETY: the slot's thread has ended; nobody runs on its stack.
         unsafe {
             if engine().tells {
-                slot.renew(0..0);
+                slot.renew(0, usize::MAX..usize::MAX);
             } else {
+                let libraries = &engine().world.libraries;
                 // What the allocator keeps for the thread would be lost, over and over.
-                slot.renew(engine().world.libraries.allocator_variables(slot.fs));
+                slot.renew(libraries.first_variable(slot.fs), libraries.allocator_variables(slot.fs));
             }
             if used_by != tag || engine().tells {
                 shadow::fill(slot.stack.0, slot.stack.1 - slot.stack.0, 0);

@@ -86,6 +86,8 @@ pub struct World {
     pub order_slot: u32,
     /// Learned records already taken in.
     pub learned: u64,
+    /// The locks of shared memory.
+    pub guards: crate::guards::Guards,
     /// Code that is taken in one piece.
     pub whole_code: crate::whole_code::WholeCode,
     /// What the closure that is repeated writes.

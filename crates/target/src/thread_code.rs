@@ -5,7 +5,9 @@
 //! is repeated hundreds of thousands of times it is taken in one piece, as the library's compiled code always is.
 
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 
 use addr2line::gimli;
 use object::Endianness;
@@ -24,23 +26,51 @@ const FOLDERS: [&str; 2] = ["/library/std/src/thread/", "/library/std/src/sys/th
 /// What is in the names of functions that are instances for the library's own types.
 const TYPES: &str = "std::thread::";
 
-/// The stretches of such code in what is loaded in a program, in order of address and apart.
-pub(crate) fn of(modules: &Modules) -> Vec<CodeRange> {
-    let modules = modules.all().iter().filter(|module| module.name != RUNTIME_LIBRARY);
-    let mut ranges: Vec<CodeRange> = modules
-        .flat_map(|module| {
-            let moved = |range: Range<u64>| CodeRange {
+/// Whose code is whose in what is loaded in a program, as far as it is anybody's: in order of address and apart.
+#[derive(Clone, Default)]
+pub(crate) struct ThreadCode {
+    /// The library's around threads.
+    pub library: Vec<CodeRange>,
+    /// The program's own.
+    pub program: Vec<CodeRange>,
+}
+
+impl ThreadCode {
+    pub(crate) fn of(modules: &Modules) -> ThreadCode {
+        let mut code = ThreadCode::default();
+        for module in modules.all().iter().filter(|module| module.name != RUNTIME_LIBRARY) {
+            let moved = |range: &CodeRange| CodeRange {
                 start: range.start.wrapping_add(module.bias),
                 end: range.end.wrapping_add(module.bias),
             };
-            in_file(&module.path).into_iter().map(moved)
-        })
-        .collect();
-    ranges.sort_unstable();
-    ranges
+            let found = in_file(&module.path);
+            code.library.extend(found.library.iter().map(moved));
+            code.program.extend(found.program.iter().map(moved));
+        }
+        code.library.sort_unstable();
+        code.program.sort_unstable();
+        code
+    }
 }
 
-fn in_file(path: &Path) -> Vec<Range<u64>> {
+/// Every server of a program asks the same.
+fn in_file(path: &Path) -> ThreadCode {
+    type Key = (PathBuf, Option<SystemTime>);
+    static KNOWN: Mutex<Vec<(Key, ThreadCode)>> = Mutex::new(Vec::new());
+    const MOST: usize = 64;
+    let changed = std::fs::metadata(path).and_then(|file| file.modified()).ok();
+    let key = (path.to_path_buf(), changed);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, code)) = known.iter().find(|(known, _)| *known == key) {
+        return code.clone();
+    }
+    let code = read_file(path);
+    known.truncate(MOST - 1);
+    known.insert(0, (key, code.clone()));
+    code
+}
+
+fn read_file(path: &Path) -> ThreadCode {
     let content = std::fs::read(path).unwrap_or_default();
     let mut painted = Painted::default();
     if let Ok(elf) = ElfFile::<FileHeader64<Endianness>>::parse(&*content)
@@ -48,9 +78,9 @@ fn in_file(path: &Path) -> Vec<Range<u64>> {
         && read(&dwarf, &mut painted).is_err()
     {
         // What is damaged may say anything.
-        return Vec::new();
+        return ThreadCode::default();
     }
-    painted.library()
+    painted.code()
 }
 
 /// Functions come before those that are inlined into them, so the last that was said of an address counts.
@@ -75,9 +105,8 @@ fn read(dwarf: &Dwarf<'_>, painted: &mut Painted) -> gimli::Result<()> {
                     owner = Some(owner_of(dwarf, &unit, &mut sources, entry, inlined)?);
                 }
                 match owner {
-                    Some(Owner::Library) => painted.paint(range.begin..range.end, true),
-                    Some(Owner::Program) => painted.paint(range.begin..range.end, false),
-                    _ => {}
+                    Some(Owner::Caller) | None => {}
+                    Some(owner) => painted.paint(range.begin..range.end, owner),
                 }
             }
         }
@@ -86,7 +115,7 @@ fn read(dwarf: &Dwarf<'_>, painted: &mut Painted) -> gimli::Result<()> {
 }
 
 /// Whose code a function is.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Owner {
     Program,
     Library,
@@ -123,36 +152,38 @@ fn owner_of(
 /// Addresses, each with the last that was said of it.
 #[derive(Default)]
 struct Painted {
-    strokes: Vec<(Range<u64>, bool)>,
+    strokes: Vec<(Range<u64>, Owner)>,
 }
 
 impl Painted {
-    fn paint(&mut self, range: Range<u64>, library: bool) {
-        self.strokes.push((range, library));
+    fn paint(&mut self, range: Range<u64>, owner: Owner) {
+        self.strokes.push((range, owner));
     }
 
-    /// What is the library's in the end, in order.
-    fn library(self) -> Vec<Range<u64>> {
-        let Some(start) = self.strokes.iter().map(|(range, _)| range.start).min() else { return Vec::new() };
+    /// What is whose in the end.
+    fn code(self) -> ThreadCode {
+        const LARGEST: u64 = 1 << 28;
+        let mut code = ThreadCode::default();
+        let Some(start) = self.strokes.iter().map(|(range, _)| range.start).min() else { return code };
         let end = self.strokes.iter().map(|(range, _)| range.end).max().unwrap_or(start);
-        const LARGEST: u64 = 1 << 30;
         if end - start > LARGEST {
-            return Vec::new();
+            return code;
         }
-        let mut is_library = vec![false; (end - start) as usize];
-        for (range, library) in self.strokes {
-            is_library[(range.start - start) as usize..(range.end - start) as usize].fill(library);
+        let mut owners = vec![Owner::Caller; (end - start) as usize];
+        for (range, owner) in self.strokes {
+            owners[(range.start - start) as usize..(range.end - start) as usize].fill(owner);
         }
-        let mut found = Vec::new();
-        let mut address = 0;
-        for stretch in is_library.chunk_by(|one, other| one == other) {
-            let next = address + stretch.len() as u64;
-            if stretch[0] {
-                found.push(start + address..start + next);
+        let mut address = start;
+        for stretch in owners.chunk_by(|one, other| one == other) {
+            let range = CodeRange { start: address, end: address + stretch.len() as u64 };
+            match stretch[0] {
+                Owner::Library => code.library.push(range),
+                Owner::Program => code.program.push(range),
+                Owner::Caller => {}
             }
-            address = next;
+            address = range.end;
         }
-        found
+        code
     }
 }
 
@@ -160,18 +191,24 @@ impl Painted {
 mod tests {
     use super::*;
 
+    fn ranges(ranges: &[CodeRange]) -> Vec<Range<u64>> {
+        ranges.iter().map(|range| range.start..range.end).collect()
+    }
+
     #[test]
     fn what_is_inlined_counts_before_what_it_is_inlined_into() {
         let mut painted = Painted::default();
-        painted.paint(100..200, true);
-        painted.paint(120..150, false);
-        painted.paint(130..140, true);
-        painted.paint(300..310, false);
-        assert_eq!(painted.library(), [100..120, 130..140, 150..200]);
+        painted.paint(100..200, Owner::Library);
+        painted.paint(120..150, Owner::Program);
+        painted.paint(130..140, Owner::Library);
+        painted.paint(300..310, Owner::Program);
+        let code = painted.code();
+        assert_eq!(ranges(&code.library), [100..120, 130..140, 150..200]);
+        assert_eq!(ranges(&code.program), [120..130, 140..150, 300..310]);
     }
 
     #[test]
     fn nothing_is_found_where_nothing_was_said() {
-        assert_eq!(Painted::default().library(), []);
+        assert_eq!(ranges(&Painted::default().code().library), []);
     }
 }

@@ -49,7 +49,7 @@ pub struct Layout {
     pub lock_sets: Area,
     /// What code touches memory of its own thread.
     pub touches: Area,
-    /// Code that is taken in one piece, in order of address.
+    /// Code that is taken in one piece, in order of address, and behind it the program's own.
     pub whole_code: Area,
     /// The size of the whole.
     pub bytes: u64,
@@ -81,7 +81,7 @@ impl Layout {
         let calls = area(size_of::<CallRecord>(), 1 << 22);
         let lock_sets = area(size_of::<LockSetRecord>(), 1 << 20);
         let touches = area(size_of::<TouchRecord>(), 1 << 21);
-        let whole_code = area(size_of::<CodeRange>(), 1 << 18);
+        let whole_code = area(size_of::<CodeRange>(), 1 << 20);
         Layout {
             events,
             switches,

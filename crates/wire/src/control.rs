@@ -238,8 +238,10 @@ pub struct Control {
     pub learned_in: u64,
     /// Records in the own-code area; only policies that look at where locks are taken need them.
     pub own_code: u64,
-    /// Records in the whole-code area: where threads are not switched while a closure is repeated.
+    /// Records in the whole-code area: where threads are not switched in a program that offers a closure.
     pub whole_code: u64,
+    /// Records behind them in the same area: what is the program's own.
+    pub program_code: u64,
     /// Records in the discovered area that this execution has added.
     pub learned_out: u64,
     /// Events written.
@@ -366,6 +368,12 @@ pub struct LockSetRecord {
 pub struct LearnedRecord {
     /// For a heap block: the code address that allocated it. 0: `place` is an address.
     pub site: u64,
-    /// The address, or the offset in blocks allocated at `site`; in units of the shadow's grain.
+    /// The address, or the offset in blocks allocated at `site`; in units of the shadow's grain. See also
+    /// [`LearnedRecord::EXPOSED`].
     pub place: u64,
+}
+
+impl LearnedRecord {
+    /// Added to the place of memory that is touched without the lock that guards it elsewhere.
+    pub const EXPOSED: u64 = 1 << 63;
 }

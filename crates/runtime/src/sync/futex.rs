@@ -23,6 +23,8 @@ pub struct Futexes {
 /// One wait in progress; lives on the waiting thread's stack.
 struct Wait {
     address: usize,
+    /// The waiters there: an entry that is never dropped.
+    queue: *const Queue,
     ticket: u64,
     /// A lock that is taken again after it, if that is known: it has to be free.
     lock: Option<Free>,
@@ -30,7 +32,9 @@ struct Wait {
 
 impl Waitable for Wait {
     fn ready(&self, fiber: &Fiber) -> bool {
-        queue(self.address).is_woken(self.ticket) && self.lock.as_ref().is_none_or(|lock| lock.ready(fiber))
+        // SAFETY: see the field.
+        let woken = unsafe { (*self.queue).is_woken(self.ticket) };
+        woken && self.lock.as_ref().is_none_or(|lock| lock.ready(fiber))
     }
 
     fn what(&self) -> String {
@@ -72,7 +76,7 @@ fn wait(address: usize, expected: u32, limit: Limit, mask: u32, pc: u64) -> c_in
         return libc::EAGAIN;
     }
     note(EventKind::FutexWait, address, 0);
-    let waiting = Wait { address, ticket: queue(address).join(mask), lock };
+    let waiting = Wait { address, queue: queue(address), ticket: queue(address).join(mask), lock };
     step_when(EventKind::FutexWoken, address, pc, Some(&raw const waiting), limit.timed());
     let broken_off = fiber.take_broken_off();
     if queue(address).leave(waiting.ticket) {

@@ -166,6 +166,7 @@ unsafe fn count_in(scope: usize) -> usize {
 fn note_update(word: usize, old: u64, value: u64) {
     engine().note(EventKind::AtomicUpdate, word, WORD, value, old);
     engine().changed();
+    engine().word_changed(word, old, value);
     if old == 0 && value != 0 {
         engine().took_word(word);
     }

@@ -6,7 +6,7 @@ use threadbare_wire::{Leak, Request, flags};
 use super::Server;
 use crate::execution::{Execution, Script};
 use crate::server_error::RunError;
-use crate::thread_code;
+use crate::thread_code::ThreadCode;
 
 /// Which repetitions to make.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +49,8 @@ pub struct Repeated {
     pub leak_at: u64,
     /// Memory found to be shared that was not known before.
     pub discovered: Vec<threadbare_wire::LearnedRecord>,
+    /// The threads of the last one, main included.
+    pub threads: u32,
     /// The largest number of threads alive at once, main included.
     pub peak_threads: u32,
 }
@@ -69,11 +71,16 @@ impl Server {
     pub(super) fn tell_whole_code(&mut self) {
         if self.closure().is_some() {
             let area = self.memory.layout().whole_code;
-            let ranges = thread_code::of(&self.modules);
-            let ranges = &ranges[..ranges.len().min(area.capacity as usize)];
+            let code = ThreadCode::of(&self.modules);
+            let (library, program) = (code.library.len() as u64, code.program.len() as u64);
             // SAFETY: the area holds code ranges.
-            unsafe { self.memory.write(area, 0, ranges) };
-            self.memory.control_mut().whole_code = ranges.len() as u64;
+            let fits = unsafe {
+                self.memory.write(area, 0, &code.library) && self.memory.write(area, library, &code.program)
+            };
+            if fits {
+                let control = self.memory.control_mut();
+                (control.whole_code, control.program_code) = (library, program);
+            }
         }
     }
 
@@ -100,6 +107,7 @@ impl Server {
             passed: made.passed,
             steps: made.passed_steps,
             discovered: last.discovered.clone(),
+            threads: last.threads,
             peak_threads: last.peak_threads,
             failed: (made.passed < made.begun).then_some(last),
             leak: Leak::from_number(made.leak),
