@@ -4,7 +4,7 @@
 //! executions part, the same operation saw different things. A step's place in its thread's tree is its name;
 //! two executions in which a thread goes through the same steps have that thread in the same states.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use threadbare_trace::{Event, ThreadId};
 
@@ -112,6 +112,8 @@ pub struct Forest {
     pub(crate) initial: HashMap<Extent, u64>,
     pub(crate) tokens: HashMap<u64, u64>,
     doubts: BTreeSet<Doubt>,
+    /// Memory that did not hold the same in the beginning of all executions.
+    pub(crate) unsteady: HashSet<Extent>,
     /// Whoever asks sees to it that nothing is used before it is there or after it is gone.
     pub(crate) lifetimes_are_asked: bool,
 }
@@ -136,7 +138,11 @@ impl Forest {
 
     /// Adds an execution.
     pub fn add(&mut self, events: &[Event]) -> Path {
-        self.add_what_matters(events, &|_| true)
+        let path = self.add_what_matters(events, &|_| true);
+        if !self.unsteady.is_empty() {
+            self.doubts.insert(Doubt::Start);
+        }
+        path
     }
 
     /// Adds an execution of which it is known for each access whether anything depends on the values. That has to be
@@ -145,7 +151,7 @@ impl Forest {
         let reading = Reading::of(events, matters);
         for (extent, value) in &reading.initial {
             if *self.initial.entry(*extent).or_insert(*value) != *value {
-                self.doubts.insert(Doubt::Start);
+                self.unsteady.insert(*extent);
             }
         }
         for (semaphore, count) in &reading.tokens {

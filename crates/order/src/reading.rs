@@ -55,8 +55,8 @@ impl Reading {
                 && !reading.initial.contains_key(&extent)
                 && touched.touch(extent)
                 && extent.len <= 8
-                && !matches!(action, Action::Touch(..))
             {
+                // Even if nothing depends on what this step sees: something may depend on it that another one could see.
                 let writes = event.kind().is_some_and(EventKind::writes);
                 reading.initial.insert(extent, if writes { event.old } else { event.value });
             }

@@ -253,3 +253,39 @@ fn executions_that_are_not_understood_are_not_taken_together() {
     forest.add(&other.events);
     assert!(forest.doubts().contains(&Doubt::Undetermined));
 }
+
+/// Who finds a once-routine run may come first and run it, and who runs it may find it run.
+#[test]
+fn a_once_routine_is_run_by_whoever_comes_first() {
+    use EventKind::{OnceBegin, OnceEnd, OnceSeen};
+    let word = Extent { addr: 64 | 1 << 63, len: 4 };
+    let mut story = Story::default();
+    story.read(1, 8, 0);
+    let begin = story.act(1, OnceBegin, 64, 0);
+    let inside = story.read(1, 8, 0);
+    let look = story.read(2, 8, 0);
+    let write = story.write(1, 8, 1);
+    let end = story.act(1, OnceEnd, 64, 0);
+    let seen = story.act(2, OnceSeen, 64, 0);
+    let (traced, mut solver) = story.end();
+    assert!(sees(&traced, &mut solver, seen, word, 0), "the second thread can come first");
+    assert!(!in_order(&traced, &mut solver, &[seen, end]), "what has been run was run before");
+    assert!(in_order(&traced, &mut solver, &[begin, look, end]));
+    assert!(!in_order(&traced, &mut solver, &[begin, seen, write]), "nobody is let in meanwhile");
+    assert!(in_order(&traced, &mut solver, &[inside, look, write]));
+}
+
+/// What was there before is told by a step that does not care, too, and another one may come to see it.
+#[test]
+fn what_was_there_before_is_known_from_whoever_came_first() {
+    let mut story = Story::default();
+    story.read(1, 8, 0);
+    story.write(1, 8, 1);
+    let read = story.read(2, 8, 1);
+    let mut forest = Forest::new();
+    let path = forest.add_what_matters(&story.events, &|event| event.thread != ThreadId(1) || event.op > 1);
+    let word = Extent { addr: 8, len: 8 };
+    assert_eq!(path.initial(word), Some(0));
+    let goal = Goal::sees(path.step_of(read).unwrap(), word, 0);
+    assert!(matches!(Solver::new(Model::of(&forest, &path)).solve(&goal), Answer::Schedule(_)));
+}

@@ -210,6 +210,11 @@ fn agree(seed: u64, level: &str, extra: Extra) {
         let races = result.check.findings.iter().map(|found| format!("{:?}", found.finding.key()));
         let found: BTreeSet<String> = races.chain(failures(&result.check)).collect();
         let which = format!("program {number} of seed {seed}, {level}:\n{}", listing(&text, number));
+        // What is made by chance has a heap that hands out addresses again, and may show more.
+        let found = match result.sampled {
+            0 => found,
+            _ => found.intersection(&all).cloned().collect(),
+        };
         assert_eq!(found, all, "{which}: {:?}", result.check.warnings);
         let again = Options { checkpoint_gap: Some(2), ..options };
         let again = verify(&program, &again, &|_| {}, &Arc::default()).unwrap();

@@ -128,6 +128,10 @@ impl<'a> Builder<'a> {
         if segments.overlap {
             doubts.insert(Doubt::Overlap);
         }
+        let unsteady = &self.forest.unsteady;
+        if self.actions().filter_map(Action::read).any(|(extent, _)| unsteady.contains(&extent)) {
+            doubts.insert(Doubt::Start);
+        }
         let asked = self.forest.lifetimes_are_asked;
         let is_life = |action: &Action| matches!(action, Action::Free(_) | Action::Renew { .. });
         let unclear = self.actions().filter(|action| !(asked && is_life(action)));
