@@ -3,8 +3,8 @@
 use threadbare_analysis::total::graph::Drawing;
 use threadbare_explore::{Checked, Graphs, GroupsPoint, Verification, verify};
 use threadbare_report::{
-    CampaignRecord, CheckpointsReport, Coverage, CoverageStep, GraphReport, GroupsReport, JsonReport, Names as _,
-    SarifResult, TotalReport, Verdict, graphs_svg,
+    CampaignRecord, CheckpointsReport, Coverage, CoverageStep, GraphReport, GroupsReport, JsonReport,
+    Names as _, SarifResult, TotalReport, Verdict, graphs_svg,
 };
 use threadbare_target::{Program, Symbols};
 

@@ -14,11 +14,12 @@ use threadbare_target::{Program, ServerOptions};
 use threadbare_trace::FailureKind;
 use threadbare_wire::LearnedRecord;
 
-use crate::campaign::{Options, run};
+use crate::campaign::run;
 use crate::coverage::Covered;
 use crate::effort::Effort;
 use crate::error::ExploreError;
 use crate::ledger::Campaign;
+use crate::options::Options;
 use crate::runner::{Launch, Runner as _, Servers, Trouble};
 use crate::search::Steer as _;
 use crate::statistics::{Magnitude, Measure, Summary, Wilcoxon, bonferroni, cliffs_delta, wilcoxon};

@@ -6,12 +6,12 @@ use threadbare_analysis::{Certainty, Finding, FindingKind};
 use threadbare_sched::Rng;
 use threadbare_target::Execution;
 
-use crate::campaign::Progress;
 use crate::check::{Examined, Met};
 use crate::drive::Drive;
 use crate::error::ExploreError;
 use crate::follows::rank;
 use crate::happening::{directed, fails_of, happens, settle_in};
+use crate::options::Progress;
 
 /// How often a predicted finding is driven to happen.
 const ATTEMPTS: u64 = 24;

@@ -10,7 +10,6 @@ use threadbare_analysis::{Finding, FindingKind};
 use threadbare_target::{Execution, Program, Server, ServerOptions};
 use threadbare_trace::Outcome;
 
-use crate::campaign::{Options, Progress};
 use crate::check::{Check, Met};
 use crate::checkpoints::{Checkpoints, Spared};
 use crate::coverage::Measuring;
@@ -18,6 +17,7 @@ use crate::error::ExploreError;
 use crate::happening::happens;
 use crate::history::History;
 use crate::minimise::is_same_failure;
+use crate::options::{Options, Progress};
 use crate::strategy::Plan;
 
 /// How many executions that passed and that failed are kept to compare them, and how many events of each.

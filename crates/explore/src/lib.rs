@@ -29,6 +29,7 @@ mod map_random;
 mod mcr;
 mod minimise;
 mod near;
+mod options;
 mod pcr;
 mod profile;
 mod races;
@@ -50,7 +51,7 @@ mod verify;
 #[cfg(test)]
 mod tests;
 
-pub use campaign::{Options, Progress, hunt, hunt_measured};
+pub use campaign::{hunt, hunt_measured};
 pub use check::{Check, Examined, Met, check};
 pub use checkpoints::{CHECKPOINT_GAP, Spared};
 pub use compare::{CompareProgress, Comparison, Contestant, Trial, TrialEnd, Versus, WARM_UP, compare};
@@ -63,6 +64,7 @@ pub use history::History;
 pub use ledger::{Campaign, Found, Verdict};
 pub use minimise::{is_preemption, is_same_failure, minimise, replay};
 pub use near::neighbours;
+pub use options::{Options, Progress};
 pub use profile::Profile;
 pub use races::races;
 pub use saturation::{SaturationRule, Window};

@@ -7,10 +7,10 @@ use std::sync::atomic::AtomicBool;
 use threadbare_analysis::{Detector as _, FindingSet, HappensBefore};
 use threadbare_target::Program;
 
-use crate::campaign::Options;
 use crate::check::{Check, Examined};
 use crate::drive::Drive;
 use crate::error::ExploreError;
+use crate::options::Options;
 use crate::strategy::by_name;
 
 /// Examines executions for data races. Each of those that it tells of happened in the execution that is given with it.

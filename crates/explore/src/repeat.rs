@@ -14,13 +14,13 @@ use threadbare_target::{Batch, Execution, Program, Server, ServerOptions, StartE
 use threadbare_trace::Outcome;
 use threadbare_wire::Leak;
 
-use crate::campaign::{Options, Progress};
 use crate::coverage::Measuring;
 use crate::crew::Limits;
 use crate::effort::Effort;
 use crate::error::ExploreError;
 use crate::ledger::{Campaign, Ledger, Verdict};
 use crate::minimise::{is_same_failure, replay};
+use crate::options::{Options, Progress};
 
 /// Steps after which a copy makes room for a fresh one: it bounds what a closure that leaks memory can take, and how
 /// long nobody looks whether the time is up.

@@ -6,13 +6,13 @@ use threadbare_wire::flags;
 
 use crate::ars::{self, Style};
 use crate::auto::Auto;
-use crate::campaign::Options;
 use crate::dfs::Dfs;
 use crate::effort::Effort;
 use crate::error::ExploreError;
 use crate::history::History;
 use crate::map_random::MapRandom;
 use crate::mcr::Mcr;
+use crate::options::Options;
 use crate::pcr::Pcr;
 use crate::reach::{Reach, Tpair};
 use crate::sampled::{RoundRobin, Sampled, Sampler};

@@ -15,9 +15,10 @@ mod verify;
 
 use std::sync::atomic::AtomicBool;
 
-use crate::campaign::{Options, run};
+use crate::campaign::run;
 use crate::error::ExploreError;
 use crate::ledger::Campaign;
+use crate::options::Options;
 use lab::Lab;
 
 /// A campaign with one strategy and a budget.

@@ -10,12 +10,12 @@ use threadbare_analysis::total::Checks;
 use threadbare_analysis::{Examination, Finding, FindingKind, Key};
 use threadbare_target::{Execution, Program};
 
-use crate::campaign::{Options, Progress};
 use crate::check::{Check, Examined};
 use crate::checkpoints::Spared;
 use crate::drive::Drive;
 use crate::error::ExploreError;
 use crate::happening::{happens, settle_in};
+use crate::options::{Options, Progress};
 use crate::strategy::{Strategy, by_name};
 use crate::total::{Graphs, Total};
 

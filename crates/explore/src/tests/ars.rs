@@ -9,8 +9,8 @@ use threadbare_sched::toy::{Step, Toy};
 use super::lab::{Lab, Manners};
 use super::oracle::interleavings;
 use super::{campaign, options};
-use crate::campaign::Options;
 use crate::ledger::Verdict;
+use crate::options::Options;
 
 const STYLES: [&str; 2] = ["ars", "ars-paper"];
 

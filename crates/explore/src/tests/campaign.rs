@@ -9,9 +9,10 @@ use threadbare_wire::SwitchRecord;
 
 use super::lab::{Lab, Manners};
 use super::{campaign, options};
-use crate::campaign::{Options, run};
+use crate::campaign::run;
 use crate::error::ExploreError;
 use crate::ledger::{Campaign, Verdict};
+use crate::options::Options;
 use crate::strategy::STRATEGIES;
 
 /// Everything about a campaign that must not depend on timing.

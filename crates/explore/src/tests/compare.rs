@@ -4,9 +4,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::lab::{Lab, Manners};
-use crate::campaign::{Options, run};
+use crate::campaign::run;
 use crate::compare::{Comparison, TrialEnd, WARM_UP, run_all};
 use crate::error::ExploreError;
+use crate::options::Options;
 use crate::statistics::{Magnitude, Measure};
 
 fn names(strategies: &[&str]) -> Vec<String> {

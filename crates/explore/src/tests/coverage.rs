@@ -2,10 +2,10 @@
 
 use super::lab::{Lab, Manners};
 use super::{campaign, options};
-use crate::campaign::Options;
 use crate::coverage::Covered;
 use crate::error::ExploreError;
 use crate::ledger::Verdict;
+use crate::options::Options;
 use crate::saturation::{SaturationRule, Window};
 
 fn covered(strategy: &str, executions: u64) -> (Covered, crate::Effort) {

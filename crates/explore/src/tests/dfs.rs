@@ -8,9 +8,9 @@ use threadbare_sched::toy::{Step, Toy};
 use super::lab::{Lab, Manners};
 use super::oracle::interleavings;
 use super::{campaign, options};
-use crate::campaign::Options;
 use crate::error::ExploreError;
 use crate::ledger::Verdict;
+use crate::options::Options;
 
 /// Two or three threads that all touch both locations, some of it under locks.
 fn made_up(rng: &mut Rng) -> Toy {

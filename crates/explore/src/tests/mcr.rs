@@ -7,8 +7,8 @@ use threadbare_sched::toy::{Step, Toy};
 
 use super::lab::{Lab, Manners, Seen};
 use super::{campaign, options};
-use crate::campaign::Options;
 use crate::ledger::{Campaign, Verdict};
+use crate::options::Options;
 
 /// Programs with more interleavings are not compared: running them all takes too long.
 const MOST: u64 = 20_000;

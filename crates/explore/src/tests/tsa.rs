@@ -4,8 +4,8 @@ use threadbare_sched::toy::{Step, Toy};
 
 use super::lab::{Lab, Manners};
 use super::{campaign, options};
-use crate::campaign::Options;
 use crate::ledger::Campaign;
+use crate::options::Options;
 
 const FORMS: [&str; 3] = ["tsa", "tsa-h", "tsa-paper"];
 

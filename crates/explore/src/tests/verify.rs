@@ -11,9 +11,9 @@ use threadbare_target::{Program, resolve};
 use threadbare_trace::FailureKind;
 use threadbare_wire::flags;
 
-use crate::campaign::Options;
 use crate::check::Check;
 use crate::drive::Drive;
+use crate::options::Options;
 use crate::strategy::by_name;
 use crate::verify::{Verification, races, verify};
 

@@ -1,0 +1,130 @@
+//! What a campaign is to do, and how far it is.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use threadbare_wire::{LearnedRecord, flags};
+
+use crate::checkpoints::CHECKPOINT_GAP;
+use crate::coverage::Measuring;
+use crate::error::ExploreError;
+use crate::saturation::SaturationRule;
+use crate::standing::CoverageStanding;
+
+/// What to do in a campaign.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The name of a strategy; see [`crate::STRATEGIES`].
+    pub strategy: String,
+    /// The seed: same seed, same result.
+    pub seed: u64,
+    /// The most executions to make.
+    pub executions: u64,
+    /// The time after which no further execution begins.
+    pub time: Option<Duration>,
+    /// How many executions run at once.
+    pub jobs: usize,
+    /// Visible steps after which an execution counts as hung.
+    pub max_steps: u64,
+    /// Go on after a failure.
+    pub keep_going: bool,
+    /// The bug depth of `pct`.
+    pub pct_depth: u32,
+    /// How likely an operation is delayed by the `delay` strategies.
+    pub delay_probability: f64,
+    /// How many sub-traces `ars` goes on with.
+    pub ars_width: usize,
+    /// Go on from snapshots in the middle of executions, where a strategy can.
+    pub snapshots: bool,
+    /// The steps from one checkpoint to the next, where executions may go on from those of others; none for always from the
+    /// beginning.
+    pub checkpoint_gap: Option<u64>,
+    /// The most preemptions of an interleaving that `dfs` runs.
+    pub preemption_bound: Option<u32>,
+    /// Condition waits may wake without a signal.
+    pub spurious: bool,
+    /// Every thread of the program is an operating-system thread.
+    pub os_threads: bool,
+    /// A non-zero exit status is not a failure.
+    pub any_exit: bool,
+    /// How long one execution may make no progress in real time.
+    pub stall: Duration,
+    /// The coverage criteria to measure by; see `threadbare_analysis::coverage`.
+    pub coverage: Vec<String>,
+    /// When a criterion counts as saturated.
+    pub saturation: SaturationRule,
+    /// End the campaign when all criteria are saturated.
+    pub until_saturated: bool,
+    /// What is known to be shared beforehand. Then no execution makes additional scheduling points to find
+    /// out.
+    pub known: Option<Arc<Vec<LearnedRecord>>>,
+    /// Repeat the closure of a program that offers one inside one process, where the strategy can.
+    pub in_process: bool,
+    /// Such a closure's own wishes count before `executions` and `seed`.
+    pub heeds_wishes: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            strategy: "auto".to_string(),
+            seed: 1,
+            executions: 10_000,
+            time: None,
+            jobs: 1,
+            max_steps: 1_000_000,
+            keep_going: false,
+            pct_depth: 3,
+            delay_probability: 0.1,
+            ars_width: 5,
+            snapshots: true,
+            checkpoint_gap: Some(CHECKPOINT_GAP),
+            preemption_bound: None,
+            spurious: false,
+            os_threads: false,
+            any_exit: false,
+            stall: Duration::from_secs(10),
+            coverage: Vec::new(),
+            saturation: SaturationRule::default(),
+            until_saturated: false,
+            known: None,
+            in_process: true,
+            heeds_wishes: false,
+        }
+    }
+}
+
+impl Options {
+    /// Measures by the criteria that are asked for.
+    pub fn measuring(&self) -> Result<Measuring, ExploreError> {
+        Measuring::by(&self.coverage, self.saturation)
+    }
+
+    pub(crate) fn flags(&self) -> u32 {
+        let bit = |set: bool, flag: u32| if set { flag } else { 0 };
+        bit(self.spurious, flags::SPURIOUS)
+            | bit(self.os_threads, flags::OS_THREADS)
+            | bit(self.any_exit, flags::ANY_EXIT)
+    }
+}
+
+/// How far a campaign is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Progress {
+    /// Executions made so far.
+    pub executions: u64,
+    /// The most that will be made.
+    pub budget: u64,
+    /// Visible steps so far.
+    pub steps: u64,
+    /// Executions that failed so far.
+    pub failures: u64,
+    /// The time so far.
+    pub elapsed: Duration,
+    /// The most time that it will take.
+    pub time: Option<Duration>,
+    /// How much was covered so far, by the criteria asked for.
+    pub coverage: Vec<CoverageStanding>,
+    /// The policy that has come to most so far.
+    pub best: Option<String>,
+}
