@@ -174,34 +174,34 @@ impl Status {
 /// Bits of [`Plan::flags`].
 pub mod flags {
     /// Every thread of the program is an operating-system thread.
-    pub const OS_THREADS: u32 = 1;
+    pub const OS_THREADS: u32 = 1 << 0;
     /// Condition waits may wake without a signal.
-    pub const SPURIOUS: u32 = 2;
+    pub const SPURIOUS: u32 = 1 << 1;
     /// Write the decision area.
-    pub const DECISIONS: u32 = 4;
+    pub const DECISIONS: u32 = 1 << 2;
     /// A non-zero exit status is not a failure.
-    pub const ANY_EXIT: u32 = 8;
+    pub const ANY_EXIT: u32 = 1 << 3;
     /// Do not write the event area.
-    pub const NO_EVENTS: u32 = 16;
-    /// The copy stops at each decision beyond its script and takes orders.
-    pub const STEERED: u32 = 128;
-    /// The driver takes the events of failing executions only.
-    pub const EVENTS_OF_FAILURES: u32 = 64;
-    /// Measure calls: which functions run under which locks, and when; events are only those that order threads.
-    pub const CALLS: u32 = 256;
-    /// The copy stops before its first step and takes orders. Told to split, it lets a copy of itself run the plan,
-    /// which may leave copies behind on its way, to be told the same.
-    pub const CHECKPOINTS: u32 = 1024;
-    /// Write the touch area, say in every event where its thread stands, and let the address of a heap block depend on
-    /// nothing but what its thread has allocated.
-    pub const STANDS: u32 = 512;
+    pub const NO_EVENTS: u32 = 1 << 4;
     /// Make scheduling points at private accesses too, densely at first: memory that is shared,
     /// but not known to be, shows itself sooner.
-    pub const PROBE: u32 = 32;
+    pub const PROBE: u32 = 1 << 5;
+    /// The driver takes the events of failing executions only.
+    pub const EVENTS_OF_FAILURES: u32 = 1 << 6;
+    /// The copy stops at each decision beyond its script and takes orders.
+    pub const STEERED: u32 = 1 << 7;
+    /// Measure calls: which functions run under which locks, and when; events are only those that order threads.
+    pub const CALLS: u32 = 1 << 8;
+    /// Write the touch area, say in every event where its thread stands, and let the address of a heap block depend on
+    /// nothing but what its thread has allocated.
+    pub const STANDS: u32 = 1 << 9;
+    /// The copy stops before its first step and takes orders. Told to split, it lets a copy of itself run the plan,
+    /// which may leave copies behind on its way, to be told the same.
+    pub const CHECKPOINTS: u32 = 1 << 10;
     /// The program runs one test of Rust's test harness. The first thread that it asks for is refused, as by a system
     /// that has no more of them: the harness then runs the test on the thread that it has, and the first thread is the
     /// test's own. A thread that ends by a panic which nobody hears of is a failure.
-    pub const RUST_TEST: u32 = 1024;
+    pub const RUST_TEST: u32 = 1 << 11;
 }
 
 /// Everything that decides one execution.
