@@ -154,7 +154,8 @@ fn two_stage(writers: usize) {
     threads.push(thread::spawn(move || {
         let one = *first.lock().unwrap();
         if one != 0 {
-            assert_eq!(*second.lock().unwrap(), one + 1);
+            let two = *second.lock().unwrap();
+            assert_eq!(two, one + 1);
         }
     }));
     all(threads);

@@ -1,5 +1,6 @@
 //! The same programs on threadbare, shuttle and loom, side by side.
 
+mod apart;
 mod clock;
 mod loom_side;
 mod peers;
@@ -30,9 +31,8 @@ pub struct Args {
     /// Leave out the strategies that look at each execution from outside, which take most of the time.
     #[arg(long)]
     in_process_only: bool,
-    /// Answers one question about loom.
-    #[arg(long, num_args = 4, hide = true)]
-    loom: Option<Vec<String>>,
+    #[command(flatten)]
+    question: apart::Question,
     /// Only programs whose name contains this.
     #[arg(long, default_value = "")]
     only: String,
@@ -42,8 +42,7 @@ fn main() {
     let args = Args::parse();
     // Every failing execution of the peers is a panic of this process.
     std::panic::set_hook(Box::new(|_| {}));
-    if let Some(words) = &args.loom {
-        loom_side::answer(words);
+    if args.question.answer(args.executions, args.seconds) {
         return;
     }
     if !args.no_speed {

@@ -11,7 +11,7 @@ use crate::clock::processor_seconds;
 use crate::peers;
 
 /// Its schedulers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub enum Scheduler {
     /// Uniform choice.
     Random,

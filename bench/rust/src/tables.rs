@@ -3,9 +3,9 @@
 use threadbare_sched::Sampler;
 
 use crate::Args;
-use crate::loom_side;
+use crate::apart::{self, Peer};
 use crate::peers::shuttle::PROGRAMS;
-use crate::shuttle_side::{self, Scheduler};
+use crate::shuttle_side::Scheduler;
 use crate::threadbare_side::{Programs, Way};
 
 /// The first programs are for speed; all others fail.
@@ -56,8 +56,8 @@ pub fn speed(args: &Args) {
         let mut cells = vec![name.to_string()];
         cells.push(figure(programs.speed(name, Sampler::Mixed, args.seconds)));
         cells.push(figure(programs.speed(name, Sampler::Random, args.seconds)));
-        cells.push(figure(shuttle_side::speed(name, Scheduler::Random, args.seconds)));
-        cells.extend(BOUNDS.map(|(_, bound)| figure(loom_side::ask("speed", name, bound, args.seconds))));
+        cells.push(figure(apart::speed(name, Peer::Shuttle(Scheduler::Random), args.seconds)));
+        cells.extend(BOUNDS.map(|(_, bound)| figure(apart::speed(name, Peer::Loom(bound), args.seconds))));
         row(cells);
     }
     println!();
@@ -79,12 +79,13 @@ pub fn failures(args: &Args) {
             median(seeds.clone().map(|seed| programs.first_failure(name, *way, seed, args.executions)))
         }));
         cells.extend(THEIRS.iter().map(|(_, scheduler)| {
-            let trial = |seed| shuttle_side::first_failure(name, *scheduler, seed, args.executions);
-            median(seeds.clone().map(trial))
+            let peer = Peer::Shuttle(*scheduler);
+            median(seeds.clone().map(|seed| apart::first_failure(name, peer, seed, args.executions)))
         }));
         cells.extend(BOUNDS.map(|(_, bound)| {
-            let first = loom_side::ask("failure", name, bound, args.executions as f64);
-            median(std::iter::once(first.map(|count| count as u64)))
+            // It is systematic: there is one trial.
+            let first = apart::first_failure(name, Peer::Loom(bound), 1, args.executions);
+            median(std::iter::once(first))
         }));
         row(cells);
     }

@@ -90,7 +90,8 @@ pub unsafe fn touch_range(fiber: &Fiber, addr: usize, size: usize, write: bool) 
             if cell & mask == own {
                 continue;
             }
-            if cell & (WRITTEN | MANY | SHARED | FREED) == WRITTEN | MANY | SHARED {
+            // Who came first does not matter any more.
+            if cell & (SHARED | FREED) == SHARED && (!write || cell & WRITTEN != 0) {
                 shared = true;
                 continue;
             }
@@ -167,7 +168,7 @@ unsafe fn watched(fiber: *mut Fiber, addr: usize, size: usize, write: bool, pc: 
         if ((*fiber).own_stack.0..(*fiber).own_stack.1).contains(&addr) && (*fiber).ops != (*fiber).stop_at {
             return;
         }
-        if engine().passes_over(pc) {
+        if engine().is_plainly_guarded(&*fiber, addr, size, write) || engine().passes_over(pc) {
             return;
         }
         (touch_range(&*fiber, addr, size, write), (*fiber).ops, (*fiber).ops == (*fiber).stop_at)

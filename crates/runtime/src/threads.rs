@@ -248,18 +248,29 @@ impl Stack {
         }
         // SAFETY: the program passed initialised attributes.
         unsafe {
-            let (mut low, mut size, mut usual) = (std::ptr::null_mut(), 0usize, 0usize);
-            let mut fresh = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
-            libc::pthread_attr_init(fresh.as_mut_ptr());
-            libc::pthread_attr_getstacksize(fresh.as_ptr(), &mut usual);
-            libc::pthread_attr_destroy(fresh.as_mut_ptr());
+            let (mut low, mut size) = (std::ptr::null_mut(), 0usize);
             let placed = libc::pthread_attr_getstack(attributes, &mut low, &mut size) == 0
                 && !low.is_null()
                 && (low as usize).wrapping_add(size) != 0;
             let mut asked = 0usize;
             libc::pthread_attr_getstacksize(attributes, &mut asked);
-            Stack { size: if asked == usual { 0 } else { asked }, placed }
+            Stack { size: if asked == Self::usual_size() { 0 } else { asked }, placed }
         }
+    }
+
+    /// The size of stacks of which nobody says how large they shall be.
+    fn usual_size() -> usize {
+        let usual = &mut engine().world.usual_stack;
+        if *usual == 0 {
+            let mut fresh = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
+            // SAFETY: the attribute object is initialised by the first call and destroyed by the last.
+            unsafe {
+                libc::pthread_attr_init(fresh.as_mut_ptr());
+                libc::pthread_attr_getstacksize(fresh.as_ptr(), usual);
+                libc::pthread_attr_destroy(fresh.as_mut_ptr());
+            }
+        }
+        *usual
     }
 }
 

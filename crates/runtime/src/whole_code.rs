@@ -6,61 +6,58 @@ use threadbare_wire::CodeRange;
 use crate::engine::Engine;
 use crate::record::Shared;
 
-/// A set of code addresses, a bit each.
-#[derive(Default)]
-struct Addresses {
-    start: u64,
-    bits: Vec<u64>,
-}
-
-impl Addresses {
-    fn of(ranges: &[CodeRange]) -> Addresses {
-        const LARGEST: u64 = 1 << 28;
-        let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else { return Addresses::default() };
-        let start = first.start;
-        // Ranges are in order. Those far behind, in another library, are left out.
-        let bytes = (last.end - start).min(LARGEST);
-        let mut bits = vec![0u64; (bytes / 64 + 1) as usize];
-        for range in ranges.iter().filter(|range| range.end - start <= bytes) {
-            for address in range.start - start..range.end - start {
-                bits[(address / 64) as usize] |= 1 << (address % 64);
-            }
-        }
-        Addresses { start, bits }
-    }
-
-    /// Whether the call that returns to `pc` is among them.
-    #[inline(always)]
-    fn contain(&self, pc: u64) -> bool {
-        let address = pc.wrapping_sub(1).wrapping_sub(self.start);
-        self.bits.get((address / 64) as usize).is_some_and(|word| word >> (address % 64) & 1 != 0)
-    }
+/// Whose code is at an address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+enum Owner {
+    /// Nobody's, and so its caller's.
+    Caller = 0,
+    /// It is taken in one piece.
+    Library = 1,
+    /// The program's own.
+    Program = 2,
 }
 
 /// What is known of the program's code; nothing as long as everything is looked at.
 #[derive(Default)]
 pub struct WholeCode {
-    known: bool,
-    whole: Addresses,
-    own: Addresses,
+    start: u64,
+    owners: Vec<u8>,
 }
 
 impl WholeCode {
     /// Takes in what the driver has told, once. Called at the snapshot, where none of that code runs.
     pub fn take_in(&mut self, shared: &Shared) {
-        let (whole, own) = shared.whole_code();
-        if !self.known && !whole.is_empty() {
-            *self = WholeCode { known: true, whole: Addresses::of(whole), own: Addresses::of(own) };
-            crate::quiet::apply_to(whole);
+        let (library, program) = shared.whole_code();
+        if self.owners.is_empty() && !library.is_empty() {
+            *self = WholeCode::of(library, program);
+            crate::quiet::apply_to(library);
         }
     }
 
-    /// Whether the call that returns to `pc` is in such code; none if it is nobody's, and so its caller's.
+    fn of(library: &[CodeRange], program: &[CodeRange]) -> WholeCode {
+        const LARGEST: u64 = 1 << 28;
+        let both = || library.iter().chain(program);
+        let start = both().map(|range| range.start).min().unwrap_or(0);
+        // What is far behind, in another library, is left out.
+        let within = |range: &&CodeRange| range.end - start <= LARGEST;
+        let end = both().filter(within).map(|range| range.end).max().unwrap_or(start);
+        let mut owners = vec![Owner::Caller as u8; (end - start) as usize];
+        for (ranges, owner) in [(library, Owner::Library), (program, Owner::Program)] {
+            for range in ranges.iter().filter(within) {
+                owners[(range.start - start) as usize..(range.end - start) as usize].fill(owner as u8);
+            }
+        }
+        WholeCode { start, owners }
+    }
+
+    /// Whose the call is that returns to `pc`.
     #[inline(always)]
-    fn owns(&self, pc: u64) -> Option<bool> {
-        match self.whole.contain(pc) {
-            true => Some(true),
-            false => self.own.contain(pc).then_some(false),
+    fn owner(&self, pc: u64) -> Owner {
+        match self.owners.get(pc.wrapping_sub(1).wrapping_sub(self.start) as usize) {
+            Some(1) => Owner::Library,
+            Some(2) => Owner::Program,
+            _ => Owner::Caller,
         }
     }
 }
@@ -69,13 +66,13 @@ impl Engine {
     /// Whether the running thread's operation, announced at `pc`, is passed over.
     #[inline(always)]
     pub fn passes_over(&mut self, pc: u64) -> bool {
-        self.world.whole_code.known && self.is_in_whole_code(pc)
+        !self.world.whole_code.owners.is_empty() && self.is_in_whole_code(pc)
     }
 
     fn is_in_whole_code(&mut self, pc: u64) -> bool {
         let (fiber, code) = (self.current(), &self.world.whole_code);
-        let mut callers = fiber.call_stack();
-        let passes = code.owns(pc).or_else(|| callers.find_map(|caller| code.owns(caller))) == Some(true);
+        let mut calls = std::iter::once(pc).chain(fiber.call_stack()).map(|pc| code.owner(pc));
+        let passes = calls.find(|owner| *owner != Owner::Caller) == Some(Owner::Library);
         if passes && fiber.ops == fiber.stop_at {
             self.update_stop();
         }
@@ -89,15 +86,17 @@ mod tests {
 
     #[test]
     fn a_call_belongs_to_the_code_that_it_is_in_and_not_to_what_it_returns_to() {
-        let ranges = [CodeRange { start: 1000, end: 1010 }, CodeRange { start: 1100, end: 1200 }];
-        let code = Addresses::of(&ranges);
-        let found: Vec<u64> = (900..1300).filter(|pc| code.contain(*pc)).collect();
-        assert_eq!(found, (1001..=1010).chain(1101..=1200).collect::<Vec<u64>>());
+        let library = [CodeRange { start: 1000, end: 1010 }, CodeRange { start: 1100, end: 1200 }];
+        let program = [CodeRange { start: 1010, end: 1020 }];
+        let code = WholeCode::of(&library, &program);
+        let found = |owner| (900..1300).filter(|pc| code.owner(*pc) == owner).collect::<Vec<u64>>();
+        assert_eq!(found(Owner::Library), (1001..=1010).chain(1101..=1200).collect::<Vec<u64>>());
+        assert_eq!(found(Owner::Program), (1011..=1020).collect::<Vec<u64>>());
     }
 
     #[test]
-    fn without_ranges_there_is_none() {
-        assert!(!Addresses::of(&[]).contain(1));
-        assert_eq!(WholeCode::default().owns(0), None);
+    fn of_nothing_nothing_is_known() {
+        assert_eq!(WholeCode::default().owner(0), Owner::Caller);
+        assert_eq!(WholeCode::of(&[], &[]).owner(1), Owner::Caller);
     }
 }

@@ -26,6 +26,8 @@ pub struct World {
     /// Borrowed pthreads.
     #[allow(clippy::vec_box, reason = "a parked kernel thread sleeps on a word of its slot")]
     pub slots: Vec<Box<Slot>>,
+    /// The size of stacks of which nobody says how large they shall be; 0 until somebody asks.
+    pub usual_stack: usize,
     /// The lowest and the highest address of any thread's stack.
     pub stacks: std::ops::Range<usize>,
     /// The heap.

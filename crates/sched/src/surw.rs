@@ -38,7 +38,9 @@ impl Surw {
     /// With the plan's expected counts and interesting object.
     pub fn new(spec: &PolicySpec) -> Surw {
         let mut walkers: ByThread<Walker> = ByThread::new();
-        for (index, &weight) in spec.weights.iter().enumerate() {
+        // Every draw goes through all of them.
+        let known = spec.weights.iter().rposition(|weight| *weight > 0).map_or(0, |last| last + 1);
+        for (index, &weight) in spec.weights[..known].iter().enumerate() {
             walkers.of(ThreadId(index as u16)).remaining = u64::from(weight);
         }
         walkers.of(ThreadId::MAIN).alive = true;

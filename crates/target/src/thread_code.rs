@@ -1,4 +1,5 @@
-//! Which code of the program is the standard library's own way to start, end and join threads.
+//! Which code of the program is the standard library's own way to start, end and join threads, and to count who holds
+//! an `Arc`.
 //!
 //! It is generic and so compiled with the program, instrumented like everything else, and most of the steps of a
 //! small test are made in it. It keeps the promises of the library, and nobody looks for a bug in it. Where a closure
@@ -25,6 +26,9 @@ const FOLDERS: [&str; 2] = ["/library/std/src/thread/", "/library/std/src/sys/th
 
 /// What is in the names of functions that are instances for the library's own types.
 const TYPES: &str = "std::thread::";
+
+/// Where `Arc` is written, and its functions that only count: whoever wants to see a count calls another one.
+const COUNTING: (&str, [&str; 3]) = ("/library/alloc/src/sync.rs", ["clone", "drop", "drop_slow"]);
 
 /// Whose code is whose in what is loaded in a program, as far as it is anybody's: in order of address and apart.
 #[derive(Clone, Default)]
@@ -137,16 +141,16 @@ fn owner_of(
     if !is_of_system(&path) && !path.contains("/library/") {
         return Ok(Owner::Program);
     }
-    let name = entry.attr_value(gimli::DW_AT_name).and_then(|name| dwarf.attr_string(unit, name).ok());
-    let name = match (name, sources.original(entry)?) {
-        (Some(name), _) => Some(name),
-        (None, Some(original)) => {
-            original.attr_value(gimli::DW_AT_name).and_then(|name| dwarf.attr_string(unit, name).ok())
-        }
-        (None, None) => None,
+    let name_of = |entry: &Entry<'_>| {
+        let name = entry.attr_value(gimli::DW_AT_name)?;
+        Some(dwarf.attr_string(unit, name).ok()?.to_string_lossy().into_owned())
     };
-    let is_instance = name.is_some_and(|name| name.to_string_lossy().contains(TYPES));
-    Ok(if is_instance && !inlined { Owner::Library } else { Owner::Caller })
+    let original = sources.original(entry)?;
+    let name = name_of(entry).or_else(|| name_of(original.as_ref()?)).unwrap_or_default();
+    let counts =
+        path.ends_with(COUNTING.0) && COUNTING.1.contains(&name.split('<').next().unwrap_or_default());
+    let is_instance = !inlined && name.contains(TYPES);
+    Ok(if counts || is_instance { Owner::Library } else { Owner::Caller })
 }
 
 /// Addresses, each with the last that was said of it.
