@@ -1,18 +1,21 @@
 //! Plain memory accesses: the hooks the compiler calls before each of them.
 
+mod sharing;
+
 use std::arch::naked_asm;
 use std::mem::offset_of;
 use std::sync::atomic::Ordering;
 
 use threadbare_sched::Op;
-use threadbare_trace::{EventKind, FailureKind};
-use threadbare_wire::LearnedRecord;
+use threadbare_trace::EventKind;
+
+use sharing::use_after_free;
+pub use sharing::{expose, is_touched_by_others, touch_range};
 
 use crate::engine::{WATCHED, engine};
 use crate::fiber::Fiber;
 use crate::interpose::{REGISTERS, note_registers};
-use crate::shadow::{self, Cell, EXPOSED, FREED, GRAIN_BITS, MANY, OWNER, SHARED, WRITTEN};
-use crate::{heap, record};
+use crate::shadow::{self, Cell, FREED, GRAIN_BITS, MANY, OWNER, SHARED, WRITTEN};
 
 /// Reads up to eight bytes of program memory.
 ///
@@ -61,99 +64,6 @@ unsafe fn plain<const SIZE: usize, const WRITE: bool, const VOLATILE: bool>(addr
         (*fiber).volatile_access = VOLATILE;
         watched(fiber, addr, SIZE, WRITE, pc);
         (*fiber).volatile_access = false;
-    }
-}
-
-/// Whether anybody but this thread has touched some of a range, as far as its notes tell.
-///
-/// # Safety
-/// The runtime must be initialised.
-pub unsafe fn is_touched_by_others(fiber: &Fiber, addr: usize, size: usize) -> bool {
-    let (first, last) = (addr >> GRAIN_BITS, (addr + size.max(1) - 1) >> GRAIN_BITS);
-    // SAFETY: the notes on a range lie together.
-    let cells = unsafe { std::slice::from_raw_parts(shadow::cell(first << GRAIN_BITS), last - first + 1) };
-    cells.iter().any(|cell| cell & (MANY | SHARED) != 0 || (cell & OWNER != 0 && cell & OWNER != fiber.tag))
-}
-
-/// Updates the notes on a range; says whether any of it is shared.
-///
-/// # Safety
-/// The runtime must be initialised.
-pub unsafe fn touch_range(fiber: &Fiber, addr: usize, size: usize, write: bool) -> bool {
-    let mut shared = false;
-    let (first, last) = (addr >> GRAIN_BITS, (addr + size.max(1) - 1) >> GRAIN_BITS);
-    let (mask, own) = if write { (!0, fiber.tag | WRITTEN) } else { (READ as Cell, fiber.tag) };
-    for grain in first..=last {
-        // SAFETY: as the caller vouches.
-        let (before, after) = unsafe {
-            let cell = *shadow::cell(grain << GRAIN_BITS);
-            if cell & mask == own {
-                continue;
-            }
-            // Who came first does not matter any more.
-            if cell & (SHARED | FREED) == SHARED && (!write || cell & WRITTEN != 0) {
-                shared = true;
-                continue;
-            }
-            shadow::touch(grain << GRAIN_BITS, fiber.tag, write)
-        };
-        if before & FREED != 0 {
-            use_after_free(addr.max(grain << GRAIN_BITS), write);
-        }
-        if (before ^ after) & WRITTEN != 0 {
-            engine().about_to_write(grain << GRAIN_BITS);
-        }
-        if after & SHARED != 0 {
-            shared = true;
-            if before & SHARED == 0 {
-                discover(grain << GRAIN_BITS);
-            }
-        }
-    }
-    shared
-}
-
-fn use_after_free(addr: usize, write: bool) -> ! {
-    let verb = if write { "write to" } else { "read of" };
-    match heap::freed_block_at(addr) {
-        Some(block) => record::fail(
-            FailureKind::UseAfterFree,
-            format_args!(
-                "{verb} offset {} in a heap block of {} bytes that {} freed at <pc {:#x} in {}>",
-                addr - block.start,
-                block.size,
-                block.freed_by,
-                block.freed_at.0,
-                block.freed_at.1
-            ),
-        ),
-        None => record::fail(FailureKind::UseAfterFree, format_args!("{verb} freed heap memory")),
-    }
-}
-
-/// A shared place turned out not to be guarded by a lock.
-pub fn expose(addr: usize) {
-    // SAFETY: the shadow is up.
-    unsafe { *shadow::cell(addr) |= EXPOSED };
-    tell(addr, LearnedRecord::EXPOSED);
-}
-
-/// A place turned out to be shared.
-fn discover(addr: usize) {
-    tell(addr, 0);
-}
-
-/// Tells the driver of a place, by a name that holds in other executions.
-fn tell(addr: usize, how: u64) {
-    let mut record = match heap::young_block_at(addr) {
-        Some(block) => LearnedRecord { site: block.site, place: ((addr - block.start) >> GRAIN_BITS) as u64 },
-        None => LearnedRecord { site: 0, place: (addr >> GRAIN_BITS) as u64 },
-    };
-    record.place |= how;
-    let engine = engine();
-    // Where a closure is repeated, the next repetition has to know it, and the same place comes again and again.
-    if engine.tells || engine.world.heap.learn_anew(record) {
-        engine.shared.discovered(record);
     }
 }
 
