@@ -139,7 +139,7 @@ fn what_brings_the_program_down_without_a_branch_is_found() {
         desk.file(name, two(main, thread));
         let answer = desk.run(&["verify", name, "--json", "-", "--quiet"]);
         assert_eq!(answer.code, Some(1), "{name}: {}", answer.stdout);
-        let kind = if name == "divide.c" { "signal" } else { "assertion" };
+        let kind = if name == "divide.c" { "segfault" } else { "assertion" };
         assert_eq!(answer.json()["failure"]["kind"], kind, "{name}");
     }
 }

@@ -201,15 +201,7 @@ fn matters(row: &Row, failure: Option<&Failure>) -> bool {
             Some(Alloc | Frame | Init | Process | Start | Fence) => false,
             Some(Destroy) => kind == Some(FailureKind::Misuse),
             Some(Free) => {
-                matches!(
-                    kind,
-                    Some(
-                        FailureKind::UseAfterFree
-                            | FailureKind::Segfault
-                            | FailureKind::Signal
-                            | FailureKind::Abort
-                    )
-                )
+                matches!(kind, Some(FailureKind::UseAfterFree | FailureKind::Segfault | FailureKind::Abort))
             }
             _ => true,
         },

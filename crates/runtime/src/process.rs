@@ -242,9 +242,9 @@ pub fn killed_by(signal: c_int, address: usize) -> ! {
             fail(FailureKind::Segfault, format_args!("segmentation fault at address {address:#x}"))
         }
         libc::SIGBUS => fail(FailureKind::Segfault, format_args!("bus error at address {address:#x}")),
-        libc::SIGFPE => fail(FailureKind::Signal, format_args!("arithmetic fault (division by zero?)")),
-        libc::SIGILL => fail(FailureKind::Signal, format_args!("illegal instruction")),
+        libc::SIGFPE => fail(FailureKind::Segfault, format_args!("arithmetic fault (division by zero?)")),
+        libc::SIGILL => fail(FailureKind::Segfault, format_args!("illegal instruction")),
         libc::SIGABRT => fail(FailureKind::Abort, format_args!("the program was aborted")),
-        other => fail(FailureKind::Signal, format_args!("killed by signal {other}")),
+        other => fail(FailureKind::Segfault, format_args!("killed by signal {other}")),
     }
 }

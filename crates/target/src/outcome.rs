@@ -61,11 +61,7 @@ pub(crate) fn read(control: &Control, wait_status: i32, output: &[u8]) -> (Outco
                 failed(FailureKind::Abort, panic.unwrap_or_else(|| "the program aborted".to_string()))
             }
             _ => failed(
-                if [libc::SIGSEGV, libc::SIGBUS].contains(&number) {
-                    FailureKind::Segfault
-                } else {
-                    FailureKind::Signal
-                },
+                FailureKind::Segfault,
                 format!("the program was ended by {name} ({meaning}, signal {number})"),
             ),
         };

@@ -36,7 +36,7 @@ failure_kinds! {
     Assertion = 1 => "assertion",
     /// A call of `abort`.
     Abort = 2 => "abort",
-    /// A bad memory access.
+    /// A fatal signal: bad memory access, illegal instruction, division by zero.
     Segfault = 3 => "segfault",
     /// A C++ exception that nobody caught.
     Exception = 4 => "exception",
@@ -50,8 +50,6 @@ failure_kinds! {
     Misuse = 8 => "misuse",
     /// The program ended with a non-zero status.
     Exit = 9 => "exit",
-    /// Another fatal signal: division by zero, an illegal instruction.
-    Signal = 10 => "signal",
 }
 
 /// One failure of the tested program.

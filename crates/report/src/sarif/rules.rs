@@ -64,9 +64,9 @@ rules! {
     /// A call of `abort`.
     Abort = "abort", "error" => "Abort in an interleaving",
         "The program aborts in the interleaving shown. Replay its schedule to see why.";
-    /// A bad memory access.
-    Segfault = "segfault", "error" => "Bad memory access in an interleaving",
-        "The program accesses memory that it does not have in the interleaving shown. Replay its schedule to see why.";
+    /// A fatal signal.
+    Segfault = "segfault", "error" => "Fatal signal in an interleaving",
+        "The program is ended by a fatal signal in the interleaving shown. Replay its schedule to see why.";
     /// A C++ exception that nobody caught.
     Exception = "exception", "error" => "Uncaught exception in an interleaving",
         "An exception is not caught in the interleaving shown. Replay its schedule to see where it comes from.";
@@ -84,10 +84,6 @@ rules! {
     /// The program ended with a non-zero status.
     Exit = "exit", "error" => "Non-zero exit status in an interleaving",
         "The program ends with a non-zero status in the interleaving shown. Replay its schedule to see why.";
-    /// A fatal signal.
-    Signal = "signal", "error" => "Fatal signal in an interleaving",
-        "The program is ended by a fatal signal, such as that of a division by zero, in the interleaving shown. Replay its \
-         schedule to see why.";
 }
 
 impl Rule {
@@ -109,7 +105,6 @@ impl From<FailureKind> for Rule {
             FailureKind::UseAfterFree => Rule::UseAfterFree,
             FailureKind::Misuse => Rule::Misuse,
             FailureKind::Exit => Rule::Exit,
-            FailureKind::Signal => Rule::Signal,
         }
     }
 }
