@@ -109,6 +109,9 @@ unsafe fn watched(fiber: *mut Fiber, addr: usize, size: usize, write: bool, pc: 
         }
     } else {
         engine.point(op, None, false);
+        if !shared {
+            engine.was_a_look();
+        }
     }
     // SAFETY: the notes may have changed while others ran; the program is about to make the
     // access itself, so the memory is there or the program is about to crash on its own.

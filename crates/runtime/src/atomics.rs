@@ -158,6 +158,9 @@ unsafe fn turn<T: Word>(kind: EventKind, addr: usize) -> Turn {
         };
         let switches = engine().shared.control().switches;
         engine().point(op, None, false);
+        if !shared && engine().brief {
+            engine().was_a_look();
+        }
         // The place may have been freed while others ran.
         if engine().shared.control().switches != switches {
             access::touch_range(&*fiber, addr, size_of::<T>(), kind.writes());

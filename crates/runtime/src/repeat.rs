@@ -113,8 +113,7 @@ unsafe fn repeat(closure: Closure, data: *mut c_void) -> ! {
         let made = &mut control.repetition;
         made.passed += 1;
         made.passed_steps += control.steps;
-        // A probe makes more steps than an execution has.
-        if engine.probe.is_none() && made.counts.may_learn_from(index, control.steps) {
+        if made.counts.may_learn_from(index, control.steps) {
             made.counts.take_in(engine.fibers.iter().map(|fiber| (fiber.id, fiber.creator, fiber.steps)));
         }
         let (leak, place) = engine.leak();

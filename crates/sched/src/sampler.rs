@@ -100,13 +100,13 @@ impl Sampler {
         // No single way finds every bug quickly, but on small programs this one comes near to it.
         const MEMBERS: [Sampler; 8] = [
             Sampler::Uniform,
-            Sampler::Uniform,
-            Sampler::Pos,
-            Sampler::Uniform,
-            Sampler::Uniform,
-            Sampler::Uniform,
             Sampler::Random,
             Sampler::Uniform,
+            Sampler::Uniform,
+            Sampler::Uniform,
+            Sampler::Uniform,
+            Sampler::Uniform,
+            Sampler::Pos,
         ];
         let kind = match self {
             // Nothing is known of the program yet.

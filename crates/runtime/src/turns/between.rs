@@ -30,6 +30,12 @@ impl Engine {
         };
     }
 
+    /// The running thread's last step was only made to look whether the place is shared: other executions do not have it.
+    pub fn was_a_look(&mut self) {
+        let fiber = self.current();
+        fiber.steps = fiber.steps.saturating_sub(1);
+    }
+
     /// Whether the running thread stops at a private access only because it made so many of them.
     pub fn is_quiet(&self) -> bool {
         // SAFETY: the running fiber.
