@@ -58,7 +58,7 @@ pub(crate) fn ended_by(run: &Execution) -> Option<ThreadId> {
     use FailureKind::*;
     match &run.outcome {
         Outcome::Failed(failure) => match failure.kind {
-            Assertion | Abort | Segfault | Signal | Exception | Exit => Some(failure.thread),
+            Assertion | Abort | Segfault | Exception | Exit => Some(failure.thread),
             Deadlock | Hang | UseAfterFree | Misuse => None,
         },
         Outcome::Passed => {
