@@ -14,8 +14,8 @@ use threadbare_wire::SwitchRecord;
 
 use crate::strategy::Plan;
 
-/// The steps from one checkpoint to the next, at least, unless told otherwise: to make a copy takes about as
-/// long as to make so many steps (see `threadbare-bench total`).
+/// The steps from one checkpoint to the next, at least, unless told otherwise. To make a copy takes some tenths of a millisecond
+/// (`threadbare-bench total` counts copies and time), in which many steps can be made again.
 pub const CHECKPOINT_GAP: u64 = 2_000;
 
 /// How many copies are kept.

@@ -41,26 +41,34 @@ pub struct Program {
 impl Program {
     /// Whether the executable holds the standard library of Rust, which comes compiled and not instrumented.
     pub fn holds_rust_std(&self) -> bool {
-        let Ok(content) = std::fs::read(&self.executable) else { return false };
-        let Ok(elf) = ElfFile::<FileHeader64<Endianness>>::parse(&*content) else { return false };
-        elf.symbols().any(|symbol| symbol.is_definition() && symbol.name() == Ok("rust_eh_personality"))
+        self.defines(|name| name == "rust_eh_personality")
     }
 
     /// Whether the executable's `main` is that of Rust's own test harness, and not one that a crate brings itself.
     pub fn holds_test_harness(&self) -> bool {
-        let Ok(content) = std::fs::read(&self.executable) else { return false };
-        let Ok(elf) = ElfFile::<FileHeader64<Endianness>>::parse(&*content) else { return false };
-        let starts = |name: &str| name.contains("4test") && name.contains("16test_main_static");
-        elf.symbols().any(|symbol| symbol.is_definition() && symbol.name().is_ok_and(starts))
+        self.defines(|name| name.contains("4test") && name.contains("16test_main_static"))
     }
 
     /// Whether the executable may offer a closure that can be repeated: it has to know the name of the function.
     pub fn offers_closure(&self) -> bool {
         const NAME: &[u8] = b"threadbare_repeat";
-        let Ok(content) = std::fs::read(&self.executable) else { return false };
-        let Ok(elf) = ElfFile::<FileHeader64<Endianness>>::parse(&*content) else { return false };
-        let constants = elf.section_by_name(".rodata").and_then(|section| section.data().ok());
-        constants.is_some_and(|constants| constants.windows(NAME.len()).any(|bytes| bytes == NAME))
+        self.shows(|elf| {
+            let constants = elf.section_by_name(".rodata").and_then(|section| section.data().ok());
+            constants.is_some_and(|constants| constants.windows(NAME.len()).any(|bytes| bytes == NAME))
+        })
+    }
+
+    /// Whether the executable defines a symbol with such a name.
+    fn defines(&self, is_it: impl Fn(&str) -> bool) -> bool {
+        self.shows(|elf| {
+            elf.symbols().any(|symbol| symbol.is_definition() && symbol.name().is_ok_and(&is_it))
+        })
+    }
+
+    /// Whether the executable can be read, and shows something.
+    fn shows(&self, what: impl Fn(&ElfFile<'_, FileHeader64<Endianness>>) -> bool) -> bool {
+        let content = std::fs::read(&self.executable).unwrap_or_default();
+        ElfFile::parse(&*content).is_ok_and(|elf| what(&elf))
     }
 }
 
