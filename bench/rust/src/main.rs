@@ -31,6 +31,9 @@ pub struct Args {
     /// Leave out the strategies that look at each execution from outside, which take most of the time.
     #[arg(long)]
     in_process_only: bool,
+    /// Leave out everybody but threadbare's default strategy.
+    #[arg(long)]
+    default_only: bool,
     #[command(flatten)]
     question: apart::Question,
     /// Only programs whose name contains this.

@@ -34,6 +34,11 @@ fn names(args: &Args) -> Vec<&'static str> {
     PROGRAMS.iter().map(|(name, _)| *name).filter(wanted).collect()
 }
 
+fn failing(args: &Args) -> impl Iterator<Item = &'static str> {
+    let fails = |name: &&str| PROGRAMS[FOR_SPEED..].iter().any(|(known, _)| known == name);
+    names(args).into_iter().filter(fails)
+}
+
 fn row(cells: impl IntoIterator<Item = String>) {
     println!("| {} |", cells.into_iter().collect::<Vec<_>>().join(" | "));
 }
@@ -67,12 +72,21 @@ pub fn speed(args: &Args) {
 pub fn failures(args: &Args) {
     let Some(programs) = built() else { return };
     println!("Executions to the first failure: median of {} seeds\n", args.trials);
+    if args.default_only {
+        head(["", OURS[0].0, "at worst"]);
+        for name in failing(args) {
+            let trial = |seed| programs.first_failure(name, OURS[0].1, seed, args.executions);
+            let counts: Vec<_> = (1..=args.trials).map(trial).collect();
+            let worst = counts.iter().map(|count| count.unwrap_or(u64::MAX)).max();
+            row([name.to_string(), median(counts.into_iter()), median(std::iter::once(worst))]);
+        }
+        return;
+    }
     let outside = |way: &Way| matches!(way, Way::Strategy(_));
     let ours: Vec<_> = OURS.into_iter().filter(|(_, way)| !args.in_process_only || !outside(way)).collect();
     let columns = ours.iter().map(|(name, _)| *name).chain(THEIRS.iter().map(|(name, _)| *name));
     head(std::iter::once("").chain(columns).chain(BOUNDS.map(|(name, _)| name)));
-    let fails = |name: &&str| PROGRAMS[FOR_SPEED..].iter().any(|(known, _)| known == name);
-    for name in names(args).into_iter().filter(fails) {
+    for name in failing(args) {
         let mut cells = vec![name.to_string()];
         let seeds = 1..=args.trials;
         cells.extend(ours.iter().map(|(_, way)| {

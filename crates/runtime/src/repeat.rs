@@ -11,7 +11,7 @@ mod writes;
 
 use std::ffi::{c_int, c_void};
 
-use threadbare_sched::{Op, Rng, Sampler};
+use threadbare_sched::{Intrusions, Op, Rng, Sampler};
 use threadbare_trace::{EventKind, ThreadId};
 use threadbare_wire::{Leak, Status};
 
@@ -97,9 +97,11 @@ unsafe fn repeat(closure: Closure, data: *mut c_void) -> ! {
     let start = Start { ops, clock: engine.world.clock, entropy: engine.world.entropy.clone() };
     engine.tells = false;
     engine.watch_writes();
+    let mut intrusions = Intrusions::default();
     for index in asked.first..asked.first.saturating_add(asked.count) {
         control.repetition.begun += 1;
-        control.plan.policy = sampler.policy(asked.seed, index, &control.repetition.counts);
+        let counts = &control.repetition.counts;
+        control.plan.policy = sampler.policy(asked.seed, index, counts, &mut intrusions);
         engine.begin_repetition(&start);
         engine.probe = Sampler::probes(index).then(|| Rng::new(control.plan.policy.seed));
         engine.update_stop();
@@ -115,6 +117,9 @@ unsafe fn repeat(closure: Closure, data: *mut c_void) -> ! {
         made.passed_steps += control.steps;
         if made.counts.may_learn_from(index, control.steps) {
             made.counts.take_in(engine.fibers.iter().map(|fiber| (fiber.id, fiber.creator, fiber.steps)));
+        }
+        if let Some(journal) = engine.policy.journal() {
+            intrusions = Intrusions::shown_by(journal, asked.seed);
         }
         let (leak, place) = engine.leak();
         if leak != Leak::Nothing {

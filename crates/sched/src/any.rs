@@ -3,8 +3,8 @@
 use threadbare_trace::ThreadId;
 
 use crate::{
-    Choice, Delay, Directed, Guidance, Guideline, Op, Pct, Policy, PolicyKind, PolicySpec, Pos, Prefix,
-    Random, Replay, Requirements, RoundRobin, Surw, Tsa, Turn,
+    Between, Choice, Delay, Directed, Guidance, Guideline, Interruptions, Journal, Op, Pct, Policy,
+    PolicyKind, PolicySpec, Pos, Prefix, Random, Replay, Requirements, RoundRobin, Surw, Tsa, Turn,
 };
 
 /// One of the policies.
@@ -22,6 +22,9 @@ pub enum AnyPolicy {
     Directed(Directed),
     Tsa(Box<Tsa>),
     Guideline(Guideline),
+    Interruptions(Interruptions),
+    Between(Between),
+    Journal(Journal),
 }
 
 macro_rules! each {
@@ -38,6 +41,9 @@ macro_rules! each {
             AnyPolicy::Directed($policy) => $body,
             AnyPolicy::Tsa($policy) => $body,
             AnyPolicy::Guideline($policy) => $body,
+            AnyPolicy::Interruptions($policy) => $body,
+            AnyPolicy::Between($policy) => $body,
+            AnyPolicy::Journal($policy) => $body,
         }
     };
 }
@@ -65,6 +71,9 @@ pub fn build(
         Some(PolicyKind::Guideline) => {
             AnyPolicy::Guideline(Guideline::new(spec.seed, Guidance::from_words(words)))
         }
+        Some(PolicyKind::Interruptions) => AnyPolicy::Interruptions(Interruptions::new(spec)),
+        Some(PolicyKind::Between) => AnyPolicy::Between(Between::new(spec)),
+        Some(PolicyKind::Journal) => AnyPolicy::Journal(Journal::default()),
         Some(PolicyKind::Prefix) => AnyPolicy::Prefix(Prefix::new(choices.collect())),
         Some(kind @ (PolicyKind::Replay | PolicyKind::Follow)) => {
             let turns = switches.map(|(from, op, to)| Turn { from, op, to }).collect();
@@ -106,6 +115,14 @@ impl AnyPolicy {
     #[inline]
     pub fn needs_places(&self) -> bool {
         matches!(self, AnyPolicy::Tsa(_))
+    }
+
+    /// What was written down, if this is a journal.
+    pub fn journal(&self) -> Option<&Journal> {
+        match self {
+            AnyPolicy::Journal(journal) => Some(journal),
+            _ => None,
+        }
     }
 
     /// How often each rule of a controller decided; see [`Tsa::fired`].

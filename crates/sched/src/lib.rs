@@ -5,12 +5,15 @@
 //! chosen at run time.
 
 mod any;
+mod between;
 mod by_thread;
 mod delay;
 mod directed;
 mod divergence;
 mod guideline;
 mod in_order;
+mod interruptions;
+mod journal;
 mod pct;
 mod policy;
 mod pos;
@@ -30,10 +33,13 @@ mod tsa;
 mod tests;
 
 pub use any::{AnyPolicy, build};
+pub use between::{Between, Place};
 pub use delay::Delay;
 pub use directed::{Directed, Goal};
 pub use divergence::{Divergence, Reason};
 pub use guideline::{Guidance, Guideline, Instance, Wanted};
+pub use interruptions::{Interruption, Interruptions};
+pub use journal::{Intrusions, Journal};
 pub use pct::Pct;
 pub use policy::{Candidate, Choice, Op, Policy, PolicyKind, PolicySpec};
 pub use pos::Pos;

@@ -123,15 +123,36 @@ pub enum PolicyKind {
     Tsa = 11,
     /// A random walk that makes reads see the values of chosen writes.
     Guideline = 12,
+    /// Threads take turns that end at operations of one class.
+    Interruptions = 13,
+    /// One thread is held before one of its operations until another one has made one of its own.
+    Between = 14,
+    /// Nobody is preempted, and accesses are written down.
+    Journal = 15,
 }
 
 impl PolicyKind {
     /// The kind with this number, if there is one.
     pub fn from_number(number: u32) -> Option<PolicyKind> {
         use PolicyKind::*;
-        [Random, Pct, Pos, Surw, Delay, RoundRobin, Prefix, Replay, Directed, Follow, Tsa, Guideline]
-            .into_iter()
-            .find(|kind| *kind as u32 == number)
+        let all = [
+            Random,
+            Pct,
+            Pos,
+            Surw,
+            Delay,
+            RoundRobin,
+            Prefix,
+            Replay,
+            Directed,
+            Follow,
+            Tsa,
+            Guideline,
+            Interruptions,
+            Between,
+            Journal,
+        ];
+        all.into_iter().find(|kind| *kind as u32 == number)
     }
 }
 
@@ -143,11 +164,12 @@ pub struct PolicySpec {
     pub kind: u32,
     /// PCT: the bug depth. Delay: the longest delay in virtual microseconds (0: the thread goes
     /// behind all others that can go on). Round robin: the steps of one turn. Directed: a `Goal`.
-    /// TSA: how many of the rules hold.
+    /// TSA: how many of the rules hold. Interruptions: an `Interruption`.
     pub size: u32,
     /// PCT: the expected number of steps; 0 if unknown.
     pub steps: u64,
     /// Delay: the probability of a delay at an operation. TSA: that of staying with a thread between locks.
+    /// Interruptions: that of one where one can be.
     pub probability: f64,
     /// The seed.
     pub seed: u64,

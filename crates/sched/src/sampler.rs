@@ -2,7 +2,7 @@
 
 use threadbare_trace::ThreadId;
 
-use crate::{PolicyKind, PolicySpec, Rng};
+use crate::{Interruption, Intrusions, PolicyKind, PolicySpec, Rng};
 
 /// A way to draw executions one after the other; the numbers are part of the shared-memory layout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,6 +19,9 @@ pub enum Sampler {
     /// Mostly the uniform one, now and then others.
     Mixed = 5,
 }
+
+/// The execution in which nobody is interrupted.
+const FIRST_LOOK: u64 = Interruption::ALL.len() as u64 + 1;
 
 /// What earlier executions told of the program.
 #[derive(Clone, Copy, Debug)]
@@ -90,42 +93,65 @@ impl Sampler {
     }
 
     /// Whether execution `index` also looks for shared memory that no execution before has shown to be shared, by making
-    /// scheduling points at private accesses: the first ones, and ever fewer later on.
+    /// scheduling points at private accesses: where nobody is interrupted, and ever fewer later on.
     pub fn probes(index: u64) -> bool {
-        index <= 2 || (index.is_power_of_two() && index.trailing_zeros().is_multiple_of(3))
+        [5, 6].contains(&index)
+            || (index > 6 && index.is_power_of_two() && index.trailing_zeros().is_multiple_of(3))
     }
 
     /// The policy of execution `index` (counted from 1) in a campaign with this seed.
-    pub fn policy(self, seed: u64, index: u64, counts: &Counts) -> PolicySpec {
-        // No single way finds every bug quickly, but on small programs this one comes near to it.
-        const MEMBERS: [Sampler; 8] = [
-            Sampler::Uniform,
-            Sampler::Random,
-            Sampler::Uniform,
-            Sampler::Uniform,
-            Sampler::Uniform,
-            Sampler::Uniform,
-            Sampler::Uniform,
-            Sampler::Pos,
-        ];
+    pub fn policy(self, seed: u64, index: u64, counts: &Counts, intrusions: &mut Intrusions) -> PolicySpec {
+        let seed_here = Rng::derive(seed, index);
         let kind = match self {
-            // Nothing is known of the program yet.
-            Sampler::Mixed if index <= 1 => PolicyKind::Pos,
-            Sampler::Mixed => {
-                let member = MEMBERS[(index % MEMBERS.len() as u64) as usize];
-                return member.policy(seed, index, counts);
-            }
+            Sampler::Mixed => return mixed(seed, index, counts, intrusions),
             Sampler::Random => PolicyKind::Random,
             Sampler::Pct => PolicyKind::Pct,
             Sampler::Pos => PolicyKind::Pos,
             Sampler::Uniform => PolicyKind::Surw,
         };
-        let mut spec = PolicySpec::new(kind, Rng::derive(seed, index));
+        let mut spec = PolicySpec::new(kind, seed_here);
         spec.steps = counts.steps;
         if kind == PolicyKind::Surw {
             spec.weights = counts.weights;
         }
         spec
+    }
+}
+
+/// First every sort of interruption everywhere, then a look at who comes after whom if nobody is interrupted, then what
+/// could come in between there, and all the while and afterwards the others in turn: no single way finds every bug.
+fn mixed(seed: u64, index: u64, counts: &Counts, intrusions: &mut Intrusions) -> PolicySpec {
+    const MEMBERS: [Sampler; 8] = [
+        Sampler::Uniform,
+        Sampler::Random,
+        Sampler::Pos,
+        Sampler::Random,
+        Sampler::Uniform,
+        Sampler::Random,
+        Sampler::Pct,
+        Sampler::Random,
+    ];
+    /// So many executions are led, then one is drawn.
+    const LED: u64 = 7;
+    let seed_here = Rng::derive(seed, index);
+    if let Some(at) = (index as usize).checked_sub(1).and_then(|place| Interruption::ALL.get(place)) {
+        return PolicySpec::interruptions(*at, 1.0, seed_here);
+    }
+    if index == FIRST_LOOK {
+        return PolicySpec::new(PolicyKind::Journal, seed_here);
+    }
+    if !index.is_multiple_of(LED + 1)
+        && let Some((held, other)) = intrusions.take()
+    {
+        return PolicySpec::between(held, other);
+    }
+    let mut rng = Rng::new(seed_here);
+    match rng.below(2 * MEMBERS.len() as u64) as usize {
+        0 => {
+            let at = Interruption::ALL[rng.below(Interruption::ALL.len() as u64) as usize];
+            PolicySpec::interruptions(at, rng.unit(), seed_here)
+        }
+        place => MEMBERS[place % MEMBERS.len()].policy(seed, index, counts, intrusions),
     }
 }
 
@@ -157,8 +183,9 @@ mod tests {
     #[test]
     fn the_mixture_has_every_execution_drawn_anew_and_names_lead_back() {
         let counts = Counts::default();
-        let seeds: std::collections::BTreeSet<u64> =
-            (1..=100).map(|index| Sampler::Mixed.policy(7, index, &counts).seed).collect();
+        let seeds: std::collections::BTreeSet<u64> = (1..=100)
+            .map(|index| Sampler::Mixed.policy(7, index, &counts, &mut Intrusions::default()).seed)
+            .collect();
         assert_eq!(seeds.len(), 100);
         for (name, sampler) in Sampler::NAMES {
             assert_eq!((Sampler::from_name(name), sampler.name()), (Some(sampler), name));

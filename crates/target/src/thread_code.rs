@@ -21,8 +21,9 @@ use crate::own_code::Sources;
 use crate::symbols::is_of_system;
 use crate::types::reading::{Dwarf, Entry, Unit, debug_information};
 
-/// Where the sources of such code are.
-const FOLDERS: [&str; 2] = ["/library/std/src/thread/", "/library/std/src/sys/thread/"];
+/// Where the sources of such code are. What a thread waits with at a channel, it keeps for the next time.
+const FOLDERS: [&str; 3] =
+    ["/library/std/src/thread/", "/library/std/src/sys/thread/", "/library/std/src/sync/mpmc/context.rs"];
 
 /// What is in the names of functions that are instances for the library's own types.
 const TYPES: &str = "std::thread::";

@@ -1,0 +1,204 @@
+//! Threads take turns that end at operations of one class.
+//!
+//! Most small bugs want a thread to be interrupted at one kind of place: between what it reads and what it writes,
+//! after it has told something and before it has told the rest, or with one lock taken and the next one to take. Here
+//! everybody is interrupted at every such place, and whoever has waited longest goes on.
+
+use threadbare_trace::{EventKind, ThreadId};
+
+use crate::by_thread::ByThread;
+use crate::{Candidate, Choice, Op, Policy, PolicyKind, PolicySpec, Rng};
+
+/// Where a turn ends; the numbers are part of the shared-memory layout.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum Interruption {
+    /// Before something is stored: what led to it may no longer hold when it is.
+    BeforeStore = 1,
+    /// After something was told, by a store or by giving back a lock: others see it, and not yet what follows.
+    AfterTelling = 2,
+    /// After a lock was taken.
+    AfterLock = 3,
+    /// Before that.
+    BeforeLock = 4,
+}
+
+impl Interruption {
+    /// All of them.
+    pub const ALL: [Interruption; 4] = [
+        Interruption::BeforeStore,
+        Interruption::AfterTelling,
+        Interruption::AfterLock,
+        Interruption::BeforeLock,
+    ];
+
+    fn from_number(number: u32) -> Interruption {
+        Self::ALL.into_iter().find(|kind| *kind as u32 == number).unwrap_or(Interruption::BeforeStore)
+    }
+
+    /// Whether the turn ends when this is done.
+    fn is_after(self, deed: Option<Deed>) -> bool {
+        match self {
+            Interruption::AfterTelling => matches!(deed, Some(Deed::Stores | Deed::Unlocks)),
+            Interruption::AfterLock => deed == Some(Deed::Locks),
+            _ => false,
+        }
+    }
+
+    /// Whether the turn ends before this is done.
+    fn is_before(self, deed: Option<Deed>) -> bool {
+        match self {
+            Interruption::BeforeStore => deed == Some(Deed::Stores),
+            Interruption::BeforeLock => deed == Some(Deed::Locks),
+            _ => false,
+        }
+    }
+}
+
+impl PolicySpec {
+    /// A policy that interrupts threads here, with this probability where one can be.
+    pub fn interruptions(at: Interruption, probability: f64, seed: u64) -> PolicySpec {
+        let mut spec = PolicySpec::new(PolicyKind::Interruptions, seed);
+        (spec.size, spec.probability) = (at as u32, probability);
+        spec
+    }
+}
+
+/// What an operation does, as far as it matters here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Deed {
+    Stores,
+    Locks,
+    Unlocks,
+}
+
+/// See the module's description.
+#[derive(Clone, Debug)]
+pub struct Interruptions {
+    rng: Rng,
+    at: Interruption,
+    /// How often an interruption is made where one can be.
+    probability: f64,
+    /// When each thread made its last step, counted from 1.
+    last: ByThread<u64>,
+    steps: u64,
+    /// Whose turn it is.
+    running: ThreadId,
+    /// Steps of this turn.
+    made: u32,
+    /// Words that a thread has updated once and not yet again. Locks of many libraries are nothing but such words.
+    updated: Vec<(ThreadId, u64)>,
+    /// The thread whose turn is over, until another one has done something.
+    over: Option<ThreadId>,
+}
+
+impl Interruptions {
+    /// At the places that `spec.size` names, with `spec.probability`.
+    pub fn new(spec: &PolicySpec) -> Interruptions {
+        Interruptions {
+            rng: Rng::new(spec.seed),
+            at: Interruption::from_number(spec.size),
+            probability: spec.probability,
+            last: ByThread::new(),
+            steps: 0,
+            running: ThreadId::MAIN,
+            made: 0,
+            updated: Vec::new(),
+            over: None,
+        }
+    }
+
+    fn deed(&self, thread: ThreadId, op: &Op) -> Option<Deed> {
+        use EventKind::*;
+        match op.kind {
+            Write | AtomicWrite | WriteRange => Some(Deed::Stores),
+            Lock | ReadLock | SemWait => Some(Deed::Locks),
+            Unlock | SemPost => Some(Deed::Unlocks),
+            AtomicUpdate if self.updated.contains(&(thread, op.object)) => Some(Deed::Unlocks),
+            AtomicUpdate => Some(Deed::Locks),
+            _ => None,
+        }
+    }
+
+    /// Every second update of a word gives it back.
+    fn note_update(&mut self, thread: ThreadId, op: &Op) {
+        if op.kind == EventKind::AtomicUpdate {
+            let update = (thread, op.object);
+            match self.updated.iter().position(|known| *known == update) {
+                Some(place) => drop(self.updated.swap_remove(place)),
+                None => self.updated.push(update),
+            }
+        }
+    }
+
+    fn draw(&mut self) -> bool {
+        self.probability >= 1.0 || self.rng.unit() < self.probability
+    }
+
+    /// The one that has waited longest, apart from this one; of those that have not run yet, the oldest, or any where
+    /// all is left to chance.
+    fn longest_waiting(
+        &mut self,
+        candidates: &[Candidate<'_>],
+        apart_from: Option<ThreadId>,
+    ) -> Option<ThreadId> {
+        let mut best: Option<(u64, u64, ThreadId)> = None;
+        for candidate in candidates.iter().filter(|it| Some(it.thread) != apart_from) {
+            let chance = if self.probability < 1.0 { self.rng.next_u64() } else { 0 };
+            let offer = (*self.last.of(candidate.thread), chance, candidate.thread);
+            if best.is_none_or(|best| offer < best) {
+                best = Some(offer);
+            }
+        }
+        best.map(|(_, _, thread)| thread)
+    }
+}
+
+impl Policy for Interruptions {
+    fn choose(&mut self, choice: &Choice<'_>) -> ThreadId {
+        if let Some(current) = choice.candidate(self.running).filter(|_| choice.current == self.running) {
+            if self.made > 0
+                && self.over.is_none()
+                && self.at.is_before(self.deed(self.running, current.op))
+                && self.draw()
+            {
+                self.over = Some(self.running);
+            }
+            if self.over != Some(self.running) {
+                return self.running;
+            }
+        }
+        let next = self.longest_waiting(choice.candidates, self.over);
+        let next = next.unwrap_or(choice.candidates[0].thread);
+        (self.running, self.made) = (next, 0);
+        next
+    }
+
+    fn created(&mut self, _thread: ThreadId, parent: ThreadId) {
+        // Where stores count, it is left to meet others; where locks do, it goes first.
+        if matches!(self.at, Interruption::AfterLock | Interruption::BeforeLock) {
+            self.over = Some(parent);
+        }
+    }
+
+    fn executed(&mut self, thread: ThreadId, op: &Op) {
+        self.steps += 1;
+        *self.last.of(thread) = self.steps;
+        if thread != self.running {
+            (self.running, self.made) = (thread, 0);
+        }
+        self.made += 1;
+        if self.over.is_some_and(|over| over != thread) {
+            self.over = None;
+        }
+        let deed = self.deed(thread, op);
+        self.note_update(thread, op);
+        if self.at.is_after(deed) && self.draw() {
+            self.over = Some(thread);
+        }
+    }
+
+    fn gave_way(&mut self, thread: ThreadId) {
+        self.over = Some(thread);
+    }
+}

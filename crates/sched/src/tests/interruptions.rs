@@ -1,0 +1,94 @@
+//! Interruptions everywhere, and one where it matters.
+
+use threadbare_trace::ThreadId;
+
+use super::{free, made_up, run};
+use crate::toy::{Step, Toy, Walk};
+use crate::{Interruption, Intrusions, Place, PolicyKind, PolicySpec, Rng};
+
+const X: u64 = 8;
+const Y: u64 = 16;
+const ONE_LOCK: u64 = 1000;
+const OTHER_LOCK: u64 = 1001;
+
+fn interrupted(threads: Vec<Vec<Step>>, at: Interruption) -> Walk {
+    run(&Toy { threads }, &PolicySpec::interruptions(at, 1.0, 1))
+}
+
+#[test]
+fn before_stores_everybody_reads_first() {
+    let adds = vec![Step::Read(X), Step::Write(X)];
+    let walk = interrupted(vec![adds.clone(), adds.clone(), adds], Interruption::BeforeStore);
+    assert_eq!((walk.word().as_str(), walk.memory[&X]), ("012012", 1));
+}
+
+#[test]
+fn after_telling_others_see_half_of_it() {
+    let tells = vec![Step::Store(X, 1), Step::Store(Y, 1)];
+    let walk = interrupted(vec![tells, vec![Step::Read(X), Step::Read(Y)]], Interruption::AfterTelling);
+    assert_eq!(walk.word(), "0110");
+}
+
+#[test]
+fn a_turn_that_is_over_stays_so_until_somebody_else_can_go_on() {
+    let tells = vec![Step::Lock(ONE_LOCK), Step::Store(X, 1), Step::Unlock(ONE_LOCK), Step::Read(Y)];
+    let asks = vec![Step::Lock(ONE_LOCK), Step::Read(X), Step::Unlock(ONE_LOCK)];
+    let walk = interrupted(vec![tells, asks], Interruption::AfterLock);
+    assert_eq!(walk.word(), "0001011");
+}
+
+#[test]
+fn after_locks_everybody_takes_the_first_one() {
+    let sits =
+        |left, right| vec![Step::Lock(left), Step::Lock(right), Step::Unlock(right), Step::Unlock(left)];
+    let threads = vec![sits(ONE_LOCK, OTHER_LOCK), sits(OTHER_LOCK, ONE_LOCK)];
+    assert!(interrupted(threads.clone(), Interruption::AfterLock).deadlock);
+    assert!(!interrupted(threads, Interruption::BeforeStore).deadlock);
+}
+
+/// What threads do one after the other, and what could come in between.
+fn intrusions(toy: &Toy, seed: u64) -> Vec<(Place, Place)> {
+    let mut policy = free(&PolicySpec::new(PolicyKind::Journal, seed));
+    toy.run(&mut policy, &toy.locations());
+    let mut shown = Intrusions::shown_by(policy.journal().expect("it is one"), seed);
+    std::iter::from_fn(|| shown.take()).collect()
+}
+
+#[test]
+fn what_acts_on_a_read_is_tried_first() {
+    let threads =
+        vec![vec![Step::Read(X), Step::Read(X), Step::Write(X)], vec![Step::Store(X, 7), Step::Read(Y)]];
+    let place = |thread, op| Place { thread: ThreadId(thread), op };
+    for seed in 0..20 {
+        let shown = intrusions(&Toy { threads: threads.clone() }, seed);
+        assert_eq!(shown, [(place(0, 3), place(1, 1)), (place(0, 2), place(1, 1))]);
+    }
+}
+
+#[test]
+fn nothing_comes_between_that_was_done_before_the_thread_was_there() {
+    let main = vec![Step::Store(X, 1), Step::Create(1), Step::Join(1)];
+    let toy = Toy { threads: vec![main, vec![Step::Read(X), Step::Write(X)]] };
+    assert_eq!(intrusions(&toy, 1), []);
+}
+
+#[test]
+fn what_comes_between_does() {
+    let mut rng = Rng::new(3);
+    let (mut tried, mut came) = (0, 0);
+    for case in 0..100 {
+        let toy = made_up(&mut rng);
+        for (held, other) in intrusions(&toy, case) {
+            let walk = run(&toy, &PolicySpec::between(held, other));
+            assert!(!walk.deadlock);
+            let position = |place: Place| {
+                let is_it = |at: &usize| walk.order[*at] == place.thread && walk.ops[*at].index == place.op;
+                (0..walk.order.len()).find(is_it).expect("everything is made")
+            };
+            tried += 1;
+            came += u32::from(position(other) < position(held));
+        }
+    }
+    // The others are under one lock.
+    assert!(tried > 300 && came * 10 > tried * 7, "{came} of {tried}");
+}
