@@ -19,8 +19,8 @@ pub struct Args {
     /// The most executions of a trial.
     #[arg(long, default_value_t = 20_000)]
     executions: u64,
-    /// How long each speed is measured, in seconds of processor time.
-    #[arg(long, default_value_t = 2.0)]
+    /// How long each speed is measured in each round, in seconds of processor time.
+    #[arg(long, default_value_t = 1.0)]
     seconds: f64,
     /// Leave out the first table.
     #[arg(long)]

@@ -50,19 +50,34 @@ fn head(cells: impl IntoIterator<Item = &'static str>) {
     println!("|{}", "---|".repeat(width));
 }
 
-/// Executions a second of processor time.
+/// Executions a second of processor time: everybody in turn, several times, since a machine is not always as fast.
 pub fn speed(args: &Args) {
+    const ROUNDS: usize = 5;
     let Some(programs) = built() else { return };
-    println!("Executions a second of one processor\n");
-    head(["", "threadbare: mixed", "random", "shuttle: random", BOUNDS[0].0, BOUNDS[1].0]);
+    println!(
+        "Executions a second of one processor: median of {ROUNDS} rounds, and the median of how mixed compares in each\n"
+    );
+    head(["", "threadbare: mixed", "random", "shuttle: random", BOUNDS[0].0, "mixed to shuttle"]);
     let is_speed = |name: &&str| PROGRAMS[..FOR_SPEED].iter().any(|(known, _)| known == name);
     for name in names(args).into_iter().filter(is_speed) {
+        let rounds: [[Option<f64>; 4]; ROUNDS] = std::array::from_fn(|_| {
+            [
+                programs.speed(name, Sampler::Mixed, args.seconds),
+                programs.speed(name, Sampler::Random, args.seconds),
+                apart::speed(name, Peer::Shuttle(Scheduler::Random), args.seconds),
+                apart::speed(name, Peer::Loom(BOUNDS[0].1), args.seconds),
+            ]
+        });
+        let middle = |of: &dyn Fn(&[Option<f64>; 4]) -> Option<f64>| {
+            let mut figures: Vec<f64> = rounds.iter().filter_map(of).collect();
+            figures.sort_unstable_by(f64::total_cmp);
+            figures.get(figures.len() / 2).copied()
+        };
         let figure = |speed: Option<f64>| speed.map_or("-".to_string(), |speed| format!("{speed:.0}"));
         let mut cells = vec![name.to_string()];
-        cells.push(figure(programs.speed(name, Sampler::Mixed, args.seconds)));
-        cells.push(figure(programs.speed(name, Sampler::Random, args.seconds)));
-        cells.push(figure(apart::speed(name, Peer::Shuttle(Scheduler::Random), args.seconds)));
-        cells.extend(BOUNDS.map(|(_, bound)| figure(apart::speed(name, Peer::Loom(bound), args.seconds))));
+        cells.extend((0..4).map(|column| figure(middle(&|round| round[column]))));
+        let ratio = middle(&|round| Some(round[0]? / round[2]?));
+        cells.push(ratio.map_or("-".to_string(), |ratio| format!("{ratio:.2}")));
         row(cells);
     }
     println!();

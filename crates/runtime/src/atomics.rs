@@ -123,13 +123,15 @@ enum Turn {
     Unwatched,
     /// It is no step, since no other thread touches the place.
     Private,
+    /// It is part of the step before: it gives back a lock that nobody but who wants it looks at.
+    Unseen,
     /// It is a step, and it is its turn.
     Step,
 }
 
-/// Announces an atomic operation and waits for its turn.
+/// Announces an atomic operation and waits for its turn. It may give back a lock if it leaves a zero behind.
 #[inline(always)]
-unsafe fn turn<T: Word>(kind: EventKind, addr: usize) -> Turn {
+unsafe fn turn<T: Word>(kind: EventKind, addr: usize, leaves_zero: bool) -> Turn {
     let fiber = WATCHED.load(Ordering::Relaxed);
     if fiber.is_null() {
         return Turn::Unwatched;
@@ -142,9 +144,13 @@ unsafe fn turn<T: Word>(kind: EventKind, addr: usize) -> Turn {
         }
         (*fiber).ops += 1;
         (*fiber).pending.site = pc;
+        engine().does_not_wait(&mut *fiber);
         let shared = access::touch_range(&*fiber, addr, size_of::<T>(), kind.writes());
         if !shared && engine().brief && (*fiber).ops != (*fiber).stop_at {
             return Turn::Private;
+        }
+        if leaves_zero && engine().gives_back_unseen(&*fiber, addr) {
+            return Turn::Unseen;
         }
         // It may take a lock that is nothing but a word.
         let place = if kind == EventKind::AtomicUpdate { engine().lock_place(pc) } else { 0 };
@@ -180,7 +186,7 @@ fn done<T: Word>(turn: Turn, kind: EventKind, addr: usize, value: T, old: T, ord
             }
             return;
         }
-        Turn::Step => {}
+        Turn::Unseen | Turn::Step => {}
     }
     engine.current().weakness = weakness(order);
     engine.note(kind, addr, size_of::<T>() as u8, value.low(), old.low());
@@ -194,13 +200,14 @@ fn done<T: Word>(turn: Turn, kind: EventKind, addr: usize, value: T, old: T, ord
         }
     } else {
         fiber.saw(fiber.pending.site, addr as u64, value.low());
+        engine.looked_at_word(addr, kind == EventKind::AtomicFailed);
     }
 }
 
 unsafe fn load<T: Word>(addr: usize, order: i32) -> T {
     // SAFETY: the program's own atomic, here and below.
     unsafe {
-        let turn = turn::<T>(EventKind::AtomicRead, addr);
+        let turn = turn::<T>(EventKind::AtomicRead, addr, false);
         let value = T::load(addr);
         done(turn, EventKind::AtomicRead, addr, value, value, order);
         value
@@ -210,7 +217,7 @@ unsafe fn load<T: Word>(addr: usize, order: i32) -> T {
 unsafe fn store<T: Word>(addr: usize, value: T, order: i32) {
     // SAFETY: as in `load`.
     unsafe {
-        let turn = turn::<T>(EventKind::AtomicWrite, addr);
+        let turn = turn::<T>(EventKind::AtomicWrite, addr, false);
         let old = T::load(addr);
         T::store(addr, value);
         done(turn, EventKind::AtomicWrite, addr, value, old, order);
@@ -219,8 +226,13 @@ unsafe fn store<T: Word>(addr: usize, value: T, order: i32) {
 
 unsafe fn update<T: Word>(addr: usize, change: impl Fn(T) -> T, order: i32) -> T {
     // SAFETY: as in `load`.
+    unsafe { replace(addr, change, order, false) }
+}
+
+unsafe fn replace<T: Word>(addr: usize, change: impl Fn(T) -> T, order: i32, leaves_zero: bool) -> T {
+    // SAFETY: as in `load`.
     unsafe {
-        let turn = turn::<T>(EventKind::AtomicUpdate, addr);
+        let turn = turn::<T>(EventKind::AtomicUpdate, addr, leaves_zero);
         let old = exchange_with(addr, &change);
         done(turn, EventKind::AtomicUpdate, addr, change(old), old, order);
         old
@@ -229,7 +241,7 @@ unsafe fn update<T: Word>(addr: usize, change: impl Fn(T) -> T, order: i32) -> T
 
 unsafe fn exchange<T: Word>(addr: usize, value: T, order: i32) -> T {
     // SAFETY: as in `load`.
-    let old = unsafe { update(addr, |_| value, order) };
+    let old = unsafe { replace(addr, |_| value, order, value.low() == 0) };
     if size_of::<T>() == size_of::<u32>() && value.low() == standard::TOKEN && controlled() {
         standard::gave_token(addr);
     }
@@ -239,7 +251,7 @@ unsafe fn exchange<T: Word>(addr: usize, value: T, order: i32) -> T {
 unsafe fn compare<T: Word>(addr: usize, expected: T, new: T, order: i32, failure: i32) -> T {
     // SAFETY: as in `load`.
     unsafe {
-        let turn = turn::<T>(EventKind::AtomicUpdate, addr);
+        let turn = turn::<T>(EventKind::AtomicUpdate, addr, false);
         let found = T::compare_exchange(addr, expected, new);
         if found == expected {
             done(turn, EventKind::AtomicUpdate, addr, new, found, order);

@@ -171,6 +171,8 @@ pub struct Fiber {
     pub interrupt: Option<Box<Interrupt>>,
     /// It is in the standard library's wait on a condition: the word of the lock that it will take again; 0 for none.
     pub takes_again: usize,
+    /// The word that it has just found to be another one than it wanted to replace.
+    pub found_taken: usize,
     /// It is in the standard library's notification of those who wait on this word; 0 for none.
     pub notifies: usize,
     /// The access it is about to make is to something volatile.
@@ -258,6 +260,7 @@ impl Fiber {
             wait: None,
             timed: false,
             takes_again: 0,
+            found_taken: 0,
             notifies: 0,
             volatile_access: false,
             weakness: 0,
@@ -298,6 +301,7 @@ impl Fiber {
         self.gave_way_at = None;
         self.recent = [Seen::default(); RECENT];
         self.words.clear();
+        self.found_taken = 0;
     }
 
     /// From where to where its stack reaches.

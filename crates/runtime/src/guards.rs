@@ -4,6 +4,9 @@
 //! can happen shows at the lock. Which lock that is shows at the first access; the first one without it *exposes* the
 //! place, in this execution and, by the place's name, in all later ones.
 //!
+//! Giving such a lock back needs none either, unless somebody looks at it who would not wait for it (a try-lock). That
+//! shows only where it can be found held, so now and then all of this is a step ([`Guards::gives_back_at_once`]).
+//!
 //! A lock is any word that a thread has changed from zero and nobody has changed back since, for no two threads can have
 //! done so at once; and the mutexes of the C library.
 
@@ -19,16 +22,39 @@ use crate::shadow::{self, EXPOSED, FREED, GRAIN_BITS, SHARED, WRITTEN};
 /// How much memory a guard is for: two grains, since most accesses are of eight bytes.
 const UNIT_BITS: u32 = GRAIN_BITS + 1;
 
+/// How many units are found without a search.
+const NEAR: usize = 64;
+
 /// The locks of shared places, by unit.
-#[derive(Default)]
 pub struct Guards {
     by_unit: HashMap<usize, usize, BuildHasherDefault<AddressHasher>>,
+    /// Those last asked for, each with its unit.
+    near: [(usize, usize); NEAR],
+    /// Giving back a lock is no step in this execution.
+    pub gives_back_at_once: bool,
+}
+
+impl Default for Guards {
+    fn default() -> Guards {
+        Guards { by_unit: HashMap::default(), near: [(0, 0); NEAR], gives_back_at_once: false }
+    }
 }
 
 impl Guards {
     /// An execution begins.
     pub fn forget(&mut self) {
         self.by_unit.clear();
+        self.near = [(0, 0); NEAR];
+    }
+
+    /// The lock that guards a unit, if one is known.
+    #[inline(always)]
+    fn of(&mut self, unit: usize) -> Option<usize> {
+        let near = &mut self.near[unit % NEAR];
+        if near.0 != unit {
+            *near = (unit, *self.by_unit.get(&unit)?);
+        }
+        Some(near.1)
     }
 }
 
@@ -41,7 +67,7 @@ impl Engine {
     /// Whether a small access is to shared memory that is known to be guarded by a lock which the thread holds. This is the
     /// short way; [`Engine::is_guarded`] knows all.
     #[inline(always)]
-    pub fn is_plainly_guarded(&self, fiber: &Fiber, addr: usize, size: usize, write: bool) -> bool {
+    pub fn is_plainly_guarded(&mut self, fiber: &Fiber, addr: usize, size: usize, write: bool) -> bool {
         if !self.brief || fiber.words.is_empty() || addr % 8 + size > 8 || fiber.ops == fiber.stop_at {
             return false;
         }
@@ -51,12 +77,7 @@ impl Engine {
         let fits = |grain: usize| unsafe { *shadow::cell(grain << GRAIN_BITS) } & (needed | EXPOSED | FREED) == needed;
         fits(first)
             && fits(last)
-            && self
-                .world
-                .guards
-                .by_unit
-                .get(&(addr >> UNIT_BITS))
-                .is_some_and(|lock| fiber.words.contains(lock))
+            && self.world.guards.of(addr >> UNIT_BITS).is_some_and(|lock| fiber.words.contains(&lock))
     }
 
     /// Whether all of a shared range is guarded by locks that the thread holds, as far as is known.
@@ -81,6 +102,45 @@ impl Engine {
             }
         }
         guarded
+    }
+
+    /// Whether the thread gives back a lock at which nobody looks but to take it.
+    #[inline(always)]
+    pub fn gives_back_unseen(&self, fiber: &Fiber, word: usize) -> bool {
+        self.world.guards.gives_back_at_once
+            && fiber.ops != fiber.stop_at
+            && fiber.words.contains(&word)
+            // SAFETY: the shadow is up.
+            && unsafe { *shadow::cell(word) } & EXPOSED == 0
+    }
+
+    /// The running thread has looked at a word and not changed it.
+    #[inline(always)]
+    pub fn looked_at_word(&mut self, word: usize, to_take_it: bool) {
+        if !self.brief {
+            return;
+        }
+        if to_take_it {
+            self.current().found_taken = word;
+        } else if self.live.iter().any(|id| self.fibers[id.index()].words.contains(&word)) {
+            self.expose_word(word);
+        }
+    }
+
+    /// The running thread does something else than to wait for a lock that it has found taken.
+    #[inline(always)]
+    pub fn does_not_wait(&mut self, fiber: &mut Fiber) {
+        if fiber.found_taken != 0 {
+            self.expose_word(std::mem::take(&mut fiber.found_taken));
+        }
+    }
+
+    #[cold]
+    fn expose_word(&mut self, word: usize) {
+        // SAFETY: the shadow is up.
+        if unsafe { *shadow::cell(word) } & EXPOSED == 0 {
+            access::expose(word);
+        }
     }
 
     /// The running thread has changed a word by an atomic operation.

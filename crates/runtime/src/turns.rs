@@ -305,6 +305,7 @@ impl Engine {
     pub fn leave_for_good(&mut self) -> ! {
         let fiber = self.current();
         self.complete_write();
+        self.does_not_wait(fiber);
         crate::calls::end(Some(fiber.id));
         fiber.done = true;
         self.progress += 1;

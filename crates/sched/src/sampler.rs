@@ -99,6 +99,12 @@ impl Sampler {
             || (index > 6 && index.is_power_of_two() && index.trailing_zeros().is_multiple_of(3))
     }
 
+    /// Whether locks may be found held in execution `index` by those who do not wait for them, wherever they are.
+    pub fn shows_locks(index: u64) -> bool {
+        const EVERY: u64 = 4;
+        index <= FIRST_LOOK || index.is_multiple_of(EVERY) || Sampler::probes(index)
+    }
+
     /// The policy of execution `index` (counted from 1) in a campaign with this seed.
     pub fn policy(self, seed: u64, index: u64, counts: &Counts, intrusions: &mut Intrusions) -> PolicySpec {
         let seed_here = Rng::derive(seed, index);

@@ -28,10 +28,11 @@ pub unsafe fn touch_range(fiber: &Fiber, addr: usize, size: usize, write: bool) 
     let mut shared = false;
     let (first, last) = (addr >> GRAIN_BITS, (addr + size.max(1) - 1) >> GRAIN_BITS);
     let (mask, own) = if write { (!0, fiber.tag | WRITTEN) } else { (READ as Cell, fiber.tag) };
+    let notes = shadow::cell(first << GRAIN_BITS);
     for grain in first..=last {
-        // SAFETY: as the caller vouches.
+        // SAFETY: as the caller vouches; the notes on a range lie together.
         let (before, after) = unsafe {
-            let cell = *shadow::cell(grain << GRAIN_BITS);
+            let cell = *notes.add(grain - first);
             if cell & mask == own {
                 continue;
             }

@@ -65,6 +65,10 @@ pub unsafe extern "C-unwind" fn __threadbare_std_entry(
             (*fiber).ops += 1;
             (*fiber).pending.site = pc;
             let index = (*fiber).ops;
+            if waits {
+                (*fiber).found_taken = 0;
+            }
+            engine().does_not_wait(&mut *fiber);
             if deed == PARKS {
                 engine().point(Op { kind, object: 0, size: 0, site: pc, index, place: 0 }, None, false);
                 return 0;
