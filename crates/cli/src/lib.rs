@@ -32,6 +32,7 @@ mod suite;
 mod suite_args;
 mod suppressions;
 mod trace;
+mod uncovered;
 mod usage;
 mod verify;
 mod verify_args;

@@ -1,11 +1,20 @@
 //! MAP-coverage: the memory-access patterns that were shown, of an estimated number (Zhao et al., "Achieving high
 //! MAP-coverage through pattern constraint reduction", §2.4).
 
+mod accesses;
+#[cfg(test)]
+mod oracle;
+mod uncovered;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use threadbare_trace::ThreadId;
 
+use self::accesses::Observed;
+use self::uncovered::Candidates;
+pub use self::uncovered::UncoveredPattern;
 use super::{Criterion, Seen, Total};
+use crate::access::Touch;
 use crate::patterns::{Change, Limits, Manner, Matcher, ObjectId, Objects, PatternSet, SiteId};
 
 /// Who accesses a variable, and from where.
@@ -21,6 +30,7 @@ struct Accessed {
 pub struct MapCoverage {
     covered: PatternSet,
     variables: BTreeMap<ObjectId, Accessed>,
+    candidates: Candidates,
 }
 
 impl MapCoverage {
@@ -81,8 +91,11 @@ impl Criterion for MapCoverage {
         let mut objects = Objects::new(Vec::new(), &limits);
         let mut matcher = Matcher::new(limits);
         let (mut changes, mut found) = (Vec::new(), Vec::new());
+        let mut observed = Observed::default();
         for (index, event) in seen.events.iter().enumerate() {
             objects.observe(index, event, &mut changes);
+            observed.event(index, event);
+            let touch = event.kind().and_then(|kind| Touch::of(event, kind));
             for change in changes.drain(..) {
                 match change {
                     Change::Access(access) => {
@@ -94,12 +107,22 @@ impl Criterion for MapCoverage {
                         };
                         matcher.observe(&access, &mut found);
                         self.covered.extend(found.drain(..).map(|occurrence| occurrence.key));
+                        if let Some(Touch { addr, len, reads, writes, .. }) = touch {
+                            observed.access(&access, seen.place(event), (len, addr), reads && writes);
+                        }
                     }
-                    Change::Split { whole, part } => matcher.split(whole, part),
-                    Change::Forget(object) => matcher.forget(object),
+                    Change::Split { whole, part } => {
+                        matcher.split(whole, part);
+                        observed.split(whole, part);
+                    }
+                    Change::Forget(object) => {
+                        matcher.forget(object);
+                        observed.forget(object);
+                    }
                 }
             }
         }
+        self.candidates.add(observed);
     }
 
     fn covered(&self) -> u64 {
@@ -108,6 +131,10 @@ impl Criterion for MapCoverage {
 
     fn total(&self) -> Total {
         Total::Estimated(self.estimate())
+    }
+
+    fn uncovered_patterns(&self) -> Option<Vec<UncoveredPattern>> {
+        Some(self.candidates.uncovered(&self.covered))
     }
 }
 
