@@ -22,7 +22,7 @@ function ticks(most, wanted = 4) {
 }
 
 /** A chart of steps: each series is a name and points that hold until the next one. */
-function stepChart({ title, unit, series, xTitle, xText = figure, end, target, saturation, failure }) {
+function stepChart({ title, unit, series, xTitle, xText = figure, end, target }) {
   const [width, height, left, right, top, bottom] = [520, 250, 46, 16, 14, 40];
   const every = series.flatMap((it) => it.points);
   const highest = Math.max(1, ...every.map(([, y]) => y));
@@ -35,7 +35,9 @@ function stepChart({ title, unit, series, xTitle, xText = figure, end, target, s
   const x = (value) => left + ((width - left - right) * value) / xs[xs.length - 1];
   const y = (value) => height - bottom - ((height - top - bottom) * value) / ys[ys.length - 1];
   const last = (points) => points[points.length - 1]?.[1] ?? 0;
-  const words = `${title}: ${series.map((it) => `${it.name} reaches ${figure(last(it.points))}`).join(", ")}${target ? ` of ${figure(target)}` : ""}${saturation ? `; saturated after ${xText(saturation[0])}` : ""}.`;
+  const tale = (it) =>
+    `${it.name} reaches ${figure(last(it.points))}${it.saturation ? `, saturated after ${xText(it.saturation[0])}` : ""}`;
+  const words = `${title}: ${series.map(tale).join("; ")}${target ? `; of ${figure(target)}` : ""}.`;
   const chart = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": words });
   for (const at of ys)
     chart.append(
@@ -57,28 +59,32 @@ function stepChart({ title, unit, series, xTitle, xText = figure, end, target, s
       svg("line", { class: "target", x1: left, x2: width - right, y1: y(target), y2: y(target) }),
       svg("text", { x: width - right, y: y(target) - 5, "text-anchor": "end", text: `${figure(target)} ${unit}` }),
     );
-  if (saturation) {
+  series.forEach(({ name, saturation }, place) => {
+    if (!saturation) return;
     const at = x(saturation[0]);
+    const isLeft = at > width / 2;
     chart.append(
       svg("line", { class: "saturated", x1: at, x2: at, y1: top, y2: y(0) }),
       svg("path", { d: "M0-6L5 0L0 6L-5 0Z", fill: "var(--good)", transform: `translate(${at} ${y(saturation[1])})` }),
       svg("text", {
         class: "strong",
-        x: at + (at > width / 2 ? -8 : 8),
-        y: y(0) - 8,
-        "text-anchor": at > width / 2 ? "end" : "start",
-        text: "saturated",
+        x: at + (isLeft ? -8 : 8),
+        y: y(0) - 8 - 15 * (series.length - 1 - place),
+        "text-anchor": isLeft ? "end" : "start",
+        text: series.length > 1 ? `saturated: ${name.split(" ")[0]}` : "saturated",
       }),
     );
-  }
-  if (failure !== undefined)
+  });
+  for (const { name, failure } of series) {
+    if (failure === undefined) continue;
     chart.append(
       svg(
         "path",
         { class: "failed", d: "M-4-4L4 4M4-4L-4 4", transform: `translate(${x(failure)} ${y(0)})` },
-        svg("title", { text: `failure at ${xText(failure)}` }),
+        svg("title", { text: `${name}: failure at ${xText(failure)}` }),
       ),
     );
+  }
   const path = (points, stop) => {
     let d = `M${x(0)} ${y(0)}`;
     for (const [at, value] of points) d += `H${x(at)}V${y(value)}`;
@@ -92,12 +98,12 @@ function stepChart({ title, unit, series, xTitle, xText = figure, end, target, s
     chart.append(
       svg("path", {
         class: "curve",
-        d: path(it.points, end),
+        d: path(it.points, it.end ?? end),
         stroke: threadColour(place),
         "stroke-dasharray": DASHES[place % DASHES.length],
       }),
     );
-    const stop = Math.max(end, it.points[it.points.length - 1]?.[0] ?? 0);
+    const stop = Math.max(it.end ?? end, it.points[it.points.length - 1]?.[0] ?? 0);
     chart.append(
       svg("path", {
         d: SPOTS[place % SPOTS.length],

@@ -131,7 +131,7 @@ function head(campaign) {
 }
 
 /** The views that a campaign has something for: a key, a title, how many, and how it is made. */
-function views(campaign, go) {
+function views(campaign, all, go) {
   const { report, graphs } = campaign.record;
   return [
     campaign.stories.length && [
@@ -149,7 +149,7 @@ function views(campaign, go) {
     report.strategies?.length &&
       report.trials && ["compare", "Compare", report.strategies.length, () => compareView(campaign)],
     report.inputs?.length && ["suite", "Suite", report.inputs.length, () => suiteView(campaign)],
-    measured(report).length && ["coverage", "Coverage", measured(report).length, () => coverageView(campaign)],
+    measured(report).length && ["coverage", "Coverage", measured(report).length, () => coverageView(campaign, all)],
     graphs?.graphs.length && ["graph", "Graph", graphs.graphs.length, () => graphView(campaign)],
   ].filter(Boolean);
 }
@@ -191,7 +191,7 @@ function start(data) {
     const campaign = data.campaigns[index];
     current = { index, campaign, views: [], made: new Map() };
     about.replaceChildren(...head(campaign));
-    current.views = views(campaign, go);
+    current.views = views(campaign, data.campaigns, go);
     const one = ([key, title, number], place) =>
       el(
         "button",

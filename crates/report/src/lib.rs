@@ -46,8 +46,8 @@ pub use look::Look;
 pub use names::{Names, Place};
 pub use page::{
     CampaignRecord, Excerpt, FailureFiles, FindingCard, GraphCard, GraphCards, GraphNode, GuidelineCard,
-    Matrix, MatrixRow, Page, PageCampaign, PageStories, PageStory, PatternCard, RECORD_EXTENSION,
-    RECORD_VERSION, RecordError, Uncovered, excerpts,
+    LongOriginal, Matrix, MatrixRow, Page, PageCampaign, PageStories, PageStory, PatternCard,
+    RECORD_EXTENSION, RECORD_VERSION, RecordError, Uncovered, excerpts,
 };
 pub use perfetto::write_perfetto;
 pub use printable::printable;

@@ -1,17 +1,18 @@
 //! A browser without a window, driven as the WebDriver standard says, with no more of it than the tests need.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 /// Set where a test must not be left out for want of a browser.
 const REQUIRED: &str = "THREADBARE_BROWSER";
 
-/// Flags that let it run anywhere, and keep it from calling anybody.
-const FLAGS: [&str; 8] = [
+/// Flags that let it run anywhere, and keep it from calling anybody and from leaving a helper behind.
+const FLAGS: [&str; 10] = [
     "--headless=new",
     "--no-sandbox",
     "--disable-gpu",
@@ -20,20 +21,32 @@ const FLAGS: [&str; 8] = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--disable-breakpad",
+    "--disable-crash-reporter",
 ];
+
+/// A browser that does not end within this time is killed.
+const TIME_TO_END: Duration = Duration::from_secs(20);
 
 /// A browser with one window.
 pub struct Browser {
     driver: Child,
     port: u16,
     session: String,
-    _profile: tempfile::TempDir,
+    /// The browser's own process.
+    process: Option<u64>,
+    /// All that the browser and its driver write is in here.
+    folder: tempfile::TempDir,
 }
 
 impl Browser {
     /// Starts one; none, said loudly, if there is no `chromedriver` and none is required.
     pub fn start() -> Option<Browser> {
+        let folder = tempfile::tempdir().expect("a temporary folder");
         let mut command = Command::new("chromedriver");
+        for home in ["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"] {
+            command.env(home, folder.path());
+        }
         command.arg("--port=0").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut driver = match command.spawn() {
             Ok(driver) => driver,
@@ -50,17 +63,17 @@ impl Browser {
         };
         let stdout = BufReader::new(driver.stdout.take().expect("its output"));
         let port = port_told(stdout);
-        let profile = tempfile::tempdir().expect("a temporary folder");
         let mut flags: Vec<String> = FLAGS.map(String::from).to_vec();
-        flags.push(format!("--user-data-dir={}", profile.path().display()));
+        flags.push(format!("--user-data-dir={}", folder.path().join("profile").display()));
         flags.push("--window-size=1400,1000".to_string());
-        let mut browser = Browser { driver, port, session: String::new(), _profile: profile };
+        let mut browser = Browser { driver, port, session: String::new(), process: None, folder };
         let wanted = json!({ "capabilities": { "alwaysMatch": {
             "goog:chromeOptions": { "args": flags },
             "goog:loggingPrefs": { "browser": "ALL" },
         } } });
         let session = browser.ask("POST", "/session", &wanted);
         browser.session = session["sessionId"].as_str().expect("a session").to_string();
+        browser.process = session["capabilities"]["goog:processID"].as_u64();
         Some(browser)
     }
 
@@ -110,27 +123,48 @@ impl Browser {
     }
 
     fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
+        let answer = self.try_to_ask(method, path, body, None).expect("the driver answers");
+        let value = &answer["value"];
+        assert!(value.get("error").is_none(), "{method} {path} {body}: {value}");
+        value.clone()
+    }
+
+    /// Asks without a panic if there is no answer, or none in time.
+    fn try_to_ask(
+        &self,
+        method: &str,
+        path: &str,
+        body: &Value,
+        time: Option<Duration>,
+    ) -> io::Result<Value> {
         let body = body.to_string();
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("the driver listens");
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
+        stream.set_read_timeout(time)?;
         write!(
             stream,
             "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n\
              Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
             body.len()
-        )
-        .expect("the driver takes a request");
-        let answer = answer(BufReader::new(stream));
-        let value = &answer["value"];
-        assert!(value.get("error").is_none(), "{method} {path} {body}: {value}");
-        value.clone()
+        )?;
+        answer(BufReader::new(stream))
+    }
+
+    /// Whether the browser's process is still there, and is still the browser.
+    fn is_alive(&self, process: u64) -> bool {
+        let line = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(&*self.folder.path().to_string_lossy())
     }
 }
 
 impl Drop for Browser {
+    /// Whether the test passed or not, no process and no file stays. A panic here, in one, would hide why it failed.
     fn drop(&mut self) {
-        // A test that fails while it asks must not ask again.
-        if !self.session.is_empty() && !std::thread::panicking() {
-            self.command("DELETE", "", &json!({}));
+        if !self.session.is_empty() {
+            let path = format!("/session/{}", self.session);
+            let _ = self.try_to_ask("DELETE", &path, &json!({}), Some(TIME_TO_END));
+        }
+        if let Some(process) = self.process.filter(|process| self.is_alive(*process)) {
+            let _ = Command::new("kill").args(["-KILL", &process.to_string()]).status();
         }
         let _ = self.driver.kill();
         let _ = self.driver.wait();
@@ -148,20 +182,20 @@ fn port_told(stdout: impl std::io::BufRead) -> u16 {
 }
 
 /// The body of an answer.
-fn answer(mut stream: BufReader<TcpStream>) -> Value {
+fn answer(mut stream: BufReader<TcpStream>) -> io::Result<Value> {
     let mut length = 0;
     loop {
         let mut line = String::new();
-        stream.read_line(&mut line).expect("an answer");
+        stream.read_line(&mut line)?;
         let line = line.trim().to_ascii_lowercase();
         if line.is_empty() {
             break;
         }
         if let Some(number) = line.strip_prefix("content-length:") {
-            length = number.trim().parse().expect("a length");
+            length = number.trim().parse().map_err(io::Error::other)?;
         }
     }
     let mut body = vec![0; length];
-    stream.read_exact(&mut body).expect("the whole answer");
-    serde_json::from_slice(&body).expect("JSON")
+    stream.read_exact(&mut body)?;
+    Ok(serde_json::from_slice(&body)?)
 }

@@ -49,8 +49,20 @@ pub struct FailureFiles {
     pub trace: Option<String>,
     /// The trace of the schedule that was found, before it was made shorter.
     pub original: Option<String>,
+    /// The execution that was found, where it was too long for a trace of it to be kept.
+    #[serde(default)]
+    pub long_original: Option<LongOriginal>,
     /// What the program printed.
     pub output: Option<String>,
+}
+
+/// An execution of which only the schedule was kept.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct LongOriginal {
+    /// How many events it has.
+    pub events: u64,
+    /// The command that runs it again.
+    pub replay: String,
 }
 
 /// A finding as it is shown.

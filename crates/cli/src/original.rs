@@ -1,0 +1,65 @@
+//! The execution as it was found, before its schedule was made shorter.
+
+use threadbare_target::{Execution, Symbols};
+use threadbare_trace::{Schedule, Switch, SwitchRecord, TraceFile};
+
+use crate::found::recorded;
+use crate::names::ExecutionNames;
+use crate::rerun;
+
+/// The longest execution whose trace is kept beside that of the shortened one.
+const LONGEST: usize = 20_000;
+
+/// What is kept of it.
+pub enum Original {
+    /// All.
+    Whole(Box<Execution>),
+    /// How to run it again, as its trace would be too long.
+    Long {
+        /// How many events it has.
+        events: u64,
+        /// The switches as the runtime has them.
+        switches: Vec<SwitchRecord>,
+        /// The same for a schedule file.
+        named: Vec<Switch>,
+    },
+}
+
+impl Original {
+    /// Of an execution that is about to be made shorter.
+    pub fn of(run: &Execution, symbols: &Symbols) -> Original {
+        if run.events.len() <= LONGEST {
+            return Original::Whole(Box::new(run.clone()));
+        }
+        Original::Long {
+            events: run.events.len() as u64,
+            switches: run.switches.clone(),
+            named: rerun::to_schedule(&run.switches, &ExecutionNames::new(symbols, run)),
+        }
+    }
+
+    /// Whether it is another one than that with these switches.
+    pub fn differs_from(&self, shortest: &[SwitchRecord]) -> bool {
+        match self {
+            Original::Whole(run) => run.switches != shortest,
+            Original::Long { switches, .. } => switches != shortest,
+        }
+    }
+
+    /// How many events it has, if that is too many.
+    pub fn long_events(&self) -> Option<u64> {
+        match self {
+            Original::Whole(_) => None,
+            Original::Long { events, .. } => Some(*events),
+        }
+    }
+
+    /// The files to be kept: a trace, or else a schedule, which is about the same failure as another one.
+    pub fn files(self, symbols: &Symbols, schedule: &Schedule) -> (Option<TraceFile>, Option<Schedule>) {
+        let about = Schedule { shows: None, switches: Vec::new(), ..schedule.clone() };
+        match self {
+            Original::Whole(run) => (Some(recorded(&run, &ExecutionNames::new(symbols, &run), &about)), None),
+            Original::Long { named, .. } => (None, Some(Schedule { switches: named, ..about })),
+        }
+    }
+}
