@@ -63,3 +63,40 @@ impl Original {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use threadbare_target::Modules;
+    use threadbare_trace::{Event, Failure, FailureKind, ThreadId};
+
+    use super::*;
+
+    fn run(events: usize) -> Execution {
+        let failure = Failure { kind: FailureKind::Abort, message: "over".into(), ..Failure::default() };
+        let switch = SwitchRecord { to: ThreadId(1), op: 7, ..SwitchRecord::default() };
+        Execution {
+            events: vec![Event::default(); events],
+            switches: vec![switch],
+            ..Execution::before_threads(failure, String::new())
+        }
+    }
+
+    #[test]
+    fn of_a_long_execution_the_schedule_is_kept_and_of_others_the_trace() {
+        let symbols = Symbols::new(&Modules::default());
+        let schedule = Schedule { program: "bank.c".into(), seed: 3, ..Schedule::default() };
+        let short = Original::of(&run(LONGEST), &symbols);
+        assert!(!short.differs_from(&run(1).switches) && short.differs_from(&[]));
+        assert_eq!(short.long_events(), None);
+        let (trace, kept) = short.files(&symbols, &schedule);
+        assert_eq!((trace.map(|it| it.program), kept), (Some("bank.c".to_string()), None));
+
+        let long = Original::of(&run(LONGEST + 1), &symbols);
+        assert!(!long.differs_from(&run(1).switches) && long.differs_from(&[]));
+        assert_eq!(long.long_events(), Some(LONGEST as u64 + 1));
+        let (trace, kept) = long.files(&symbols, &schedule);
+        let kept = kept.expect("a schedule");
+        assert_eq!((trace, kept.seed, kept.switches.len()), (None, 3, 1));
+        assert_eq!((kept.switches[0].to, kept.switches[0].op), (ThreadId(1), 7));
+    }
+}

@@ -41,7 +41,8 @@ function compareView(campaign) {
       text: "Download CSV",
       onclick: () => download(`${lastPart(report.program)}-compare.csv`, "text/csv", csv()),
     });
-    holder.replaceChildren(el("div", { class: "bar" }, scale, save), boxPlots(report, state.log));
+    const plots = el("div", { class: "scroll" }, boxPlots(report, state.log));
+    holder.replaceChildren(el("div", { class: "bar" }, scale, save), plots);
   };
   draw();
   const columns = [

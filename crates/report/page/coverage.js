@@ -180,7 +180,7 @@ function strategyTable(it) {
       { title: "Of", number: true, show: (one) => figure(one.total) },
       { title: "Executions", number: true, show: (one) => figure(one.executions) },
       { title: "Saturated after", number: true, show: (one) => figure(one.saturation?.executions) },
-      { title: "Failed in", number: true, show: (one) => figure(one.failure) },
+      { title: "Failed in execution", number: true, show: (one) => figure(one.failure) },
     ],
     it.series,
     { class: "strategies" },

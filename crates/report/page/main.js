@@ -43,14 +43,15 @@ function helpDialog() {
 
 function themeButton() {
   const root = document.documentElement;
-  const isDark = () =>
-    (root.style.colorScheme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (root.style.colorScheme || (system.matches ? "dark" : "light")) === "dark";
   const button = el("button", { type: "button", id: "theme" });
   const name = () => (button.textContent = isDark() ? "Light" : "Dark");
   button.addEventListener("click", () => {
     root.style.colorScheme = isDark() ? "light" : "dark";
     name();
   });
+  system.addEventListener("change", name);
   name();
   return button;
 }

@@ -33,15 +33,14 @@ pub struct Browser {
     driver: Child,
     port: u16,
     session: String,
-    /// The browser's own process.
-    process: Option<u64>,
     /// All that the browser and its driver write is in here.
-    folder: tempfile::TempDir,
+    _folder: tempfile::TempDir,
 }
 
 impl Browser {
     /// Starts one; none, said loudly, if there is no `chromedriver` and none is required.
     pub fn start() -> Option<Browser> {
+        adopt_orphans();
         let folder = tempfile::tempdir().expect("a temporary folder");
         let mut command = Command::new("chromedriver");
         for home in ["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"] {
@@ -66,14 +65,13 @@ impl Browser {
         let mut flags: Vec<String> = FLAGS.map(String::from).to_vec();
         flags.push(format!("--user-data-dir={}", folder.path().join("profile").display()));
         flags.push("--window-size=1400,1000".to_string());
-        let mut browser = Browser { driver, port, session: String::new(), process: None, folder };
+        let mut browser = Browser { driver, port, session: String::new(), _folder: folder };
         let wanted = json!({ "capabilities": { "alwaysMatch": {
             "goog:chromeOptions": { "args": flags },
             "goog:loggingPrefs": { "browser": "ALL" },
         } } });
         let session = browser.ask("POST", "/session", &wanted);
         browser.session = session["sessionId"].as_str().expect("a session").to_string();
-        browser.process = session["capabilities"]["goog:processID"].as_u64();
         Some(browser)
     }
 
@@ -148,26 +146,55 @@ impl Browser {
         )?;
         answer(BufReader::new(stream))
     }
-
-    /// Whether the browser's process is still there, and is still the browser.
-    fn is_alive(&self, process: u64) -> bool {
-        let line = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&line).contains(&*self.folder.path().to_string_lossy())
-    }
 }
 
 impl Drop for Browser {
-    /// Whether the test passed or not, no process and no file stays. A panic here, in one, would hide why it failed.
+    /// Whether the test passed or not, no process and no file stays. A panic here would hide why it failed.
     fn drop(&mut self) {
         if !self.session.is_empty() {
             let path = format!("/session/{}", self.session);
             let _ = self.try_to_ask("DELETE", &path, &json!({}), Some(TIME_TO_END));
         }
-        if let Some(process) = self.process.filter(|process| self.is_alive(*process)) {
-            let _ = Command::new("kill").args(["-KILL", &process.to_string()]).status();
-        }
         let _ = self.driver.kill();
         let _ = self.driver.wait();
+        // Each that ends leaves its own children to us.
+        loop {
+            let left = orphans();
+            if left.is_empty() {
+                break;
+            }
+            left.into_iter().for_each(end);
+        }
+    }
+}
+
+/// Has this process, and not the system's first one, look after what the browser leaves behind: its helpers outlive it.
+fn adopt_orphans() {
+    // SAFETY: it changes nothing but who becomes the parent of orphans.
+    let done = unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
+    assert_eq!(done, 0, "{}", io::Error::last_os_error());
+}
+
+/// The processes of a browser that are children of this one.
+fn orphans() -> Vec<libc::pid_t> {
+    let own = std::process::id().to_string();
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let is_orphan = |process: &libc::pid_t| {
+        let about = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        // `24678 (chrome_crashpad) S 1 …`
+        let name = about.split_once('(').map_or("", |(_, rest)| rest);
+        let parent = about.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1));
+        name.starts_with("chrom") && parent == Some(&own)
+    };
+    processes.filter_map(|it| it.file_name().to_str()?.parse().ok()).filter(is_orphan).collect()
+}
+
+/// Ends a child, and waits until it is gone.
+fn end(child: libc::pid_t) {
+    // SAFETY: it is our child and nobody else waits for it, so the number is still its own.
+    unsafe {
+        libc::kill(child, libc::SIGKILL);
+        libc::waitpid(child, std::ptr::null_mut(), 0);
     }
 }
 
