@@ -137,8 +137,13 @@ fn every_view_shows_what_the_json_says() {
     hostile_text(&page, &hostile);
     // Whatever was shown, a narrow window loses nothing to the side, and both looks are there.
     browser.resize(500, 900);
-    for title in ["lost_update.c · hunt", "lost_update.c · compare", "two.c · suite", "deadlock.c · verify"]
-    {
+    for title in [
+        "lost_update.c · hunt",
+        "lost_update.c · compare",
+        "two.c · suite",
+        "deadlock.c · verify",
+        "bounded_queue.c · hunt · pos",
+    ] {
         page.choose(title);
         let keys = browser.script("return current.views.map(([key]) => key)");
         for key in keys.as_array().expect("views").iter().filter_map(Value::as_str) {

@@ -173,18 +173,15 @@ function sentence(it, unit, what) {
 
 /** What each strategy came to. */
 function strategyTable(it) {
-  return table(
-    [
-      { title: "Strategy", show: (one) => `${one.name}${one.isOwn ? " (this campaign)" : ""}` },
-      { title: "Covered", number: true, show: (one) => figure(one.covered) },
-      { title: "Of", number: true, show: (one) => figure(one.total) },
-      { title: "Executions", number: true, show: (one) => figure(one.executions) },
-      { title: "Saturated after", number: true, show: (one) => figure(one.saturation?.executions) },
-      { title: "Failed in execution", number: true, show: (one) => figure(one.failure) },
-    ],
-    it.series,
-    { class: "strategies" },
-  );
+  const columns = [
+    { title: "Strategy", show: (one) => `${one.name}${one.isOwn ? " (this campaign)" : ""}` },
+    { title: "Covered", number: true, show: (one) => figure(one.covered) },
+    { title: "Of", number: true, show: (one) => figure(one.total) },
+    { title: "Executions", number: true, show: (one) => figure(one.executions) },
+    { title: "Saturated after", number: true, show: (one) => figure(one.saturation?.executions) },
+    { title: "Failed in execution", number: true, show: (one) => figure(one.failure) },
+  ];
+  return el("div", { class: "scroll" }, table(columns, it.series, { class: "strategies" }));
 }
 
 /** A place with the text of its line. */

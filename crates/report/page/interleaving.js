@@ -180,6 +180,8 @@ function interleavingView(campaign) {
   }
 
   function draw() {
+    // What the pointer was on may be elsewhere now.
+    tip.classList.add("hidden");
     const scrolled = new Map(
       [...panes.querySelectorAll(".pane")].map((it) => [it.id, it.querySelector(".lanes").scrollTop]),
     );

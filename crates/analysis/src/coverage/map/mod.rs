@@ -91,11 +91,13 @@ impl Criterion for MapCoverage {
         let mut objects = Objects::new(Vec::new(), &limits);
         let mut matcher = Matcher::new(limits);
         let (mut changes, mut found) = (Vec::new(), Vec::new());
-        let mut observed = Observed::default();
+        let mut observed = self.candidates.is_news(seen.events).then(Observed::default);
         for (index, event) in seen.events.iter().enumerate() {
             objects.observe(index, event, &mut changes);
-            observed.event(index, event);
             let touch = event.kind().and_then(|kind| Touch::of(event, kind));
+            if let Some(observed) = &mut observed {
+                observed.event(index, event);
+            }
             for change in changes.drain(..) {
                 match change {
                     Change::Access(access) => {
@@ -107,22 +109,23 @@ impl Criterion for MapCoverage {
                         };
                         matcher.observe(&access, &mut found);
                         self.covered.extend(found.drain(..).map(|occurrence| occurrence.key));
-                        if let Some(Touch { addr, len, reads, writes, .. }) = touch {
-                            observed.access(&access, seen.place(event), (len, addr), reads && writes);
+                        if let (Some(observed), Some(touch)) = (&mut observed, touch) {
+                            let (bytes, is_update) = ((touch.len, touch.addr), touch.reads && touch.writes);
+                            observed.access(&access, seen.place(event), bytes, is_update);
                         }
                     }
                     Change::Split { whole, part } => {
                         matcher.split(whole, part);
-                        observed.split(whole, part);
+                        observed.iter_mut().for_each(|it| it.split(whole, part));
                     }
                     Change::Forget(object) => {
                         matcher.forget(object);
-                        observed.forget(object);
+                        observed.iter_mut().for_each(|it| it.forget(object));
                     }
                 }
             }
         }
-        self.candidates.add(observed);
+        observed.into_iter().for_each(|it| self.candidates.add(it));
     }
 
     fn covered(&self) -> u64 {

@@ -5,10 +5,12 @@
 //! not looked into. Only patterns of one variable (1 to 8) are predicted: of those of two
 //! there are so many that nobody reads them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+
+use threadbare_trace::{Event, EventKind};
 
 use super::accesses::{Circumstances, Deed, Observed, Variable};
-use crate::patterns::{Manner, ObjectId, Pattern, PatternKey, PatternSet, pair, triple};
+use crate::patterns::{Manner, ObjectId, Pattern, PatternKey, PatternSet, mix, pair, triple};
 
 /// A memory-access pattern that may be possible, and was not shown.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -31,9 +33,30 @@ type Known<'a> = (&'a Deed, &'a Circumstances);
 #[derive(Default)]
 pub(super) struct Candidates {
     variables: BTreeMap<ObjectId, Variable>,
+    /// What threads have done in whole executions, as numbers.
+    ways: HashSet<u64>,
 }
 
 impl Candidates {
+    /// Whether some thread does other things in this execution than in all before. What is known of accesses is about
+    /// what threads do one by one, so nothing else has to be looked at.
+    pub fn is_news(&mut self, events: &[Event]) -> bool {
+        let mut ways: Vec<u64> = Vec::new();
+        for event in events {
+            let Event { thread, kind, pc, addr, .. } = *event;
+            if ways.len() <= thread.index() {
+                ways.resize(thread.index() + 1, 0);
+            }
+            let way = &mut ways[thread.index()];
+            // A created or joined thread, or the size of a block; but what is in memory does not matter.
+            let is_about = !event.kind().is_some_and(EventKind::accesses_memory);
+            let value = if is_about { event.value } else { u64::from(event.size) };
+            *way = [u64::from(kind), pc, addr, value].into_iter().fold(*way, mix);
+        }
+        let named = ways.into_iter().enumerate().map(|(thread, way)| mix(way, thread as u64));
+        named.fold(false, |is_news, way| self.ways.insert(way) || is_news)
+    }
+
     /// Takes in an execution.
     pub fn add(&mut self, observed: Observed) {
         for (object, variable) in observed.finish() {
