@@ -72,7 +72,8 @@ mod tests {
     use super::*;
 
     fn run(events: usize) -> Execution {
-        let failure = Failure { kind: FailureKind::Abort, message: "over".into(), ..Failure::default() };
+        let (kind, thread) = (FailureKind::Abort, ThreadId::MAIN);
+        let failure = Failure { kind, message: "over".into(), thread, stack: Vec::new() };
         let switch = SwitchRecord { to: ThreadId(1), op: 7, ..SwitchRecord::default() };
         Execution {
             events: vec![Event::default(); events],
