@@ -10,26 +10,27 @@ const SPOTS = [
   "M-4-4L4 4M4-4L-4 4",
 ];
 
-/** Round numbers from 0 to at least `most`. */
-function ticks(most, wanted = 4) {
+/** Round numbers from 0 to at least `most`; of what is counted, whole ones. */
+function ticks(most, wanted = 4, isCounted = true) {
   if (!(most > 0)) return [0, 1];
   const rough = most / wanted;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((it) => it * power).find((it) => it >= rough);
+  const round = [1, 2, 5, 10].map((it) => it * power).find((it) => it >= rough);
+  const step = isCounted ? Math.max(1, round) : round;
   const list = [];
   for (let at = 0; at < most + step * 0.999; at += step) list.push(Number(at.toPrecision(6)));
   return list;
 }
 
 /** A chart of steps: each series is a name and points that hold until the next one. */
-function stepChart({ title, unit, series, xTitle, xText = figure, end, target }) {
-  const [width, height, left, right, top, bottom] = [520, 250, 46, 16, 14, 40];
-  const every = series.flatMap((it) => it.points);
+function stepChart({ title, unit, series, xTitle, isCounted = true, xText = figure, end, target }) {
+  const [width, height, left, right, top, bottom] = [520, 260, 46, 16, 24, 40];
+  const every = series.flatMap((it) => [it, ...(it.faint ?? [])]).flatMap((it) => it.points);
   const highest = Math.max(1, ...every.map(([, y]) => y));
   // An estimate far above all that was seen would leave the curves flat on the ground.
   const isFar = target > 2.5 * highest;
   const [xs, ys] = [
-    ticks(Math.max(end, ...every.map(([x]) => x))),
+    ticks(Math.max(end, ...every.map(([x]) => x)), 4, isCounted),
     ticks(isFar ? highest : Math.max(target ?? 0, highest)),
   ];
   const x = (value) => left + ((width - left - right) * value) / xs[xs.length - 1];
@@ -52,7 +53,7 @@ function stepChart({ title, unit, series, xTitle, xText = figure, end, target })
   );
   if (isFar)
     chart.append(
-      svg("text", { x: width - right, y: top + 2, "text-anchor": "end", text: `↑ ${figure(target)} ${unit}` }),
+      svg("text", { x: width - right, y: top - 12, "text-anchor": "end", text: `↑ ${figure(target)} ${unit}` }),
     );
   else if (target)
     chart.append(

@@ -142,6 +142,7 @@ function coverageView(campaign, all) {
           ...common,
           title: "Over time",
           xTitle: "seconds",
+          isCounted: false,
           series: series("elapsed_s"),
           end: it.time,
         }),
@@ -165,7 +166,7 @@ function sentence(it, unit, what) {
     parts.push(`Saturated after ${count(it.saturation.executions, "execution")}: it hardly grew any more.`);
   else if (it.saturation === null) parts.push("It was not saturated when the campaign ended.");
   if (it.series.some((one) => one.own))
-    parts.push("Thick lines are medians over the trials of a strategy; a trial ends with its first failure.");
+    parts.push("Thick lines are medians over the trials of a strategy, thin ones are trials; a trial ends with its first failure.");
   else if (it.series.length > 1)
     parts.push("The other lines are campaigns in the same folder that differ in their strategy only.");
   return parts.join(" ");

@@ -53,8 +53,9 @@ impl Candidates {
             let value = if is_about { event.value } else { u64::from(event.size) };
             *way = [u64::from(kind), pc, addr, value].into_iter().fold(*way, mix);
         }
-        let named = ways.into_iter().enumerate().map(|(thread, way)| mix(way, thread as u64));
-        named.fold(false, |is_news, way| self.ways.insert(way) || is_news)
+        let known = self.ways.len();
+        self.ways.extend(ways.into_iter().enumerate().map(|(thread, way)| mix(way, thread as u64)));
+        self.ways.len() > known
     }
 
     /// Takes in an execution.
