@@ -65,7 +65,9 @@ FILES
   .threadbare/NAME-N.output     what the program printed in it
   .threadbare/NAME-N.original.trace
                                 what happened before the schedule was made shorter
-  .threadbare/NAME-COMMAND.campaign.json
+  .threadbare/NAME-N.original.schedule
+                                that schedule itself, where what happened is too long to keep
+  .threadbare/NAME-COMMAND-STRATEGY.campaign.json
                                 what `threadbare report` makes a page of";
 
 /// The whole command line.

@@ -129,7 +129,8 @@ pub fn keep_schedule(
     let schedule = Schedule { failure, shows, switches, ..head.clone() };
     let name = format!("{name}-{}", examined.finding.kind.word());
     let trace = found::recorded(run, &names, &schedule);
-    let papers = Papers { schedule: &schedule, trace: &trace, original: None, printed: &run.output };
+    let (original, long_original, printed) = (None, None, &run.output[..]);
+    let papers = Papers { schedule: &schedule, trace: &trace, original, long_original, printed };
     keep::keep(folder, &name, &papers).map(Some)
 }
 

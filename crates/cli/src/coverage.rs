@@ -3,19 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use threadbare_analysis::coverage::{Pair, PairSets, Total};
+use threadbare_analysis::coverage::{PairSets, Total};
 use threadbare_explore::{CoveragePoint, Covered};
 use threadbare_report::{Coverage, CoverageReport, CoverageStep, EstimationReport, JsonReport, Uncovered};
-use threadbare_target::{Modules, Site, Symbols};
+use threadbare_target::{Modules, Symbols};
 
 use crate::coverage_args::CoverageArgs;
-use crate::names::place_of;
-
-/// Criteria whose uncovered pairs are worth trying: of others there are many that nothing can show.
-const LISTED: [&str; 3] = ["sp", "sp-refined", "def-use"];
-
-/// How many of them a page lists.
-const MOST_KEPT: usize = 200;
+use crate::uncovered::Left;
 
 /// What a campaign covered, with the names of places where these are wanted.
 pub struct Account<'a> {
@@ -34,17 +28,9 @@ impl<'a> Account<'a> {
         Account { coverage, symbols: Some(Symbols::new(modules)) }
     }
 
-    /// The pairs that are left, for a page.
+    /// What is left, for a page.
     pub fn uncovered_places(&self) -> Vec<Uncovered> {
-        let listed = |it: &Covered| {
-            let pairs = self.uncovered(it)?;
-            Some(Uncovered {
-                criterion: it.name.to_string(),
-                left_out: pairs.len().saturating_sub(MOST_KEPT),
-                pairs: pairs.into_iter().take(MOST_KEPT).map(|pair| pair.map(|it| place_of(&it))).collect(),
-            })
-        };
-        self.coverage.iter().filter_map(listed).collect()
+        self.coverage.iter().filter_map(|it| Some(self.left(it)?.card(it.name))).collect()
     }
 
     /// In numbers only.
@@ -85,9 +71,7 @@ impl<'a> Account<'a> {
             history: it.history.iter().map(step).collect(),
             saturation: it.saturation.as_ref().map(step),
             estimation: it.pairs.as_ref().filter(|_| required.is_some()).map(estimation),
-            uncovered: self
-                .uncovered(it)
-                .map(|pairs| pairs.into_iter().map(|pair| pair.map(place)).collect()),
+            uncovered: self.left(it).map(Left::requirements),
         }
     }
 
@@ -108,34 +92,13 @@ impl<'a> Account<'a> {
                 }
                 None => text.push_str(".\n"),
             }
-            let Some(uncovered) = self.uncovered(it).filter(|pairs| !pairs.is_empty()) else { continue };
-            let _ = writeln!(text, "Not covered ({name}), or not possible:");
-            for [first, second] in &uncovered {
-                let _ = writeln!(text, "   {}  then  {}", shown(first), shown(second));
-            }
+            text.push_str(&self.left(it).map_or_else(String::new, |left| left.words(name)));
         }
         text
     }
 
-    /// The pairs that are left, in the order of the source; none where nobody asked for them.
-    fn uncovered(&self, it: &Covered) -> Option<Vec<[Site; 2]>> {
-        let symbols = self.symbols.as_ref().filter(|_| LISTED.contains(&it.name))?;
-        let site = |place: u64| (*symbols.own_frame(place).unwrap_or_else(|| symbols.site(place))).clone();
-        let sites = |pair: Pair| [site(pair.first), site(pair.second)];
-        let mut uncovered: Vec<[Site; 2]> = it.pairs.as_ref()?.uncovered().map(sites).collect();
-        uncovered.sort_by_cached_key(|pair| pair.each_ref().map(|it| (it.file.clone(), it.line, it.column)));
-        Some(uncovered)
-    }
-}
-
-fn place(site: Site) -> String {
-    site.to_string()
-}
-
-/// `list.h:40 (add)`.
-fn shown(site: &Site) -> String {
-    match &site.function {
-        Some(function) if site.line.is_some() => format!("{site} ({function})"),
-        _ => site.to_string(),
+    /// What is left; none where nobody asked for it.
+    fn left(&self, it: &Covered) -> Option<Left> {
+        Left::of(it, self.symbols.as_ref()?)
     }
 }

@@ -18,7 +18,7 @@ pub struct CoverageArgs {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', help_heading = "Coverage")]
     coverage: Vec<String>,
 
-    /// List the pairs that no execution has shown, with their lines: what to try next
+    /// List the pairs and patterns that no execution has shown, with their lines: what to try next
     #[arg(long, help_heading = "Coverage")]
     pub uncovered: bool,
 

@@ -16,6 +16,7 @@ use crate::error::CliError;
 use crate::explain::explain;
 use crate::keep::{self, Papers};
 use crate::names::ExecutionNames;
+use crate::original::Original;
 use crate::progress::Phase;
 use crate::rerun::{self, Stage};
 
@@ -41,9 +42,6 @@ pub struct Kept {
 
 /// Other executions are made only if they do not take long, as those of a program that hangs do.
 const LONGEST_COMPARED: Duration = Duration::from_secs(1);
-
-/// The longest execution that is kept as it was found, beside the shortened one.
-const LONGEST_ORIGINAL: usize = 20_000;
 
 const NOT_SHORTENED: &str = "There was no time to leave out every preemption that it does not need.";
 const NOT_EXPLAINED: &str = "Every run takes so long that no cause was looked for.";
@@ -92,12 +90,11 @@ pub fn keep(
                 return same;
             }
             shelf.phase.show("minimising the failing schedule…");
-            let is_kept = same.events.len() <= LONGEST_ORIGINAL;
-            let found = is_kept.then(|| same.clone());
+            let found = Original::of(&same, stage.symbols());
             let (shortest, minimal) = stage.shorten(same);
             is_minimal = minimal;
             left_out.extend((!minimal).then_some(NOT_SHORTENED));
-            original = found.filter(|found| found.switches != shortest.switches);
+            original = Some(found).filter(|found| found.differs_from(&shortest.switches));
             shortest
         });
         symbols = Rc::clone(stage.symbols());
@@ -129,9 +126,15 @@ pub fn keep(
     schedule.shows = shown.filter(|shown| !shown.steps.is_empty()).map(cause_of);
     let marked = schedule.shows.as_ref().map_or_else(Vec::new, |shown| pointed_out(shown, &run.events));
     let trace = recorded(run, &names, &schedule);
-    let original = original.map(|run| recorded(&run, &ExecutionNames::new(&symbols, &run), &shelf.head));
-    let (original, printed) = (original.as_ref(), &run.output[..]);
-    let papers = Papers { schedule: &schedule, trace: &trace, original, printed };
+    report.original_events = original.as_ref().and_then(Original::long_events);
+    let (original, long) = original.map_or((None, None), |it| it.files(&symbols, &schedule));
+    let papers = Papers {
+        schedule: &schedule,
+        trace: &trace,
+        original: original.as_ref(),
+        long_original: long.as_ref(),
+        printed: &run.output[..],
+    };
     let path = keep::keep(shelf.folder, shelf.name, &papers)?;
     report.execution = found.execution;
     report.policy.clone_from(&found.policy);
@@ -222,6 +225,7 @@ pub fn describe(run: &Execution, names: &ExecutionNames<'_>, symbols: &Symbols) 
         inputs: Vec::new(),
         cause: None,
         cause_finding: None,
+        original_events: None,
     })
 }
 

@@ -13,6 +13,8 @@ use crate::output::readable_by_others;
 pub const TRACE: &str = "trace";
 /// The same for the trace of a schedule as it was found, before it was made shorter.
 pub const ORIGINAL: &str = "original.trace";
+/// The same for that schedule itself, where its trace would be too long.
+pub const LONG_ORIGINAL: &str = "original.schedule";
 /// The same for what the program printed.
 pub const OUTPUT: &str = "output";
 
@@ -24,6 +26,8 @@ pub struct Papers<'a> {
     pub trace: &'a TraceFile,
     /// What happened before it was made shorter.
     pub original: Option<&'a TraceFile>,
+    /// The schedule before it was made shorter, where what happened is too long.
+    pub long_original: Option<&'a Schedule>,
     /// What the program printed.
     pub printed: &'a [u8],
 }
@@ -46,7 +50,8 @@ pub fn keep(folder: &Path, name: &str, papers: &Papers<'_>) -> Result<PathBuf, C
             let traces = [(TRACE, Some(papers.trace)), (ORIGINAL, papers.original)];
             let traces =
                 traces.into_iter().filter_map(|(extension, trace)| Some((extension, trace?.to_bytes())));
-            for (extension, bytes) in traces.chain([(OUTPUT, papers.printed.to_vec())]) {
+            let long = papers.long_original.map(|it| (LONG_ORIGINAL, it.to_text().into_bytes()));
+            for (extension, bytes) in traces.chain(long).chain([(OUTPUT, papers.printed.to_vec())]) {
                 let beside = path.with_extension(extension);
                 write_new(folder, &beside, &bytes).map_err(failed(&beside))?;
             }
@@ -87,7 +92,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let schedule = Schedule { program: "bank.c".into(), ..Schedule::default() };
         let trace = TraceFile::default();
-        let papers = |printed| Papers { schedule: &schedule, trace: &trace, original: Some(&trace), printed };
+        let (original, long_original) = (Some(&trace), None);
+        let papers =
+            |printed| Papers { schedule: &schedule, trace: &trace, original, long_original, printed };
         let first = keep(folder.path(), "bank", &papers(b"one")).expect("kept");
         let second = keep(folder.path(), "bank", &papers(b"two")).expect("kept");
         assert!(first.ends_with("bank-1.schedule") && second.ends_with("bank-2.schedule"));
@@ -101,7 +108,8 @@ mod tests {
     fn a_folder_that_is_a_file_is_an_error() {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
         let (schedule, trace) = (Schedule::default(), TraceFile::default());
-        let papers = Papers { schedule: &schedule, trace: &trace, original: None, printed: b"" };
+        let (original, long_original, printed) = (None, None, &b""[..]);
+        let papers = Papers { schedule: &schedule, trace: &trace, original, long_original, printed };
         assert!(keep(file.path(), "bank", &papers).is_err());
     }
 }

@@ -106,6 +106,27 @@ fn what_is_not_covered_is_listed_with_its_lines() {
     assert_eq!(listed["coverage"]["sp"]["uncovered"].as_array().map(Vec::len), Some(7));
 }
 
+/// What is possible in Figure 2 is what locks allow: one execution tells all of it.
+#[test]
+fn patterns_that_are_left_are_listed_with_their_lines_until_they_are_shown() {
+    let desk = Desk::new();
+    desk.file("figure2.c", FIGURE_2);
+    let hunt = ["hunt", "figure2.c", "--coverage", "map", "--uncovered", "--strategy", "pos", "--executions"];
+    let told = desk.run(&[&hunt[..], &["1"]].concat()).stdout;
+    let line = "   shared: a writes at figure2.c:5 (thread1), b writes at figure2.c:10 (thread2), a reads at figure2.c:6 (thread1)\n";
+    assert!(told.contains(line), "{told}");
+    let [one, many] = ["1", "300"].map(|count| {
+        let report = desk.run(&[&hunt[..], &[count, "--json", "-"]].concat()).json();
+        let map = &report["coverage"]["map"];
+        (
+            map["covered"].as_u64().expect("a number"),
+            map["uncovered"].as_array().expect("a list").len() as u64,
+        )
+    });
+    assert_eq!(told.matches("\n   shared: a ").count() as u64, one.1);
+    assert_eq!((one.0 + one.1, 0), many, "all that was listed was shown, and nothing else");
+}
+
 #[test]
 fn a_hunt_ends_when_coverage_is_saturated() {
     let desk = Desk::new();

@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use support::browser::Browser;
 use support::{Desk, repository};
-use views::{Opened, comparison, coverage, findings, graph, hostile_text, interleaving, suite_table};
+use views::{
+    Opened, comparison, coverage, findings, graph, hostile_text, interleaving, overlay, suite_table,
+};
 
 const SUITE: &str = r#"
 program = "two.c"
@@ -87,6 +89,10 @@ fn every_view_shows_what_the_json_says() {
     desk.file(HOSTILE_NAME, HOSTILE);
     let lost_update = example("lost_update.c");
     let hunt = json(&desk, &["hunt", &lost_update, "--html", "one.html"], 1);
+    let queue = example("bounded_queue.c");
+    let covering = ["--coverage", "map", "--uncovered", "--executions", "5", "--strategy"];
+    let [pos, random] = ["pos", "random"]
+        .map(|strategy| json(&desk, &[&["hunt", &queue][..], &covering, &[strategy]].concat(), 0));
     let check = json(&desk, &["check", &example("bank_transfer.cpp"), "--coverage", "sp,def-use"], 1);
     let verify = json(&desk, &["verify", &example("deadlock.c"), "--executions", "60"], 1);
     let trials =
@@ -96,6 +102,7 @@ fn every_view_shows_what_the_json_says() {
     let compare = json(&desk, &compare_args, 1);
     let suite = json(&desk, &["suite", "suite.toml", "--runs", "2"], 1);
     let hostile = json(&desk, &["hunt", HOSTILE_NAME], 1);
+    claim_a_long_original(&desk);
     let answer = desk.run(&["report", ".threadbare"]);
     assert_eq!((answer.code, answer.stderr.as_str()), (Some(0), ""));
     let size = std::fs::metadata(desk.path(".threadbare/report.html")).expect("a page").len();
@@ -107,16 +114,20 @@ fn every_view_shows_what_the_json_says() {
     page.says(&hunt);
     browser.open(&desk.path(".threadbare/report.html"));
     page.is_content();
-    assert_eq!(page.number("document.getElementById('pick-campaign').options.length"), 6);
+    assert_eq!(page.number("document.getElementById('pick-campaign').options.length"), 8);
 
     page.choose("lost_update.c · hunt");
     interleaving(&browser, &page, &desk, &hunt);
+    page.choose("bounded_queue.c · hunt · pos");
+    overlay(&page, &pos, &random);
     page.choose("bank_transfer.cpp · check");
     page.says(&check);
     coverage(&page, &check, "sp");
     coverage(&page, &check, "def-use");
     findings(&browser, &page, &check);
     page.choose("deadlock.c · verify");
+    assert!(page.text("#long-original").contains("20,001 events"));
+    assert!(page.text("#main").contains(LONG_REPLAY), "the way to what is not shown");
     graph(&page, &verify);
     page.choose("lost_update.c · compare");
     comparison(&page, &compare, &desk);
@@ -126,8 +137,13 @@ fn every_view_shows_what_the_json_says() {
     hostile_text(&page, &hostile);
     // Whatever was shown, a narrow window loses nothing to the side, and both looks are there.
     browser.resize(500, 900);
-    for title in ["lost_update.c · hunt", "lost_update.c · compare", "two.c · suite", "deadlock.c · verify"]
-    {
+    for title in [
+        "lost_update.c · hunt",
+        "lost_update.c · compare",
+        "two.c · suite",
+        "deadlock.c · verify",
+        "bounded_queue.c · hunt · pos",
+    ] {
         page.choose(title);
         let keys = browser.script("return current.views.map(([key]) => key)");
         for key in keys.as_array().expect("views").iter().filter_map(Value::as_str) {
@@ -140,6 +156,17 @@ fn every_view_shows_what_the_json_says() {
     browser.point("#theme", true);
     assert_ne!(browser.script("return getComputedStyle(document.body).backgroundColor"), before);
     page.is_content();
+}
+
+/// What the record says of a failure that was found in a very long execution.
+const LONG_REPLAY: &str = "threadbare replay long.original.schedule";
+
+/// Has the record of the verification say so.
+fn claim_a_long_original(desk: &Desk) {
+    let path = desk.path(".threadbare/deadlock-verify-total.campaign.json");
+    let mut record: Value = serde_json::from_slice(&std::fs::read(&path).expect("a record")).expect("JSON");
+    record["failures"][0]["long_original"] = serde_json::json!({ "events": 20_001, "replay": LONG_REPLAY });
+    std::fs::write(&path, record.to_string()).expect("written");
 }
 
 /// What `report` says of a folder that it cannot make a whole page of.
@@ -167,11 +194,16 @@ fn a_folder_that_is_empty_or_damaged_is_named_with_what_is_missing() {
     assert!(refusal(&desk, "empty/../kept/lost_update-1.trace").contains("cannot be read"));
     assert_eq!(desk.run(&["report", "kept", "-o", "whole.html"]).code, Some(0));
 
-    let record = desk.path("kept/lost_update-hunt.campaign.json");
+    let record = desk.path("kept/lost_update-hunt-auto.campaign.json");
     let whole = std::fs::read(&record).expect("a record");
+    // Names were without strategies once.
+    std::fs::rename(&record, desk.path("kept/lost_update-hunt.campaign.json")).expect("renamed");
+    let told = desk.run(&["report", "kept", "-o", "older.html"]);
+    assert_eq!((told.code, told.stdout.starts_with("1 campaign in ")), (Some(0), true), "{}", told.stdout);
+    std::fs::rename(desk.path("kept/lost_update-hunt.campaign.json"), &record).expect("renamed");
     std::fs::write(&record, &whole[..whole.len() / 2]).expect("written");
     let said = refusal(&desk, "kept");
-    assert!(said.contains("lost_update-hunt.campaign.json") && said.contains("damaged"), "{said}");
+    assert!(said.contains("lost_update-hunt-auto.campaign.json") && said.contains("damaged"), "{said}");
     let newer = String::from_utf8_lossy(&whole).replacen("\"record\":1", "\"record\":99", 1);
     std::fs::write(&record, newer).expect("written");
     assert!(refusal(&desk, "kept").contains("version 99"));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use threadbare_analysis::coverage::{Criterion, PairSets, Seen, Total, by_name};
+use threadbare_analysis::coverage::{Criterion, PairSets, Seen, Total, UncoveredPattern, by_name};
 use threadbare_target::Execution;
 use threadbare_trace::Event;
 
@@ -38,6 +38,8 @@ pub struct Covered {
     pub history: Vec<CoveragePoint>,
     /// What was expected and what was shown, where it counts pairs of places that can be listed.
     pub pairs: Option<PairSets>,
+    /// What was not shown and may be possible, where it counts memory-access patterns.
+    pub patterns: Option<Vec<UncoveredPattern>>,
     /// When it was first saturated, if it was.
     pub saturation: Option<CoveragePoint>,
 }
@@ -126,6 +128,7 @@ impl Measuring {
             total: it.criterion.total(),
             history: it.history.clone(),
             pairs: it.criterion.pairs(),
+            patterns: it.criterion.uncovered_patterns(),
             saturation: it.saturation,
         };
         self.criteria.iter().map(covered).collect()

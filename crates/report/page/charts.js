@@ -10,32 +10,35 @@ const SPOTS = [
   "M-4-4L4 4M4-4L-4 4",
 ];
 
-/** Round numbers from 0 to at least `most`. */
-function ticks(most, wanted = 4) {
+/** Round numbers from 0 to at least `most`; of what is counted, whole ones. */
+function ticks(most, wanted = 4, isCounted = true) {
   if (!(most > 0)) return [0, 1];
   const rough = most / wanted;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((it) => it * power).find((it) => it >= rough);
+  const round = [1, 2, 5, 10].map((it) => it * power).find((it) => it >= rough);
+  const step = isCounted ? Math.max(1, round) : round;
   const list = [];
   for (let at = 0; at < most + step * 0.999; at += step) list.push(Number(at.toPrecision(6)));
   return list;
 }
 
 /** A chart of steps: each series is a name and points that hold until the next one. */
-function stepChart({ title, unit, series, xTitle, xText = figure, end, target, saturation, failure }) {
-  const [width, height, left, right, top, bottom] = [520, 250, 46, 16, 14, 40];
-  const every = series.flatMap((it) => it.points);
+function stepChart({ title, unit, series, xTitle, isCounted = true, xText = figure, end, target }) {
+  const [width, height, left, right, top, bottom] = [520, 260, 46, 16, 24, 40];
+  const every = series.flatMap((it) => [it, ...(it.faint ?? [])]).flatMap((it) => it.points);
   const highest = Math.max(1, ...every.map(([, y]) => y));
   // An estimate far above all that was seen would leave the curves flat on the ground.
   const isFar = target > 2.5 * highest;
   const [xs, ys] = [
-    ticks(Math.max(end, ...every.map(([x]) => x))),
+    ticks(Math.max(end, ...every.map(([x]) => x)), 4, isCounted),
     ticks(isFar ? highest : Math.max(target ?? 0, highest)),
   ];
   const x = (value) => left + ((width - left - right) * value) / xs[xs.length - 1];
   const y = (value) => height - bottom - ((height - top - bottom) * value) / ys[ys.length - 1];
   const last = (points) => points[points.length - 1]?.[1] ?? 0;
-  const words = `${title}: ${series.map((it) => `${it.name} reaches ${figure(last(it.points))}`).join(", ")}${target ? ` of ${figure(target)}` : ""}${saturation ? `; saturated after ${xText(saturation[0])}` : ""}.`;
+  const tale = (it) =>
+    `${it.name} reaches ${figure(last(it.points))}${it.saturation ? `, saturated after ${xText(it.saturation[0])}` : ""}`;
+  const words = `${title}: ${series.map(tale).join("; ")}${target ? `; of ${figure(target)}` : ""}.`;
   const chart = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": words });
   for (const at of ys)
     chart.append(
@@ -50,35 +53,39 @@ function stepChart({ title, unit, series, xTitle, xText = figure, end, target, s
   );
   if (isFar)
     chart.append(
-      svg("text", { x: width - right, y: top + 2, "text-anchor": "end", text: `↑ ${figure(target)} ${unit}` }),
+      svg("text", { x: width - right, y: top - 12, "text-anchor": "end", text: `↑ ${figure(target)} ${unit}` }),
     );
   else if (target)
     chart.append(
       svg("line", { class: "target", x1: left, x2: width - right, y1: y(target), y2: y(target) }),
       svg("text", { x: width - right, y: y(target) - 5, "text-anchor": "end", text: `${figure(target)} ${unit}` }),
     );
-  if (saturation) {
+  series.forEach(({ name, saturation }, place) => {
+    if (!saturation) return;
     const at = x(saturation[0]);
+    const isLeft = at > width / 2;
     chart.append(
       svg("line", { class: "saturated", x1: at, x2: at, y1: top, y2: y(0) }),
       svg("path", { d: "M0-6L5 0L0 6L-5 0Z", fill: "var(--good)", transform: `translate(${at} ${y(saturation[1])})` }),
       svg("text", {
         class: "strong",
-        x: at + (at > width / 2 ? -8 : 8),
-        y: y(0) - 8,
-        "text-anchor": at > width / 2 ? "end" : "start",
-        text: "saturated",
+        x: at + (isLeft ? -8 : 8),
+        y: y(0) - 8 - 15 * (series.length - 1 - place),
+        "text-anchor": isLeft ? "end" : "start",
+        text: series.length > 1 ? `saturated: ${name.split(" ")[0]}` : "saturated",
       }),
     );
-  }
-  if (failure !== undefined)
+  });
+  for (const { name, failure } of series) {
+    if (failure === undefined) continue;
     chart.append(
       svg(
         "path",
         { class: "failed", d: "M-4-4L4 4M4-4L-4 4", transform: `translate(${x(failure)} ${y(0)})` },
-        svg("title", { text: `failure at ${xText(failure)}` }),
+        svg("title", { text: `${name}: failure at ${xText(failure)}` }),
       ),
     );
+  }
   const path = (points, stop) => {
     let d = `M${x(0)} ${y(0)}`;
     for (const [at, value] of points) d += `H${x(at)}V${y(value)}`;
@@ -92,12 +99,12 @@ function stepChart({ title, unit, series, xTitle, xText = figure, end, target, s
     chart.append(
       svg("path", {
         class: "curve",
-        d: path(it.points, end),
+        d: path(it.points, it.end ?? end),
         stroke: threadColour(place),
         "stroke-dasharray": DASHES[place % DASHES.length],
       }),
     );
-    const stop = Math.max(end, it.points[it.points.length - 1]?.[0] ?? 0);
+    const stop = Math.max(it.end ?? end, it.points[it.points.length - 1]?.[0] ?? 0);
     chart.append(
       svg("path", {
         d: SPOTS[place % SPOTS.length],

@@ -78,7 +78,9 @@ function compareView(campaign) {
 }
 
 function boxPlots(report, log) {
-  const [width, row, left, right, top] = [860, 54, 150, 70, 10];
+  // A drawing is as wide as its window, so that its words keep their size.
+  const width = Math.max(360, Math.min(860, window.innerWidth - 60));
+  const [row, left, right, top] = [54, width < 600 ? 105 : 150, 40, 10];
   const height = top + row * report.strategies.length + 40;
   const most = Math.max(1, ...report.trials.map((trial) => trial.executions));
   const marks = log

@@ -22,22 +22,51 @@ const CRITERIA = {
   ],
 };
 
+/** What a campaign covered by one criterion. */
+function covering(report, name) {
+  const it = report.coverage?.[name];
+  if (!it?.history?.length) return null;
+  return {
+    name: report.strategy,
+    history: it.history,
+    executions: report.executions,
+    elapsed_s: report.elapsed_s,
+    total: it.required ?? it.estimated ?? (name === "groups" && report.exhausted ? it.tested : undefined),
+    estimated: it.estimated !== undefined,
+    covered: it.covered ?? it.tested ?? it.pairs,
+    saturation: it.saturation,
+    failure: report.failure?.execution,
+  };
+}
+
+/** The reports of campaigns that differ from one in their strategies only, its own among them. */
+function fellows(report, all) {
+  const own = all.find((campaign) => campaign.record.report === report);
+  // What the program is given stands at the end of what was typed.
+  const given = (campaign) => campaign.record.command_line.split(" -- ").slice(1).join(" -- ");
+  const same = (campaign) => {
+    const other = campaign.record.report;
+    const isAlike = ["program", "command"].every((key) => other[key] === report[key]);
+    return campaign === own || (isAlike && other.strategy !== report.strategy && given(campaign) === given(own));
+  };
+  return own ? all.filter(same).map((campaign) => campaign.record.report) : [report];
+}
+
 /** What was measured in a campaign: a list of criteria, each with its series. */
-function measured(report) {
+function measured(report, all = []) {
   const found = [];
-  for (const [name, it] of Object.entries(report.coverage ?? {})) {
-    if (!it?.history?.length) continue;
-    const total = it.required ?? it.estimated ?? (name === "groups" && report.exhausted ? it.tested : undefined);
+  for (const name of Object.keys(report.coverage ?? {})) {
+    const own = covering(report, name);
+    if (!own) continue;
+    const series = fellows(report, all)
+      .map((it) => ({ ...covering(it, name), isOwn: it === report }))
+      .filter((it) => it.history);
     found.push({
+      ...own,
       name,
-      end: report.executions,
-      time: report.elapsed_s,
-      total,
-      estimated: it.estimated !== undefined,
-      covered: it.covered ?? it.tested ?? it.pairs,
-      saturation: it.saturation,
-      series: [{ name: report.strategy, history: it.history }],
-      failure: report.failure?.execution,
+      series,
+      end: Math.max(...series.map((it) => it.executions)),
+      time: Math.max(...series.map((it) => it.elapsed_s)),
     });
   }
   const trials = report.trials ?? [];
@@ -74,21 +103,23 @@ function median(all) {
   return { executions: middle("executions"), elapsed_s: middle("elapsed_s") };
 }
 
-function coverageView(campaign) {
+function coverageView(campaign, all) {
   const root = el("section");
   const { report, uncovered } = campaign.record;
   const points = (history, key) => (Array.isArray(history) ? history.map((it) => [it[key], it.covered]) : history[key]);
-  for (const it of measured(report)) {
+  for (const it of measured(report, all)) {
     const [title, unit, what] = CRITERIA[it.name] ?? [it.name, "covered", ""];
     const series = (key) =>
       it.series.map((one) => ({
-        name: one.name,
+        name: one.isOwn && it.series.length > 1 ? `${one.name} (this campaign)` : one.name,
         points: points(one.history, key),
+        end: one[key],
+        saturation: one.saturation && [one.saturation[key], one.saturation.covered],
+        failure: key === "executions" ? one.failure : undefined,
         faint: one.own
           ?.slice(0, 12)
           .map((trial) => ({ points: points(trial.coverage[one.criterion].history, key), end: trial[key] })),
       }));
-    const saturation = (key) => it.saturation && [it.saturation[key], it.saturation.covered];
     const common = { unit, target: it.total };
     const card = el(
       "div",
@@ -106,21 +137,20 @@ function coverageView(campaign) {
           xTitle: "executions",
           series: series("executions"),
           end: it.end,
-          saturation: saturation("executions"),
-          failure: it.failure,
         }),
         stepChart({
           ...common,
           title: "Over time",
           xTitle: "seconds",
+          isCounted: false,
           series: series("elapsed_s"),
           end: it.time,
-          saturation: saturation("elapsed_s"),
         }),
       ),
     );
+    if (it.series.some((one) => one.isOwn) && it.series.length > 1) card.append(strategyTable(it));
     const left = uncovered.find((one) => one.criterion === it.name);
-    if (left) card.append(uncoveredTable(campaign, left));
+    if (left) card.append(left.patterns?.length ? patternTable(campaign, left) : uncoveredTable(campaign, left));
     root.append(card);
   }
   return root;
@@ -135,40 +165,75 @@ function sentence(it, unit, what) {
   if (it.saturation)
     parts.push(`Saturated after ${count(it.saturation.executions, "execution")}: it hardly grew any more.`);
   else if (it.saturation === null) parts.push("It was not saturated when the campaign ended.");
-  if (it.series.length > 1)
-    parts.push("Thick lines are medians over the trials of a strategy; a trial ends with its first failure.");
+  if (it.series.some((one) => one.own))
+    parts.push("Thick lines are medians over the trials of a strategy, thin ones are trials; a trial ends with its first failure.");
+  else if (it.series.length > 1)
+    parts.push("The other lines are campaigns in the same folder that differ in their strategy only.");
   return parts.join(" ");
 }
 
-function uncoveredTable(campaign, left) {
-  if (!left.pairs.length) return el("p", { class: "small", text: "Nothing that is required is left." });
-  const spot = (place) =>
-    el(
-      "div",
-      {},
-      el("strong", { text: place.label }),
-      place.function ? ` in ${place.function}` : "",
-      el("div", {}, el("code", { class: "soft", text: sourceLine(campaign, place) })),
-    );
-  const more = left.left_out
-    ? el("p", { class: "soft small", text: `${count(left.left_out, "more pair")} left out of the page.` })
-    : "";
+/** What each strategy came to. */
+function strategyTable(it) {
+  const columns = [
+    { title: "Strategy", show: (one) => `${one.name}${one.isOwn ? " (this campaign)" : ""}` },
+    { title: "Covered", number: true, show: (one) => figure(one.covered) },
+    { title: "Of", number: true, show: (one) => figure(one.total) },
+    { title: "Executions", number: true, show: (one) => figure(one.executions) },
+    { title: "Saturated after", number: true, show: (one) => figure(one.saturation?.executions) },
+    { title: "Failed in execution", number: true, show: (one) => figure(one.failure) },
+  ];
+  return el("div", { class: "scroll" }, table(columns, it.series, { class: "strategies" }));
+}
+
+/** A place with the text of its line. */
+function spot(campaign, place) {
+  return el(
+    "div",
+    {},
+    el("strong", { text: place.label }),
+    place.function ? ` in ${place.function}` : "",
+    el("div", {}, el("code", { class: "soft", text: sourceLine(campaign, place) })),
+  );
+}
+
+/** A table of what is left to be tried. */
+function leftToTry(left, what, columns, rows, words) {
+  if (!rows.length) return el("p", { class: "small", text: "Nothing that is required is left." });
   return el(
     "div",
     {},
     el("h3", { text: "Not covered, or not possible: what to try next" }),
-    el(
-      "div",
-      { class: "tall" },
-      table(
-        [
-          { title: "First", show: ([first]) => spot(first) },
-          { title: "Then", show: ([, second]) => spot(second) },
-        ],
-        left.pairs,
-        { class: "uncovered" },
-      ),
-    ),
-    more,
+    words ? el("p", { class: "soft small", text: words }) : "",
+    el("div", { class: "tall" }, table(columns, rows, { class: "uncovered" })),
+    left.left_out
+      ? el("p", { class: "soft small", text: `${count(left.left_out, `more ${what}`)} left out of the page.` })
+      : "",
   );
+}
+
+function uncoveredTable(campaign, left) {
+  const columns = [
+    { title: "First", show: ([first]) => spot(campaign, first) },
+    { title: "Then", show: ([, second]) => spot(campaign, second) },
+  ];
+  return leftToTry(left, "pair", columns, left.pairs);
+}
+
+function patternTable(campaign, left) {
+  const step = (at) => (row) =>
+    at < row.places.length
+      ? el("div", {}, el("em", { text: row.deeds[at] }), " ", spot(campaign, left.places[row.places[at]]))
+      : "";
+  const columns = [
+    { title: "Variable", show: (row) => row.object ?? "without a name" },
+    { title: "Pattern", number: true, show: (row) => row.pattern },
+    { title: "First", show: step(0) },
+    { title: "Then", show: step(1) },
+    { title: "Then", show: step(2) },
+  ];
+  const words =
+    "Candidates: accesses that executions have shown could follow each other like this, a and b being two threads. " +
+    "Creation, joins, locks and a thread's own writes speak against none of them; a wait or a branch may, so not " +
+    "all of them are possible. Patterns of two variables (9 to 17) are counted, and not listed.";
+  return leftToTry(left, "pattern", columns, left.patterns, words);
 }

@@ -129,6 +129,8 @@ function treeDrawing(graph) {
         ),
       );
     }
+    // The root's place is the drawing's title.
+    const label = at === 0 ? node.label.split(" at ")[0] : node.label;
     const size = node.is_choice
       ? { x, y: y - 12, width: 100, height: 24, rx: 12, class: "choice" }
       : { x, y: y - 12, width: 120, height: 24, rx: 4, class: "box" };
@@ -137,7 +139,7 @@ function treeDrawing(graph) {
         "g",
         {},
         svg("rect", size),
-        svg("text", { x: x + 9, y: y + 4, text: clip(node.label, node.is_choice ? 12 : 15) }),
+        svg("text", { x: x + 9, y: y + 4, text: clip(label, node.is_choice ? 12 : 15) }),
         svg("title", { text: node.label }),
       ),
     );

@@ -180,6 +180,8 @@ function interleavingView(campaign) {
   }
 
   function draw() {
+    // What the pointer was on may be elsewhere now.
+    tip.classList.add("hidden");
     const scrolled = new Map(
       [...panes.querySelectorAll(".pane")].map((it) => [it.id, it.querySelector(".lanes").scrollTop]),
     );
@@ -203,11 +205,10 @@ function interleavingView(campaign) {
   }
 
   function paneTitle(name, story) {
-    const preemptions = story.switches.filter((it) => it.preempts).length;
     const label = name === "original" ? "As it was found" : stories().original ? "Minimised" : story.title;
     return [
       el("h3", { text: label }),
-      el("span", { class: "soft small", text: `${count(story.total, "step")}, ${count(preemptions, "preemption")}` }),
+      el("span", { class: "soft small", text: `${count(story.total, "step")}, ${count(story.preemptions, "preemption")}` }),
     ];
   }
 

@@ -43,14 +43,15 @@ function helpDialog() {
 
 function themeButton() {
   const root = document.documentElement;
-  const isDark = () =>
-    (root.style.colorScheme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (root.style.colorScheme || (system.matches ? "dark" : "light")) === "dark";
   const button = el("button", { type: "button", id: "theme" });
   const name = () => (button.textContent = isDark() ? "Light" : "Dark");
   button.addEventListener("click", () => {
     root.style.colorScheme = isDark() ? "light" : "dark";
     name();
   });
+  system.addEventListener("change", name);
   name();
   return button;
 }
@@ -131,7 +132,7 @@ function head(campaign) {
 }
 
 /** The views that a campaign has something for: a key, a title, how many, and how it is made. */
-function views(campaign, go) {
+function views(campaign, all, go) {
   const { report, graphs } = campaign.record;
   return [
     campaign.stories.length && [
@@ -149,7 +150,7 @@ function views(campaign, go) {
     report.strategies?.length &&
       report.trials && ["compare", "Compare", report.strategies.length, () => compareView(campaign)],
     report.inputs?.length && ["suite", "Suite", report.inputs.length, () => suiteView(campaign)],
-    measured(report).length && ["coverage", "Coverage", measured(report).length, () => coverageView(campaign)],
+    measured(report).length && ["coverage", "Coverage", measured(report).length, () => coverageView(campaign, all)],
     graphs?.graphs.length && ["graph", "Graph", graphs.graphs.length, () => graphView(campaign)],
   ].filter(Boolean);
 }
@@ -191,7 +192,7 @@ function start(data) {
     const campaign = data.campaigns[index];
     current = { index, campaign, views: [], made: new Map() };
     about.replaceChildren(...head(campaign));
-    current.views = views(campaign, go);
+    current.views = views(campaign, data.campaigns, go);
     const one = ([key, title, number], place) =>
       el(
         "button",

@@ -61,6 +61,13 @@ function stepInShort(campaign, story, index) {
   return lines.filter(Boolean).join("\n");
 }
 
+/** What is said of the execution that was found, where it was too long to be drawn. */
+function longOriginal(it) {
+  if (!it) return [];
+  const words = `The execution as it was found is not on this page: it has ${count(it.events, "event")}, too many to keep. Its schedule was kept, before anything was left out of it:`;
+  return [el("p", { class: "small", id: "long-original", text: words }), commandLine(it.replay)];
+}
+
 /** What is known of a failure, above its lanes. */
 function failureWords(campaign, index) {
   const failure = campaign.record.report.failures?.[index];
@@ -83,5 +90,6 @@ function failureWords(campaign, index) {
     failure.cause ? el("p", {}, el("strong", { text: "Cause: " }), `${failure.cause}.`) : "",
     el("p", { class: "soft small", text: facts.join(" · ") }),
     files.replay ? commandLine(files.replay) : "",
+    ...longOriginal(files.long_original),
   ];
 }

@@ -75,7 +75,10 @@ function bars(inputs) {
 }
 
 function matrixDrawing(matrix) {
-  const [cell, left, top] = [16, 170, 150];
+  const short = (name) => (name.length > 24 ? `${name.slice(0, 23)}…` : name);
+  const longest = Math.max(...matrix.functions.map((name) => short(name).length));
+  // The names stand aslant above their columns.
+  const [cell, left, top] = [16, 170, 22 + Math.ceil(5.8 * longest)];
   const [width, height] = [left + cell * matrix.functions.length + 90, top + cell * matrix.rows.length + 8];
   const drawing = svg("svg", {
     class: "matrix",
@@ -90,7 +93,7 @@ function matrixDrawing(matrix) {
         "text",
         {
           transform: `translate(${left + cell * at + 11} ${top - 8}) rotate(-60)`,
-          text: name.length > 24 ? `${name.slice(0, 23)}…` : name,
+          text: short(name),
         },
         svg("title", { text: name }),
       ),

@@ -20,9 +20,26 @@ pub struct CoverageReport {
     /// How good the estimate was, where what is required is estimated from an execution.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub estimation: Option<EstimationReport>,
-    /// What was not covered, where it was asked for: the places of each pair.
+    /// What was not covered, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub uncovered: Option<Vec<[String; 2]>>,
+    pub uncovered: Option<Vec<Requirement>>,
+}
+
+/// Something to be covered, with the places where it is.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Requirement {
+    /// Two places, one after the other.
+    Pair([String; 2]),
+    /// A memory-access pattern.
+    Pattern {
+        /// Its number.
+        pattern: u8,
+        /// The variable, if it has a name.
+        object: Option<String>,
+        /// The places of its steps, in order.
+        sites: Vec<String>,
+    },
 }
 
 /// An estimate against what executions showed.

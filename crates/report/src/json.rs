@@ -115,6 +115,9 @@ pub struct FailureReport {
     pub minimal: bool,
     /// The trace file that shows it.
     pub trace: Option<String>,
+    /// How many events the execution had before its schedule was made shorter, if its trace was too long to be kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub original_events: Option<u64>,
     /// The inputs of a suite that show it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<String>,

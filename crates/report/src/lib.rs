@@ -33,7 +33,7 @@ mod trace_json;
 
 pub use compare::{CompareReport, Figures, StrategyReport, TrialReport, VersusReport};
 pub use compare_table::compare_table;
-pub use coverage::{CoverageReport, CoverageStep, EstimationReport};
+pub use coverage::{CoverageReport, CoverageStep, EstimationReport, Requirement};
 pub use describe::{about_switch, event_text};
 pub use failure::{failure_phrase, failure_site, name_addresses};
 pub use finding_text::{
@@ -46,8 +46,8 @@ pub use look::Look;
 pub use names::{Names, Place};
 pub use page::{
     CampaignRecord, Excerpt, FailureFiles, FindingCard, GraphCard, GraphCards, GraphNode, GuidelineCard,
-    Matrix, MatrixRow, Page, PageCampaign, PageStories, PageStory, RECORD_EXTENSION, RECORD_VERSION,
-    RecordError, Uncovered, excerpts,
+    LongOriginal, Matrix, MatrixRow, Page, PageCampaign, PageStories, PageStory, PatternCard,
+    RECORD_EXTENSION, RECORD_VERSION, RecordError, Uncovered, excerpts,
 };
 pub use perfetto::write_perfetto;
 pub use printable::printable;

@@ -62,10 +62,14 @@ pub(crate) fn rows(story: &Interleaving<'_>, names: &dyn Names, look: &Look) -> 
     cut(fold_long_runs(rows, &is_marked), MOST_ROWS, &is_marked)
 }
 
-/// The rows to draw, at most about so many: long runs are folded by whoever looks at them.
-pub(crate) fn rows_to_draw(story: &Interleaving<'_>, names: &dyn Names, most: usize) -> Vec<Row> {
+/// The rows to draw, at most about so many. Long runs are folded by whoever looks at them, unless there are too many rows.
+/// Also gives the number of preemptions among all rows.
+pub(crate) fn rows_to_draw(story: &Interleaving<'_>, names: &dyn Names, most: usize) -> (Vec<Row>, usize) {
     let all = rows(story, names, &Look { full: true, ..Look::default() });
-    cut(all, most, &|row| row.is_one_of(story.marked))
+    let is_marked = |row: &Row| row.is_one_of(story.marked);
+    let preemptions = all.iter().filter(|row| row.preempts()).count();
+    let all = if all.len() > most { fold_long_runs(all, &is_marked) } else { all };
+    (cut(all, most, &is_marked), preemptions)
 }
 
 impl Row {
@@ -75,6 +79,11 @@ impl Row {
             Row::Switch(_) => 0,
             Row::Folded { count, .. } | Row::LeftOut { count } => *count,
         }
+    }
+
+    /// Whether it leaves a thread that could have gone on.
+    pub(crate) fn preempts(&self) -> bool {
+        matches!(self, Row::Switch(switch) if switch.why() == Some(SwitchReason::Chosen))
     }
 
     /// Whether it is the step of one of these events.

@@ -31,6 +31,7 @@ fn sample() -> JsonReport {
         minimal: true,
         trace: Some(".threadbare/bank-1.trace".into()),
         inputs: vec![],
+        original_events: None,
     };
     JsonReport {
         tool: "threadbare",

@@ -12,7 +12,7 @@ pub mod sync_pairs;
 
 pub use concurrent_pairs::ConcurrentPairs;
 pub use def_use::DefUse;
-pub use map::MapCoverage;
+pub use map::{MapCoverage, UncoveredPattern};
 pub use pair::{Pair, PairSets};
 pub use seen::Seen;
 use sync_pairs::{Precision, SyncPairs};
@@ -64,6 +64,11 @@ pub trait Criterion: Send {
 
     /// What was expected and what was shown, where it counts pairs of places that can be listed.
     fn pairs(&self) -> Option<PairSets> {
+        None
+    }
+
+    /// What was not shown and may be possible, where it counts memory-access patterns.
+    fn uncovered_patterns(&self) -> Option<Vec<UncoveredPattern>> {
         None
     }
 }

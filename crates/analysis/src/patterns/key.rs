@@ -15,7 +15,7 @@ pub struct SiteId(pub u64);
 pub struct PatternKey(pub u64);
 
 /// Mixes a word into a number so that the order of words matters. The same in every process.
-pub(super) fn mix(state: u64, word: u64) -> u64 {
+pub(crate) fn mix(state: u64, word: u64) -> u64 {
     let mut mixed = state.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(word);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -23,6 +23,7 @@ mod word;
 
 use std::fmt;
 
+pub(crate) use key::mix;
 pub use key::{ObjectId, PatternKey, SiteId};
 pub use limits::{Dropped, Limits};
 pub use matcher::Matcher;

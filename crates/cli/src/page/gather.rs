@@ -1,6 +1,6 @@
 //! What a folder holds of campaigns, put together for a page.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -78,6 +78,7 @@ pub fn folder(folder: &Path) -> Result<Gathered, CliError> {
         is_trace && !name.ends_with(&format!(".{}", keep::ORIGINAL)) && !used.contains(*name)
     };
     gathered.strays(names.iter().filter(is_stray), folder);
+    gathered.tell_apart();
     match (gathered.campaigns.is_empty(), gathered.problems.is_empty()) {
         (true, true) => Err(CliError::NoCampaign(folder.to_path_buf())),
         (true, false) => {
@@ -180,6 +181,21 @@ impl Gathered {
             let record = CampaignRecord { report, command_line, ..CampaignRecord::default() };
             let title = "traces without a campaign".to_string();
             self.campaigns.push(Source { title, record, scenes, notes: Vec::new() });
+        }
+    }
+
+    /// Campaigns that differ in nothing else are known by their strategies.
+    fn tell_apart(&mut self) {
+        let mut times: BTreeMap<String, usize> = BTreeMap::new();
+        for campaign in &self.campaigns {
+            *times.entry(campaign.title.clone()).or_default() += 1;
+        }
+        for Source { title, record, .. } in &mut self.campaigns {
+            if times.get(title).is_some_and(|times| *times > 1)
+                && let Some(strategy) = record.report["strategy"].as_str()
+            {
+                title.push_str(&format!(" · {strategy}"));
+            }
         }
     }
 

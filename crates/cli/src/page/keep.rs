@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use threadbare_report::{
-    CampaignRecord, FailureFiles, FailureReport, RECORD_EXTENSION, RECORD_VERSION, excerpts,
+    CampaignRecord, FailureFiles, FailureReport, LongOriginal, RECORD_EXTENSION, RECORD_VERSION, excerpts,
 };
 use threadbare_trace::TraceFile;
 
@@ -15,8 +15,8 @@ use crate::{keep, output};
 /// A trace file that takes so long to read that only the places of findings are looked up.
 const LONG_TRACE: u64 = 1_000_000;
 
-/// Keeps the record of a campaign, and writes its page where one is wanted. Of a program and a command the last
-/// campaign is kept.
+/// Keeps the record of a campaign, and writes its page where one is wanted. Of a program, a command and a strategy the
+/// last campaign is kept.
 ///
 /// A result is no worse for not being kept, so that is only a warning; a page that was asked for is another matter.
 pub fn keep(
@@ -29,9 +29,15 @@ pub fn keep(
     record.command_line = command_line();
     record.sources = sources(&record, folder);
     let command = record.report["command"].as_str().unwrap_or("campaign");
-    let path = folder.join(format!("{name}-{command}.{RECORD_EXTENSION}"));
-    if let Err(error) = write(&record, folder, &path) {
-        output::say(&format!("warning: {error}"));
+    let strategy = record.report["strategy"].as_str().filter(|strategy| !["", command].contains(strategy));
+    let suffix = strategy.map_or_else(String::new, |strategy| format!("-{strategy}"));
+    let path = folder.join(format!("{name}-{command}{suffix}.{RECORD_EXTENSION}"));
+    match write(&record, folder, &path) {
+        Ok(()) if strategy.is_some() => {
+            remove_older(&folder.join(format!("{name}-{command}.{RECORD_EXTENSION}")), strategy);
+        }
+        Ok(()) => {}
+        Err(error) => output::say(&format!("warning: {error}")),
     }
     html.map_or(Ok(()), |html| super::write(&record, folder, html))
 }
@@ -41,6 +47,15 @@ fn write(record: &CampaignRecord, folder: &Path, path: &Path) -> Result<(), CliE
     fs::create_dir_all(folder).map_err(failed)?;
     let bytes = record.to_bytes().map_err(|error| failed(error.into()))?;
     output::write_whole(path, &bytes)
+}
+
+/// Removes the record of an earlier campaign with this strategy: names were without strategies once.
+fn remove_older(path: &Path, strategy: Option<&str>) {
+    let older = fs::read(path).ok().and_then(|bytes| CampaignRecord::read(&bytes).ok());
+    if older.is_some_and(|older| older.report["strategy"].as_str() == strategy) {
+        // Whoever cannot remove it sees both on the page.
+        let _ = fs::remove_file(path);
+    }
 }
 
 /// What was typed, as it can be typed again.
@@ -60,11 +75,15 @@ pub fn failure_files(report: &FailureReport) -> FailureFiles {
         let path = schedule.with_extension(extension);
         path.exists().then(|| keep::file_name(&path)).flatten()
     };
+    let long = schedule.with_extension(keep::LONG_ORIGINAL);
+    let long_original = report.original_events.filter(|_| long.exists());
     FailureFiles {
         replay: Some(output::replay_command(schedule)),
         schedule: keep::file_name(schedule),
         trace: keep::file_name(&schedule.with_extension(keep::TRACE)),
         original: beside(keep::ORIGINAL),
+        long_original: long_original
+            .map(|events| LongOriginal { events, replay: output::replay_command(&long) }),
         output: beside(keep::OUTPUT),
     }
 }

@@ -289,6 +289,7 @@ impl FailureRecord {
             reproduced: self.reproduced,
             cause: self.cause.clone(),
             cause_finding: None,
+            original_events: None,
             preemptions: self.preemptions,
             minimal: self.minimal,
             trace: self.trace.clone(),

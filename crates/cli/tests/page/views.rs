@@ -172,6 +172,39 @@ pub fn coverage(page: &Opened<'_>, report: &Value, criterion: &str) {
     );
 }
 
+/// Campaigns that differ in their strategies are drawn into one chart, and what is left to try is listed.
+pub fn overlay(page: &Opened<'_>, own: &Value, other: &Value) {
+    page.view("coverage");
+    let inside = |what: &str| format!("document.querySelectorAll('[data-criterion=map] {what}').length");
+    assert_eq!(page.number(&inside("figure:first-child .chart .curve")), 2);
+    let patterns = page.0.script(
+        "return [...document.querySelectorAll('[data-criterion=map] figure:first-child .chart .curve')].map((it) => it.getAttribute('stroke-dasharray'))",
+    );
+    assert_ne!(patterns[0], patterns[1], "readable without colour");
+    let legend = page.text("[data-criterion=map] .legend");
+    assert!(legend.contains("pos (this campaign)") && legend.contains("random"), "{legend}");
+    let rows = page.rows("[data-criterion=map] .strategies");
+    for (row, report) in rows.iter().zip([own, other]) {
+        assert!(row[0].starts_with(report["strategy"].as_str().expect("a name")), "{row:?}");
+        assert_eq!(row[1], report["coverage"]["map"]["covered"].to_string());
+        assert_eq!(row[3], report["executions"].to_string());
+    }
+    let left = own["coverage"]["map"]["uncovered"].as_array().expect("a list");
+    let listed = page.rows("[data-criterion=map] .uncovered");
+    assert!(!left.is_empty() && listed.len() == left.len().min(200), "{} of {}", listed.len(), left.len());
+    for (row, pattern) in listed.iter().zip(left) {
+        assert_eq!((&row[0], &row[1]), (&text_of(&pattern["object"]), &pattern["pattern"].to_string()));
+        for (place, site) in pattern["sites"].as_array().expect("sites").iter().enumerate() {
+            assert!(row[2 + place].contains(&text_of(site)), "{row:?}: {pattern}");
+        }
+    }
+    assert!(page.text("[data-criterion=map]").contains("not all of them are possible"));
+}
+
+fn text_of(value: &Value) -> String {
+    value.as_str().unwrap_or("without a name").to_string()
+}
+
 /// Every finding is there with its words, its steps and its command, and can be sorted.
 pub fn findings(browser: &Browser, page: &Opened<'_>, report: &Value) {
     page.view("findings");

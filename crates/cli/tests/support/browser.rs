@@ -1,17 +1,18 @@
 //! A browser without a window, driven as the WebDriver standard says, with no more of it than the tests need.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 /// Set where a test must not be left out for want of a browser.
 const REQUIRED: &str = "THREADBARE_BROWSER";
 
-/// Flags that let it run anywhere, and keep it from calling anybody.
-const FLAGS: [&str; 8] = [
+/// Flags that let it run anywhere, and keep it from calling anybody and from leaving a helper behind.
+const FLAGS: [&str; 10] = [
     "--headless=new",
     "--no-sandbox",
     "--disable-gpu",
@@ -20,20 +21,31 @@ const FLAGS: [&str; 8] = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--disable-breakpad",
+    "--disable-crash-reporter",
 ];
+
+/// A browser that does not end within this time is killed.
+const TIME_TO_END: Duration = Duration::from_secs(20);
 
 /// A browser with one window.
 pub struct Browser {
     driver: Child,
     port: u16,
     session: String,
-    _profile: tempfile::TempDir,
+    /// All that the browser and its driver write is in here.
+    _folder: tempfile::TempDir,
 }
 
 impl Browser {
     /// Starts one; none, said loudly, if there is no `chromedriver` and none is required.
     pub fn start() -> Option<Browser> {
+        adopt_orphans();
+        let folder = tempfile::tempdir().expect("a temporary folder");
         let mut command = Command::new("chromedriver");
+        for home in ["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"] {
+            command.env(home, folder.path());
+        }
         command.arg("--port=0").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut driver = match command.spawn() {
             Ok(driver) => driver,
@@ -50,11 +62,10 @@ impl Browser {
         };
         let stdout = BufReader::new(driver.stdout.take().expect("its output"));
         let port = port_told(stdout);
-        let profile = tempfile::tempdir().expect("a temporary folder");
         let mut flags: Vec<String> = FLAGS.map(String::from).to_vec();
-        flags.push(format!("--user-data-dir={}", profile.path().display()));
+        flags.push(format!("--user-data-dir={}", folder.path().join("profile").display()));
         flags.push("--window-size=1400,1000".to_string());
-        let mut browser = Browser { driver, port, session: String::new(), _profile: profile };
+        let mut browser = Browser { driver, port, session: String::new(), _folder: folder };
         let wanted = json!({ "capabilities": { "alwaysMatch": {
             "goog:chromeOptions": { "args": flags },
             "goog:loggingPrefs": { "browser": "ALL" },
@@ -110,30 +121,80 @@ impl Browser {
     }
 
     fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
+        let answer = self.try_to_ask(method, path, body, None).expect("the driver answers");
+        let value = &answer["value"];
+        assert!(value.get("error").is_none(), "{method} {path} {body}: {value}");
+        value.clone()
+    }
+
+    /// Asks without a panic if there is no answer, or none in time.
+    fn try_to_ask(
+        &self,
+        method: &str,
+        path: &str,
+        body: &Value,
+        time: Option<Duration>,
+    ) -> io::Result<Value> {
         let body = body.to_string();
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("the driver listens");
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
+        stream.set_read_timeout(time)?;
         write!(
             stream,
             "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n\
              Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
             body.len()
-        )
-        .expect("the driver takes a request");
-        let answer = answer(BufReader::new(stream));
-        let value = &answer["value"];
-        assert!(value.get("error").is_none(), "{method} {path} {body}: {value}");
-        value.clone()
+        )?;
+        answer(BufReader::new(stream))
     }
 }
 
 impl Drop for Browser {
+    /// Whether the test passed or not, no process and no file stays. A panic here would hide why it failed.
     fn drop(&mut self) {
-        // A test that fails while it asks must not ask again.
-        if !self.session.is_empty() && !std::thread::panicking() {
-            self.command("DELETE", "", &json!({}));
+        if !self.session.is_empty() {
+            let path = format!("/session/{}", self.session);
+            let _ = self.try_to_ask("DELETE", &path, &json!({}), Some(TIME_TO_END));
         }
         let _ = self.driver.kill();
         let _ = self.driver.wait();
+        // Each that ends leaves its own children to us.
+        loop {
+            let left = orphans();
+            if left.is_empty() {
+                break;
+            }
+            left.into_iter().for_each(end);
+        }
+    }
+}
+
+/// Has this process, and not the system's first one, look after what the browser leaves behind: its helpers outlive it.
+fn adopt_orphans() {
+    // SAFETY: it changes nothing but who becomes the parent of orphans.
+    let done = unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
+    assert_eq!(done, 0, "{}", io::Error::last_os_error());
+}
+
+/// The processes of a browser that are children of this one.
+fn orphans() -> Vec<libc::pid_t> {
+    let own = std::process::id().to_string();
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let is_orphan = |process: &libc::pid_t| {
+        let about = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        // `24678 (chrome_crashpad) S 1 …`
+        let name = about.split_once('(').map_or("", |(_, rest)| rest);
+        let parent = about.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1));
+        name.starts_with("chrom") && parent == Some(&own)
+    };
+    processes.filter_map(|it| it.file_name().to_str()?.parse().ok()).filter(is_orphan).collect()
+}
+
+/// Ends a child, and waits until it is gone.
+fn end(child: libc::pid_t) {
+    // SAFETY: it is our child and nobody else waits for it, so the number is still its own.
+    unsafe {
+        libc::kill(child, libc::SIGKILL);
+        libc::waitpid(child, std::ptr::null_mut(), 0);
     }
 }
 
@@ -148,20 +209,20 @@ fn port_told(stdout: impl std::io::BufRead) -> u16 {
 }
 
 /// The body of an answer.
-fn answer(mut stream: BufReader<TcpStream>) -> Value {
+fn answer(mut stream: BufReader<TcpStream>) -> io::Result<Value> {
     let mut length = 0;
     loop {
         let mut line = String::new();
-        stream.read_line(&mut line).expect("an answer");
+        stream.read_line(&mut line)?;
         let line = line.trim().to_ascii_lowercase();
         if line.is_empty() {
             break;
         }
         if let Some(number) = line.strip_prefix("content-length:") {
-            length = number.trim().parse().expect("a length");
+            length = number.trim().parse().map_err(io::Error::other)?;
         }
     }
     let mut body = vec![0; length];
-    stream.read_exact(&mut body).expect("the whole answer");
-    serde_json::from_slice(&body).expect("JSON")
+    stream.read_exact(&mut body)?;
+    Ok(serde_json::from_slice(&body)?)
 }

@@ -10,7 +10,7 @@ mod story;
 pub use html::{Page, PageCampaign, PageStories};
 pub use record::{
     CampaignRecord, Excerpt, FailureFiles, FindingCard, GraphCard, GraphCards, GraphNode, GuidelineCard,
-    Matrix, MatrixRow, RECORD_EXTENSION, RECORD_VERSION, RecordError, Uncovered,
+    LongOriginal, Matrix, MatrixRow, PatternCard, RECORD_EXTENSION, RECORD_VERSION, RecordError, Uncovered,
 };
 pub use sources::excerpts;
 pub use story::PageStory;

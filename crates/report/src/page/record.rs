@@ -49,8 +49,20 @@ pub struct FailureFiles {
     pub trace: Option<String>,
     /// The trace of the schedule that was found, before it was made shorter.
     pub original: Option<String>,
+    /// The execution that was found, where it was too long for a trace of it to be kept.
+    #[serde(default)]
+    pub long_original: Option<LongOriginal>,
     /// What the program printed.
     pub output: Option<String>,
+}
+
+/// An execution of which only the schedule was kept.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct LongOriginal {
+    /// How many events it has.
+    pub events: u64,
+    /// The command that runs it again.
+    pub replay: String,
 }
 
 /// A finding as it is shown.
@@ -81,8 +93,27 @@ pub struct Uncovered {
     pub criterion: String,
     /// The places of each pair, in the order of the source.
     pub pairs: Vec<[Place; 2]>,
+    /// Memory-access patterns.
+    #[serde(default)]
+    pub patterns: Vec<PatternCard>,
+    /// The places that patterns name by number.
+    #[serde(default)]
+    pub places: Vec<Place>,
     /// How many more there are.
     pub left_out: usize,
+}
+
+/// A memory-access pattern that was not covered.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct PatternCard {
+    /// Its number.
+    pub pattern: u8,
+    /// The variable, if it has a name.
+    pub object: Option<String>,
+    /// Who does what in each step, such as `a reads`.
+    pub deeds: Vec<String>,
+    /// The place of each step, by its number.
+    pub places: Vec<usize>,
 }
 
 /// The concurrent dependency graphs of a verification.
@@ -195,6 +226,7 @@ impl CampaignRecord {
     /// Every place that it names.
     pub fn places(&self) -> impl Iterator<Item = &Place> {
         let of_findings = self.findings.iter().flat_map(|it| &it.places);
-        of_findings.chain(self.uncovered.iter().flat_map(|it| it.pairs.iter().flatten()))
+        let uncovered = self.uncovered.iter().flat_map(|it| it.pairs.iter().flatten().chain(&it.places));
+        of_findings.chain(uncovered)
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
-use threadbare_trace::{Event, EventKind, Outcome, SwitchReason, ThreadId, TraceFile};
+use threadbare_trace::{Event, EventKind, Outcome, ThreadId, TraceFile};
 
 use super::links::{Link, Span, links, spans};
 use crate::failure::failure_thread;
@@ -35,6 +35,8 @@ pub struct PageStory {
     switches: Vec<SwitchText>,
     /// How many steps there are in all.
     total: usize,
+    /// How often a thread that could have gone on was stopped, in all.
+    preemptions: usize,
     /// How it failed.
     failure: Option<FailureText>,
     /// What is pointed out, in one sentence.
@@ -110,7 +112,7 @@ impl PageStory {
         let outcome = file.outcome.as_ref().unwrap_or(&passed);
         let story = Interleaving { events: file.events(), switches: file.switches(), outcome, marked };
         let names = RecordedNames::new(file);
-        let rows = rows_to_draw(&story, &names, most);
+        let (rows, preemptions) = rows_to_draw(&story, &names, most);
         let mut held = HeldLocks::of(story.events);
         let at_end = outcome.failure().map(|it| held.at_end(failure_thread(it)).to_vec()).unwrap_or_default();
         let during = rows.iter().filter_map(|row| match row {
@@ -135,6 +137,7 @@ impl PageStory {
                 spans: Vec::new(),
                 switches: Vec::new(),
                 total: 0,
+                preemptions,
                 failure: None,
                 shows: file.shows.as_ref().map(|shown| shown.sentence.clone()),
             },
@@ -192,7 +195,7 @@ impl Draft<'_> {
                 before,
                 from: switch.from.0,
                 to: switch.to.0,
-                preempts: matches!(switch.why(), Some(SwitchReason::Chosen)),
+                preempts: row.preempts(),
                 text: switch_text(switch, self.names),
             }),
             Row::Folded { count, .. } | Row::LeftOut { count } => {

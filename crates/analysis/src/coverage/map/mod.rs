@@ -1,11 +1,20 @@
 //! MAP-coverage: the memory-access patterns that were shown, of an estimated number (Zhao et al., "Achieving high
 //! MAP-coverage through pattern constraint reduction", §2.4).
 
+mod accesses;
+#[cfg(test)]
+mod oracle;
+mod uncovered;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use threadbare_trace::ThreadId;
 
+use self::accesses::Observed;
+use self::uncovered::Candidates;
+pub use self::uncovered::UncoveredPattern;
 use super::{Criterion, Seen, Total};
+use crate::access::Touch;
 use crate::patterns::{Change, Limits, Manner, Matcher, ObjectId, Objects, PatternSet, SiteId};
 
 /// Who accesses a variable, and from where.
@@ -21,6 +30,7 @@ struct Accessed {
 pub struct MapCoverage {
     covered: PatternSet,
     variables: BTreeMap<ObjectId, Accessed>,
+    candidates: Candidates,
 }
 
 impl MapCoverage {
@@ -81,8 +91,13 @@ impl Criterion for MapCoverage {
         let mut objects = Objects::new(Vec::new(), &limits);
         let mut matcher = Matcher::new(limits);
         let (mut changes, mut found) = (Vec::new(), Vec::new());
+        let mut observed = self.candidates.is_news(seen.events).then(Observed::default);
         for (index, event) in seen.events.iter().enumerate() {
             objects.observe(index, event, &mut changes);
+            let touch = event.kind().and_then(|kind| Touch::of(event, kind));
+            if let Some(observed) = &mut observed {
+                observed.event(index, event);
+            }
             for change in changes.drain(..) {
                 match change {
                     Change::Access(access) => {
@@ -94,12 +109,23 @@ impl Criterion for MapCoverage {
                         };
                         matcher.observe(&access, &mut found);
                         self.covered.extend(found.drain(..).map(|occurrence| occurrence.key));
+                        if let (Some(observed), Some(touch)) = (&mut observed, touch) {
+                            let (bytes, is_update) = ((touch.len, touch.addr), touch.reads && touch.writes);
+                            observed.access(&access, seen.place(event), bytes, is_update);
+                        }
                     }
-                    Change::Split { whole, part } => matcher.split(whole, part),
-                    Change::Forget(object) => matcher.forget(object),
+                    Change::Split { whole, part } => {
+                        matcher.split(whole, part);
+                        observed.iter_mut().for_each(|it| it.split(whole, part));
+                    }
+                    Change::Forget(object) => {
+                        matcher.forget(object);
+                        observed.iter_mut().for_each(|it| it.forget(object));
+                    }
                 }
             }
         }
+        observed.into_iter().for_each(|it| self.candidates.add(it));
     }
 
     fn covered(&self) -> u64 {
@@ -108,6 +134,10 @@ impl Criterion for MapCoverage {
 
     fn total(&self) -> Total {
         Total::Estimated(self.estimate())
+    }
+
+    fn uncovered_patterns(&self) -> Option<Vec<UncoveredPattern>> {
+        Some(self.candidates.uncovered(&self.covered))
     }
 }
 
