@@ -54,7 +54,7 @@ pub enum Strategy {
     Pos = 3,
     /// A walk that is uniform over interleavings, by the numbers of steps seen so far.
     Urw = 4,
-    /// Each of them in turn.
+    /// Threads interrupted at every place of one kind, then where one acts on what it has read, then all the others.
     Mixed = 5,
 }
 

@@ -103,8 +103,8 @@ unsafe fn repeat(closure: Closure, data: *mut c_void) -> ! {
         let counts = &control.repetition.counts;
         control.plan.policy = sampler.policy(asked.seed, index, counts, &mut intrusions);
         engine.begin_repetition(&start);
-        engine.world.guards.gives_back_at_once = !Sampler::shows_locks(index);
-        engine.probe = Sampler::probes(index).then(|| Rng::new(control.plan.policy.seed));
+        engine.world.guards.gives_back_at_once = !sampler.shows_locks(index);
+        engine.probe = sampler.probes(index).then(|| Rng::new(control.plan.policy.seed));
         engine.update_stop();
         // SAFETY: as the caller vouches.
         if unsafe { closure(data) } != 0 {

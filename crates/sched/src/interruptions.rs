@@ -32,6 +32,16 @@ impl Interruption {
         Interruption::BeforeLock,
     ];
 
+    /// What people call a policy that interrupts threads there.
+    pub fn words(self) -> &'static str {
+        match self {
+            Interruption::BeforeStore => "interrupted before stores",
+            Interruption::AfterTelling => "interrupted after stores",
+            Interruption::AfterLock => "interrupted after locks",
+            Interruption::BeforeLock => "interrupted before locks",
+        }
+    }
+
     fn from_number(number: u32) -> Interruption {
         Self::ALL.into_iter().find(|kind| *kind as u32 == number).unwrap_or(Interruption::BeforeStore)
     }

@@ -1,6 +1,6 @@
 //! An execution without preemptions, and what it tells about where others could come in between.
 
-use threadbare_trace::{EventKind, ThreadId};
+use threadbare_trace::{Event, EventKind, ThreadId};
 
 use crate::between::Place;
 use crate::{Choice, Op, Policy, Rng};
@@ -37,11 +37,7 @@ impl Policy for Journal {
     }
 
     fn executed(&mut self, thread: ThreadId, op: &Op) {
-        if op.kind.accesses_memory() && self.accesses.len() < MOST_OPERATIONS {
-            let place = Place { thread, op: op.index };
-            let position = self.accesses.len();
-            self.accesses.push(Access { place, kind: op.kind, object: op.object, position });
-        }
+        self.note(Place { thread, op: op.index }, op.kind, op.object);
     }
 
     fn created(&mut self, thread: ThreadId, parent: ThreadId) {
@@ -50,6 +46,25 @@ impl Policy for Journal {
 }
 
 impl Journal {
+    /// The journal of an execution that was made already.
+    pub fn of(events: &[Event]) -> Journal {
+        let mut journal = Journal::default();
+        for event in events {
+            match event.kind() {
+                Some(EventKind::Create) => journal.created(ThreadId(event.value as u16), event.thread),
+                Some(kind) => journal.note(Place { thread: event.thread, op: event.op }, kind, event.addr),
+                None => {}
+            }
+        }
+        journal
+    }
+
+    fn note(&mut self, place: Place, kind: EventKind, object: u64) {
+        if kind.accesses_memory() && self.accesses.len() < MOST_OPERATIONS {
+            self.accesses.push(Access { place, kind, object, position: self.accesses.len() });
+        }
+    }
+
     /// Whether an access was made by the thread's creator before it was there.
     fn precedes(&self, access: &Access, thread: ThreadId) -> bool {
         self.births.iter().any(|(born, parent, position)| {

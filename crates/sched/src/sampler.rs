@@ -16,7 +16,7 @@ pub enum Sampler {
     Pos = 3,
     /// A walk that is uniform over interleavings, by the numbers of steps seen so far.
     Uniform = 4,
-    /// Mostly the uniform one, now and then others.
+    /// Threads interrupted at every place of one kind, then where one acts on what it has read, then all the others.
     Mixed = 5,
 }
 
@@ -93,16 +93,18 @@ impl Sampler {
     }
 
     /// Whether execution `index` also looks for shared memory that no execution before has shown to be shared, by making
-    /// scheduling points at private accesses: where nobody is interrupted, and ever fewer later on.
-    pub fn probes(index: u64) -> bool {
-        [5, 6].contains(&index)
-            || (index > 6 && index.is_power_of_two() && index.trailing_zeros().is_multiple_of(3))
+    /// scheduling points at private accesses: the first ones that are not after places of one kind, and ever fewer later
+    /// on.
+    pub fn probes(self, index: u64) -> bool {
+        let first = if self == Sampler::Mixed { FIRST_LOOK } else { 1 };
+        (first..first + 2).contains(&index)
+            || (index > first && index.is_power_of_two() && index.trailing_zeros().is_multiple_of(3))
     }
 
     /// Whether locks may be found held in execution `index` by those who do not wait for them, wherever they are.
-    pub fn shows_locks(index: u64) -> bool {
+    pub fn shows_locks(self, index: u64) -> bool {
         const EVERY: u64 = 4;
-        index <= FIRST_LOOK || index.is_multiple_of(EVERY) || Sampler::probes(index)
+        index <= FIRST_LOOK || index.is_multiple_of(EVERY) || self.probes(index)
     }
 
     /// The policy of execution `index` (counted from 1) in a campaign with this seed.
@@ -127,14 +129,15 @@ impl Sampler {
 /// First every sort of interruption everywhere, then a look at who comes after whom if nobody is interrupted, then what
 /// could come in between there, and all the while and afterwards the others in turn: no single way finds every bug.
 fn mixed(seed: u64, index: u64, counts: &Counts, intrusions: &mut Intrusions) -> PolicySpec {
+    // A plain walk costs least, and none of the others is better at everything.
     const MEMBERS: [Sampler; 8] = [
         Sampler::Uniform,
         Sampler::Random,
         Sampler::Pos,
         Sampler::Random,
-        Sampler::Uniform,
-        Sampler::Random,
         Sampler::Pct,
+        Sampler::Random,
+        Sampler::Random,
         Sampler::Random,
     ];
     /// So many executions are led, then one is drawn.
