@@ -52,7 +52,8 @@ impl Reading {
         entries.next_dfs()?;
         let depth = entries.depth();
         while let Some(entry) = entries.next_dfs()? {
-            if entry.depth() < depth {
+            // The next one at the same depth is another function, with variables of its own.
+            if entry.depth() <= depth {
                 break;
             }
             let is_variable = matches!(entry.tag(), gimli::DW_TAG_variable | gimli::DW_TAG_formal_parameter);
