@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use support::reported::without_numbers;
 use support::subject::two_at_a_time;
-use support::{Answer, Desk, repository};
+use support::{Desk, repository};
 
 /// What has to be named.
 #[derive(Debug)]
@@ -51,9 +51,7 @@ fn lines(finding: &Value) -> Vec<u64> {
 }
 
 fn run(desk: &Desk, args: &[&str]) -> Value {
-    // Looking up the places of a backtrace takes a panicking program longer than all the rest.
-    let output = desk.command(args).env_remove("RUST_BACKTRACE").output().expect("the tool starts");
-    Answer::from(output).json()
+    desk.run(args).json()
 }
 
 fn judge(program: &Path, truths: &[Truth]) -> Result<(), String> {

@@ -13,6 +13,7 @@ use crate::context::StackPointer;
 use crate::shadow::{self, Cell};
 use crate::signals::Interrupt;
 use crate::sys;
+use crate::turns::Quiet;
 
 /// Something a thread can wait for.
 pub trait Waitable {
@@ -181,8 +182,8 @@ pub struct Fiber {
     pub weakness: u32,
     /// Fruitless re-reads in a row.
     pub fruitless: u32,
-    /// Times in a row that it gave way after private accesses only.
-    pub quiet_turns: u32,
+    /// What it has done since its last step.
+    pub quiet: Quiet,
     /// It gave way and is passed over until the progress counter leaves this value.
     pub gave_way_at: Option<u64>,
     recent: [Seen; RECENT],
@@ -265,7 +266,7 @@ impl Fiber {
             volatile_access: false,
             weakness: 0,
             fruitless: 0,
-            quiet_turns: 0,
+            quiet: Quiet::default(),
             gave_way_at: None,
             recent: [Seen::default(); RECENT],
             cancel: Cancel { requested: false, enabled: true, asynchronous: false },
@@ -297,7 +298,7 @@ impl Fiber {
         self.ops = ops;
         self.steps = 0;
         self.fruitless = 0;
-        self.quiet_turns = 0;
+        self.quiet.end();
         self.gave_way_at = None;
         self.recent = [Seen::default(); RECENT];
         self.words.clear();
@@ -357,7 +358,7 @@ impl Fiber {
     /// What giving way counts for: a thread that was quiet has gone round far more often than one that was seen
     /// to read.
     pub fn rounds(&self) -> u64 {
-        if self.quiet_turns > 0 { 8 } else { 1 }
+        if self.quiet.turns > 0 { 8 } else { 1 }
     }
 
     /// An operation that by its nature brings nothing (a yield, a failed try).

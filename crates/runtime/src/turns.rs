@@ -3,6 +3,8 @@
 
 mod between;
 
+pub use between::Quiet;
+
 use std::sync::atomic::Ordering;
 
 use threadbare_sched::{Candidate, Choice, Op, Policy};
@@ -65,7 +67,7 @@ impl Engine {
         if self.running {
             self.world.signals.program_steps += u64::from(fiber.interrupt.is_none());
             self.policy.executed(fiber.id, &fiber.pending);
-            fiber.quiet_turns = 0;
+            fiber.quiet.end();
             self.update_stop();
             if fiber.cancel.asynchronous {
                 crate::cancel::check(fiber);
@@ -108,7 +110,7 @@ impl Engine {
         } else if let Some(creator) = fiber.starting.take() {
             self.go(creator, SwitchReason::Started);
         } else {
-            if fiber.fruitless == 0 && fiber.quiet_turns == 0 {
+            if fiber.fruitless == 0 && fiber.quiet.turns == 0 {
                 self.fruitless_rounds = 0;
             }
             let steps = self.shared.control().steps;
@@ -126,7 +128,7 @@ impl Engine {
         let fiber = self.current();
         if self.live.len() == 1 && fiber.ready() && !self.policy.is_replay() {
             fiber.gave_way_at = None;
-            if fiber.fruitless > 0 || fiber.quiet_turns > 0 {
+            if fiber.fruitless > 0 || fiber.quiet.turns > 0 {
                 self.count_fruitless(fiber.rounds());
             }
             return;

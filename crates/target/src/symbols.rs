@@ -3,7 +3,7 @@
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use addr2line::Loader;
@@ -83,16 +83,41 @@ impl fmt::Display for DataName {
 /// The name of a type that is allocated, and how many bytes of the library's own lie before it.
 type TypeAndHeader = (String, u64);
 
+/// One file's symbols. Most files are only asked about their code, and types take longest to read.
 struct ModuleSymbols {
-    code: Option<Loader>,
-    data: DataSymbols,
-    types: Types,
+    path: PathBuf,
+    code: OnceCell<Option<Loader>>,
+    data: OnceCell<DataSymbols>,
+    types: OnceCell<Types>,
+}
+
+impl ModuleSymbols {
+    fn of(path: &Path) -> ModuleSymbols {
+        ModuleSymbols {
+            path: path.to_path_buf(),
+            code: OnceCell::new(),
+            data: OnceCell::new(),
+            types: OnceCell::new(),
+        }
+    }
+
+    fn code(&self) -> Option<&Loader> {
+        self.code.get_or_init(|| Loader::new(&self.path).ok()).as_ref()
+    }
+
+    fn data(&self) -> &DataSymbols {
+        self.data.get_or_init(|| DataSymbols::load(&self.path))
+    }
+
+    fn types(&self) -> &Types {
+        self.types.get_or_init(|| Types::load(&self.path))
+    }
 }
 
 /// Looks up code and data of one program. Files are read when first asked about.
 pub struct Symbols {
     modules: Modules,
-    loaded: Vec<OnceCell<ModuleSymbols>>,
+    files: Vec<ModuleSymbols>,
     sites: RefCell<HashMap<u64, Rc<Site>>>,
     /// The places in the program's own source that code of the system was inlined to, if any.
     own_frames: RefCell<HashMap<u64, Option<Rc<Site>>>>,
@@ -105,10 +130,10 @@ pub struct Symbols {
 impl Symbols {
     /// Symbols for what is loaded in a program.
     pub fn new(modules: &Modules) -> Symbols {
-        let loaded = modules.all().iter().map(|_| OnceCell::new()).collect();
+        let files = modules.all().iter().map(|module| ModuleSymbols::of(&module.path)).collect();
         Symbols {
             modules: modules.clone(),
-            loaded,
+            files,
             sites: RefCell::default(),
             own_frames: RefCell::default(),
             allocations: RefCell::default(),
@@ -160,7 +185,7 @@ impl Symbols {
             return vec![Site { offset: pc, ..Site::default() }];
         };
         let bare = Site { module: self.modules.all()[index].name.clone(), offset, ..Site::default() };
-        let Some(loader) = &self.module(index).code else { return vec![bare] };
+        let Some(loader) = self.files[index].code() else { return vec![bare] };
         let mut frames = source_frames(loader, offset, &bare);
         let symbol = loader.find_symbol_info(offset);
         if frames.is_empty() {
@@ -186,7 +211,7 @@ impl Symbols {
     ) -> Option<(String, String)> {
         calls(pc, context, contexts).find_map(|pc| {
             let held = self.rust_held(pc)?;
-            let types = &self.module(self.modules.find(pc.wrapping_sub(1))?.0).types;
+            let types = self.files[self.modules.find(pc.wrapping_sub(1))?.0].types();
             let path = types.path(types.named(&held.structure)?, offset, part);
             let path = path.strip_prefix(held.member).unwrap_or(&path);
             Some((held.shown.clone(), path.to_string()))
@@ -199,7 +224,7 @@ impl Symbols {
         }
         let look_up = || {
             let (index, place) = self.modules.find(pc.wrapping_sub(1))?;
-            held(self.site(pc).function.as_deref()?, self.module(index).types.function(place)?)
+            held(self.site(pc).function.as_deref()?, self.files[index].types().function(place)?)
         };
         let found = look_up().map(Rc::new);
         self.rust_allocations.borrow_mut().insert(pc, found.clone());
@@ -211,12 +236,10 @@ impl Symbols {
         let (name, header) = self.allocated_type(site)?;
         let offset = offset.checked_sub(header)?;
         let bare = name.rsplit("::").next().unwrap_or(&name);
-        // Any module may hold the type; the program's own comes first.
-        let path = self.modules.all().iter().enumerate().find_map(|(index, module)| {
-            let types = &self.module(index).types;
-            let id = types.named(bare).filter(|_| module.name == site.module)?;
-            Some(types.path(id, offset, part))
-        })?;
+        let files = self.modules.all().iter().zip(&self.files);
+        let mut here = files.filter(|(module, _)| module.name == site.module);
+        let path =
+            here.find_map(|(_, file)| Some(file.types().path(file.types().named(bare)?, offset, part)))?;
         Some((bare.to_string(), path))
     }
 
@@ -235,7 +258,7 @@ impl Symbols {
     /// the function called: `main: savings.balance`.
     pub(crate) fn local(&self, pc: u64, offset: i64, part: Part) -> Option<String> {
         let (index, place) = self.modules.find(pc.wrapping_sub(1))?;
-        let variable = self.module(index).types.local(place, offset, part)?;
+        let variable = self.files[index].types().local(place, offset, part)?;
         let function = self.site(pc).function.clone().unwrap_or_default();
         // Without parameters and results, which say little here.
         let name = function.split('(').next().unwrap_or_default();
@@ -246,25 +269,14 @@ impl Symbols {
     /// The global variable at an address in the process.
     pub fn data(&self, address: u64, part: Part) -> Option<DataName> {
         let (index, offset) = self.modules.find(address)?;
-        let module = self.module(index);
-        let mut name = module.data.find(offset)?;
-        let of = module.types.of_variable(offset - name.offset);
-        name.path = of.map(|of| module.types.path(of, name.offset, part));
+        let file = &self.files[index];
+        let mut name = file.data().find(offset)?;
+        let of = file.types().of_variable(offset - name.offset);
+        name.path = of.map(|of| file.types().path(of, name.offset, part));
         if let Some(path) = name.path.as_mut().filter(|_| name.symbol.contains("::")) {
             leave_out_insides(path);
         }
         Some(name)
-    }
-
-    fn module(&self, index: usize) -> &ModuleSymbols {
-        self.loaded[index].get_or_init(|| {
-            let path = &self.modules.all()[index].path;
-            ModuleSymbols {
-                code: Loader::new(path).ok(),
-                data: DataSymbols::load(path),
-                types: Types::load(path),
-            }
-        })
     }
 }
 

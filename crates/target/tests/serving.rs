@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use threadbare_sched::{PolicyKind, PolicySpec};
 use threadbare_target::{Execution, Program, Script, Server, ServerOptions, StartError, resolve};
-use threadbare_trace::{FailureKind, Outcome};
-use threadbare_wire::flags;
+use threadbare_trace::{FailureKind, Outcome, ThreadId};
+use threadbare_wire::{SwitchRecord, flags};
 
 const HEAD: &str = "#include <pthread.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\
-    #include <unistd.h>\nint shared;\nstatic void *add(void *p) { shared++; return p; }\n\
+    #include <unistd.h>\nint shared;\nstatic volatile int never;\n\
+    static void *spin(void *p) { while (!never) {} return p; }\nstatic void *add(void *p) { shared++; return p; }\n\
     static void thread(void) { pthread_t t; pthread_create(&t, NULL, add, NULL); shared++; pthread_join(t, NULL); }\n";
 
 struct Built {
@@ -101,6 +102,23 @@ fn fatal_signals_and_aborts_are_told_apart() {
     assert_eq!(failure(&run(&mut start(&built), 1)).0, FailureKind::Segfault);
     let built = build("thread(); abort();");
     assert_eq!(failure(&run(&mut start(&built), 1)).0, FailureKind::Abort);
+}
+
+/// Going round until the count of operations comes to the place again would take much longer than it may.
+#[test]
+fn a_replay_does_not_wait_for_a_stop_that_is_past() {
+    let built = build(
+        "pthread_t t; if (argc) { pthread_create(&t, NULL, spin, NULL); pthread_join(t, NULL); } return 0;",
+    );
+    let mut server =
+        Server::start(&built.program, &ServerOptions { stall: Duration::from_secs(2), ..options() }).unwrap();
+    let hung = run(&mut server, 1);
+    assert!(!hung.stalled && failure(&hung).0 == FailureKind::Hang, "{:?}", hung.outcome);
+    let joins = hung.switches.iter().rfind(|switch| switch.from == ThreadId::MAIN).expect("main waits");
+    let stop = |op| SwitchRecord { from: joins.to, op, to: ThreadId::MAIN, ..*joins };
+    let script = Script::Replay(vec![*joins, stop(500), stop(100)]);
+    let again = server.run(PolicySpec::new(PolicyKind::Replay, 0), &script, 0).unwrap();
+    assert!(!again.stalled && failure(&again).0 == FailureKind::Hang, "{:?}", again.outcome);
 }
 
 #[test]

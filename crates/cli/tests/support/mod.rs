@@ -44,7 +44,12 @@ impl Desk {
     /// The tool, about to be started in the folder.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_threadbare"));
-        command.current_dir(self.folder.path()).args(args).env_remove("NO_COLOR");
+        // Looking up the places of a backtrace takes a panicking program longer than all the rest.
+        command
+            .current_dir(self.folder.path())
+            .args(args)
+            .env_remove("NO_COLOR")
+            .env_remove("RUST_BACKTRACE");
         command
     }
 

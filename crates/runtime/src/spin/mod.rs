@@ -100,12 +100,24 @@ struct Look {
 
 /// Where a thread stands: at which operation, with which registers and which stack.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Stand {
+pub struct Stand {
     kind: EventKind,
     object: u64,
     site: u64,
     registers: [usize; crate::interpose::KEPT],
     stack: u64,
+}
+
+impl Stand {
+    /// Where the running thread stands, before its pending operation.
+    pub fn of(fiber: &Fiber) -> Stand {
+        let Op { kind, object, site, .. } = fiber.pending;
+        let registers = crate::interpose::registers();
+        let sp = registers[0];
+        // A program may run on stacks that it has made itself; those are part of its memory.
+        let stack = if fiber.stack_range().contains(&sp) { remembered::stack(fiber, sp) } else { 0 };
+        Stand { kind, object, site, registers, stack }
+    }
 }
 
 /// A thread that spins for ever, and the places that it reads.
@@ -292,9 +304,7 @@ impl Look {
             if self.memory.as_ref().is_some_and(|(memory, held)| memory.digest() != *held) {
                 return Found::Nothing;
             }
-            let registers = crate::interpose::registers();
-            let stack = remembered::stack(fiber, registers[0]);
-            let stand = Stand { kind: op.kind, object: op.object, site: op.site, registers, stack };
+            let stand = Stand::of(fiber);
             if self.mark.as_ref().is_some_and(|(mark, _)| *mark == stand) {
                 if self.memory.is_none() {
                     self.since.clear();

@@ -3,13 +3,56 @@
 use threadbare_sched::{Op, Policy};
 
 use crate::engine::Engine;
+use crate::spin::Stand;
 
 /// Private accesses in a row after which a thread lets others go first: it may wait, in a loop, for
-/// a place that has not been seen to be shared because nobody else ever got so far.
-const QUIET: u32 = 1 << 18;
+/// a place that has not been seen to be shared because nobody else ever got so far. All small numbers divide
+/// it, so that a thread in a short loop is then where it was the last time.
+const QUIET: u32 = 262_080;
+
+/// The same for a thread that was there: it only goes round.
+const QUIET_ROUND: u32 = 5_040;
 
 /// Times in a row that a thread may do so before the policy hears of it.
 const QUIET_TURNS: u32 = 4;
+
+/// How many such stretches a thread makes in a replay before it gives way by itself, if it goes round, and if not.
+/// Wherever the original gave way there is a switch in the list, after two of them at most.
+const REPLAYED_ROUND: u32 = 4;
+const REPLAYED: u32 = 16;
+
+/// What a thread has done since its last step, all of it private.
+#[derive(Default)]
+pub struct Quiet {
+    /// Times that it gave way.
+    pub turns: u32,
+    /// Times that it was looked at since it gave way; at least one if it did.
+    stretches: u32,
+    /// It stands where it stood the last time it was looked at.
+    goes_round: bool,
+    stand: Option<Stand>,
+}
+
+impl Quiet {
+    /// The thread makes a step.
+    #[inline(always)]
+    pub fn end(&mut self) {
+        self.turns = 0;
+        self.stretches = 0;
+        self.goes_round = false;
+    }
+
+    fn look_at(&mut self, stand: Stand) {
+        let before = self.stand.replace(stand);
+        self.goes_round = self.stretches > 0 && before == Some(stand);
+        self.stretches += 1;
+    }
+
+    fn give_way(&mut self) {
+        self.turns += 1;
+        self.stretches = 1;
+    }
+}
 
 impl Engine {
     /// Says at which operation the running thread has to come here although it may be private:
@@ -26,7 +69,12 @@ impl Engine {
                 let gap = 1 + rng.below(1 + self.shared.control().steps / DENSE_STEPS);
                 fiber.ops.saturating_add(gap as u32)
             }
-            None => self.policy.stop_at(fiber.id).min(fiber.ops.saturating_add(self.quiet_limit())),
+            None => {
+                // The stop is only looked for by its number: one that the thread has gone past would never come.
+                let listed = Some(self.policy.stop_at(fiber.id)).filter(|stop| *stop > fiber.ops);
+                let quiet = fiber.ops.saturating_add(self.quiet_limit(&fiber.quiet));
+                listed.map_or(quiet, |stop| stop.min(quiet))
+            }
         };
     }
 
@@ -43,10 +91,16 @@ impl Engine {
         self.spinning.is_looking() || (self.probe.is_none() && self.policy.stop_at(id) != ops)
     }
 
-    /// Wherever the original of a replay gave way there is a switch in the list: until its end a thread gives
-    /// way by itself only where the list does not fit.
-    fn quiet_limit(&self) -> u32 {
-        if self.policy.is_unfinished_replay() { 16 * QUIET } else { QUIET }
+    /// How many private accesses a thread may make until it is looked at.
+    fn quiet_limit(&self, quiet: &Quiet) -> u32 {
+        let may_fit = self.policy.is_unfinished_replay() && quiet.turns == 0;
+        if quiet.goes_round && !may_fit { QUIET_ROUND } else { QUIET }
+    }
+
+    /// Whether a thread goes on nevertheless, because it follows a list that says where to give way.
+    fn is_led(&self, quiet: &Quiet) -> bool {
+        let enough = if quiet.goes_round { REPLAYED_ROUND } else { REPLAYED };
+        self.policy.is_unfinished_replay() && quiet.stretches < enough
     }
 
     /// Lets others go before a private access; says whether one did. This is no step: a program
@@ -57,10 +111,15 @@ impl Engine {
         self.complete_write();
         let switches = self.shared.control().switches;
         if !self.looks_on() {
-            fiber.quiet_turns += 1;
+            fiber.quiet.look_at(Stand::of(fiber));
+            if self.is_led(&fiber.quiet) {
+                self.update_stop();
+                return false;
+            }
+            fiber.quiet.give_way();
             fiber.gave_way_at = Some(self.progress);
             self.world.checkpoints.leave_no_more();
-            if fiber.quiet_turns >= QUIET_TURNS {
+            if fiber.quiet.turns >= QUIET_TURNS {
                 self.policy.gave_way(fiber.id);
             }
             self.reschedule();

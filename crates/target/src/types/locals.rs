@@ -52,7 +52,8 @@ impl Reading {
         entries.next_dfs()?;
         let depth = entries.depth();
         while let Some(entry) = entries.next_dfs()? {
-            if entry.depth() < depth {
+            // The next one at the same depth is another function, with variables of its own.
+            if entry.depth() <= depth {
                 break;
             }
             let is_variable = matches!(entry.tag(), gimli::DW_TAG_variable | gimli::DW_TAG_formal_parameter);
@@ -101,5 +102,36 @@ fn frame_offset(entry: &Entry<'_>, unit: &Unit<'_>) -> Option<i64> {
     match (operations.next().ok()??, operations.next().ok()?) {
         (gimli::Operation::FrameOffset { offset }, None) => Some(offset),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Compilers describe functions in either order.
+    const SOURCE: &str = "static int before(void) { return 1; }
+static int between(void) { volatile int deep[4] = {0}; return deep[1]; }
+static int after(void) { return 1; }
+int main(void) { return before() + between() + after(); }
+";
+
+    #[test]
+    fn a_function_without_variables_does_not_get_those_of_the_next_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, program) = (folder.path().join("locals.c"), folder.path().join("locals"));
+        std::fs::write(&source, SOURCE).unwrap();
+        let mut compiler = std::process::Command::new("cc");
+        compiler.args(["-g", "-O0"]).arg(&source).arg("-o").arg(&program);
+        assert!(compiler.status().unwrap().success());
+        let types = Types::load(&program);
+        let function = |name: &str| {
+            types.functions.iter().find(|function| function.name.as_deref() == Some(name)).unwrap()
+        };
+        let [before, between, after] = ["before", "between", "after"].map(function);
+        let deep = between.locals.iter().find(|local| local.name == "deep").unwrap();
+        let named = |function: &Function| types.local(function.code.start, deep.offset + 4, Part::Innermost);
+        assert_eq!(named(between).as_deref(), Some("deep[1]"));
+        assert_eq!([named(before), named(after)], [None, None]);
     }
 }
