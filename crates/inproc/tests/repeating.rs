@@ -67,6 +67,16 @@ fn a_deadlock_ends_the_copy_and_is_told() {
 }
 
 #[test]
+fn a_lock_can_be_found_taken_although_nothing_else_happens_under_it() {
+    for (strategy, seeds) in [("auto", 1..=5), ("random", 1..=5)] {
+        for seed in seeds {
+            let options = Options { seed, strategy: strategy.to_string(), ..options(1_000) };
+            assert_eq!(campaign("try-lock", &options).verdict, Verdict::Failure, "{strategy}, seed {seed}");
+        }
+    }
+}
+
+#[test]
 fn a_right_closure_passes_thousands_of_times() {
     let campaign = campaign("right", &options(5_000));
     assert_eq!((campaign.verdict, campaign.executions), (Verdict::Clean, 5_000));

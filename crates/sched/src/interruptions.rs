@@ -82,6 +82,10 @@ enum Deed {
     Unlocks,
 }
 
+/// Steps after which chance has a say, whatever the specification asks for: threads that give way to each other in
+/// lockstep would do so for ever.
+const LOCKSTEP: u64 = 1_000;
+
 /// See the module's description.
 #[derive(Clone, Debug)]
 pub struct Interruptions {
@@ -142,6 +146,9 @@ impl Interruptions {
     }
 
     fn draw(&mut self) -> bool {
+        if self.steps >= LOCKSTEP {
+            self.probability = self.probability.min(0.5);
+        }
         self.probability >= 1.0 || self.rng.unit() < self.probability
     }
 

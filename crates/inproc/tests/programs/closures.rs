@@ -69,6 +69,15 @@ fn forks_crosswise() {
     }
 }
 
+/// Whoever only tries must be ready to find the lock taken.
+fn insists_on_trying() {
+    let lock = Arc::new(Mutex::new(0));
+    let theirs = Arc::clone(&lock);
+    let adder = thread::spawn(move || *theirs.lock().unwrap() += 1);
+    *lock.try_lock().expect("the lock was taken") += 1;
+    adder.join().unwrap();
+}
+
 /// It fails from its third call on, and only because of what the calls before have left behind.
 fn counts_its_calls() {
     count(true);
@@ -88,6 +97,7 @@ fn main() {
         "lost update" => hunt(|| count(false)),
         "right" => hunt(everything_right),
         "deadlock" => hunt(forks_crosswise),
+        "try-lock" => hunt(insists_on_trying),
         "counts its calls" => hunt(counts_its_calls),
         "leaves a thread" => hunt(leaves_a_thread),
         "wishes" => Hunt::new().executions(123).seed(5).strategy(Strategy::Random).run(|| count(true)),

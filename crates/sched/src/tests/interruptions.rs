@@ -46,6 +46,15 @@ fn after_locks_everybody_takes_the_first_one() {
     assert!(!interrupted(threads, Interruption::BeforeStore).deadlock);
 }
 
+#[test]
+fn lockstep_does_not_last() {
+    let adds = [Step::Read(X), Step::Write(X)].repeat(2_000);
+    let walk = interrupted(vec![adds.clone(), adds], Interruption::BeforeStore);
+    let word = walk.word();
+    assert!(word[..900].chars().zip(word[1..].chars()).filter(|(one, next)| one != next).count() > 440);
+    assert!(word.contains("0000") && word.contains("1111"));
+}
+
 /// What threads do one after the other, and what could come in between.
 fn intrusions(toy: &Toy, seed: u64) -> Vec<(Place, Place)> {
     let mut policy = free(&PolicySpec::new(PolicyKind::Journal, seed));
