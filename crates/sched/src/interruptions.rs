@@ -216,6 +216,8 @@ impl Policy for Interruptions {
     }
 
     fn gave_way(&mut self, thread: ThreadId) {
-        self.over = Some(thread);
+        if self.draw() {
+            self.over = Some(thread);
+        }
     }
 }
