@@ -31,7 +31,7 @@ pub struct Args {
     /// Leave out the strategies that look at each execution from outside, which take most of the time.
     #[arg(long)]
     in_process_only: bool,
-    /// Leave out everybody but threadbare's default strategy.
+    /// Leave out all of threadbare's strategies but the default one.
     #[arg(long)]
     default_only: bool,
     #[command(flatten)]

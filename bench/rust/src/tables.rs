@@ -87,18 +87,10 @@ pub fn speed(args: &Args) {
 pub fn failures(args: &Args) {
     let Some(programs) = built() else { return };
     println!("Executions to the first failure: median of {} seeds\n", args.trials);
-    if args.default_only {
-        head(["", OURS[0].0, "at worst"]);
-        for name in failing(args) {
-            let trial = |seed| programs.first_failure(name, OURS[0].1, seed, args.executions);
-            let counts: Vec<_> = (1..=args.trials).map(trial).collect();
-            let worst = counts.iter().map(|count| count.unwrap_or(u64::MAX)).max();
-            row([name.to_string(), median(counts.into_iter()), median(std::iter::once(worst))]);
-        }
-        return;
-    }
     let outside = |way: &Way| matches!(way, Way::Strategy(_));
-    let ours: Vec<_> = OURS.into_iter().filter(|(_, way)| !args.in_process_only || !outside(way)).collect();
+    let default = |way: &Way| *way == OURS[0].1;
+    let wanted = |way: &Way| !(args.in_process_only && outside(way)) && (!args.default_only || default(way));
+    let ours: Vec<_> = OURS.into_iter().filter(|(_, way)| wanted(way)).collect();
     let columns = ours.iter().map(|(name, _)| *name).chain(THEIRS.iter().map(|(name, _)| *name));
     head(std::iter::once("").chain(columns).chain(BOUNDS.map(|(name, _)| name)));
     for name in failing(args) {

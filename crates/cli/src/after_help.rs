@@ -4,7 +4,8 @@ use crate::coverage_args::CRITERIA_HELP;
 
 const HUNT_AFTER: &str = "\
 STRATEGIES
-  auto           a seeded portfolio of the ones below; the report says which of them found it
+  auto           threads interrupted at every place of one kind, then where one acts on what it has
+                 read, and a seeded portfolio of the ones below; the report says which of them found it
   random         uniform choice among the threads that can go on
   pct            random priorities with a few changes (--pct-depth)
   pos            partial order sampling: random priorities, drawn again at conflicts
