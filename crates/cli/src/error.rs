@@ -150,7 +150,7 @@ pub enum CliError {
     Uncontrolled(String),
     /// A result could not be written.
     #[error(
-        "`{}` cannot be written: {source}; choose another place with --out, --json, --html, --sarif, --trace, --graph or -o",
+        "`{}` cannot be written: {source}; choose another place with --out, --json, --junit, --html, --sarif, --trace, --graph or -o",
         path.display()
     )]
     Write {

@@ -39,6 +39,9 @@ pub fn run(args: &ReplayArgs) -> Result<u8, CliError> {
     }
     let stop = stop::flag()?;
     let mut stage = Stage::set(&program, &conditions)?;
+    if schedule.shows.is_some() {
+        stage.tell_all();
+    }
     let runs = Runs::make(&mut stage, &schedule, args.times, &stop)?;
     tell(args, &schedule, &runs, stage.symbols())?;
     Ok(if runs.failed + runs.showed > 0 { crate::FOUND } else { crate::NOTHING })

@@ -47,6 +47,8 @@ pub struct Stage {
     time_to_shorten: Duration,
     lab: Lab,
     symbols: Rc<Symbols>,
+    /// Bits of `threadbare_wire::flags` for every run.
+    flags: u32,
 }
 
 impl Stage {
@@ -80,7 +82,14 @@ impl Stage {
             early,
             time_to_shorten: SHORTENING_TIME,
             symbols: Rc::new(symbols),
+            flags: 0,
         })
+    }
+
+    /// From now on, what keeps accesses apart is in the trace even where it is in code that is passed over: executions
+    /// that show a finding were made so.
+    pub fn tell_all(&mut self) {
+        self.flags = flags::TELL_ALL;
     }
 
     /// Bounds the time for making schedules shorter and for explaining failures by that of the search: nobody wants
@@ -100,13 +109,13 @@ impl Stage {
         };
         let policy = PolicySpec::new(PolicyKind::Replay, 0);
         let script = Script::Replay(switches.to_vec());
-        let mut run = server.run(policy, &script, 0)?;
+        let mut run = server.run(policy, &script, self.flags)?;
         for _ in 1..MOST_PASSES {
             if run.discovered.is_empty() {
                 break;
             }
             server.learn(&run.discovered);
-            run = server.run(policy, &script, 0)?;
+            run = server.run(policy, &script, self.flags)?;
         }
         match run.outcome {
             Outcome::Uncontrolled(why) => Err(CliError::Uncontrolled(why)),

@@ -53,9 +53,9 @@ pub fn hunt_measured(
     if options.executions == 0 {
         return Err(ExploreError::NoExecutions);
     }
-    let given_up = match repeat::run(program, options, progress, stop)? {
+    let rest = match repeat::run(program, options, progress, stop)? {
         Repeated::Done(campaign) => return Ok(*campaign),
-        Repeated::GivenUp(given_up) => Some(given_up),
+        Repeated::Rest(rest) => Some(rest),
         Repeated::NotAtAll => None,
     };
     let server = ServerOptions {
@@ -65,9 +65,9 @@ pub fn hunt_measured(
         stop: stop.clone(),
     };
     let servers = Servers { program, options: server, checkpoint_gap: options.checkpoint_gap };
-    let Some(given_up) = given_up else { return run_measured(&servers, options, measuring, progress, stop) };
-    let mut campaign = run_measured(&servers, &given_up.rest(options), measuring, progress, stop)?;
-    given_up.add_to(&mut campaign);
+    let Some(rest) = rest else { return run_measured(&servers, options, measuring, progress, stop) };
+    let mut campaign = run_measured(&servers, &rest.options(options), measuring, progress, stop)?;
+    rest.add_to(&mut campaign);
     Ok(campaign)
 }
 

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use threadbare_analysis::patterns::{self, Pattern};
-use threadbare_analysis::{Access, Certainty, Finding, FindingKind, Held, LockSets, stuck};
+use threadbare_analysis::{
+    Access, Certainty, Detector as _, Finding, FindingKind, HappensBefore, Held, LockSets, stuck,
+};
 use threadbare_sched::{Goal, PolicyKind, PolicySpec};
 use threadbare_target::Execution;
 use threadbare_trace::{Awaited, Event, EventKind, FailureKind, Shown, ThreadId};
@@ -258,7 +260,19 @@ pub fn find_shown(shown: &Shown, run: &Execution) -> Option<Finding> {
         locks: Vec::new(),
         count: 1,
     };
-    settle_in(&mut finding, &run.events).then_some(finding)
+    if settle_in(&mut finding, &run.events) {
+        return Some(finding);
+    }
+    (finding.kind == FindingKind::Race).then(|| unordered(&finding, &run.events)).flatten()
+}
+
+/// The race, if nothing in the execution kept its accesses apart: they need not have been made one right after the
+/// other.
+fn unordered(race: &Finding, events: &[Event]) -> Option<Finding> {
+    let mut detector = HappensBefore::default();
+    events.iter().enumerate().for_each(|(index, event)| detector.observe(index, event));
+    let found = Box::new(detector).findings();
+    found.into_iter().find(|found| found.key() == race.key())
 }
 
 /// Moves a finding's event numbers to where the confirming execution shows it, if they can be told.

@@ -32,31 +32,43 @@ pub(crate) enum Repeated {
     NotAtAll,
     /// The campaign is over.
     Done(Box<Campaign>),
-    /// The closure cannot be repeated; so many executions and steps were made before that was seen.
-    GivenUp(Box<GivenUp>),
+    /// There is something left to run, each execution in a copy of its own: the closure cannot be repeated, or what
+    /// comes after it has not been run yet.
+    Rest(Box<Rest>),
 }
 
-/// What is kept of a campaign that cannot go on in one process.
-pub(crate) struct GivenUp {
+/// What is kept of a campaign that does not end in one process.
+pub(crate) struct Rest {
     executions: u64,
     steps: u64,
+    threads: u32,
+    shared: usize,
     elapsed: Duration,
-    warning: String,
+    /// How many executions are left to make.
+    left: u64,
+    /// Why the closure cannot be repeated, if that is the reason.
+    warning: Option<String>,
 }
 
-impl GivenUp {
+/// Executions of what comes after a closure.
+const AFTERWARDS: u64 = 100;
+
+impl Rest {
     /// The options for the rest of the campaign.
-    pub(crate) fn rest(&self, options: &Options) -> Options {
-        Options { executions: options.executions.saturating_sub(self.executions).max(1), ..options.clone() }
+    pub(crate) fn options(&self, options: &Options) -> Options {
+        let time = options.time.map(|time| time.saturating_sub(self.elapsed).max(time / 10));
+        Options { executions: self.left.max(1), time, ..options.clone() }
     }
 
     /// The account of a campaign that went on with a copy for each execution.
     pub(crate) fn add_to(self, campaign: &mut Campaign) {
         campaign.executions += self.executions;
         campaign.steps += self.steps;
+        campaign.threads = campaign.threads.max(self.threads);
+        campaign.shared_locations = campaign.shared_locations.max(self.shared);
         campaign.elapsed += self.elapsed;
         campaign.found.iter_mut().for_each(|found| found.execution += self.executions);
-        campaign.warnings.insert(0, self.warning);
+        campaign.warnings.splice(0..0, self.warning);
     }
 }
 
@@ -110,15 +122,23 @@ pub(crate) fn run(
         begin,
     };
     let given_up = repeating.go(progress)?;
-    Ok(match given_up {
-        Some(warning) => Repeated::GivenUp(Box::new(GivenUp {
-            executions: repeating.ledger.executions,
-            steps: repeating.ledger.steps,
-            elapsed: begin.elapsed(),
-            warning,
-        })),
-        None => Repeated::Done(Box::new(repeating.close()?)),
-    })
+    let made = repeating.ledger.executions;
+    let is_over = !repeating.ledger.found.is_empty() || repeating.limits.stopped();
+    if given_up.is_none() && is_over {
+        return Ok(Repeated::Done(Box::new(repeating.close()?)));
+    }
+    let left =
+        if given_up.is_some() { options.executions.saturating_sub(made) } else { made.min(AFTERWARDS) };
+    Ok(Repeated::Rest(Box::new(Rest {
+        executions: made,
+        // Looking for shared memory makes steps where there is nothing to decide, too.
+        steps: if repeating.ledger.threads < 2 { 0 } else { repeating.ledger.steps },
+        threads: repeating.ledger.threads,
+        shared: repeating.shared,
+        elapsed: begin.elapsed(),
+        left,
+        warning: given_up,
+    })))
 }
 
 struct Repeating<'a> {

@@ -121,6 +121,8 @@ unsafe fn exchange_with<T: Word>(addr: usize, change: impl Fn(T) -> T) -> T {
 enum Turn {
     /// Nobody watches.
     Unwatched,
+    /// It is in code that is passed over, at this place, and only told.
+    PassedOver(u64),
     /// It is no step, since no other thread touches the place.
     Private,
     /// It is part of the step before: it gives back a lock that nobody but who wants it looks at.
@@ -139,10 +141,10 @@ unsafe fn turn<T: Word>(kind: EventKind, addr: usize, leaves_zero: bool) -> Turn
     let pc = caller();
     // SAFETY: a watched fiber is the running one.
     unsafe {
-        if engine().passes_over(pc) {
-            return Turn::Unwatched;
-        }
         (*fiber).ops += 1;
+        if engine().passes_over(pc) {
+            return if engine().tells_all { Turn::PassedOver(pc) } else { Turn::Unwatched };
+        }
         (*fiber).pending.site = pc;
         engine().does_not_wait(&mut *fiber);
         let shared = access::touch_range(&*fiber, addr, size_of::<T>(), kind.writes());
@@ -180,6 +182,14 @@ fn done<T: Word>(turn: Turn, kind: EventKind, addr: usize, value: T, old: T, ord
     let engine = engine();
     match turn {
         Turn::Unwatched => return,
+        Turn::PassedOver(pc) => {
+            let pending = std::mem::replace(&mut engine.current().pending.site, pc);
+            engine.current().weakness = weakness(order);
+            engine.note(kind, addr, size_of::<T>() as u8, value.low(), old.low());
+            engine.current().weakness = 0;
+            engine.current().pending.site = pending;
+            return;
+        }
         Turn::Private => {
             if value != old {
                 engine.word_changed(addr, old.low(), value.low());
@@ -359,12 +369,16 @@ stubs! {
         if !fiber.is_null() {
             (*fiber).ops += 1;
             // All that others see of a thread is in order anyway.
-            if engine().brief && (*fiber).ops != (*fiber).stop_at {
+            let is_step = !engine().brief || (*fiber).ops == (*fiber).stop_at;
+            if !is_step && !engine().tells_all {
                 fence(SC);
                 return;
             }
-            let op = Op { kind: EventKind::Fence, object: 0, size: 0, site: caller(), index: (*fiber).ops, place: 0 };
-            engine().point(op, None, false);
+            if is_step {
+                let site = caller();
+                let op = Op { kind: EventKind::Fence, object: 0, size: 0, site, index: (*fiber).ops, place: 0 };
+                engine().point(op, None, false);
+            }
             (*fiber).weakness = weakness(order);
             engine().note(EventKind::Fence, 0, 0, 0, 0);
             (*fiber).weakness = 0;

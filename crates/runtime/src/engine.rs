@@ -42,6 +42,10 @@ pub struct Engine {
     pub spurious: bool,
     /// Events and switches are written down; not so where a closure is repeated.
     pub(crate) tells: bool,
+    /// Closures that the program has offered so far.
+    pub(crate) offered_closures: u32,
+    /// What is passed over is written down as well.
+    pub(crate) tells_all: bool,
     /// Only what can matter is a step: the program offers a closure, and small differences cost much there.
     pub(crate) brief: bool,
     /// The driver decides, beyond the script.
@@ -91,6 +95,8 @@ pub fn init(shared: Shared, main: Box<Fiber>) {
         os_threads: false,
         spurious: false,
         tells: true,
+        offered_closures: 0,
+        tells_all: false,
         brief: false,
         steered: false,
         probe: None,
@@ -149,6 +155,7 @@ impl Engine {
         self.spurious = control.plan.flags & flags::SPURIOUS != 0;
         self.steered = control.plan.flags & flags::STEERED != 0;
         self.brief = control.repetition.offered == 1;
+        self.tells_all = control.plan.flags & flags::TELL_ALL != 0;
         self.running = true;
         self.probe = (control.plan.flags & flags::PROBE != 0).then(|| Rng::new(control.plan.policy.seed));
         self.update_stop();

@@ -174,6 +174,8 @@ pub struct Fiber {
     pub takes_again: usize,
     /// The word that it has just found to be another one than it wanted to replace.
     pub found_taken: usize,
+    /// Where it found its token when it was unparked last, 0 if it never was.
+    pub token: usize,
     /// It is in the standard library's notification of those who wait on this word; 0 for none.
     pub notifies: usize,
     /// The access it is about to make is to something volatile.
@@ -262,6 +264,7 @@ impl Fiber {
             timed: false,
             takes_again: 0,
             found_taken: 0,
+            token: 0,
             notifies: 0,
             volatile_access: false,
             weakness: 0,
@@ -303,6 +306,7 @@ impl Fiber {
         self.recent = [Seen::default(); RECENT];
         self.words.clear();
         self.found_taken = 0;
+        self.token = 0;
     }
 
     /// From where to where its stack reaches.

@@ -73,6 +73,12 @@ pub unsafe extern "C-unwind" fn threadbare_repeat(
             unsafe { repeat(closure, data) };
         }
     }
+    if engine().offered_closures > 0 {
+        engine().shared.warn(
+            "only the first closure of a test is repeated in one process; what comes after it has fewer executions",
+        );
+    }
+    engine().offered_closures += 1;
     // SAFETY: as the caller vouches.
     let result = unsafe { closure(data) };
     if result == 0 {

@@ -329,6 +329,7 @@ pub fn end_current() -> ! {
     let engine = engine();
     let fiber = engine.current();
     crate::sync::mutex::owner_died(fiber);
+    crate::sync::standard::gives_back_itself(fiber);
     fiber.pending.site = 0;
     engine.complete_write();
     engine.note(EventKind::Exit, 0, 0, 0, 0);

@@ -202,6 +202,8 @@ pub mod flags {
     /// that has no more of them: the harness then runs the test on the thread that it has, and the first thread is the
     /// test's own. A thread that ends by a panic which nobody hears of is a failure.
     pub const RUST_TEST: u32 = 1 << 11;
+    /// Atomic operations are events even in code that is passed over: they keep apart what others do.
+    pub const TELL_ALL: u32 = 1 << 12;
 }
 
 /// Everything that decides one execution.

@@ -197,7 +197,7 @@ pub struct TestArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole, allow_negative_numbers = true)]
     pub seed: u64,
 
-    /// The most executions of a test
+    /// The most executions of a test; up to 60 more are examined for data races
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = at_least_one)]
     #[arg(allow_negative_numbers = true)]
     pub executions: u64,

@@ -90,6 +90,8 @@ impl Trials<'_> {
             self.tell_failure(test, campaign, &mut outcome)?;
         } else if campaign.interrupted {
             outcome.report.status = TestStatus::Interrupted;
+        } else if campaign.threads < 2 {
+            outcome.report.status = TestStatus::NothingToExplore;
         } else if campaign.steps == 0 {
             return Err(CliError::NothingControlled(test.program.name.clone()));
         } else if !self.args.no_races {

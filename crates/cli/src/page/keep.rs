@@ -60,12 +60,19 @@ fn remove_older(path: &Path, strategy: Option<&str>) {
 
 /// What was typed, as it can be typed again.
 pub fn command_line() -> String {
-    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let mut words = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).peekable();
+    let name = words.next().unwrap_or_default();
+    // Cargo starts its subcommand with the subcommand's name.
+    let is_cargo = Path::new(&name).file_stem().is_some_and(|name| name == "cargo-threadbare");
+    if is_cargo {
+        words.next_if_eq("threadbare");
+    }
     let quoted = words.map(|word| match shlex::try_quote(&word) {
         Ok(quoted) => quoted.into_owned(),
         Err(_) => word.clone(),
     });
-    std::iter::once("threadbare".to_string()).chain(quoted).collect::<Vec<_>>().join(" ")
+    let tool = if is_cargo { "cargo threadbare" } else { "threadbare" };
+    std::iter::once(tool.to_string()).chain(quoted).collect::<Vec<_>>().join(" ")
 }
 
 /// The files that were kept of a failure, as they are called in the folder.

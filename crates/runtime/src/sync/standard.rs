@@ -10,6 +10,7 @@ use super::words;
 use crate::access;
 use crate::engine::{WATCHED, engine};
 use crate::fiber::{Fiber, Waitable};
+use crate::heap;
 use crate::interpose::{controlled, note_caller_and_jump};
 
 // The numbers that the stubs know. All others look at their word, and may change it.
@@ -195,10 +196,25 @@ fn take_tokens() {
         // SAFETY: the word was the program's own, and has not been freed since.
         let value = unsafe { access::load(*word, WORD) };
         if value == 0 {
+            engine().current().token = *word;
             engine().current().ops += 1;
             note_update(*word, TOKEN, value);
         }
         value != 0
     });
     engine().world.tokens = tokens;
+}
+
+/// The running thread is about to end, and gives back its handle on itself in code that nobody tells us of. The token is
+/// in the block that is counted, and the count is in front.
+pub fn gives_back_itself(fiber: &mut Fiber) {
+    if fiber.token == 0 || !engine().tells {
+        return;
+    }
+    if let Some(block) = heap::live_block_at(fiber.token) {
+        // SAFETY: the block is live, and begins with its count.
+        let left = unsafe { access::load(block.start, size_of::<u64>() as u8) };
+        fiber.ops += 1;
+        engine().note(EventKind::AtomicUpdate, block.start, size_of::<u64>() as u8, left, left + 1);
+    }
 }
