@@ -255,7 +255,7 @@ pub fn json(
         saturated: result.saturated,
         exhausted: false,
         interrupted: result.interrupted,
-        failed_executions: failures.iter().map(|failure| (failure.kind, failure.count)).collect(),
+        failed_executions: threadbare_report::failed_executions(&failures),
         failures,
         replay: None,
         generated: None,

@@ -110,7 +110,7 @@ impl Bar {
         if self.0.is_hidden() {
             return;
         }
-        self.0.set_position(progress.executions);
+        self.0.set_position((share(progress) * self.0.length().unwrap_or(0) as f64) as u64);
         self.0.set_message(campaign_line(progress, width()));
     }
 
@@ -125,6 +125,14 @@ impl Bar {
         self.0.set_position(progress.trials as u64);
         self.0.set_message(format!("{} failed", progress.failed));
     }
+}
+
+/// How much of a campaign is over: of its executions or of its time, whichever ends first.
+fn share(progress: &Progress) -> f64 {
+    let made = progress.executions as f64 / progress.budget.max(1) as f64;
+    let spent =
+        progress.time.map_or(0.0, |time| progress.elapsed.as_secs_f64() / time.as_secs_f64().max(1e-9));
+    made.max(spent).min(1.0)
 }
 
 /// A line on standard error that says what goes on, if somebody is there to see it.

@@ -1,5 +1,6 @@
 //! Ctrl-C and friends.
 
+use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,6 +15,10 @@ pub fn flag() -> Result<Arc<AtomicBool>, CliError> {
     ctrlc::set_handler(move || {
         if raised.swap(true, Ordering::SeqCst) {
             std::process::exit(i32::from(crate::UNABLE));
+        }
+        if io::stderr().is_terminal() {
+            // The line may hold a progress bar.
+            eprint!("\r\x1b[K");
         }
         output::say("stopping; what was found is kept (once more to end at once)");
     })

@@ -51,6 +51,10 @@ fn every_primitive_of_std_is_right_where_it_is_and_wrong_where_it_is_not() {
     // Where only the race is wrong, it is told with its lines.
     let race = tests.iter().find(|test| test["name"] == "plain_memory::wrong").expect("the test");
     let sites = race["findings"][0]["sites"].as_array().expect("places");
+    let schedule = race["findings"][0]["schedule"].as_str().expect("what shows it again is kept");
+    let again = Command::new(env!("CARGO_BIN_EXE_threadbare")).args(["replay", "-q", schedule]).output();
+    let again = String::from_utf8(again.expect("it runs").stdout).expect("text");
+    assert!(again.contains("showed again"), "{again}");
     assert!(
         sites.iter().all(|site| site.as_str().is_some_and(|site| site.starts_with("plain_memory.rs:"))),
         "{race}"

@@ -50,8 +50,11 @@ pub(crate) struct Rest {
     warning: Option<String>,
 }
 
-/// Executions of what comes after a closure.
-const AFTERWARDS: u64 = 100;
+/// How many of a campaign's executions are for what comes after the closure.
+fn afterwards(budget: u64) -> u64 {
+    const MOST: u64 = 100;
+    (budget / 10).clamp(1, MOST)
+}
 
 impl Rest {
     /// The options for the rest of the campaign.
@@ -63,8 +66,12 @@ impl Rest {
     /// The account of a campaign that went on with a copy for each execution.
     pub(crate) fn add_to(self, campaign: &mut Campaign) {
         campaign.executions += self.executions;
-        campaign.steps += self.steps;
         campaign.threads = campaign.threads.max(self.threads);
+        campaign.steps += self.steps;
+        if campaign.threads < 2 && campaign.found.is_empty() {
+            // Looking for shared memory makes steps where there is nothing to decide, too.
+            campaign.steps = 0;
+        }
         campaign.shared_locations = campaign.shared_locations.max(self.shared);
         campaign.elapsed += self.elapsed;
         campaign.found.iter_mut().for_each(|found| found.execution += self.executions);
@@ -110,12 +117,16 @@ pub(crate) fn run(
     let deadline = options.time.and_then(|time| begin.checked_add(time));
     let limits = Limits { stop, deadline, keep_going: options.keep_going };
     let wished = |wish: Option<u64>, given: u64| wish.filter(|_| options.heeds_wishes).unwrap_or(given);
+    let budget = wished(wishes.executions, options.executions);
+    if budget < 2 {
+        return Ok(Repeated::NotAtAll);
+    }
     let mut repeating = Repeating {
         server,
         options,
         sampler,
         seed: wished(wishes.seed, options.seed),
-        budget: wished(wishes.executions, options.executions),
+        budget: budget - afterwards(budget),
         limits,
         ledger: Ledger::default(),
         shared: 0,
@@ -127,12 +138,10 @@ pub(crate) fn run(
     if given_up.is_none() && is_over {
         return Ok(Repeated::Done(Box::new(repeating.close()?)));
     }
-    let left =
-        if given_up.is_some() { options.executions.saturating_sub(made) } else { made.min(AFTERWARDS) };
+    let left = if given_up.is_some() { budget.saturating_sub(made) } else { afterwards(budget) };
     Ok(Repeated::Rest(Box::new(Rest {
         executions: made,
-        // Looking for shared memory makes steps where there is nothing to decide, too.
-        steps: if repeating.ledger.threads < 2 { 0 } else { repeating.ledger.steps },
+        steps: repeating.ledger.steps,
         threads: repeating.ledger.threads,
         shared: repeating.shared,
         elapsed: begin.elapsed(),
@@ -235,11 +244,7 @@ impl Repeating<'_> {
     }
 
     fn close(self) -> Result<Campaign, ExploreError> {
-        let mut ledger = self.ledger;
-        if ledger.threads < 2 && ledger.found.is_empty() {
-            // Looking for shared memory makes steps where there is nothing to decide, too.
-            ledger.steps = 0;
-        }
+        let ledger = self.ledger;
         Ok(Campaign {
             verdict: if ledger.found.is_empty() { Verdict::Clean } else { Verdict::Failure },
             executions: ledger.executions,

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
-use threadbare_explore::{Campaign, Options, Verdict, hunt};
+use threadbare_explore::{Campaign, Options, Verdict, hunt, races};
 use threadbare_target::{Program, compile, resolve};
 use threadbare_trace::FailureKind;
 
@@ -74,6 +74,25 @@ fn a_lock_can_be_found_taken_although_nothing_else_happens_under_it() {
             assert_eq!(campaign("try-lock", &options).verdict, Verdict::Failure, "{strategy}, seed {seed}");
         }
     }
+}
+
+#[test]
+fn what_comes_after_the_closure_counts() {
+    assert_eq!(campaign("fails afterwards", &options(200)).verdict, Verdict::Failure);
+    let second = campaign("second closure", &options(200));
+    assert_eq!((second.verdict, second.executions > 180), (Verdict::Failure, true));
+    assert!(second.warnings.iter().any(|warning| warning.contains("only the first closure")));
+}
+
+#[test]
+fn what_the_library_does_to_end_threads_is_no_race() {
+    let found = |closure: &str| {
+        let stop = Arc::new(AtomicBool::new(false));
+        let check = races(&program(closure), &options(60), &stop).unwrap_or_else(|error| panic!("{error}"));
+        check.findings.len()
+    };
+    assert_eq!(["scope", "waiters", "right"].map(found), [0; 3]);
+    assert!(found("race in a scope") > 0);
 }
 
 #[test]

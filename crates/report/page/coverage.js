@@ -197,8 +197,8 @@ function spot(campaign, place) {
 }
 
 /** A table of what is left to be tried. */
-function leftToTry(left, what, columns, rows, words) {
-  if (!rows.length) return el("p", { class: "small", text: "Nothing that is required is left." });
+function leftToTry(left, what, columns, rows, words, none = "Nothing that is required is left.") {
+  if (!rows.length) return el("p", { class: "small", text: none });
   return el(
     "div",
     {},
@@ -235,5 +235,8 @@ function patternTable(campaign, left) {
     "Candidates: accesses that executions have shown could follow each other like this, a and b being two threads. " +
     "Creation, joins, locks and a thread's own writes speak against none of them; a wait or a branch may, so not " +
     "all of them are possible. Patterns of two variables (9 to 17) are counted, and not listed.";
-  return leftToTry(left, "pattern", columns, left.patterns, words);
+  const none =
+    "Of the patterns of one variable, none is left that the accesses seen could make. Patterns of two variables (9 to 17) " +
+    "are counted, and not listed: some of them may be left.";
+  return leftToTry(left, "pattern", columns, left.patterns, words, none);
 }

@@ -33,7 +33,7 @@ function findingsView(campaign, openStory) {
         type: "button",
         "data-sort": key,
         "aria-pressed": String(isChosen),
-        text: `${title}${isChosen ? (state.up ? " ↑" : " ↓") : ""}`,
+        text: `${title}${isChosen ? (state.up === (key !== "count") ? " ↑" : " ↓") : ""}`,
         onclick: press,
       });
     });

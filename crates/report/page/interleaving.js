@@ -70,6 +70,8 @@ function interleavingView(campaign) {
     // What is pointed out is where one wants to begin.
     const first = main ? main.steps.findIndex((step) => step.marked) : -1;
     if (main) select("main", first >= 0 ? first : main.failure ? "failure" : 0, false);
+    const failure = document.getElementById("original-step-failure");
+    if (failure) reveal(failure);
   }
 
   const paneOf = (name) => state.panes.find((pane) => pane.name === name);
@@ -183,7 +185,7 @@ function interleavingView(campaign) {
     // What the pointer was on may be elsewhere now.
     tip.classList.add("hidden");
     const scrolled = new Map(
-      [...panes.querySelectorAll(".pane")].map((it) => [it.id, it.querySelector(".lanes").scrollTop]),
+      [...panes.querySelectorAll(".pane")].map((it) => [it.id, placeOf(it.querySelector(".lanes"))]),
     );
     panes.replaceChildren();
     const holders = shown().map(([name, story]) => {
@@ -199,7 +201,9 @@ function interleavingView(campaign) {
       Object.assign(pane.view, { zoom: state.zoom, fold: state.fold, filter: filterOf(story) });
       pane.drawn = drawLanes(story, pane.view, Math.max(280, holder.clientWidth - 4));
       holder.append(pane.drawn.head, pane.drawn.body);
-      holder.scrollTop = scrolled.get(`pane-${name}`) ?? 0;
+      const before = scrolled.get(`pane-${name}`);
+      holder.scrollTop = before?.top ?? 0;
+      holder.scrollLeft = before?.left ?? 0;
     }
     drawBelow();
   }
@@ -279,9 +283,13 @@ function interleavingView(campaign) {
     state.panes.forEach((it) => (it.view.selected = it === pane ? step : null));
     draw();
     const row = document.getElementById(`${name}-step-${step}`);
-    if (row && scroll) row.scrollIntoView({ block: "nearest" });
-    else if (row) reveal(row);
+    if (row && scroll) row.scrollIntoView({ block: "nearest", inline: "nearest" });
+    if (row) reveal(row);
     inspect(pane.story, step, name);
+  }
+
+  function placeOf(holder) {
+    return { top: holder.scrollTop, left: holder.scrollLeft };
   }
 
   /** Brings a row into its pane's window without moving the page. */
@@ -289,6 +297,10 @@ function interleavingView(campaign) {
     const holder = row.closest(".lanes");
     const [at, room] = [row.getBoundingClientRect(), holder.getBoundingClientRect()];
     if (at.bottom > room.bottom || at.top < room.top + 30) holder.scrollTop += at.top - room.top - room.height / 2;
+    // Its lane may be beside the window.
+    const mark = row.querySelector(".mark").getBoundingClientRect();
+    const needed = Math.min(180, room.width / 2);
+    if (mark.left < room.left + 40 || mark.left + needed > room.right) holder.scrollLeft += mark.left - room.left - needed / 2;
   }
 
   function inspect(story, step, name) {

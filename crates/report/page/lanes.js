@@ -153,7 +153,7 @@ function stepRow(story, row, { view, total, markX, isWordy, fit, gutter }) {
   const scale = Math.min(1, Math.max(0.35, row.height / 22));
   const mark = svg(
     "g",
-    { transform: `translate(${x} ${row.y})` },
+    { class: "mark", transform: `translate(${x} ${row.y})` },
     markShape(step.mark, threadColour(step.thread), scale),
   );
   if (step.marked)
@@ -179,6 +179,7 @@ function failureRow(story, row, { view, total, markX, fit }) {
   const group = svg("g", {
     class: `step failure${view.selected === "failure" ? " selected" : ""}`,
     role: "option",
+    id: `${view.name}-step-failure`,
     "aria-selected": String(view.selected === "failure"),
     "aria-label": `T${thread} fails: ${kind}`,
     onclick: () => view.select("failure"),
@@ -190,6 +191,7 @@ function failureRow(story, row, { view, total, markX, fit }) {
   );
   group.append(
     svg("path", {
+      class: "mark",
       d: "M-5-5L5 5M5-5L-5 5",
       stroke: "var(--bad)",
       "stroke-width": 3,

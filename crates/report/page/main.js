@@ -31,7 +31,7 @@ function helpDialog() {
     el(
       "dl",
       {},
-      keys.map(([key, what]) => [el("dt", {}, el("kbd", { text: key })), el("dd", { text: what })]),
+      keys.flatMap(([key, what]) => [el("dt", {}, el("kbd", { text: key })), el("dd", { text: what })]),
     ),
     el("p", {
       class: "small soft",

@@ -123,6 +123,15 @@ pub struct FailureReport {
     pub inputs: Vec<String>,
 }
 
+/// How many executions failed in each way.
+pub fn failed_executions(failures: &[FailureReport]) -> BTreeMap<&'static str, u64> {
+    let mut counts = BTreeMap::new();
+    for failure in failures {
+        *counts.entry(failure.kind).or_default() += failure.count;
+    }
+    counts
+}
+
 /// Something suspicious in a trace.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Finding {

@@ -40,7 +40,9 @@ pub use finding_text::{
     AccessText, FindingText, finding_text, inconsistent_text, unexpected_text, unwoken_text,
 };
 pub use graph_svg::graphs_svg;
-pub use json::{Coverage, FailureReport, Finding, GeneratedReport, JsonReport, ReplayReport, Verdict};
+pub use json::{
+    Coverage, FailureReport, Finding, GeneratedReport, JsonReport, ReplayReport, Verdict, failed_executions,
+};
 pub use junit::junit;
 pub use look::Look;
 pub use names::{Names, Place};

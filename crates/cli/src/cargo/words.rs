@@ -111,10 +111,7 @@ pub fn json(args: &TestArgs, outcomes: &[Outcome], elapsed: Duration) -> TestsRe
     let findings: Vec<_> = tests.iter().flat_map(|test| test.findings.clone()).collect();
     let has = |status: TestStatus| tests.iter().any(|test| test.status == status);
     let executions = tests.iter().map(|test| test.executions).sum();
-    let mut failed_executions = std::collections::BTreeMap::new();
-    for failure in &failures {
-        *failed_executions.entry(failure.kind).or_insert(0) += failure.count;
-    }
+    let failed_executions = threadbare_report::failed_executions(&failures);
     let report = JsonReport {
         tool: "threadbare",
         version: env!("CARGO_PKG_VERSION"),

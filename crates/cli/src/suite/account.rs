@@ -199,7 +199,7 @@ fn json(
         exhausted: false,
         saturated: false,
         interrupted: suite.is_stopped(),
-        failed_executions: failures.iter().map(|failure| (failure.kind, failure.count)).collect(),
+        failed_executions: threadbare_report::failed_executions(failures),
         failures: failures.to_vec(),
         replay: None,
         generated: None,

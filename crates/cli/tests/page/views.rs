@@ -118,6 +118,7 @@ pub fn interleaving(browser: &Browser, page: &Opened<'_>, desk: &Desk, report: &
         page.text(".inspector .here").trim_start_matches(char::is_numeric).trim(),
         "counter = counter + 1;"
     );
+    selection_is_in_sight(browser);
     let selected = || page.text(".inspector p").to_string();
     let first = selected();
     browser.press("\u{e015}");
@@ -144,11 +145,23 @@ pub fn interleaving(browser: &Browser, page: &Opened<'_>, desk: &Desk, report: &
     assert!(page.text(".tip").contains("counter"), "hovering tells the step");
     browser.press("?");
     assert_eq!(page.number("document.querySelectorAll('dialog[open]').length"), 1);
+    assert!(page.text("#help dl").contains("this help"), "{}", page.text("#help dl"));
+    assert!(!page.text("#help").contains("[object"));
     browser.script("document.getElementById('help').close()");
     page.is_content();
 }
 
 /// A criterion is drawn over executions and over time, with its figures.
+/// The lane of what is selected is in the window of its pane, however narrow that is.
+fn selection_is_in_sight(browser: &Browser) {
+    let in_sight = "(() => {
+        const mark = document.querySelector('.step.selected .mark').getBoundingClientRect();
+        const room = document.querySelector('.step.selected').closest('.lanes').getBoundingClientRect();
+        return mark.left >= room.left && mark.right <= room.right;
+    })()";
+    assert_eq!(browser.script(&format!("return {in_sight}")), Value::Bool(true));
+}
+
 pub fn coverage(page: &Opened<'_>, report: &Value, criterion: &str) {
     page.view("coverage");
     let shown = page.text(&format!("[data-criterion={criterion:?}]"));

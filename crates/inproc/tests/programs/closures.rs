@@ -78,6 +78,34 @@ fn insists_on_trying() {
     adder.join().unwrap();
 }
 
+/// Two scoped threads do something to what is on the stack; nobody joins them but the scope.
+fn scoped(does: impl Fn(&AtomicUsize, usize) + Sync) {
+    let (sum, mut plain) = (AtomicUsize::new(0), 0u32);
+    let address = &raw mut plain as usize;
+    thread::scope(|scope| {
+        scope.spawn(|| does(&sum, address));
+        scope.spawn(|| does(&sum, address));
+    });
+    assert!(sum.into_inner() < 3 && plain < 3);
+}
+
+/// A thread leaves its handle to whoever wakes it, and that is the last one.
+fn wakes_those_who_wait() {
+    let (waiting, come) = (Mutex::new(Vec::new()), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            waiting.lock().unwrap().push(thread::current());
+            while come.load(Ordering::SeqCst) == 0 {
+                thread::park();
+            }
+        });
+        scope.spawn(|| {
+            come.store(1, Ordering::SeqCst);
+            waiting.lock().unwrap().drain(..).for_each(|thread| thread.unpark());
+        });
+    });
+}
+
 /// It fails from its third call on, and only because of what the calls before have left behind.
 fn counts_its_calls() {
     count(true);
@@ -102,6 +130,17 @@ fn main() {
         "leaves a thread" => hunt(leaves_a_thread),
         "wishes" => Hunt::new().executions(123).seed(5).strategy(Strategy::Random).run(|| count(true)),
         "no threads" => hunt(|| assert_eq!(2 + 2, 4)),
+        "fails afterwards" => {
+            hunt(|| count(true));
+            panic!("after the closure");
+        }
+        "second closure" => {
+            hunt(|| count(true));
+            hunt(|| count(false));
+        }
+        "scope" => hunt(|| scoped(|sum, _| drop(sum.fetch_add(1, Ordering::SeqCst)))),
+        "race in a scope" => hunt(|| scoped(|_, plain| unsafe { *(plain as *mut u32) += 1 })),
+        "waiters" => hunt(wakes_those_who_wait),
         name => panic!("there is no closure {name}"),
     }
 }
