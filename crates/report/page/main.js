@@ -102,6 +102,11 @@ function head(campaign) {
   if (report.seed !== undefined) fact(String(report.seed), "seed");
   const notes = [...(report.warnings ?? []), ...campaign.notes];
   if (report.interrupted) notes.push("It was interrupted: more may be left.");
+  (report.failures ?? []).forEach((failure, index) => {
+    if (campaign.stories.some((it) => it.of && it.of[0] === "failure" && it.of[1] === index)) return;
+    const again = failure.schedule ? ` To see it: threadbare replay ${failure.schedule}` : "";
+    notes.push(`${failure.kind} at ${failure.site}: ${failure.message} Its trace is not there, or damaged.${again}`);
+  });
   return [
     el(
       "div",
@@ -129,6 +134,16 @@ function head(campaign) {
     ),
     ...notes.map((note) => el("p", { class: "note small", text: note })),
   ];
+}
+
+/** A view, or why there is none: not all of a record is looked at before it is drawn. */
+function attempt(make) {
+  try {
+    return make();
+  } catch (error) {
+    const text = `The record of this campaign is damaged, so this cannot be drawn (${error.message}).`;
+    return el("p", { class: "note", text });
+  }
 }
 
 /** The views that a campaign has something for: a key, a title, how many, and how it is made. */
@@ -228,7 +243,7 @@ function start(data) {
       tab.tabIndex = isChosen ? 0 : -1;
     }
     const isNew = !current.made.has(key);
-    if (isNew) current.made.set(key, make());
+    if (isNew) current.made.set(key, attempt(make));
     const view = current.made.get(key);
     current.view = view;
     main.replaceChildren(view);

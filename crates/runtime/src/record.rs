@@ -108,12 +108,14 @@ impl Shared {
         unsafe { place.write(switch) };
     }
 
+    /// Whether the driver wants to know the decisions.
+    pub fn wants_decisions(&self) -> bool {
+        self.control().plan.flags & flags::DECISIONS != 0
+    }
+
     /// Appends a decision, if the plan asks for them.
     pub fn decision(&self, decision: DecisionRecord) {
         let control = self.control();
-        if control.plan.flags & flags::DECISIONS == 0 {
-            return;
-        }
         let Some(place) = self.slot::<DecisionRecord>(control.layout.decisions, control.decisions) else {
             lost_control("the decision memory is full; raise --max-steps");
         };

@@ -209,11 +209,12 @@ impl Engine {
         }
         let choice = Choice { candidates: &self.candidates, current: fiber.id, step };
         let chosen = self.policy.choose(&choice);
-        let enabled = self
-            .candidates
-            .iter()
-            .fold(0, |mask, candidate| mask | 1u64.checked_shl(u32::from(candidate.thread.0)).unwrap_or(0));
-        self.shared.decision(DecisionRecord { enabled, chosen, current: fiber.id, step: step as u32 });
+        if self.shared.wants_decisions() {
+            let bit =
+                |candidate: &Candidate<'_>| 1u64.checked_shl(u32::from(candidate.thread.0)).unwrap_or(0);
+            let enabled = self.candidates.iter().fold(0, |mask, candidate| mask | bit(candidate));
+            self.shared.decision(DecisionRecord { enabled, chosen, current: fiber.id, step: step as u32 });
+        }
         chosen
     }
 
