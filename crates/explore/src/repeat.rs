@@ -177,7 +177,11 @@ impl Repeating<'_> {
                 count: self.budget - self.ledger.executions,
                 enough_steps: STEPS_PER_COPY,
             };
-            let made = self.server.repeat(&batch, 0)?;
+            let made = match self.server.repeat(&batch, 0) {
+                // What the copy had made until then is not known.
+                Err(_) if self.limits.stopped() => break,
+                made => made?,
+            };
             self.ledger.executions += made.passed;
             self.ledger.steps += made.steps;
             self.ledger.threads = self.ledger.threads.max(made.threads);
