@@ -63,9 +63,7 @@ impl Auto {
         let size = self.members.len() as u64;
         let mut rng = Rng::new(Rng::derive(!self.seed, place / size));
         let mut order = self.members.clone();
-        for end in (1..order.len()).rev() {
-            order.swap(end, rng.below(end as u64 + 1) as usize);
-        }
+        rng.shuffle(&mut order);
         order[(place % size) as usize]
     }
 
@@ -75,8 +73,7 @@ impl Auto {
             if index.is_multiple_of(2)
                 && let Some((held, other)) = self.intrusions.take()
             {
-                let plan = Plan::new(PolicyKind::Between, seed, "interrupted where it acts on a read");
-                return Plan { policy: PolicySpec::between(held, other), ..plan };
+                return Plan::of(PolicySpec::between(held, other), "interrupted where it acts on a read");
             }
             return Plan { flags: probe(index), ..self.member(index).plan(self.seed, index, history) };
         };
@@ -85,10 +82,7 @@ impl Auto {
                 let random = Sampler::Random.plan(self.seed, index, history);
                 Plan { flags: flags::PROBE, ..random }
             }
-            Opening::Interrupt(at) => {
-                let plan = Plan::new(PolicyKind::Interruptions, seed, at.words());
-                Plan { policy: PolicySpec::interruptions(*at, 1.0, seed), ..plan }
-            }
+            Opening::Interrupt(at) => Plan::of(PolicySpec::interruptions(*at, 1.0, seed), at.words()),
             Opening::Journal => {
                 Plan { trace: true, ..Plan::new(PolicyKind::Journal, seed, "nobody interrupted") }
             }

@@ -3,13 +3,12 @@
 use std::collections::HashMap;
 
 use threadbare_analysis::patterns::{self, Pattern};
-use threadbare_analysis::{
-    Access, Certainty, Detector as _, Finding, FindingKind, HappensBefore, Held, LockSets, stuck,
-};
+use threadbare_analysis::{Access, Certainty, Finding, FindingKind, Held, LockSets, stuck};
 use threadbare_sched::{Goal, PolicyKind, PolicySpec};
 use threadbare_target::Execution;
 use threadbare_trace::{Awaited, Event, EventKind, FailureKind, Shown, ThreadId};
 
+use crate::races::races_in;
 use crate::strategy::Plan;
 
 /// Whether an execution that shows the finding failed of it. Threads that wait for each other for
@@ -263,16 +262,9 @@ pub fn find_shown(shown: &Shown, run: &Execution) -> Option<Finding> {
     if settle_in(&mut finding, &run.events) {
         return Some(finding);
     }
-    (finding.kind == FindingKind::Race).then(|| unordered(&finding, &run.events)).flatten()
-}
-
-/// The race, if nothing in the execution kept its accesses apart: they need not have been made one right after the
-/// other.
-fn unordered(race: &Finding, events: &[Event]) -> Option<Finding> {
-    let mut detector = HappensBefore::default();
-    events.iter().enumerate().for_each(|(index, event)| detector.observe(index, event));
-    let found = Box::new(detector).findings();
-    found.into_iter().find(|found| found.key() == race.key())
+    // The accesses of a race need not have been made one right after the other, if nothing kept them apart.
+    let is_race = finding.kind == FindingKind::Race;
+    is_race.then(|| races_in(&run.events).into_iter().find(|race| race.key() == finding.key())).flatten()
 }
 
 /// Moves a finding's event numbers to where the confirming execution shows it, if they can be told.

@@ -4,8 +4,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use threadbare_analysis::{Detector as _, FindingSet, HappensBefore};
+use threadbare_analysis::{Detector as _, Finding, FindingSet, HappensBefore};
 use threadbare_target::Program;
+use threadbare_trace::Event;
 
 use crate::check::{Check, Examined};
 use crate::drive::Drive;
@@ -30,9 +31,7 @@ pub fn races(program: &Program, options: &Options, stop: &Arc<AtomicBool>) -> Re
             skipped += 1;
             continue;
         }
-        let mut detector = HappensBefore::default();
-        run.events.iter().enumerate().for_each(|(index, event)| detector.observe(index, event));
-        for finding in Box::new(detector).findings() {
+        for finding in races_in(&run.events) {
             if !set.iter().any(|known| known.key() == finding.key()) {
                 shown.push((finding.key(), Rc::clone(&run)));
             }
@@ -46,4 +45,11 @@ pub fn races(program: &Program, options: &Options, stop: &Arc<AtomicBool>) -> Re
         }
     }
     Ok(drive.end())
+}
+
+/// The accesses of an execution that nothing kept apart in it.
+pub(crate) fn races_in(events: &[Event]) -> Vec<Finding> {
+    let mut detector = HappensBefore::default();
+    events.iter().enumerate().for_each(|(index, event)| detector.observe(index, event));
+    Box::new(detector).findings()
 }

@@ -3,7 +3,8 @@
 //!
 //! Whatever is found is run once more in a copy of its own, from the snapshot, and counts only if it fails there in the
 //! same way. If it does not, or if the closure is seen to leave something behind, calls of it do not all begin alike.
-//! Then the rest of the campaign runs a copy for each execution.
+//! Then the rest of the campaign runs a copy for each execution. So do a few in any case: what comes after the closure
+//! has to be run as well.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -74,8 +74,13 @@ pub struct Plan {
 impl Plan {
     /// A plan for a policy of this kind.
     pub fn new(kind: PolicyKind, seed: u64, name: impl Into<String>) -> Plan {
+        Plan::of(PolicySpec::new(kind, seed), name)
+    }
+
+    /// A plan for this policy.
+    pub fn of(policy: PolicySpec, name: impl Into<String>) -> Plan {
         Plan {
-            policy: PolicySpec::new(kind, seed),
+            policy,
             script: Script::None,
             flags: 0,
             name: name.into(),

@@ -49,7 +49,7 @@ function findingsView(campaign, openStory) {
   }
   const card = ({ finding, card: it, index }) => {
     const state = finding.confirmed ? (it.fails ? ["bad", "✗ "] : ["warn", "● "]) : ["plain", "○ "];
-    const story = campaign.stories.findIndex((one) => one.of && one.of[0] === "finding" && one.of[1] === index);
+    const story = storyOf(campaign, "finding", index);
     const look =
       story >= 0 &&
       el("button", { type: "button", text: "Show the interleaving", onclick: () => openStory("finding", index) });

@@ -185,7 +185,7 @@ function interleavingView(campaign) {
     // What the pointer was on may be elsewhere now.
     tip.classList.add("hidden");
     const scrolled = new Map(
-      [...panes.querySelectorAll(".pane")].map((it) => [it.id, placeOf(it.querySelector(".lanes"))]),
+      [...panes.querySelectorAll(".pane")].map((it) => [it.id, windowOf(it.querySelector(".lanes"))]),
     );
     panes.replaceChildren();
     const holders = shown().map(([name, story]) => {
@@ -288,7 +288,7 @@ function interleavingView(campaign) {
     inspect(pane.story, step, name);
   }
 
-  function placeOf(holder) {
+  function windowOf(holder) {
     return { top: holder.scrollTop, left: holder.scrollLeft };
   }
 
@@ -378,7 +378,7 @@ function interleavingView(campaign) {
     },
   };
   root.show = (kind, index) => {
-    const place = campaign.stories.findIndex((it) => it.of && it.of[0] === kind && it.of[1] === index);
+    const place = storyOf(campaign, kind, index);
     if (place >= 0) choose(place);
   };
   root.arrive = () => choose(state.story);

@@ -69,7 +69,7 @@ function bugReport(campaign) {
     lines.push("", `Failure: ${failure.kind}${failure.site ? ` at ${failure.site}` : ""}`, failure.message);
     if (failure.cause) lines.push(`Cause: ${failure.cause}.`);
     if (campaign.record.failures[index]?.replay) lines.push(`Again: ${campaign.record.failures[index].replay}`);
-    const story = campaign.stories.find((it) => it.of && it.of[0] === "failure" && it.of[1] === index)?.main;
+    const story = campaign.stories[storyOf(campaign, "failure", index)]?.main;
     story?.steps.forEach((step) =>
       lines.push(
         `  ${step.number}. T${step.thread} ${step.text}${step.place === undefined ? "" : ` (${story.places[step.place].label})`}`,
@@ -103,7 +103,7 @@ function head(campaign) {
   const notes = [...(report.warnings ?? []), ...campaign.notes];
   if (report.interrupted) notes.push("It was interrupted: more may be left.");
   (report.failures ?? []).forEach((failure, index) => {
-    if (campaign.stories.some((it) => it.of && it.of[0] === "failure" && it.of[1] === index)) return;
+    if (storyOf(campaign, "failure", index) >= 0) return;
     const again = failure.schedule ? ` To see it: threadbare replay ${failure.schedule}` : "";
     notes.push(`${failure.kind} at ${failure.site}: ${failure.message} Its trace is not there, or damaged.${again}`);
   });

@@ -10,6 +10,11 @@ const CONNECTIONS = {
 
 const placeOf = (story, step) => (step.place === undefined ? null : story.places[step.place]);
 
+/** The place of the interleaving of a failure or a finding, -1 if there is none. */
+function storyOf(campaign, kind, index) {
+  return campaign.stories.findIndex((it) => it.of && it.of[0] === kind && it.of[1] === index);
+}
+
 /** All that is known of a failure's end. */
 function failureDetails(campaign, { failure }) {
   return [

@@ -10,7 +10,7 @@ use threadbare_sched::Op;
 use threadbare_trace::EventKind;
 
 use sharing::use_after_free;
-pub use sharing::{expose, is_touched_by_others, take_away, touch_range};
+pub use sharing::{expose, is_touched_by_others, touch_range};
 
 use crate::engine::{WATCHED, engine};
 use crate::fiber::Fiber;

@@ -42,8 +42,6 @@ pub struct Engine {
     pub spurious: bool,
     /// Events and switches are written down; not so where a closure is repeated.
     pub(crate) tells: bool,
-    /// Closures that the program has offered so far.
-    pub(crate) offered_closures: u32,
     /// What is passed over is written down as well.
     pub(crate) tells_all: bool,
     /// Only what can matter is a step: the program offers a closure, and small differences cost much there.
@@ -95,7 +93,6 @@ pub fn init(shared: Shared, main: Box<Fiber>) {
         os_threads: false,
         spurious: false,
         tells: true,
-        offered_closures: 0,
         tells_all: false,
         brief: false,
         steered: false,

@@ -207,7 +207,7 @@ pub unsafe fn about_to_free(start: *mut c_void, site: u64) -> bool {
         let shared = unsafe {
             let watched = size.min(WATCHED_BYTES);
             access::is_touched_by_others(fiber, address, watched)
-                && access::take_away(fiber, address, watched)
+                && access::touch_range(fiber, address, watched, true)
         };
         // Where all is reasoned about, it must not depend on what others have done whether this is a step.
         let always = engine.world.regions.are_wanted();

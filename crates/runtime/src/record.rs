@@ -113,7 +113,7 @@ impl Shared {
         self.control().plan.flags & flags::DECISIONS != 0
     }
 
-    /// Appends a decision, if the plan asks for them.
+    /// Appends a decision.
     pub fn decision(&self, decision: DecisionRecord) {
         let control = self.control();
         let Some(place) = self.slot::<DecisionRecord>(control.layout.decisions, control.decisions) else {

@@ -72,13 +72,11 @@ pub unsafe extern "C-unwind" fn threadbare_repeat(
             // SAFETY: as the caller vouches.
             unsafe { repeat(closure, data) };
         }
-    }
-    if engine().offered_closures > 0 {
+    } else if engine().shared.control().repetition.offered == 1 {
         engine().shared.warn(
             "only the first closure of a test is repeated in one process; what comes after it has fewer executions",
         );
     }
-    engine().offered_closures += 1;
     // SAFETY: as the caller vouches.
     let result = unsafe { closure(data) };
     if result == 0 {

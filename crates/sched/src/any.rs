@@ -101,12 +101,6 @@ impl AnyPolicy {
         }
     }
 
-    /// Whether it may want a thread to stop where others would not: a replay, or what begins like one.
-    #[inline]
-    pub fn follows_list(&self) -> bool {
-        matches!(self, AnyPolicy::Replay(_) | AnyPolicy::Guideline(_))
-    }
-
     /// Whether this is a replay that has switches left to make.
     #[inline]
     pub fn is_unfinished_replay(&self) -> bool {

@@ -162,9 +162,7 @@ impl Drawn {
     }
 
     fn shuffled(mut self, rng: &mut Rng) -> Vec<(Place, Place)> {
-        for last in (1..self.kept.len()).rev() {
-            self.kept.swap(last, rng.below(last as u64 + 1) as usize);
-        }
+        rng.shuffle(&mut self.kept);
         self.kept
     }
 }

@@ -59,31 +59,6 @@ pub unsafe fn touch_range(fiber: &Fiber, addr: usize, size: usize, write: bool) 
     shared
 }
 
-/// Updates the notes on a live range that is taken away, as if it were written, except that nobody asks what it held;
-/// says whether any of it is shared.
-///
-/// # Safety
-/// The runtime must be initialised.
-pub unsafe fn take_away(fiber: &Fiber, addr: usize, size: usize) -> bool {
-    let mut shared = false;
-    for grain in addr >> GRAIN_BITS..=(addr + size.max(1) - 1) >> GRAIN_BITS {
-        // SAFETY: as the caller vouches.
-        let (before, after) = unsafe {
-            let cell = *shadow::cell(grain << GRAIN_BITS);
-            if cell & SHARED != 0 {
-                shared = true;
-                continue;
-            }
-            shadow::touch(grain << GRAIN_BITS, fiber.tag, true)
-        };
-        if (before ^ after) & SHARED != 0 {
-            shared = true;
-            discover(grain << GRAIN_BITS);
-        }
-    }
-    shared
-}
-
 /// Ends the execution: freed memory was touched.
 pub(super) fn use_after_free(addr: usize, write: bool) -> ! {
     let verb = if write { "write to" } else { "read of" };

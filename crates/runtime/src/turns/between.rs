@@ -57,24 +57,7 @@ impl Quiet {
 impl Engine {
     /// Says at which operation the running thread has to come here although it may be private:
     /// where a replay wants to decide, or where a probe is due.
-    #[inline]
     pub fn update_stop(&mut self) {
-        // SAFETY: the running fiber.
-        let (left, quiet) =
-            unsafe { ((*self.current).stop_at.wrapping_sub((*self.current).ops), &(*self.current).quiet) };
-        // Nearly always nobody wants it to stop, and when it will be looked at need not be exact.
-        let is_near = !(QUIET / 2..=QUIET).contains(&left);
-        if is_near
-            || quiet.goes_round
-            || self.probe.is_some()
-            || self.policy.follows_list()
-            || self.spinning.is_looking()
-        {
-            self.set_stop();
-        }
-    }
-
-    fn set_stop(&mut self) {
         const DENSE_STEPS: u64 = 256;
         let fiber = self.current();
         if self.spinning.is_looking() {
