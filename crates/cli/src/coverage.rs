@@ -64,6 +64,7 @@ impl<'a> Account<'a> {
             uncovered: pairs.uncovered().count() as u64,
             unexpected: pairs.unexpected().count() as u64,
         };
+        let left = self.left(it);
         CoverageReport {
             covered: it.covered,
             estimated,
@@ -71,7 +72,8 @@ impl<'a> Account<'a> {
             history: it.history.iter().map(step).collect(),
             saturation: it.saturation.as_ref().map(step),
             estimation: it.pairs.as_ref().filter(|_| required.is_some()).map(estimation),
-            uncovered: self.left(it).map(Left::requirements),
+            uncovered_cut: left.as_ref().is_some_and(Left::is_cut),
+            uncovered: left.map(Left::requirements),
         }
     }
 

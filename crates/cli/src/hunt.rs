@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
 use threadbare_analysis::coverage::CRITERIA;
 use threadbare_explore::{CHECKPOINT_GAP, Campaign, ExploreError, Options, STRATEGIES, Verdict, hunt};
 use threadbare_report::{CampaignRecord, JsonReport, failure_phrase};
@@ -58,8 +59,12 @@ pub fn run(args: &HuntArgs) -> Result<u8, CliError> {
 
 /// What is kept of a campaign, from the JSON object.
 pub fn record(report: &JsonReport) -> CampaignRecord {
+    let mut kept = serde_json::to_value(report).unwrap_or_default();
+    // The page has its own list of what is not covered, with source, and of a bounded length.
+    let criteria = kept["coverage"].as_object_mut().into_iter().flat_map(|it| it.values_mut());
+    criteria.filter_map(Value::as_object_mut).for_each(|it| drop(it.remove("uncovered")));
     CampaignRecord {
-        report: serde_json::to_value(report).unwrap_or_default(),
+        report: kept,
         failures: report.failures.iter().map(page::failure_files).collect(),
         ..CampaignRecord::default()
     }

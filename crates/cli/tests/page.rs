@@ -100,7 +100,7 @@ fn every_view_shows_what_the_json_says() {
     let mut compare_args = trials.to_vec();
     compare_args.extend(["--coverage", "map", "--csv", "trials.csv"]);
     let compare = json(&desk, &compare_args, 1);
-    let suite = json(&desk, &["suite", "suite.toml", "--runs", "2"], 1);
+    let suite = json(&desk, &["suite", "suite.toml", "--runs", "2", "--uncovered"], 1);
     let hostile = json(&desk, &["hunt", HOSTILE_NAME], 1);
     claim_a_long_original(&desk);
     let answer = desk.run(&["report", ".threadbare"]);

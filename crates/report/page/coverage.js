@@ -196,9 +196,16 @@ function spot(campaign, place) {
   );
 }
 
+/** What is said where nothing is left to be tried. */
+const NOTHING_LEFT = {
+  sp: "Nothing that is required is left.",
+  map: "No pattern is left that the accesses seen could make.",
+  cfp: "Every two functions that run while other threads do are shown at the same time by some input.",
+};
+
 /** A table of what is left to be tried. */
-function leftToTry(left, what, columns, rows, words, none = "Nothing that is required is left.") {
-  if (!rows.length) return el("p", { class: "small", text: none });
+function leftToTry(left, what, columns, rows, words) {
+  if (!rows.length) return el("p", { class: "small", text: NOTHING_LEFT[left.criterion] ?? NOTHING_LEFT.sp });
   return el(
     "div",
     {},
@@ -208,35 +215,39 @@ function leftToTry(left, what, columns, rows, words, none = "Nothing that is req
     left.left_out
       ? el("p", { class: "soft small", text: `${count(left.left_out, `more ${what}`)} left out of the page.` })
       : "",
+    left.is_cut ? el("p", { class: "soft small", text: "There may be still more: not all were looked at." }) : "",
   );
 }
 
 function uncoveredTable(campaign, left) {
+  const isOfFunctions = left.criterion === "cfp";
+  const [one, other] = isOfFunctions ? ["Function", "With"] : ["First", "Then"];
   const columns = [
-    { title: "First", show: ([first]) => spot(campaign, first) },
-    { title: "Then", show: ([, second]) => spot(campaign, second) },
+    { title: one, show: ([first]) => spot(campaign, first) },
+    { title: other, show: ([, second]) => spot(campaign, second) },
   ];
-  return leftToTry(left, "pair", columns, left.pairs);
+  const words = isOfFunctions
+    ? "Each of these functions runs while another thread runs, but no input shows the two at the same time: an input that does would be new."
+    : "";
+  return leftToTry(left, "pair", columns, left.pairs, words);
 }
 
 function patternTable(campaign, left) {
+  const longest = Math.max(...left.patterns.map((row) => row.places.length));
   const step = (at) => (row) =>
     at < row.places.length
       ? el("div", {}, el("em", { text: row.deeds[at] }), " ", spot(campaign, left.places[row.places[at]]))
       : "";
+  // Records of earlier versions name one variable.
+  const variables = (row) => row.variables ?? [row.object ?? "without a name"];
   const columns = [
-    { title: "Variable", show: (row) => row.object ?? "without a name" },
+    { title: "Variables", show: (row) => variables(row).join(", ") },
     { title: "Pattern", number: true, show: (row) => row.pattern },
-    { title: "First", show: step(0) },
-    { title: "Then", show: step(1) },
-    { title: "Then", show: step(2) },
+    ...Array.from({ length: longest }, (_, at) => ({ title: at ? "Then" : "First", show: step(at) })),
   ];
   const words =
     "Candidates: accesses that executions have shown could follow each other like this, a and b being two threads. " +
     "Creation, joins, locks and a thread's own writes speak against none of them; a wait or a branch may, so not " +
-    "all of them are possible. Patterns of two variables (9 to 17) are counted, and not listed.";
-  const none =
-    "Of the patterns of one variable, none is left that the accesses seen could make. Patterns of two variables (9 to 17) " +
-    "are counted, and not listed: some of them may be left.";
-  return leftToTry(left, "pattern", columns, left.patterns, words, none);
+    "all of them are possible. Those of one variable (patterns 1 to 8) come first.";
+  return leftToTry(left, "pattern", columns, left.patterns, words);
 }

@@ -10,6 +10,7 @@ use threadbare_report::{
 use threadbare_trace::TraceFile;
 
 use super::record::{DrivenRecord, FailureRecord, OutcomeRecord, ToldRecord};
+use super::uncovered::UncoveredPairs;
 use super::work::Suite;
 use super::{Results, tally};
 use crate::findings::{Findings, Told};
@@ -22,6 +23,8 @@ pub struct Account {
     pub findings: Findings,
     /// What went wrong.
     pub failures: Vec<FailureReport>,
+    /// What no input shows.
+    pub uncovered: UncoveredPairs,
     /// The JSON object.
     pub report: JsonReport,
 }
@@ -35,8 +38,12 @@ impl Account {
         elapsed: Duration,
     ) -> Account {
         let (findings, failures) = tell(suite, results, suppressions);
-        let report = json(suite, results, &findings, &failures, elapsed);
-        Account { findings, failures, report }
+        let uncovered = UncoveredPairs::of(suite, results);
+        let mut report = json(suite, results, &findings, &failures, elapsed);
+        if let (Some(cfp), true) = (&mut report.coverage.cfp, suite.args.uncovered) {
+            cfp["uncovered"] = serde_json::json!(uncovered.requirements());
+        }
+        Account { findings, failures, uncovered, report }
     }
 
     /// Whether nothing was found.

@@ -7,6 +7,7 @@ mod matrix;
 mod record;
 mod store;
 mod tally;
+mod uncovered;
 mod words;
 mod work;
 
@@ -94,6 +95,7 @@ pub fn run(args: &SuiteArgs) -> Result<u8, CliError> {
         compilers: suite.programs.first().map_or_else(Vec::new, |it| compilers(&it.executable)),
         findings: account.findings.cards(),
         matrix: Some(matrix::matrix(&suite, &results)),
+        uncovered: vec![account.uncovered.card()],
         ..hunt::record(&account.report)
     };
     page::keep(&args.out, &suite.stem(), record, args.html.as_deref())?;

@@ -101,6 +101,9 @@ pub struct Uncovered {
     pub places: Vec<Place>,
     /// How many more there are.
     pub left_out: usize,
+    /// Nobody has counted all of them.
+    #[serde(default)]
+    pub is_cut: bool,
 }
 
 /// A memory-access pattern that was not covered.
@@ -108,9 +111,10 @@ pub struct Uncovered {
 pub struct PatternCard {
     /// Its number.
     pub pattern: u8,
-    /// The variable, if it has a name.
-    pub object: Option<String>,
-    /// Who does what in each step, such as `a reads`.
+    /// Its variable, or both; those without a name are called so.
+    #[serde(default)]
+    pub variables: Vec<String>,
+    /// Who does what in each step, such as `a reads`, and to which variable where there are two.
     pub deeds: Vec<String>,
     /// The place of each step, by its number.
     pub places: Vec<usize>,
