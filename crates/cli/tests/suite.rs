@@ -85,7 +85,21 @@ fn json(desk: &Desk, more: &[&str]) -> Value {
     args.extend(["--json", "-"]);
     let answer = suite(desk, &args);
     assert!(matches!(answer.code, Some(0 | 1)), "{}", answer.stderr);
-    answer.json()
+    let report = answer.json();
+    counts_are_those_of_the_list(&report);
+    report
+}
+
+/// The table says of each input how many of the findings that are told it shows, and the list says the same.
+fn counts_are_those_of_the_list(report: &Value) {
+    let told = report["findings"].as_array().expect("a list");
+    for input in report["inputs"].as_array().expect("a list") {
+        let shows =
+            |finding: &&Value| finding["inputs"].as_array().is_some_and(|it| it.contains(&input["name"]));
+        if let Some(count) = input["findings"].as_u64() {
+            assert_eq!(count, told.iter().filter(shows).count() as u64, "{input:#} in {told:#?}");
+        }
+    }
 }
 
 fn texts(value: &Value) -> Vec<String> {

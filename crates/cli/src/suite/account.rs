@@ -177,7 +177,7 @@ fn json(
         + results.driven.iter().map(|it| it.steps).sum::<u64>();
     let threads = results.measured.values().map(|it| it.threads).chain(detected().map(|it| it.threads)).max();
     let trouble = |(input, why): (&usize, &String)| format!("input `{}`: {why}", suite.name(*input));
-    let suite_report = report(suite, results);
+    let suite_report = report(suite, results, findings);
     let aggregated = suite_report.cfp.aggregated;
     JsonReport {
         tool: "threadbare",
@@ -233,7 +233,7 @@ fn history(results: &Results) -> Vec<CoverageStep> {
     steps
 }
 
-fn report(suite: &Suite<'_>, results: &Results) -> SuiteReport {
+fn report(suite: &Suite<'_>, results: &Results, findings: &Findings) -> SuiteReport {
     let functions: BTreeSet<u64> = results.measured.values().flat_map(|it| it.executed.clone()).collect();
     let looked = if suite.args.full { &results.full } else { &results.guided };
     let rounded = |seconds: f64| (seconds * 1e6).round() / 1e6;
@@ -246,12 +246,12 @@ fn report(suite: &Suite<'_>, results: &Results) -> SuiteReport {
             selecting_s: rounded(results.selecting.as_secs_f64()),
             detecting_s: rounded(looked.values().map(|it| it.seconds()).sum()),
         },
-        inputs: (0..suite.ids.len()).map(|input| input_report(suite, results, input)).collect(),
+        inputs: (0..suite.ids.len()).map(|input| input_report(suite, results, findings, input)).collect(),
         full: suite.args.against_full.then(|| tally::against(results, suite.args.only)).flatten(),
     }
 }
 
-fn input_report(suite: &Suite<'_>, results: &Results, input: usize) -> InputReport {
+fn input_report(suite: &Suite<'_>, results: &Results, findings: &Findings, input: usize) -> InputReport {
     let measured = results.measured.get(&input);
     let place = results.selected.iter().position(|it| it.input == input);
     let selected = place.map(|place| &results.selected[place]);
@@ -288,7 +288,8 @@ fn input_report(suite: &Suite<'_>, results: &Results, input: usize) -> InputRepo
         measuring_s: measured.map(|it| it.seconds),
         detecting_s: looked.map(|it| it.seconds()),
         events: looked.map(|it| it.events),
-        findings: looked.map(|it| it.findings.len() as u64),
+        // What detectors suspected and nobody tells, or tells as one with another, counts nowhere.
+        findings: looked.map(|_| findings.under(suite.name(input))),
         unguided: looked.is_some_and(|it| it.unguided),
     }
 }
