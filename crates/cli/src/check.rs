@@ -57,7 +57,7 @@ pub fn run(args: &CheckArgs) -> Result<u8, CliError> {
     let report = json(args, &program, &result, &findings, &failures);
     output::write_json(&hunt.output, &report)?;
     let record = record(&program, &result, &report, &findings);
-    page::keep(&hunt.out, &keep::file_stem(&hunt.program), record, hunt.html.as_deref())?;
+    page::keep(&hunt.out, page::subject(hunt), record, hunt.html.as_deref())?;
     let failed = failures.iter().filter_map(|kept| kept.sarif.clone());
     let results: Vec<SarifResult> = findings.sarif().into_iter().chain(failed).collect();
     output::write_sarif(&hunt.output, "check", &results)?;

@@ -64,7 +64,7 @@ pub fn run(args: &GenerateArgs) -> Result<u8, CliError> {
     output::write_json(&args.hunt.output, &report)?;
     let record =
         CampaignRecord { compilers: compilers(&work.program.executable), ..hunting::record(&report) };
-    page::keep(&args.hunt.out, &keep::file_stem(&args.hunt.program), record, args.hunt.html.as_deref())?;
+    page::keep(&args.hunt.out, page::subject(&args.hunt), record, args.hunt.html.as_deref())?;
     let results: Vec<_> = failing.iter().filter_map(|failing| failing.kept.sarif.clone()).collect();
     output::write_sarif(&args.hunt.output, "generate", &results)?;
     Ok(if failing.is_some() { crate::FOUND } else { crate::NOTHING })

@@ -51,7 +51,7 @@ pub fn run(args: &HuntArgs) -> Result<u8, CliError> {
         uncovered: Account::with_places(&campaign.coverage, &campaign.modules).uncovered_places(),
         ..record(&report)
     };
-    page::keep(&args.out, &keep::file_stem(&args.program), record, args.html.as_deref())?;
+    page::keep(&args.out, page::subject(args), record, args.html.as_deref())?;
     let results: Vec<_> = kept.iter().filter_map(|kept| kept.sarif.clone()).collect();
     output::write_sarif(&args.output, "hunt", &results)?;
     Ok(if campaign.found.is_empty() { crate::NOTHING } else { crate::FOUND })

@@ -18,7 +18,7 @@ use crate::progress::Bar;
 use crate::rerun::Stage;
 use crate::suppressions::Suppressions;
 use crate::verify_args::VerifyArgs;
-use crate::{check, hunt, keep, output, page, stop};
+use crate::{check, hunt, output, page, stop};
 
 /// Executions after which it ends where nobody says how many.
 const EXECUTIONS: u64 = 100_000;
@@ -65,7 +65,7 @@ pub fn run(args: &VerifyArgs) -> Result<u8, CliError> {
         graphs: page::graph_cards(&result.graphs, stage.symbols()),
         ..check::record(&program, &result.check, &report, &findings)
     };
-    page::keep(&hunt.out, &keep::file_stem(&hunt.program), record, hunt.html.as_deref())?;
+    page::keep(&hunt.out, page::subject(hunt), record, hunt.html.as_deref())?;
     let failed = failures.iter().filter_map(|kept| kept.sarif.clone());
     let results: Vec<SarifResult> = findings.sarif().into_iter().chain(failed).collect();
     output::write_sarif(&hunt.output, "verify", &results)?;

@@ -220,6 +220,39 @@ fn a_folder_that_is_empty_or_damaged_is_named_with_what_is_missing() {
     assert!(said.contains("report.html"), "the rest is shown: {said}");
 }
 
+/// The titles of the campaigns on the page of a folder.
+fn titles(desk: &Desk, folder: &str) -> Vec<String> {
+    let answer = desk.run(&["report", folder, "-o", "page.html"]);
+    assert_eq!(answer.code, Some(0), "{}", answer.stderr);
+    let page = std::fs::read_to_string(desk.path("page.html")).expect("a page");
+    let data = page.split("id=\"data\">").nth(1).and_then(|rest| rest.split("</script>").next());
+    let data: Value = serde_json::from_str(data.expect("the data")).expect("JSON");
+    let campaigns = data["campaigns"].as_array().expect("campaigns").iter();
+    campaigns.map(|it| it["title"].as_str().expect("a title").to_string()).collect()
+}
+
+#[test]
+fn campaigns_of_programs_with_one_name_and_of_other_arguments_are_all_kept() {
+    let desk = Desk::new();
+    for folder in ["one", "other"] {
+        std::fs::create_dir(desk.path(folder)).expect("a folder");
+        desk.file(&format!("{folder}/two.c"), TWO);
+    }
+    let hunts: [&[&str]; 4] =
+        [&["one/two.c"], &["other/two.c"], &["one/two.c", "--", "a b"], &["one/two.c", "--strategy", "pos"]];
+    for hunt in hunts.iter().chain(&hunts) {
+        let all = [&["hunt", "--executions", "3", "--quiet"], *hunt].concat();
+        let answer = desk.run(&all);
+        assert!(matches!(answer.code, Some(0 | 1)), "{hunt:?}: {}", answer.stderr);
+    }
+    let titles = titles(&desk, ".threadbare");
+    assert_eq!(titles.len(), 4, "each once, however often it was made: {titles:?}");
+    assert_eq!(titles.iter().collect::<std::collections::BTreeSet<_>>().len(), 4, "{titles:?}");
+    for part in ["two.c · hunt · pos", "'a b'", "/other/two.c"] {
+        assert_eq!(titles.iter().filter(|title| title.contains(part)).count(), 1, "{part}: {titles:?}");
+    }
+}
+
 #[test]
 fn whatever_a_program_says_a_terminal_is_given_no_orders() {
     let desk = Desk::new();

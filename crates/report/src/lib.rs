@@ -49,7 +49,7 @@ pub use names::{Names, Place};
 pub use page::{
     CampaignRecord, Excerpt, FailureFiles, FindingCard, GraphCard, GraphCards, GraphNode, GuidelineCard,
     LongOriginal, Matrix, MatrixRow, Page, PageCampaign, PageStories, PageStory, PatternCard,
-    RECORD_EXTENSION, RECORD_VERSION, RecordError, Uncovered, excerpts,
+    RECORD_EXTENSION, RECORD_VERSION, RecordError, Subject, Uncovered, excerpts,
 };
 pub use perfetto::write_perfetto;
 pub use printable::printable;

@@ -4,6 +4,7 @@ mod args;
 mod gather;
 mod graphs;
 mod keep;
+mod subject;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,6 +12,7 @@ use std::process::{Command, Stdio};
 pub use self::args::{REPORT_AFTER, ReportArgs};
 pub use self::graphs::graph_cards;
 pub use self::keep::{command_line, failure_files, keep};
+pub use self::subject::{subject, suite_subject};
 use crate::error::CliError;
 use crate::output;
 

@@ -98,7 +98,8 @@ pub fn run(args: &SuiteArgs) -> Result<u8, CliError> {
         uncovered: vec![account.uncovered.card()],
         ..hunt::record(&account.report)
     };
-    page::keep(&args.out, &suite.stem(), record, args.html.as_deref())?;
+    let subject = page::suite_subject(&args.suite, &account.report.program);
+    page::keep(&args.out, subject, record, args.html.as_deref())?;
     Ok(if account.is_empty() { crate::NOTHING } else { crate::FOUND })
 }
 

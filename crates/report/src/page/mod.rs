@@ -10,7 +10,8 @@ mod story;
 pub use html::{Page, PageCampaign, PageStories};
 pub use record::{
     CampaignRecord, Excerpt, FailureFiles, FindingCard, GraphCard, GraphCards, GraphNode, GuidelineCard,
-    LongOriginal, Matrix, MatrixRow, PatternCard, RECORD_EXTENSION, RECORD_VERSION, RecordError, Uncovered,
+    LongOriginal, Matrix, MatrixRow, PatternCard, RECORD_EXTENSION, RECORD_VERSION, RecordError, Subject,
+    Uncovered,
 };
 pub use sources::excerpts;
 pub use story::PageStory;

@@ -20,6 +20,9 @@ pub struct CampaignRecord {
     pub record: u32,
     /// What was typed.
     pub command_line: String,
+    /// What it is about; none in records that were made before this was kept.
+    #[serde(default)]
+    pub subject: Option<Subject>,
     /// The compilers that made the program, as the executable names them.
     pub compilers: Vec<String>,
     /// The JSON object of the command.
@@ -36,6 +39,17 @@ pub struct CampaignRecord {
     pub matrix: Option<Matrix>,
     /// Lines of the program's source, by file.
     pub sources: BTreeMap<String, Vec<Excerpt>>,
+}
+
+/// A program and what it is given: campaigns of different ones are told apart by it.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Subject {
+    /// What names of files begin with.
+    pub name: String,
+    /// The program, or the suite, from the root of the file system.
+    pub program: String,
+    /// Its arguments and its input, as a shell would be told; empty without any.
+    pub given: String,
 }
 
 /// The files that were kept of a failure.
