@@ -42,8 +42,11 @@ function covering(report, name) {
 /** The reports of campaigns that differ from one in their strategies only, its own among them. */
 function fellows(report, all) {
   const own = all.find((campaign) => campaign.record.report === report);
-  // What the program is given stands at the end of what was typed.
-  const given = (campaign) => campaign.record.command_line.split(" -- ").slice(1).join(" -- ");
+  // In records without a subject, what the program is given stands at the end of what was typed.
+  const given = ({ record }) =>
+    record.subject
+      ? `${record.subject.program} ${record.subject.given}`
+      : record.command_line.split(" -- ").slice(1).join(" -- ");
   const same = (campaign) => {
     const other = campaign.record.report;
     const isAlike = ["program", "command"].every((key) => other[key] === report[key]);
@@ -74,7 +77,18 @@ function measured(report, all = []) {
     const series = report.strategies.map(({ strategy }) => {
       const own = trials.filter((trial) => trial.strategy === strategy && trial.coverage?.[name]);
       const all = own.map((trial) => trial.coverage[name].history);
-      return { name: strategy, own, history: median(all), criterion: name };
+      const last = (key) => Math.max(0, ...own.map((trial) => trial[key]));
+      const history = median(all);
+      return {
+        name: strategy,
+        own,
+        history,
+        criterion: name,
+        executions: last("executions"),
+        elapsed_s: last("elapsed_s"),
+        saturation: usualSaturation(own.map((trial) => trial.coverage[name].saturation).filter(Boolean), history),
+        saturated: own.filter((trial) => trial.coverage[name].saturation).length,
+      };
     });
     const totals = trials.map((trial) => trial.coverage?.[name]).map((it) => it?.required ?? it?.estimated ?? 0);
     found.push({
@@ -87,6 +101,16 @@ function measured(report, all = []) {
     });
   }
   return found;
+}
+
+/** Where the trials of a strategy are saturated: the median of those that are, on the strategy's own line. */
+function usualSaturation(points, history) {
+  if (!points.length) return null;
+  const middle = (key) => {
+    const at = points.map((it) => it[key]).sort((a, b) => a - b)[Math.floor((points.length - 1) / 2)];
+    return [at, history[key].reduce((value, [moment, covered]) => (moment <= at ? covered : value), 0)];
+  };
+  return { executions: middle("executions"), elapsed_s: middle("elapsed_s") };
 }
 
 /** The median over trials of what each had covered by then. */
@@ -114,7 +138,9 @@ function coverageView(campaign, all) {
         name: one.isOwn && it.series.length > 1 ? `${one.name} (this campaign)` : one.name,
         points: points(one.history, key),
         end: one[key],
-        saturation: one.saturation && [one.saturation[key], one.saturation.covered],
+        saturation:
+          one.saturation && (one.own ? one.saturation[key] : [one.saturation[key], one.saturation.covered]),
+        saturationOf: one.own && `${one.saturated} of ${count(one.own.length, "trial")}`,
         failure: key === "executions" ? one.failure : undefined,
         faint: one.own
           ?.slice(0, 12)
@@ -160,13 +186,15 @@ function sentence(it, unit, what) {
   const parts = what ? [`What counts: ${what}.`] : [];
   if (it.covered !== undefined)
     parts.push(
-      `${figure(it.covered)} ${unit}${it.total ? ` of ${figure(it.total)} ${it.estimated ? "estimated" : "required"}` : ""}.`,
+      `${counted(it.covered, unit)}${it.total ? ` of ${figure(it.total)} ${it.estimated ? "estimated" : "required"}` : ""}.`,
     );
   if (it.saturation)
     parts.push(`Saturated after ${count(it.saturation.executions, "execution")}: it hardly grew any more.`);
   else if (it.saturation === null) parts.push("It was not saturated when the campaign ended.");
   if (it.series.some((one) => one.own))
-    parts.push("Thick lines are medians over the trials of a strategy, thin ones are trials; a trial ends with its first failure.");
+    parts.push(
+      "Thick lines are medians over the trials of a strategy, and end with the last execution of any; thin ones are trials. A trial ends with its first failure. Saturation is marked at the median of the trials that were saturated.",
+    );
   else if (it.series.length > 1)
     parts.push("The other lines are campaigns in the same folder that differ in their strategy only.");
   return parts.join(" ");
