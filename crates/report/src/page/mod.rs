@@ -4,6 +4,7 @@
 mod html;
 mod links;
 mod record;
+mod shape;
 mod sources;
 mod story;
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::shape::damage;
 use crate::{AccessText, Place};
 
 /// The version of the file; others are not read.
@@ -217,6 +218,9 @@ pub enum RecordError {
     /// It is no JSON, or not that of a record.
     #[error("it is damaged ({0}); run the command again, or delete the file")]
     Damaged(#[from] serde_json::Error),
+    /// It is JSON, but holds what no command writes.
+    #[error("it is damaged ({0}); run the command again, or delete the file")]
+    Value(String),
     /// It is of another version.
     #[error(
         "it is of version {0}, and this threadbare reads version {RECORD_VERSION}; run the command again"
@@ -237,8 +241,23 @@ impl CampaignRecord {
             Some(version) if version != u64::from(RECORD_VERSION) => {
                 Err(RecordError::Version(u32::try_from(version).unwrap_or(u32::MAX)))
             }
-            _ => Ok(serde_json::from_value(value)?),
+            _ => serde_json::from_value::<CampaignRecord>(value)?.whole(),
         }
+    }
+
+    /// The record, if the object in it is sound and has as many failures and findings as are kept beside it.
+    fn whole(self) -> Result<CampaignRecord, RecordError> {
+        if let Some(damage) = damage(&self.report) {
+            return Err(RecordError::Value(damage));
+        }
+        for (name, kept) in [("failures", self.failures.len()), ("findings", self.findings.len())] {
+            let told = self.report[name].as_array().map_or(0, Vec::len);
+            if told != kept {
+                let problem = format!("`report.{name}` has {told}, and {kept} are kept beside it");
+                return Err(RecordError::Value(problem));
+            }
+        }
+        Ok(self)
     }
 
     /// Every place that it names.
