@@ -172,7 +172,8 @@ pub fn words(args: &CheckArgs, result: &Check, findings: &Findings, failures: &[
     for kept in failures {
         let report = &kept.report;
         let site = report.site.as_ref().map_or_else(String::new, |site| format!(" at {site}"));
-        let often = format!("{} of {} executions", report.count, result.executions);
+        let often =
+            format!("{} of {}", report.count, output::counted(result.executions as usize, "execution"));
         text.push_str(&format!("Failure: {}{site} ({often})\n", report.kind));
         if quiet {
             continue;
@@ -202,12 +203,12 @@ pub fn words(args: &CheckArgs, result: &Check, findings: &Findings, failures: &[
         silenced => format!(", {silenced} silenced"),
     };
     text.push_str(&format!(
-        "{}{silenced} and {} in {}: {} executions, up to {} threads, {:.2} s.\n",
+        "{}{silenced} and {} in {}: {}, up to {}, {:.2} s.\n",
         output::counted(findings.len(), "finding"),
         output::counted(failures.len(), "failure"),
         args.hunt.program.display(),
-        result.executions,
-        result.threads,
+        output::counted(result.executions as usize, "execution"),
+        output::counted(result.threads as usize, "thread"),
         result.elapsed.as_secs_f64()
     ));
     if result.saturated {
