@@ -280,7 +280,9 @@ fn covered<'a>(args: &HuntArgs, campaign: &'a Campaign) -> Account<'a> {
 }
 
 fn nothing_found(args: &HuntArgs, program: &Program, campaign: &Campaign) -> String {
-    let mut text = format!("Nothing found in {} ", args.program.display());
+    // Who was interrupted has not shown that there is nothing.
+    let begin = if campaign.interrupted { "Interrupted: nothing found so far" } else { "Nothing found" };
+    let mut text = format!("{begin} in {} ", args.program.display());
     text.push_str(&format!("(strategy {}, seed {}): {} ", args.strategy, args.seed, figures(campaign)));
     text.push_str(&match (campaign.exhausted, campaign.bound) {
         (true, None) if args.strategy == "mcr" => {
@@ -288,15 +290,14 @@ fn nothing_found(args: &HuntArgs, program: &Program, campaign: &Campaign) -> Str
         }
         (true, None) => "Every interleaving was run: exhausted.".to_string(),
         (true, Some(bound)) => {
-            format!(
-                "Every interleaving with at most {bound} preemptions was run: exhausted within that bound."
-            )
+            let most = output::counted(bound as usize, "preemption");
+            format!("Every interleaving with at most {most} was run: exhausted within that bound.")
         }
         _ if campaign.saturated => {
             let window = window_words(args.coverage.rule().window);
             format!("Coverage is saturated: it hardly grew in {window}. Other interleavings may be left.")
         }
-        _ if campaign.interrupted => "It was interrupted; other interleavings are left.".to_string(),
+        _ if campaign.interrupted => "Other interleavings are left.".to_string(),
         _ if campaign.executions < args.executions.unwrap_or(EXECUTIONS) && campaign.elapsed < args.time => {
             "The strategy has nothing more to try; other interleavings may be left.".to_string()
         }
@@ -316,6 +317,9 @@ fn nothing_found(args: &HuntArgs, program: &Program, campaign: &Campaign) -> Str
     }
     text.push_str("\n`threadbare check` also tells races and the like that made none of them fail.\n");
     text.push_str(&covered(args, campaign).words());
+    if !args.output.quiet {
+        text.push_str(&circumstances(program));
+    }
     text
 }
 

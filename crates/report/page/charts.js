@@ -70,7 +70,7 @@ function stepChart({ title, unit, series, xTitle, isCounted = true, xText = figu
     chart.append(
       svg(
         "g",
-        { class: "saturation", color: threadColour(place), "data-strategy": name },
+        { class: "saturation", color: threadColour(place), "data-strategy": name, "data-at": saturation[0] },
         svg("line", {
           x1: at,
           x2: at,
@@ -115,15 +115,17 @@ function stepChart({ title, unit, series, xTitle, isCounted = true, xText = figu
       chart.append(svg("path", { class: "faintcurve", d: path(trial.points, trial.end), stroke: threadColour(place) }));
   });
   series.forEach((it, place) => {
+    const stop = Math.max(it.end ?? end, it.points[it.points.length - 1]?.[0] ?? 0);
     chart.append(
       svg("path", {
         class: "curve",
-        d: path(it.points, it.end ?? end),
+        d: path(it.points, stop),
         stroke: threadColour(place),
         "stroke-dasharray": DASHES[place % DASHES.length],
+        "data-strategy": it.name,
+        "data-end": stop,
       }),
     );
-    const stop = Math.max(it.end ?? end, it.points[it.points.length - 1]?.[0] ?? 0);
     chart.append(
       svg("path", {
         d: SPOTS[place % SPOTS.length],

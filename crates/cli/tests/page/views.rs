@@ -69,7 +69,8 @@ impl Opened<'_> {
         let facts = self.text("#facts");
         for key in ["executions", "steps", "threads"] {
             let value = report[key].as_u64().expect("a number");
-            assert!(facts.contains(&format!("{}{key}", with_commas(value))), "{key} {value} in {facts}");
+            let word = if value == 1 { key.trim_end_matches('s') } else { key };
+            assert!(facts.contains(&format!("{}{word}", with_commas(value))), "{key} {value} in {facts}");
         }
     }
 }
@@ -228,11 +229,14 @@ fn text_of(value: &Value) -> String {
 pub fn findings(browser: &Browser, page: &Opened<'_>, report: &Value) {
     page.view("findings");
     let findings = report["findings"].as_array().expect("findings");
+    let copied = page.0.script("return bugReport(current.campaign)");
+    let copied = copied.as_str().expect("a text");
     assert_eq!(page.number("document.querySelectorAll('.finding').length"), findings.len() as u64);
     for (place, finding) in findings.iter().enumerate() {
         let shown = page.text(&format!("[data-finding='{place}']"));
         assert!(shown.contains(finding["message"].as_str().expect("a message")), "{shown}");
         if let Some(schedule) = finding["schedule"].as_str() {
+            assert!(copied.contains(&format!("Again: threadbare replay {schedule}")), "{copied}");
             assert!(shown.contains(&format!("threadbare replay {schedule}")), "{shown}");
         }
         assert!(
@@ -253,7 +257,7 @@ pub fn graph(page: &Opened<'_>, report: &Value) {
     page.says(report);
     page.view("coverage");
     let groups = report["coverage"]["groups"]["tested"].as_u64().expect("a number");
-    assert!(page.text("[data-criterion=groups]").contains(&format!("{groups} groups")));
+    assert!(page.text("[data-criterion=groups]").contains(&format!("{groups} group")));
     page.view("graph");
     let counted = page.text("#pick-graph");
     let shown: u64 = counted
@@ -264,6 +268,38 @@ pub fn graph(page: &Opened<'_>, report: &Value) {
     assert_eq!(Some(shown), report["graph"]["guidelines"].as_u64(), "{counted}");
     assert!(page.number("document.querySelectorAll('#guidelines li').length") >= 2);
     assert!(page.number("document.querySelectorAll('.graph rect').length") >= 3);
+    zoom(page);
+}
+
+/// A graph is zoomed by buttons, keys and the wheel, moved by dragging, and fitted into its frame.
+fn zoom(page: &Opened<'_>) {
+    let width = || page.0.script("return document.querySelector('.graph').getBoundingClientRect().width");
+    let width = || width().as_f64().expect("a width");
+    let whole = width();
+    page.0.point("#graph-larger", true);
+    let larger = width();
+    assert!(larger > whole * 1.2 && page.text("#graph-zoom") == "125 %", "{larger} after {whole}");
+    page.0.press("+");
+    assert!(width() > larger * 1.2, "{} after {larger}", width());
+    page.0.script(
+        "const frame = document.getElementById('graph-frame'); const box = frame.getBoundingClientRect();
+         for (let step = 0; step < 6; step++) frame.dispatchEvent(new WheelEvent('wheel',
+           { deltaY: -100, clientX: box.left + 20, clientY: box.top + 20, cancelable: true }))",
+    );
+    assert!(width() > larger * 2.0, "{} after {larger}", width());
+    let left = "document.getElementById('graph-frame').scrollLeft";
+    let before = page.number(left);
+    page.0.drag("#graph-frame", -60);
+    assert_eq!(page.number(left), before + 60, "it follows the pointer");
+    page.0.press("0");
+    let fits = "(({ scrollWidth, clientWidth, scrollHeight, clientHeight }) =>
+        scrollWidth <= clientWidth && scrollHeight <= clientHeight)(document.getElementById('graph-frame'))";
+    assert_eq!(page.0.script(&format!("return {fits}")), true);
+    page.0.press("-");
+    assert!(width() < whole, "{} after {whole}", width());
+    page.0.point("#graph-fit", true);
+    assert_eq!(page.0.script(&format!("return {fits}")), true);
+    page.is_content();
 }
 
 /// Every strategy has its figures and its box, every trial its mark, and the CSV file is the one of `--csv`.
@@ -285,10 +321,42 @@ pub fn comparison(page: &Opened<'_>, report: &Value, desk: &Desk) {
     let written = std::fs::read_to_string(desk.path("trials.csv")).expect("the CSV file");
     assert_eq!(csv.as_str(), Some(written.as_str()));
     page.view("coverage");
-    assert_eq!(
-        page.number("document.querySelectorAll('figure:first-child .chart[role=img] .curve').length"),
-        2
-    );
+    let trials = report["trials"].as_array().expect("trials");
+    for strategy in strategies.iter().map(|it| it["strategy"].as_str().expect("a name")) {
+        let own = || trials.iter().filter(|trial| trial["strategy"] == strategy);
+        let inside =
+            |what: &str| format!("figure:first-child .chart[role=img] {what}[data-strategy={strategy:?}]");
+        let numbers = |what: &str, name: &str| -> Vec<u64> {
+            let found = page.0.script(&format!(
+                "return [...document.querySelectorAll({:?})].map((it) => Number(it.dataset.{name}))",
+                inside(what)
+            ));
+            serde_json::from_value(found).expect("numbers")
+        };
+        let last = own().filter_map(|trial| trial["executions"].as_u64()).max();
+        assert_eq!(
+            numbers(".curve", "end"),
+            Vec::from_iter(last),
+            "the line of {strategy} ends with its trials"
+        );
+        let saturations =
+            own().filter_map(|trial| trial["coverage"]["map"]["saturation"]["executions"].as_u64());
+        let mut saturations: Vec<u64> = saturations.collect();
+        saturations.sort_unstable();
+        let median = saturations.get(saturations.len().saturating_sub(1) / 2).copied();
+        assert_eq!(numbers(".saturation", "at"), Vec::from_iter(median), "{strategy}");
+        let colour = |what: &str, property: &str| {
+            page.0.script(&format!(
+                "const it = document.querySelector({:?}); return it && getComputedStyle(it).{property}",
+                inside(what)
+            ))
+        };
+        if median.is_some() {
+            assert_eq!(colour(".saturation", "color"), colour(".curve", "stroke"), "{strategy}");
+        }
+    }
+    let marked = "document.querySelectorAll('figure:first-child .chart .saturation').length";
+    assert!(page.number(marked) > 0, "some strategy is saturated");
 }
 
 /// Every input has its row.

@@ -110,6 +110,19 @@ impl Browser {
         self.command("POST", "/actions", &json!({ "actions": [mouse] }));
     }
 
+    /// Drags what is at the middle of an element to the side.
+    pub fn drag(&self, selector: &str, across: i32) {
+        let found = self.command("POST", "/element", &json!({ "using": "css selector", "value": selector }));
+        let actions = json!([
+            { "type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": found },
+            { "type": "pointerDown", "button": 0 },
+            { "type": "pointerMove", "duration": 0, "x": across, "y": 0, "origin": "pointer" },
+            { "type": "pointerUp", "button": 0 },
+        ]);
+        let mouse = json!({ "type": "pointer", "id": "mouse", "actions": actions });
+        self.command("POST", "/actions", &json!({ "actions": [mouse] }));
+    }
+
     /// What the page complained of since the last time.
     pub fn complaints(&self) -> Vec<String> {
         let log = self.command("POST", "/se/log", &json!({ "type": "browser" }));
