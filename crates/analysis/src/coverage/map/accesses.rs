@@ -43,6 +43,11 @@ impl Locks {
         });
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Whether nobody can hold these while somebody holds the others.
     pub fn exclude(&self, others: &Locks) -> bool {
         let excludes = |(lock, mode): &(u64, Mode)| {

@@ -13,8 +13,8 @@ use super::uncovered::{Known, can_follow, is_turned};
 use super::walks::{Gap, Walks};
 use crate::patterns::{Manner, ObjectId, PATTERNS, Pattern, Role, Variable as Which};
 
-/// How many pairs of links are looked at: beyond this, nobody waits for the answer.
-const MOST_TRIED: usize = 1_000_000;
+/// How much is looked at, counted in pairs of links and in walks of threads: beyond this, nobody waits for the answer.
+const MOST_WORK: usize = 2_000_000;
 
 /// An access to a variable.
 pub(super) type Step<'a> = (ObjectId, Known<'a>);
@@ -32,19 +32,19 @@ pub(super) fn two_variables<'a>(
     take: &mut dyn FnMut(&Pattern, &[Step<'a>; 4]) -> bool,
 ) -> bool {
     let links = links(variables);
-    let mut tried = 0;
+    let mut work = 0;
     for pattern in PATTERNS.iter().filter(|it| it.has_two_variables()) {
         let [of_x, of_y] = [Which::X, Which::Y].map(|which| manners(pattern, which));
         for (([a, b], _), on_x) in links.iter().filter(|((_, manners), _)| *manners == of_x) {
             let Some(on_y) = links.get(&([*b, *a], of_y)) else { continue };
             for x in on_x {
                 for y in on_y.iter().filter(|y| y[0].0 != x[0].0) {
-                    tried += 1;
-                    if tried > MOST_TRIED {
+                    work += 1;
+                    if work > MOST_WORK {
                         return false;
                     }
                     let steps = in_order(pattern, x, y);
-                    if is_possible(pattern, &steps, walks) && !take(pattern, &steps) {
+                    if is_possible(pattern, &steps, walks, &mut work) && !take(pattern, &steps) {
                         return false;
                     }
                 }
@@ -83,16 +83,16 @@ fn in_order<'a>(pattern: &Pattern, x: &Link<'a>, y: &Link<'a>) -> [Step<'a>; 4] 
 }
 
 /// Whether nothing that is known speaks against the steps in this order.
-fn is_possible(pattern: &Pattern, steps: &[Step<'_>; 4], walks: &Walks) -> bool {
+fn is_possible(pattern: &Pattern, steps: &[Step<'_>; 4], walks: &Walks, work: &mut usize) -> bool {
     let role = |place: usize| pattern.steps[place].0;
     let of = |wanted: Role| (0..4).filter(move |place| role(*place) == wanted);
-    let is_kept = |wanted: Role| {
+    let mut is_kept = |wanted: Role| {
         let mut own = of(wanted);
         let (Some(first), Some(last)) = (own.next(), own.next()) else { return false };
         let mut between = (first + 1..last).filter(|place| role(*place) != wanted);
         let gap = if between.clone().next().is_some() { Gap::Some } else { Gap::None };
         let at = |place: usize| (steps[place].0, *steps[place].1.0);
-        let throughout = walks.from_to(at(first), at(last), gap);
+        let throughout = walks.from_to(at(first), at(last), gap, work);
         throughout.is_some_and(|locks| !between.any(|place| locks.exclude(&steps[place].1.1.locks)))
     };
     let is_in_order = || {

@@ -79,20 +79,33 @@ impl Walks {
         own.push(walk);
     }
 
-    /// What the thread keeps locked all the time from one access to another; none if it never makes them in this order.
-    pub fn from_to(&self, first: (ObjectId, Deed), second: (ObjectId, Deed), gap: Gap) -> Option<Locks> {
+    /// What the thread keeps locked all the time from one access to another; none if it never makes them in this order. Adds to
+    /// `work` how many walks were looked at.
+    pub fn from_to(
+        &self,
+        first: (ObjectId, Deed),
+        second: (ObjectId, Deed),
+        gap: Gap,
+        work: &mut usize,
+    ) -> Option<Locks> {
         let mut throughout: Option<Locks> = None;
         for walk in self.walks.get(&first.1.thread)? {
+            *work += 1;
             let (Some([from, _]), Some([_, to])) = (walk.0.get(&first), walk.0.get(&second)) else {
                 continue;
             };
             if from.place >= to.place || (gap == Gap::Some && from.event == to.event) {
                 continue;
             }
-            let locks = Locks::throughout(&from.held, &to.held);
-            match &mut throughout {
-                Some(known) => known.keep_common(&locks),
-                None => throughout = Some(locks),
+            let mut locks = Locks::throughout(&from.held, &to.held);
+            if let Some(known) = &throughout {
+                locks.keep_common(known);
+            }
+            let is_settled = locks.is_empty();
+            throughout = Some(locks);
+            // Other walks can only take locks away.
+            if is_settled {
+                break;
             }
         }
         throughout
