@@ -1,5 +1,7 @@
 //! The page of a campaign: opened in a real browser and compared with the JSON, and made of what is damaged or hostile.
 
+#[path = "page/graph.rs"]
+mod graph;
 #[path = "page/views.rs"]
 mod views;
 
@@ -7,12 +9,11 @@ mod support;
 
 use std::path::{Path, PathBuf};
 
+use graph::graph;
 use serde_json::Value;
 use support::browser::Browser;
 use support::{Desk, repository};
-use views::{
-    Opened, comparison, coverage, findings, graph, hostile_text, interleaving, overlay, suite_table,
-};
+use views::{Opened, comparison, coverage, findings, hostile_text, interleaving, overlay, suite_table};
 
 const SUITE: &str = r#"
 program = "two.c"

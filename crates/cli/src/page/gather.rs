@@ -25,6 +25,9 @@ const MOST_STORIES: usize = 20;
 /// The end of what a program printed that is shown.
 const SHOWN_OUTPUT: usize = 8_000;
 
+/// Something that a campaign may be known by.
+type Label = dyn Fn(&CampaignRecord) -> Option<String>;
+
 /// Campaigns, with what could not be read of them.
 #[derive(Default)]
 pub struct Gathered {
@@ -192,7 +195,7 @@ impl Gathered {
             Some(if given.is_empty() { "without arguments".to_string() } else { given })
         };
         let program = |it: &CampaignRecord| it.subject.as_ref().map(|it| it.program.clone());
-        let labels: [&dyn Fn(&CampaignRecord) -> Option<String>; 3] = [&strategy, &given, &program];
+        let labels: [&Label; 3] = [&strategy, &given, &program];
         for label in labels {
             let mut known: BTreeMap<String, BTreeSet<Option<String>>> = BTreeMap::new();
             for Source { title, record, .. } in &self.campaigns {

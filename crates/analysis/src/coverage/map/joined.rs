@@ -92,7 +92,7 @@ fn is_possible(pattern: &Pattern, steps: &[Step<'_>; 4], walks: &Walks, work: &m
         let mut between = (first + 1..last).filter(|place| role(*place) != wanted);
         let gap = if between.clone().next().is_some() { Gap::Some } else { Gap::None };
         let at = |place: usize| (steps[place].0, *steps[place].1.0);
-        let throughout = walks.from_to(at(first), at(last), gap, work);
+        let throughout = walks.held_between(at(first), at(last), gap, work);
         throughout.is_some_and(|locks| !between.any(|place| locks.exclude(&steps[place].1.1.locks)))
     };
     let is_in_order = || {

@@ -81,7 +81,7 @@ impl Walks {
 
     /// What the thread keeps locked all the time from one access to another; none if it never makes them in this order. Adds to
     /// `work` how many walks were looked at.
-    pub fn from_to(
+    pub fn held_between(
         &self,
         first: (ObjectId, Deed),
         second: (ObjectId, Deed),
