@@ -63,6 +63,7 @@ pub fn record(report: &JsonReport) -> CampaignRecord {
     // The page has its own list of what is not covered, with source, and of a bounded length.
     let criteria = kept["coverage"].as_object_mut().into_iter().flat_map(|it| it.values_mut());
     criteria.filter_map(Value::as_object_mut).for_each(|it| drop(it.remove("uncovered")));
+    kept.get_mut("groups").and_then(Value::as_object_mut).and_then(|it| it.remove("uncovered"));
     CampaignRecord {
         report: kept,
         failures: report.failures.iter().map(page::failure_files).collect(),

@@ -217,7 +217,7 @@ fn by_source(site: &Site) -> (Option<String>, Option<u32>, Option<u32>) {
 }
 
 /// `list.h:40 (add)`.
-fn shown(site: &Site) -> String {
+pub fn shown(site: &Site) -> String {
     match &site.function {
         Some(function) if site.line.is_some() => format!("{site} ({function})"),
         _ => site.to_string(),

@@ -100,7 +100,7 @@ fn every_view_shows_what_the_json_says() {
     let [pos, random] = ["pos", "random"]
         .map(|strategy| json(&desk, &[&["hunt", &queue][..], &covering, &[strategy]].concat(), 0));
     let check = json(&desk, &["check", &example("bank_transfer.cpp"), "--coverage", "sp,def-use"], 1);
-    let verify = json(&desk, &["verify", &example("deadlock.c"), "--executions", "60"], 1);
+    let verify = json(&desk, &["verify", &example("deadlock.c"), "--executions", "3", "--uncovered"], 1);
     let trials =
         ["compare", &lost_update, "--strategies", "pos,round-robin", "--runs", "5", "--executions", "50"];
     let mut compare_args = trials.to_vec();

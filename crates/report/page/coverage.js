@@ -176,7 +176,7 @@ function coverageView(campaign, all) {
     );
     if (it.series.some((one) => one.isOwn) && it.series.length > 1) card.append(strategyTable(it));
     const left = uncovered.find((one) => one.criterion === it.name);
-    if (left) card.append(left.patterns?.length ? patternTable(campaign, left) : uncoveredTable(campaign, left));
+    if (left) card.append(leftTable(campaign, left));
     root.append(card);
   }
   return root;
@@ -228,6 +228,7 @@ function spot(campaign, place) {
 const NOTHING_LEFT = {
   sp: "Nothing that is required is left.",
   map: "No pattern is left that the accesses seen could make.",
+  groups: "No question is left.",
   cfp: "Every two functions that run while other threads do are shown at the same time by some input.",
 };
 
@@ -245,6 +246,30 @@ function leftToTry(left, what, columns, rows, words) {
       : "",
     left.is_cut ? el("p", { class: "soft small", text: "There may be still more: not all were looked at." }) : "",
   );
+}
+
+function leftTable(campaign, left) {
+  if (left.criterion === "groups") return questionTable(campaign, left);
+  return left.patterns?.length ? patternTable(campaign, left) : uncoveredTable(campaign, left);
+}
+
+function questionTable(campaign, left) {
+  const places = (row) =>
+    row.places.length
+      ? el(
+          "div",
+          {},
+          row.places.map((place) => spot(campaign, place)),
+        )
+      : "all threads";
+  const columns = [
+    { title: "What may be possible", show: (row) => row.question },
+    { title: "Where", show: places },
+    { title: "Questions", number: true, show: (row) => figure(row.count) },
+  ];
+  const words =
+    "Questions that were not asked when it ended, with other values and other steps before. Each may lead to another group, or turn out to be impossible.";
+  return leftToTry(left, "kind of question", columns, left.questions, words);
 }
 
 function uncoveredTable(campaign, left) {

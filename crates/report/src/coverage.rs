@@ -41,6 +41,15 @@ pub enum Requirement {
         /// Where they begin.
         sites: [String; 2],
     },
+    /// Questions of one kind that nobody has answered.
+    Questions {
+        /// What may be possible.
+        question: &'static str,
+        /// The places that they are about, in order.
+        sites: Vec<String>,
+        /// How many there are.
+        count: u64,
+    },
     /// A memory-access pattern.
     Pattern {
         /// Its number.

@@ -48,7 +48,7 @@ pub use look::Look;
 pub use names::{Names, Place};
 pub use page::{
     CampaignRecord, Excerpt, FailureFiles, FindingCard, GraphCard, GraphCards, GraphNode, GuidelineCard,
-    LongOriginal, Matrix, MatrixRow, Page, PageCampaign, PageStories, PageStory, PatternCard,
+    LongOriginal, Matrix, MatrixRow, Page, PageCampaign, PageStories, PageStory, PatternCard, QuestionCard,
     RECORD_EXTENSION, RECORD_VERSION, RecordError, Subject, Uncovered, excerpts,
 };
 pub use perfetto::write_perfetto;

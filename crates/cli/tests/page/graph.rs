@@ -10,6 +10,17 @@ pub fn graph(page: &Opened<'_>, report: &Value) {
     page.view("coverage");
     let groups = report["coverage"]["groups"]["tested"].as_u64().expect("a number");
     assert!(page.text("[data-criterion=groups]").contains(&format!("{groups} group")));
+    let left = report["coverage"]["groups"]["uncovered"].as_array().expect("a list");
+    let listed = page.rows("[data-criterion=groups] .uncovered");
+    assert!(!left.is_empty() && listed.len() == left.len(), "{listed:?} of {left:?}");
+    for (row, question) in listed.iter().zip(left) {
+        assert_eq!(
+            (question["question"].as_str(), &question["count"].to_string()),
+            (Some(&*row[0]), &row[2])
+        );
+        let sites = question["sites"].as_array().expect("sites").iter().filter_map(Value::as_str);
+        assert!(sites.into_iter().all(|site| row[1].contains(site)), "{row:?}: {question}");
+    }
     page.view("graph");
     let counted = page.text("#pick-graph");
     let shown: u64 = counted

@@ -111,6 +111,9 @@ pub struct Uncovered {
     /// Memory-access patterns.
     #[serde(default)]
     pub patterns: Vec<PatternCard>,
+    /// Questions that nobody has answered.
+    #[serde(default)]
+    pub questions: Vec<QuestionCard>,
     /// The places that patterns name by number.
     #[serde(default)]
     pub places: Vec<Place>,
@@ -133,6 +136,17 @@ pub struct PatternCard {
     pub deeds: Vec<String>,
     /// The place of each step, by its number.
     pub places: Vec<usize>,
+}
+
+/// Questions of one kind about the same places.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct QuestionCard {
+    /// What may be possible.
+    pub question: String,
+    /// The places, in order.
+    pub places: Vec<Place>,
+    /// How many there are.
+    pub count: u64,
 }
 
 /// The concurrent dependency graphs of a verification.
@@ -263,7 +277,10 @@ impl CampaignRecord {
     /// Every place that it names.
     pub fn places(&self) -> impl Iterator<Item = &Place> {
         let of_findings = self.findings.iter().flat_map(|it| &it.places);
-        let uncovered = self.uncovered.iter().flat_map(|it| it.pairs.iter().flatten().chain(&it.places));
+        let uncovered = self.uncovered.iter().flat_map(|it| {
+            let of_questions = it.questions.iter().flat_map(|it| &it.places);
+            it.pairs.iter().flatten().chain(&it.places).chain(of_questions)
+        });
         of_findings.chain(uncovered)
     }
 }
