@@ -6,10 +6,15 @@ const VERDICTS = {
   clean: ["✓", "nothing found"],
   exhausted: ["✓", "exhausted: nothing is left to try"],
   interrupted: ["◐", "interrupted: nothing found so far"],
+  unfinished: ["◐", "nothing found, not exhausted"],
 };
 
-/** What a campaign came to. One that was interrupted has not shown that there is nothing. */
-const verdictOf = (report) => (report.interrupted && report.verdict === "clean" ? "interrupted" : report.verdict);
+/** What a campaign came to. One that was interrupted, or was to try everything and did not, has not shown that there is nothing. */
+function verdictOf(report) {
+  if (report.verdict !== "clean") return report.verdict;
+  if (report.interrupted) return "interrupted";
+  return report.command === "verify" ? "unfinished" : "clean";
+}
 let current = null;
 
 function showHelp() {
