@@ -67,7 +67,7 @@ FILES
                                 what happened before the schedule was made shorter
   .threadbare/NAME-N.original.schedule
                                 that schedule itself, where what happened is too long to keep
-  .threadbare/NAME-COMMAND-STRATEGY.campaign.json
+  .threadbare/NAME-COMMAND-STRATEGY.campaign.json (-N before the dot for other arguments)
                                 what `threadbare report` makes a page of";
 
 /// The whole command line.

@@ -57,7 +57,7 @@ pub fn run(args: &CheckArgs) -> Result<u8, CliError> {
     let report = json(args, &program, &result, &findings, &failures);
     output::write_json(&hunt.output, &report)?;
     let record = record(&program, &result, &report, &findings);
-    page::keep(&hunt.out, &keep::file_stem(&hunt.program), record, hunt.html.as_deref())?;
+    page::keep(&hunt.out, page::subject(hunt), record, hunt.html.as_deref())?;
     let failed = failures.iter().filter_map(|kept| kept.sarif.clone());
     let results: Vec<SarifResult> = findings.sarif().into_iter().chain(failed).collect();
     output::write_sarif(&hunt.output, "check", &results)?;
@@ -172,7 +172,8 @@ pub fn words(args: &CheckArgs, result: &Check, findings: &Findings, failures: &[
     for kept in failures {
         let report = &kept.report;
         let site = report.site.as_ref().map_or_else(String::new, |site| format!(" at {site}"));
-        let often = format!("{} of {} executions", report.count, result.executions);
+        let often =
+            format!("{} of {}", report.count, output::counted(result.executions as usize, "execution"));
         text.push_str(&format!("Failure: {}{site} ({often})\n", report.kind));
         if quiet {
             continue;
@@ -202,12 +203,12 @@ pub fn words(args: &CheckArgs, result: &Check, findings: &Findings, failures: &[
         silenced => format!(", {silenced} silenced"),
     };
     text.push_str(&format!(
-        "{}{silenced} and {} in {}: {} executions, up to {} threads, {:.2} s.\n",
+        "{}{silenced} and {} in {}: {}, up to {}, {:.2} s.\n",
         output::counted(findings.len(), "finding"),
         output::counted(failures.len(), "failure"),
         args.hunt.program.display(),
-        result.executions,
-        result.threads,
+        output::counted(result.executions as usize, "execution"),
+        output::counted(result.threads as usize, "thread"),
         result.elapsed.as_secs_f64()
     ));
     if result.saturated {

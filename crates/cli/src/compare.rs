@@ -18,7 +18,7 @@ use crate::compare_args::CompareArgs;
 use crate::coverage::Account;
 use crate::error::CliError;
 use crate::progress::Bar;
-use crate::{hunt, keep, output, page, stop};
+use crate::{hunt, output, page, stop};
 
 /// Executions of a trial where nobody says how many.
 const EXECUTIONS: u64 = 10_000;
@@ -52,7 +52,7 @@ pub fn run(args: &CompareArgs) -> Result<u8, CliError> {
         ..CampaignRecord::default()
     };
     let hunt = &args.hunt;
-    page::keep(&hunt.out, &keep::file_stem(&hunt.program), record, hunt.html.as_deref())?;
+    page::keep(&hunt.out, page::subject(hunt), record, hunt.html.as_deref())?;
     Ok(if has_failed { crate::FOUND } else { crate::NOTHING })
 }
 

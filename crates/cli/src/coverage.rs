@@ -9,6 +9,7 @@ use threadbare_report::{Coverage, CoverageReport, CoverageStep, EstimationReport
 use threadbare_target::{Modules, Symbols};
 
 use crate::coverage_args::CoverageArgs;
+use crate::output::counted;
 use crate::uncovered::Left;
 
 /// What a campaign covered, with the names of places where these are wanted.
@@ -64,6 +65,7 @@ impl<'a> Account<'a> {
             uncovered: pairs.uncovered().count() as u64,
             unexpected: pairs.unexpected().count() as u64,
         };
+        let left = self.left(it);
         CoverageReport {
             covered: it.covered,
             estimated,
@@ -71,7 +73,8 @@ impl<'a> Account<'a> {
             history: it.history.iter().map(step).collect(),
             saturation: it.saturation.as_ref().map(step),
             estimation: it.pairs.as_ref().filter(|_| required.is_some()).map(estimation),
-            uncovered: self.left(it).map(Left::requirements),
+            uncovered_cut: left.as_ref().is_some_and(Left::is_cut),
+            uncovered: left.map(Left::requirements),
         }
     }
 
@@ -82,13 +85,15 @@ impl<'a> Account<'a> {
             let last = it.history.last().map_or(0, |point| point.executions);
             let (total, word) = (it.total.number(), it.total.word());
             let Covered { name, unit, covered, .. } = it;
+            let unit = if *covered == 1 { unit.trim_end_matches('s') } else { unit };
             let _ = write!(
                 text,
                 "Coverage ({name}): {covered} {unit} of {total} {word}; the last new one in execution {last}"
             );
             match &it.saturation {
                 Some(CoveragePoint { executions, covered, .. }) => {
-                    let _ = writeln!(text, "; saturated after {executions} executions, at {covered}.");
+                    let after = counted(*executions as usize, "execution");
+                    let _ = writeln!(text, "; saturated after {after}, at {covered}.");
                 }
                 None => text.push_str(".\n"),
             }

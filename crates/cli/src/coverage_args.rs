@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use threadbare_explore::{SaturationRule, Window};
 
 use crate::numbers::{probability, saturation_window};
+use crate::output::counted;
 
 /// What is measured where a campaign is to end by saturation and nobody says by which criterion.
 const DEFAULT: [&str; 2] = ["sp", "map"];
@@ -79,7 +80,7 @@ COVERAGE
 /// The length of a window in words.
 pub fn window_words(window: Window) -> String {
     match window {
-        Window::Executions(executions) => format!("{executions} executions"),
+        Window::Executions(executions) => counted(executions as usize, "execution"),
         Window::Time(time) => format!("{} s", Duration::as_secs_f64(&time)),
     }
 }

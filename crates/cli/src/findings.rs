@@ -67,6 +67,13 @@ fn without_numbers(object: &str) -> String {
     text
 }
 
+impl Told {
+    fn is_shown_by(&mut self, inputs: &[String]) {
+        let new: Vec<String> = inputs.iter().filter(|it| !self.inputs.contains(it)).cloned().collect();
+        self.inputs.extend(new);
+    }
+}
+
 impl Findings {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
@@ -78,14 +85,17 @@ impl Findings {
         self.all.len()
     }
 
+    /// How many of them an input of a suite shows.
+    pub fn under(&self, input: &str) -> u64 {
+        self.all.iter().filter(|told| told.inputs.iter().any(|it| it == input)).count() as u64
+    }
+
     /// Counts a finding that is told already; `false` if it is new.
     pub fn count_again(&mut self, text: &FindingText, count: u64, inputs: &[String]) -> bool {
         match self.all.iter_mut().find(|told| is_same(&told.text, text)) {
             Some(told) => {
                 told.count += count;
-                let new = inputs.iter().filter(|input| !told.inputs.contains(input)).cloned();
-                let new: Vec<String> = new.collect();
-                told.inputs.extend(new);
+                told.is_shown_by(inputs);
                 true
             }
             None => false,
@@ -113,11 +123,16 @@ impl Findings {
                 && text.sites.iter().all(|site| told.text.sites.contains(site));
             covers || is_about_the_same(&told.text, text)
         });
-        if known.is_some_and(|place| place < self.causes) {
+        if let Some(place) = known.filter(|place| *place < self.causes) {
+            self.all[place].is_shown_by(inputs);
             return;
         }
         let mut told = match known {
-            Some(place) => self.all.remove(place),
+            Some(place) => {
+                let mut told = self.all.remove(place);
+                told.is_shown_by(inputs);
+                told
+            }
             None => Told {
                 text: text.clone(),
                 schedule: None,

@@ -64,7 +64,7 @@ pub fn run(args: &GenerateArgs) -> Result<u8, CliError> {
     output::write_json(&args.hunt.output, &report)?;
     let record =
         CampaignRecord { compilers: compilers(&work.program.executable), ..hunting::record(&report) };
-    page::keep(&args.hunt.out, &keep::file_stem(&args.hunt.program), record, args.hunt.html.as_deref())?;
+    page::keep(&args.hunt.out, page::subject(&args.hunt), record, args.hunt.html.as_deref())?;
     let results: Vec<_> = failing.iter().filter_map(|failing| failing.kept.sarif.clone()).collect();
     output::write_sarif(&args.hunt.output, "generate", &results)?;
     Ok(if failing.is_some() { crate::FOUND } else { crate::NOTHING })
@@ -265,15 +265,20 @@ impl Work<'_> {
             text.push_str(&format!("No test of {name} failed. Other tests and interleavings may be left.\n"));
         }
         if account.skipped > 0 {
-            text.push_str(&format!("{} tests fail without any thread and were left out.\n", account.skipped));
+            let left_out = match account.skipped {
+                1 => "1 test fails without any thread and was left out.\n".to_string(),
+                many => format!("{many} tests fail without any thread and were left out.\n"),
+            };
+            text.push_str(&left_out);
         }
         let kept = account.kept.len();
+        let counted = |number: u64, what: &str| output::counted(number as usize, what);
         text.push_str(&format!(
-            "{} tests ({kept} added coverage), {} executions, {} steps, up to {} threads, {:.2} s.\n",
-            account.made,
-            account.executions,
-            account.steps,
-            account.threads,
+            "{} ({kept} added coverage), {}, {}, up to {}, {:.2} s.\n",
+            counted(account.made, "test"),
+            counted(account.executions, "execution"),
+            counted(account.steps, "step"),
+            counted(u64::from(account.threads), "thread"),
             self.begin.elapsed().as_secs_f64()
         ));
         text.push_str(&coverage::Account::plain(&self.measuring.account()).words());

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
 use threadbare_analysis::coverage::CRITERIA;
 use threadbare_explore::{CHECKPOINT_GAP, Campaign, ExploreError, Options, STRATEGIES, Verdict, hunt};
 use threadbare_report::{CampaignRecord, JsonReport, failure_phrase};
@@ -50,7 +51,7 @@ pub fn run(args: &HuntArgs) -> Result<u8, CliError> {
         uncovered: Account::with_places(&campaign.coverage, &campaign.modules).uncovered_places(),
         ..record(&report)
     };
-    page::keep(&args.out, &keep::file_stem(&args.program), record, args.html.as_deref())?;
+    page::keep(&args.out, page::subject(args), record, args.html.as_deref())?;
     let results: Vec<_> = kept.iter().filter_map(|kept| kept.sarif.clone()).collect();
     output::write_sarif(&args.output, "hunt", &results)?;
     Ok(if campaign.found.is_empty() { crate::NOTHING } else { crate::FOUND })
@@ -58,8 +59,13 @@ pub fn run(args: &HuntArgs) -> Result<u8, CliError> {
 
 /// What is kept of a campaign, from the JSON object.
 pub fn record(report: &JsonReport) -> CampaignRecord {
+    let mut kept = serde_json::to_value(report).unwrap_or_default();
+    // The page has its own list of what is not covered, with source, and of a bounded length.
+    let criteria = kept["coverage"].as_object_mut().into_iter().flat_map(|it| it.values_mut());
+    criteria.filter_map(Value::as_object_mut).for_each(|it| drop(it.remove("uncovered")));
+    kept.get_mut("groups").and_then(Value::as_object_mut).and_then(|it| it.remove("uncovered"));
     CampaignRecord {
-        report: serde_json::to_value(report).unwrap_or_default(),
+        report: kept,
         failures: report.failures.iter().map(page::failure_files).collect(),
         ..CampaignRecord::default()
     }
@@ -275,7 +281,9 @@ fn covered<'a>(args: &HuntArgs, campaign: &'a Campaign) -> Account<'a> {
 }
 
 fn nothing_found(args: &HuntArgs, program: &Program, campaign: &Campaign) -> String {
-    let mut text = format!("Nothing found in {} ", args.program.display());
+    // Who was interrupted has not shown that there is nothing.
+    let begin = if campaign.interrupted { "Interrupted: nothing found so far" } else { "Nothing found" };
+    let mut text = format!("{begin} in {} ", args.program.display());
     text.push_str(&format!("(strategy {}, seed {}): {} ", args.strategy, args.seed, figures(campaign)));
     text.push_str(&match (campaign.exhausted, campaign.bound) {
         (true, None) if args.strategy == "mcr" => {
@@ -283,15 +291,14 @@ fn nothing_found(args: &HuntArgs, program: &Program, campaign: &Campaign) -> Str
         }
         (true, None) => "Every interleaving was run: exhausted.".to_string(),
         (true, Some(bound)) => {
-            format!(
-                "Every interleaving with at most {bound} preemptions was run: exhausted within that bound."
-            )
+            let most = output::counted(bound as usize, "preemption");
+            format!("Every interleaving with at most {most} was run: exhausted within that bound.")
         }
         _ if campaign.saturated => {
             let window = window_words(args.coverage.rule().window);
             format!("Coverage is saturated: it hardly grew in {window}. Other interleavings may be left.")
         }
-        _ if campaign.interrupted => "It was interrupted; other interleavings are left.".to_string(),
+        _ if campaign.interrupted => "Other interleavings are left.".to_string(),
         _ if campaign.executions < args.executions.unwrap_or(EXECUTIONS) && campaign.elapsed < args.time => {
             "The strategy has nothing more to try; other interleavings may be left.".to_string()
         }
@@ -311,6 +318,9 @@ fn nothing_found(args: &HuntArgs, program: &Program, campaign: &Campaign) -> Str
     }
     text.push_str("\n`threadbare check` also tells races and the like that made none of them fail.\n");
     text.push_str(&covered(args, campaign).words());
+    if !args.output.quiet {
+        text.push_str(&circumstances(program));
+    }
     text
 }
 

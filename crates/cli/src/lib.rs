@@ -21,6 +21,7 @@ mod keep;
 mod lab;
 mod names;
 mod numbers;
+mod open_questions;
 mod original;
 mod output;
 mod page;

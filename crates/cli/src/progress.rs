@@ -1,10 +1,13 @@
-//! The progress bar.
+//! The progress bar, and the lines that stand for it in a pipe.
 
 use std::io::IsTerminal as _;
-use std::time::Duration;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use threadbare_explore::{CompareProgress, Progress};
+
+use crate::output;
 
 /// A narrower window has no room for a bar beside the figures.
 const NARROW: usize = 50;
@@ -61,69 +64,122 @@ fn span(seconds: f64) -> String {
     }
 }
 
-/// A bar on standard error, if somebody is there to see it.
-pub struct Bar(ProgressBar);
+/// How often a pipe is told how far it is.
+const BETWEEN_LINES: Duration = Duration::from_secs(10);
+/// As much as a line in a file may have.
+const WIDTH_OF_A_LINE: usize = 120;
+
+/// Says when it is time for another line.
+struct Pace {
+    begin: Instant,
+    next: Mutex<Duration>,
+}
+
+impl Pace {
+    fn new() -> Pace {
+        Pace { begin: Instant::now(), next: Mutex::new(BETWEEN_LINES) }
+    }
+
+    /// Whether a line is due after this time; then the next one has to wait.
+    fn is_due(&self, elapsed: Duration) -> bool {
+        let Ok(mut next) = self.next.lock() else { return false };
+        let is_due = elapsed >= *next;
+        if is_due {
+            *next = elapsed + BETWEEN_LINES;
+        }
+        is_due
+    }
+}
+
+/// A bar on standard error, or a line now and then where that is no terminal.
+pub struct Bar {
+    bar: ProgressBar,
+    /// What is counted.
+    unit: &'static str,
+    /// None on a terminal, and when asked to be quiet.
+    lines: Option<Pace>,
+}
 
 impl Bar {
-    /// A bar that is hidden in a pipe, or when asked to be quiet.
+    /// A bar of executions; nothing when asked to be quiet.
     pub fn new(budget: u64, quiet: bool) -> Bar {
         let template = if width() < NARROW { "{msg}" } else { "{wide_bar} {msg}" };
-        Bar::with(budget, quiet, template)
+        Bar::with(budget, "executions", quiet, template)
     }
 
     /// The same for trials.
     pub fn of_trials(trials: u64, quiet: bool) -> Bar {
-        Bar::with(trials, quiet, "{wide_bar} {pos}/{len} trials, {msg}, {eta} left")
+        Bar::with(trials, "trials", quiet, "{wide_bar} {pos}/{len} trials, {msg}, {eta} left")
     }
 
     /// The same for tests.
     pub fn of_tests(tests: u64, quiet: bool) -> Bar {
-        Bar::with(tests, quiet, "{wide_bar} {pos}/{len} tests, {msg}")
+        Bar::with(tests, "tests", quiet, "{wide_bar} {pos}/{len} tests, {msg}")
     }
 
     /// The same for the inputs of a suite.
     pub fn of_inputs(inputs: u64, quiet: bool) -> Bar {
-        Bar::with(inputs, quiet, "{wide_bar} {pos}/{len} inputs, {msg}")
+        Bar::with(inputs, "inputs", quiet, "{wide_bar} {pos}/{len} inputs, {msg}")
     }
 
     /// One more input is done, in what goes on now.
     pub fn step(&self, what: &str) {
-        self.0.set_message(what.to_string());
-        self.0.inc(1);
+        self.bar.inc(1);
+        self.set(what.to_string());
     }
 
     /// Says what goes on now.
     pub fn say(&self, what: &str) {
-        self.0.set_message(what.to_string());
-        self.0.tick();
+        self.bar.set_message(what.to_string());
+        self.bar.tick();
     }
 
-    fn with(length: u64, quiet: bool, template: &str) -> Bar {
-        let hidden = quiet || !std::io::stderr().is_terminal();
-        let target = if hidden { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    fn with(length: u64, unit: &'static str, quiet: bool, template: &str) -> Bar {
+        let is_seen = std::io::stderr().is_terminal();
+        let target =
+            if is_seen && !quiet { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-        Bar(ProgressBar::with_draw_target(Some(length), target).with_style(style))
+        Bar {
+            bar: ProgressBar::with_draw_target(Some(length), target).with_style(style),
+            unit,
+            lines: (!is_seen && !quiet).then(Pace::new),
+        }
     }
 
     /// Shows how far a campaign is.
     pub fn show(&self, progress: &Progress) {
-        if self.0.is_hidden() {
-            return;
+        if !self.bar.is_hidden() {
+            self.bar.set_position((share(progress) * self.bar.length().unwrap_or(0) as f64) as u64);
+            self.bar.set_message(campaign_line(progress, width()));
         }
-        self.0.set_position((share(progress) * self.0.length().unwrap_or(0) as f64) as u64);
-        self.0.set_message(campaign_line(progress, width()));
+        self.tell(|| campaign_line(progress, WIDTH_OF_A_LINE));
     }
 
     /// Shows how many tests were run, in how many executions.
     pub fn show_tests(&self, tests: u64, executions: u64) {
-        self.0.set_position(tests);
-        self.0.set_message(format!("{executions} executions"));
+        self.bar.set_position(tests);
+        self.set(output::counted(executions as usize, "execution"));
     }
 
     /// Shows how far a comparison is.
     pub fn show_trials(&self, progress: &CompareProgress) {
-        self.0.set_position(progress.trials as u64);
-        self.0.set_message(format!("{} failed", progress.failed));
+        self.bar.set_position(progress.trials as u64);
+        self.set(format!("{} failed", progress.failed));
+    }
+
+    fn set(&self, message: String) {
+        self.tell(|| {
+            let length = self.bar.length().unwrap_or(0);
+            format!("{}/{length} {}, {message}", self.bar.position(), self.unit)
+        });
+        self.bar.set_message(message);
+    }
+
+    /// A plain line, if it is time for one.
+    fn tell(&self, line: impl FnOnce() -> String) {
+        if self.lines.as_ref().is_some_and(|pace| pace.is_due(pace.begin.elapsed())) {
+            output::say(&line());
+        }
     }
 }
 
@@ -167,7 +223,7 @@ impl Drop for Phase {
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }
 
@@ -198,6 +254,14 @@ mod tests {
         for width in 0..120 {
             assert!(campaign_line(&progress(), width).chars().count() <= width, "{width}");
         }
+    }
+
+    #[test]
+    fn a_pipe_is_told_now_and_then() {
+        let pace = Pace::new();
+        let moments = [0, 9, 10, 11, 19, 20, 35, 44, 45].map(Duration::from_secs);
+        let told = moments.map(|moment| pace.is_due(moment));
+        assert_eq!(told, [false, false, true, false, false, true, true, false, true]);
     }
 
     #[test]

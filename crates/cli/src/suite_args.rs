@@ -101,6 +101,11 @@ pub struct SuiteArgs {
     #[arg(long, help_heading = "Measuring")]
     pub no_inherited: bool,
 
+    /// List the pairs of functions that no input shows at the same time, with their lines: what
+    /// another input could show
+    #[arg(long, help_heading = "Measuring")]
+    pub uncovered: bool,
+
     /// Do not drive findings to happen
     #[arg(long, help_heading = "Confirming")]
     pub no_confirm: bool,

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use threadbare_analysis::coverage::{Pair, UncoveredPattern};
-use threadbare_analysis::patterns::{Manner, Pattern, Role};
+use threadbare_analysis::coverage::{Pair, UncoveredPattern, UncoveredPatterns};
+use threadbare_analysis::patterns::{Manner, Pattern, Role, Step, Variable};
 use threadbare_explore::Covered;
 use threadbare_report::{PatternCard, Place, Requirement, Uncovered};
 use threadbare_target::{Part, Site, Symbols};
@@ -15,21 +15,29 @@ use crate::names::place_of;
 /// Criteria whose uncovered pairs are worth trying: of others there are many that nothing can show.
 const LISTED: [&str; 3] = ["sp", "sp-refined", "def-use"];
 
-/// How much of it a page lists, and how many patterns a terminal is given.
-const MOST_KEPT: usize = 200;
+/// How much of it a page lists, and how many patterns a terminal is given; those of one and of two variables by themselves.
+pub const MOST_KEPT: usize = 200;
 
 /// What is left to be covered by one criterion.
 pub enum Left {
     /// Pairs of places, in the order of the source.
     Pairs(Vec<[Site; 2]>),
-    /// Memory-access patterns of one variable, the longer ones first.
-    Patterns(Vec<NamedPattern>),
+    /// Memory-access patterns of one variable, and of two, the longer ones first.
+    Patterns([NamedPatterns; 2]),
 }
 
-/// A memory-access pattern with the names of its places and its variable.
+/// Patterns of as many variables.
+pub struct NamedPatterns {
+    patterns: Vec<NamedPattern>,
+    /// There are more, or may be.
+    has_more: bool,
+}
+
+/// A memory-access pattern with the names of its places and its variables.
 pub struct NamedPattern {
     pattern: Pattern,
-    object: Option<String>,
+    /// One or two.
+    objects: Vec<Option<String>>,
     sites: Vec<Site>,
 }
 
@@ -37,14 +45,25 @@ impl Left {
     /// What a campaign has left; none if the criterion has no list.
     pub fn of(covered: &Covered, symbols: &Symbols) -> Option<Left> {
         let site = |place: u64| (*symbols.own_frame(place).unwrap_or_else(|| symbols.site(place))).clone();
-        if let Some(patterns) = &covered.patterns {
-            return Some(Left::Patterns(named(patterns, symbols, site)));
+        if let Some(UncoveredPatterns { patterns, more_of_one, more_of_two }) = &covered.patterns {
+            let (one, two) = patterns.iter().partition::<Vec<_>, _>(|it| it.addresses.len() == 1);
+            return Some(Left::Patterns([(one, more_of_one), (two, more_of_two)].map(|(patterns, more)| {
+                NamedPatterns { patterns: named(&patterns, symbols, site), has_more: *more }
+            })));
         }
         let pairs = covered.pairs.as_ref().filter(|_| LISTED.contains(&covered.name))?;
         let sites = |pair: Pair| [site(pair.first), site(pair.second)];
         let mut uncovered: Vec<[Site; 2]> = pairs.uncovered().map(sites).collect();
         uncovered.sort_by_cached_key(|pair| pair.each_ref().map(by_source));
         Some(Left::Pairs(uncovered))
+    }
+
+    /// Whether there may be more than is told.
+    pub fn is_cut(&self) -> bool {
+        match self {
+            Left::Pairs(_) => false,
+            Left::Patterns(patterns) => patterns.iter().any(|it| it.has_more),
+        }
     }
 
     /// The part of the JSON object.
@@ -55,10 +74,11 @@ impl Left {
             Left::Patterns(patterns) => {
                 let requirement = |it: NamedPattern| Requirement::Pattern {
                     pattern: it.pattern.id,
-                    object: it.object,
+                    object: it.objects.first().cloned().flatten(),
+                    objects: if it.objects.len() > 1 { it.objects } else { Vec::new() },
                     sites: it.sites.into_iter().map(text).collect(),
                 };
-                patterns.into_iter().map(requirement).collect()
+                patterns.into_iter().flat_map(|it| it.patterns).map(requirement).collect()
             }
         }
     }
@@ -74,24 +94,20 @@ impl Left {
                     let _ = writeln!(text, "   {}  then  {}", shown(first), shown(second));
                 }
             }
-            Left::Patterns(patterns) if !patterns.is_empty() => {
-                let _ = writeln!(
-                    text,
-                    "Not covered ({criterion}), or not possible; those of one variable that accesses seen so far could make:"
-                );
-                patterns.iter().take(MOST_KEPT).for_each(|it| text.push_str(&it.words()));
-                if let Some(more) = patterns.len().checked_sub(MOST_KEPT + 1) {
-                    let _ = writeln!(text, "   and at least {} more; --json lists them", more + 1);
+            Left::Patterns(patterns) => {
+                for (patterns, number) in patterns.iter().zip(["one variable", "two variables"]) {
+                    text.push_str(&patterns.words(criterion, number));
                 }
             }
-            _ => {}
+            Left::Pairs(_) => {}
         }
         text
     }
 
     /// For a page.
     pub fn card(self, criterion: &str) -> Uncovered {
-        let mut card = Uncovered { criterion: criterion.to_string(), ..Uncovered::default() };
+        let is_cut = self.is_cut();
+        let mut card = Uncovered { criterion: criterion.to_string(), is_cut, ..Uncovered::default() };
         match self {
             Left::Pairs(pairs) => {
                 card.left_out = pairs.len().saturating_sub(MOST_KEPT);
@@ -99,13 +115,15 @@ impl Left {
                 card.pairs = kept.map(|pair| pair.map(|it| place_of(&it))).collect();
             }
             Left::Patterns(patterns) => {
-                card.left_out = patterns.len().saturating_sub(MOST_KEPT);
-                for it in patterns.into_iter().take(MOST_KEPT) {
-                    let places = it.sites.iter().map(|site| number(&mut card.places, place_of(site)));
-                    let places = places.collect();
-                    let deeds = it.deeds().map(|(who, deed)| format!("{who} {deed}")).collect();
-                    let (pattern, object) = (it.pattern.id, it.object);
-                    card.patterns.push(PatternCard { pattern, object, deeds, places });
+                for NamedPatterns { patterns, .. } in patterns {
+                    card.left_out += patterns.len().saturating_sub(MOST_KEPT);
+                    for it in patterns.into_iter().take(MOST_KEPT) {
+                        let places = it.sites.iter().map(|site| number(&mut card.places, place_of(site)));
+                        let places = places.collect();
+                        let variables = (0..it.objects.len()).map(|which| it.variable(which).to_string());
+                        let (pattern, variables) = (it.pattern.id, variables.collect());
+                        card.patterns.push(PatternCard { pattern, variables, deeds: it.deeds(), places });
+                    }
                 }
             }
         }
@@ -113,39 +131,76 @@ impl Left {
     }
 }
 
+impl NamedPatterns {
+    fn words(&self, criterion: &str, variables: &str) -> String {
+        let mut text = String::new();
+        if self.patterns.is_empty() && !self.has_more {
+            return text;
+        }
+        let _ = writeln!(
+            text,
+            "Not covered ({criterion}), or not possible; what accesses seen so far could make of {variables}:"
+        );
+        self.patterns.iter().take(MOST_KEPT).for_each(|it| text.push_str(&it.words()));
+        let more = self.patterns.len().saturating_sub(MOST_KEPT);
+        let _ = match (more, self.has_more) {
+            (0, false) => Ok(()),
+            (0, true) => writeln!(text, "   and maybe more: not all were looked at"),
+            (more, false) => writeln!(text, "   and {more} more; --json lists them"),
+            (more, true) => writeln!(text, "   and at least {more} more; --json lists them"),
+        };
+        text
+    }
+}
+
 impl NamedPattern {
-    /// Who does what in each step.
-    fn deeds(&self) -> impl Iterator<Item = (char, &'static str)> {
-        self.pattern.steps.iter().map(|(role, manner, _)| {
+    /// What a variable is called.
+    fn variable(&self, which: usize) -> &str {
+        let name = self.objects.get(which).and_then(Option::as_deref);
+        name.unwrap_or(if which == 0 { "without a name" } else { "another without a name" })
+    }
+
+    /// Who does what in each step; where there are two variables, to which.
+    fn deeds(&self) -> Vec<String> {
+        let deed = |(role, manner, variable): &Step| {
             let who = if *role == Role::A { 'a' } else { 'b' };
-            (who, if *manner == Manner::Writes { "writes" } else { "reads" })
-        })
+            let what = if *manner == Manner::Writes { "writes" } else { "reads" };
+            match self.objects.len() {
+                1 => format!("{who} {what}"),
+                _ => format!("{who} {what} {}", self.variable(usize::from(*variable == Variable::Y))),
+            }
+        };
+        self.pattern.steps.iter().map(deed).collect()
     }
 
     fn words(&self) -> String {
-        let step = |((who, deed), site): ((char, &str), &Site)| format!("{who} {deed} at {}", shown(site));
-        let steps: Vec<String> = self.deeds().zip(&self.sites).map(step).collect();
-        let object = self.object.as_ref().map_or_else(String::new, |object| format!("{object}: "));
+        let step = |(deed, site): (String, &Site)| format!("{deed} at {}", shown(site));
+        let steps: Vec<String> = self.deeds().into_iter().zip(&self.sites).map(step).collect();
+        let object = match &self.objects[..] {
+            [Some(object)] => format!("{object}: "),
+            _ => String::new(),
+        };
         format!("   {object}{}\n", steps.join(", "))
     }
 }
 
 /// The patterns by their names, each once: instructions of one line look the same.
-fn named(patterns: &[UncoveredPattern], symbols: &Symbols, site: impl Fn(u64) -> Site) -> Vec<NamedPattern> {
+fn named(patterns: &[&UncoveredPattern], symbols: &Symbols, site: impl Fn(u64) -> Site) -> Vec<NamedPattern> {
     let mut known = BTreeSet::new();
     let mut all = Vec::new();
     for it in patterns {
         let Some(pattern) = Pattern::with_id(it.pattern) else { continue };
         let sites: Vec<Site> = it.places.iter().map(|place| site(*place)).collect();
-        let object = symbols.data(it.address, Part::Innermost).map(|name| name.to_string());
+        let name = |address: &u64| symbols.data(*address, Part::Innermost).map(|name| name.to_string());
+        let objects: Vec<Option<String>> = it.addresses.iter().map(name).collect();
         let labels: Vec<String> = sites.iter().map(shown).collect();
-        if known.insert((pattern.id, object.clone(), labels)) {
-            all.push(NamedPattern { pattern, object, sites });
+        if known.insert((pattern.id, objects.clone(), labels)) {
+            all.push(NamedPattern { pattern, objects, sites });
         }
     }
     all.sort_by_cached_key(|it| {
         let places: Vec<_> = it.sites.iter().map(by_source).collect();
-        (Reverse(it.sites.len()), it.object.clone(), places, it.pattern.id)
+        (Reverse(it.sites.len()), it.objects.clone(), places, it.pattern.id)
     });
     all
 }
@@ -162,7 +217,7 @@ fn by_source(site: &Site) -> (Option<String>, Option<u32>, Option<u32>) {
 }
 
 /// `list.h:40 (add)`.
-fn shown(site: &Site) -> String {
+pub fn shown(site: &Site) -> String {
     match &site.function {
         Some(function) if site.line.is_some() => format!("{site} ({function})"),
         _ => site.to_string(),

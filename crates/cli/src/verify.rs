@@ -4,7 +4,7 @@ use threadbare_analysis::total::graph::Drawing;
 use threadbare_explore::{Checked, Graphs, GroupsPoint, Verification, verify};
 use threadbare_report::{
     CampaignRecord, CheckpointsReport, Coverage, CoverageStep, GraphReport, GroupsReport, JsonReport,
-    Names as _, SarifResult, TotalReport, Verdict, graphs_svg,
+    Names as _, Requirement, SarifResult, TotalReport, Verdict, graphs_svg,
 };
 use threadbare_target::{Program, Symbols};
 
@@ -13,12 +13,13 @@ use crate::error::CliError;
 use crate::findings::Findings;
 use crate::found::Kept;
 use crate::names::ExecutionNames;
+use crate::open_questions::OpenQuestions;
 use crate::output::counted;
 use crate::progress::Bar;
 use crate::rerun::Stage;
 use crate::suppressions::Suppressions;
 use crate::verify_args::VerifyArgs;
-use crate::{check, hunt, keep, output, page, stop};
+use crate::{check, hunt, output, page, stop};
 
 /// Executions after which it ends where nobody says how many.
 const EXECUTIONS: u64 = 100_000;
@@ -50,8 +51,13 @@ pub fn run(args: &VerifyArgs) -> Result<u8, CliError> {
     let mut stage = Stage::set(&program, &conditions)?;
     let findings = check::tell_all(&args.check, &result.check, &stage, &head, &suppressions)?;
     let failures = check::keep_failures(&args.check, &result.check, &mut stage, &head)?;
+    let open = OpenQuestions::of(&result.open, stage.symbols());
     if !hunt.output.json_on_stdout() {
-        output::print(&words(args, &result, &findings, &failures))?;
+        let mut text = words(args, &result, &findings, &failures);
+        if hunt.coverage.uncovered {
+            text.push_str(&open.words());
+        }
+        output::print(&text)?;
     }
     if let Some(path) = &args.graph {
         let drawings = drawings(&result.graphs, stage.symbols());
@@ -59,13 +65,15 @@ pub fn run(args: &VerifyArgs) -> Result<u8, CliError> {
         let text = if picture { graphs_svg(&drawings) } else { drawings.iter().map(Drawing::dot).collect() };
         output::write_whole(path, text.as_bytes())?;
     }
-    let report = json(args, &program, &result, &findings, &failures);
+    let listed = hunt.coverage.uncovered.then(|| open.requirements());
+    let report = json(args, &program, &result, &findings, &failures, listed);
     output::write_json(&hunt.output, &report)?;
-    let record = CampaignRecord {
+    let mut record = CampaignRecord {
         graphs: page::graph_cards(&result.graphs, stage.symbols()),
         ..check::record(&program, &result.check, &report, &findings)
     };
-    page::keep(&hunt.out, &keep::file_stem(&hunt.program), record, hunt.html.as_deref())?;
+    record.uncovered.push(open.card());
+    page::keep(&hunt.out, page::subject(hunt), record, hunt.html.as_deref())?;
     let failed = failures.iter().filter_map(|kept| kept.sarif.clone());
     let results: Vec<SarifResult> = findings.sarif().into_iter().chain(failed).collect();
     output::write_sarif(&hunt.output, "verify", &results)?;
@@ -103,9 +111,10 @@ fn words(args: &VerifyArgs, result: &Verification, findings: &Findings, failures
         ));
     }
     let Checked { pairs, known, cleared } = result.checked;
+    let known = if known == 1 { "once".to_string() } else { format!("{known} times") };
     text.push_str(&format!(
         "All executions together were of {groups}; {} of critical sections or accesses had to be checked for races \
-         ({known} times the answer was known, and {} needed no further look).\n",
+         ({known} the answer was known, and {} needed no further look).\n",
         counted(pairs as usize, "pair"),
         counted(cleared as usize, "execution"),
     ));
@@ -140,13 +149,15 @@ fn json(
     result: &Verification,
     findings: &Findings,
     failures: &[Kept],
+    uncovered: Option<Vec<Requirement>>,
 ) -> JsonReport {
     let report = check::json(&args.check, program, &result.check, findings, failures);
     let verdict = match report.verdict {
         Verdict::Clean if result.exhausted => Verdict::Exhausted,
         other => other,
     };
-    let groups = GroupsReport { tested: result.groups, left: result.left, history: history(result) };
+    let groups =
+        GroupsReport { tested: result.groups, left: result.left, history: history(result), uncovered };
     JsonReport {
         command: "verify",
         strategy: "total".to_string(),

@@ -127,6 +127,66 @@ fn patterns_that_are_left_are_listed_with_their_lines_until_they_are_shown() {
     assert_eq!((one.0 + one.1, 0), many, "all that was listed was shown, and nothing else");
 }
 
+/// Two threads that write and read two variables in opposite order. Every order of the four steps is possible.
+const TWO_VARIABLES: &str = "\
+#include <pthread.h>
+int first, second;
+static void *writes(void *unused) {
+    first = 1;
+    second = 1;
+    return unused;
+}
+static void *reads(void *unused) {
+    int seen = second;
+    seen += first;
+    return seen ? unused : 0;
+}
+int main(void) {
+    pthread_t threads[2];
+    pthread_create(&threads[0], 0, writes, 0);
+    pthread_create(&threads[1], 0, reads, 0);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+    return 0;
+}
+";
+
+#[test]
+fn patterns_of_two_variables_that_are_left_are_listed_until_they_are_shown() {
+    let desk = Desk::new();
+    desk.file("two.c", TWO_VARIABLES);
+    let hunt = ["hunt", "two.c", "--coverage", "map", "--uncovered", "--strategy", "pos", "--executions"];
+    let told = desk.run(&[&hunt[..], &["1"]].concat()).stdout;
+    let report = desk.run(&[&hunt[..], &["1", "--json", "-"]].concat()).json();
+    let left = report["coverage"]["map"]["uncovered"].as_array().expect("a list").clone();
+    let of_two: Vec<_> = left.iter().filter(|it| it["objects"].is_array()).collect();
+    assert!(!of_two.is_empty() && of_two.len() < left.len(), "{left:#?}");
+    for it in &of_two {
+        let objects = it["objects"].as_array().expect("both variables");
+        assert_eq!(it["object"], objects[0]);
+        let sites: Vec<&str> =
+            it["sites"].as_array().expect("places").iter().filter_map(|at| at.as_str()).collect();
+        // The four lines, in the order of a pattern.
+        let mut sorted = sites.clone();
+        sorted.sort_by_key(|site| site.trim_start_matches("two.c:").parse::<u32>().ok());
+        assert_eq!(sorted, ["two.c:4", "two.c:5", "two.c:9", "two.c:10"]);
+        let begin =
+            format!("   a {} {}", if sites[0] < "two.c:9" { "writes" } else { "reads" }, text(&objects[0]));
+        let line = told
+            .lines()
+            .find(|line| line.starts_with(&begin) && sites.iter().all(|site| line.contains(site)));
+        assert!(line.is_some(), "{it} in {told}");
+    }
+    let many = desk.run(&[&hunt[..], &["300", "--json", "-"]].concat()).json();
+    let map = &many["coverage"]["map"];
+    assert_eq!(map["uncovered"], serde_json::json!([]), "all that was listed was shown");
+    let first = report["coverage"]["map"]["covered"].as_u64().expect("a number");
+    assert_eq!(map["covered"], first + left.len() as u64, "and nothing else");
+}
+
+fn text(value: &serde_json::Value) -> &str {
+    value.as_str().expect("a text")
+}
+
 #[test]
 fn a_hunt_ends_when_coverage_is_saturated() {
     let desk = Desk::new();

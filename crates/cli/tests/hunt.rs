@@ -148,7 +148,16 @@ fn an_interrupt_ends_the_hunt_and_keeps_its_word() {
     desk.file("fine.c", FINE);
     for signal in [libc::SIGINT, libc::SIGTERM] {
         let child = desk
-            .command(&["hunt", "fine.c", "--executions", "100000000", "--time", "600", "--json", "-"])
+            .command(&[
+                "hunt",
+                "fine.c",
+                "--executions",
+                "100000000",
+                "--time",
+                "600",
+                "--json",
+                "result.json",
+            ])
             .stdout(std::process::Stdio::piped())
             .stderr(std::process::Stdio::piped())
             .spawn()
@@ -158,7 +167,14 @@ fn an_interrupt_ends_the_hunt_and_keeps_its_word() {
         unsafe { libc::kill(child.id() as i32, signal) };
         let answer: Answer = child.wait_with_output().expect("the tool ends").into();
         assert_eq!(answer.code, Some(0), "{}\n{}", answer.stdout, answer.stderr);
-        assert_eq!(answer.json()["interrupted"], true);
+        assert!(
+            answer.stdout.starts_with("Interrupted: nothing found so far in fine.c "),
+            "{}",
+            answer.stdout
+        );
+        let report = std::fs::read(desk.path("result.json")).expect("the JSON object");
+        let report: serde_json::Value = serde_json::from_slice(&report).expect("JSON");
+        assert_eq!(report["interrupted"], true);
     }
 }
 

@@ -1,5 +1,7 @@
 //! The page of a campaign: opened in a real browser and compared with the JSON, and made of what is damaged or hostile.
 
+#[path = "page/graph.rs"]
+mod graph;
 #[path = "page/views.rs"]
 mod views;
 
@@ -7,12 +9,11 @@ mod support;
 
 use std::path::{Path, PathBuf};
 
+use graph::graph;
 use serde_json::Value;
 use support::browser::Browser;
 use support::{Desk, repository};
-use views::{
-    Opened, comparison, coverage, findings, graph, hostile_text, interleaving, overlay, suite_table,
-};
+use views::{Opened, comparison, coverage, findings, hostile_text, interleaving, overlay, suite_table};
 
 const SUITE: &str = r#"
 program = "two.c"
@@ -22,19 +23,24 @@ args = ["1"]
 [[input]]
 name = "two"
 args = ["2"]
+[[input]]
+name = "three"
+args = ["3"]
 "#;
 
-/// Two functions that the argument chooses from.
+/// Functions that the argument chooses from.
 const TWO: &str = r#"
 #include <pthread.h>
-int x, y;
+int x, y, z;
 void add(void) { x = x + 1; }
 void take(void) { y = y - 1; add(); }
+void reset(void) { z = 0; }
 void *adds(void *unused) { add(); return unused; }
 void *takes(void *unused) { take(); return unused; }
+void *resets(void *unused) { reset(); return unused; }
 int main(int count, char **words) {
     pthread_t a, b;
-    void *(*routine)(void *) = words[1][0] == '1' ? adds : takes;
+    void *(*routine)(void *) = words[1][0] == '1' ? adds : words[1][0] == '2' ? takes : resets;
     pthread_create(&a, 0, routine, 0);
     pthread_create(&b, 0, routine, 0);
     pthread_join(a, 0);
@@ -94,13 +100,13 @@ fn every_view_shows_what_the_json_says() {
     let [pos, random] = ["pos", "random"]
         .map(|strategy| json(&desk, &[&["hunt", &queue][..], &covering, &[strategy]].concat(), 0));
     let check = json(&desk, &["check", &example("bank_transfer.cpp"), "--coverage", "sp,def-use"], 1);
-    let verify = json(&desk, &["verify", &example("deadlock.c"), "--executions", "60"], 1);
+    let verify = json(&desk, &["verify", &example("deadlock.c"), "--executions", "3", "--uncovered"], 1);
     let trials =
         ["compare", &lost_update, "--strategies", "pos,round-robin", "--runs", "5", "--executions", "50"];
     let mut compare_args = trials.to_vec();
-    compare_args.extend(["--coverage", "map", "--csv", "trials.csv"]);
+    compare_args.extend(["--coverage", "map", "--saturation-window", "10", "--csv", "trials.csv"]);
     let compare = json(&desk, &compare_args, 1);
-    let suite = json(&desk, &["suite", "suite.toml", "--runs", "2"], 1);
+    let suite = json(&desk, &["suite", "suite.toml", "--runs", "2", "--uncovered"], 1);
     let hostile = json(&desk, &["hunt", HOSTILE_NAME], 1);
     claim_a_long_original(&desk);
     let answer = desk.run(&["report", ".threadbare"]);
@@ -133,6 +139,7 @@ fn every_view_shows_what_the_json_says() {
     comparison(&page, &compare, &desk);
     page.choose("two.c · suite");
     suite_table(&page, &suite);
+    address(&browser, &page, &desk.path(".threadbare/report.html"));
     page.choose(&format!("{HOSTILE_NAME} · hunt"));
     hostile_text(&page, &hostile);
     // Whatever was shown, a narrow window loses nothing to the side, and both looks are there.
@@ -155,6 +162,27 @@ fn every_view_shows_what_the_json_says() {
     let before = browser.script("return getComputedStyle(document.body).backgroundColor");
     browser.point("#theme", true);
     assert_ne!(browser.script("return getComputedStyle(document.body).backgroundColor"), before);
+    page.is_content();
+}
+
+/// The tab and the address say what is shown, and the address leads back to it.
+fn address(browser: &Browser, page: &Opened<'_>, file: &Path) {
+    let shown =
+        || browser.script("return [document.title, location.href, current.campaign.title, current.key]");
+    page.view("suite");
+    let before = shown();
+    assert_eq!(before[0], "two.c · suite · Suite · threadbare");
+    page.view("coverage");
+    assert_ne!(shown()[1], before[1]);
+    browser.open(Path::new("/dev/null"));
+    let fragment = before[1].as_str().and_then(|it| it.split_once('#')).expect("a fragment").1;
+    browser.open(&PathBuf::from(format!("{}#{fragment}", file.display())));
+    assert_eq!(shown(), before);
+    let picked = "document.getElementById('pick-campaign').selectedOptions[0].text";
+    assert_eq!(browser.script(&format!("return {picked}")), "two.c · suite");
+    // An address may also be changed while the page is open, to something that is not there.
+    browser.script("location.hash = 'campaign=nothing&view=nowhere'");
+    page.choose("two.c · suite");
     page.is_content();
 }
 
@@ -208,6 +236,21 @@ fn a_folder_that_is_empty_or_damaged_is_named_with_what_is_missing() {
     std::fs::write(&record, newer).expect("written");
     assert!(refusal(&desk, "kept").contains("version 99"));
 
+    for (path, value, told) in [
+        ("/report/failures/0/message", Value::from(7), "`report.failures[0].message` is not a text"),
+        ("/report/verdict", Value::from("splendid"), "`report.verdict` is not a verdict"),
+        ("/report/executions", Value::from("many"), "`report.executions` is not a number"),
+        ("/report/coverage", Value::from(3), "`report.coverage` is not an object"),
+        ("/report/failures", Value::from(Vec::<u8>::new()), "`report.failures` has 0, and 1 are kept"),
+        ("/report/program", Value::Null, "`report.program` is missing"),
+    ] {
+        let mut damaged: Value = serde_json::from_slice(&whole).expect("JSON");
+        *damaged.pointer_mut(path).expect("a value") = value;
+        std::fs::write(&record, damaged.to_string()).expect("written");
+        let said = refusal(&desk, "kept");
+        assert!(said.contains("lost_update-hunt-auto.campaign.json") && said.contains(told), "{said}");
+    }
+
     std::fs::write(&record, &whole).expect("written");
     let trace = desk.path("kept/lost_update-1.trace");
     let bytes = std::fs::read(&trace).expect("a trace");
@@ -218,6 +261,42 @@ fn a_folder_that_is_empty_or_damaged_is_named_with_what_is_missing() {
     let said = refusal(&desk, "kept");
     assert!(said.contains("lost_update-1.trace") && said.contains("lost_update-1.schedule"), "{said}");
     assert!(said.contains("report.html"), "the rest is shown: {said}");
+}
+
+/// The titles of the campaigns on the page of a folder.
+fn titles(desk: &Desk, folder: &str) -> Vec<String> {
+    let answer = desk.run(&["report", folder, "-o", "page.html"]);
+    assert_eq!(answer.code, Some(0), "{}", answer.stderr);
+    let page = std::fs::read_to_string(desk.path("page.html")).expect("a page");
+    let data = page.split("id=\"data\">").nth(1).and_then(|rest| rest.split("</script>").next());
+    let data: Value = serde_json::from_str(data.expect("the data")).expect("JSON");
+    let campaigns = data["campaigns"].as_array().expect("campaigns").iter();
+    campaigns.map(|it| it["title"].as_str().expect("a title").to_string()).collect()
+}
+
+#[test]
+fn campaigns_of_programs_with_one_name_and_of_other_arguments_are_all_kept() {
+    let desk = Desk::new();
+    for folder in ["one", "other"] {
+        std::fs::create_dir(desk.path(folder)).expect("a folder");
+        desk.file(&format!("{folder}/two.c"), TWO);
+    }
+    let hunts: [&[&str]; 4] = [
+        &["one/two.c", "--", "1"],
+        &["other/two.c", "--", "1"],
+        &["one/two.c", "--", "2 x"],
+        &["one/two.c", "--strategy", "pos", "--", "1"],
+    ];
+    for hunt in hunts.iter().chain(&hunts) {
+        let all = [&["hunt", "--executions", "3", "--quiet"], *hunt].concat();
+        assert_eq!(desk.run(&all).code, Some(0), "{hunt:?}");
+    }
+    let titles = titles(&desk, ".threadbare");
+    assert_eq!(titles.len(), 4, "each once, however often it was made: {titles:?}");
+    assert_eq!(titles.iter().collect::<std::collections::BTreeSet<_>>().len(), 4, "{titles:?}");
+    for part in ["two.c · hunt · pos", "two.c · hunt · auto · '2 x'", "/other/two.c", "/one/two.c"] {
+        assert_eq!(titles.iter().filter(|title| title.contains(part)).count(), 1, "{part}: {titles:?}");
+    }
 }
 
 #[test]
@@ -239,6 +318,61 @@ fn schedule(desk: &Desk) -> String {
     let is_schedule =
         |path: &&PathBuf| path.extension() == Some(Path::new("x.schedule").extension().expect("one"));
     paths.iter().find(is_schedule).expect("a schedule").display().to_string()
+}
+
+#[test]
+fn a_campaign_that_was_interrupted_does_not_look_like_one_that_found_nothing() {
+    let Some(browser) = Browser::start() else { return };
+    let desk = Desk::new();
+    let hunt = ["hunt", &example("bounded_queue.c"), "--executions", "5", "--quiet"];
+    assert_eq!(desk.run(&hunt).code, Some(0));
+    let record = desk.path(".threadbare/bounded_queue-hunt-auto.campaign.json");
+    let page = Opened(&browser);
+    for (interrupted, class, words) in [
+        (false, "badge clean", "nothing found"),
+        (true, "badge interrupted", "interrupted: nothing found so far"),
+    ] {
+        let mut changed: Value =
+            serde_json::from_slice(&std::fs::read(&record).expect("a record")).expect("JSON");
+        changed["report"]["interrupted"] = interrupted.into();
+        std::fs::write(&record, changed.to_string()).expect("written");
+        assert_eq!(desk.run(&["report", ".threadbare"]).code, Some(0));
+        browser.open(&desk.path(".threadbare/report.html"));
+        assert_eq!(browser.script("return document.getElementById('verdict').className"), class);
+        assert!(page.text("#verdict").ends_with(words), "{}", page.text("#verdict"));
+        let copied = browser.script("return bugReport(current.campaign)");
+        assert!(
+            copied.as_str().is_some_and(|it| it.lines().next().is_some_and(|line| line.ends_with(words))),
+            "{copied}"
+        );
+        page.is_content();
+    }
+}
+
+#[test]
+fn where_no_browser_shows_it_the_page_is_named() {
+    let desk = campaign();
+    let page = std::path::absolute(desk.path("kept/report.html")).expect("a path").display().to_string();
+    for browser in ["/nowhere/browser", "false"] {
+        let told =
+            desk.command(&["report", "kept", "--open"]).env("BROWSER", browser).output().expect("it runs");
+        let said = String::from_utf8_lossy(&told.stderr).into_owned();
+        assert_eq!(told.status.code(), Some(0), "{said}");
+        assert!(said.contains(&page) && said.contains(browser), "{said}");
+    }
+    let told = desk.command(&["report", "kept", "--open"]).env("BROWSER", "true").output().expect("it runs");
+    assert_eq!(String::from_utf8_lossy(&told.stderr), "");
+}
+
+#[test]
+fn a_summary_of_nothing_says_who_looked_and_how() {
+    let desk = Desk::new();
+    let queue = example("bounded_queue.c");
+    let answer = desk.run(&["hunt", &queue, "--executions", "3", "--seed", "3"]);
+    for part in ["Nothing found in ", concat!("threadbare ", env!("CARGO_PKG_VERSION")), "gcc (", "--seed 3"]
+    {
+        assert!(answer.stdout.contains(part), "`{part}` is not in: {}", answer.stdout);
+    }
 }
 
 #[test]

@@ -85,7 +85,21 @@ fn json(desk: &Desk, more: &[&str]) -> Value {
     args.extend(["--json", "-"]);
     let answer = suite(desk, &args);
     assert!(matches!(answer.code, Some(0 | 1)), "{}", answer.stderr);
-    answer.json()
+    let report = answer.json();
+    counts_are_those_of_the_list(&report);
+    report
+}
+
+/// The table says of each input how many of the findings that are told it shows, and the list says the same.
+fn counts_are_those_of_the_list(report: &Value) {
+    let told = report["findings"].as_array().expect("a list");
+    for input in report["inputs"].as_array().expect("a list") {
+        let shows =
+            |finding: &&Value| finding["inputs"].as_array().is_some_and(|it| it.contains(&input["name"]));
+        if let Some(count) = input["findings"].as_u64() {
+            assert_eq!(count, told.iter().filter(shows).count() as u64, "{input:#} in {told:#?}");
+        }
+    }
 }
 
 fn texts(value: &Value) -> Vec<String> {
@@ -114,6 +128,23 @@ fn kept(desk: &Desk, prefix: &str) -> usize {
     names
         .filter(|entry| entry.as_ref().is_ok_and(|it| it.file_name().to_string_lossy().starts_with(prefix)))
         .count()
+}
+
+/// `adds` and `takes` show each of two functions with itself, and none of them together.
+#[test]
+fn functions_that_no_input_shows_at_the_same_time_are_listed_with_their_lines() {
+    let two = SUITE.split("[[input]]\nname = \"mixed\"").next().expect("its beginning");
+    let apart = json(&desk(two), &["--uncovered"]);
+    let pair = |functions: [&str; 2], sites: [&str; 2]| serde_json::json!({ "functions": functions, "sites": sites });
+    let add_and_take = pair(["add", "take"], ["program.c:9", "program.c:10"]);
+    let left = apart["coverage"]["cfp"]["uncovered"].as_array().expect("a list").clone();
+    assert!(left.contains(&add_and_take), "{left:#?}");
+    let told = suite(&desk(two), &["--uncovered"]).stdout;
+    assert!(told.contains("   add (program.c:9)  with  take (program.c:10)\n"), "{told}");
+    let mixed = json(&desk(SUITE), &["--uncovered"]);
+    let left = mixed["coverage"]["cfp"]["uncovered"].as_array().expect("a list").clone();
+    assert!(!left.contains(&add_and_take), "{left:#?}");
+    assert!(suite(&desk(two), &[]).stdout.contains("--uncovered lists them"));
 }
 
 #[test]
@@ -166,7 +197,7 @@ fn only_an_input_that_is_added_is_measured() {
     assert_eq!(list(&before.stdout), list(&again.stdout));
     desk.file("suite.toml", format!("{SUITE}\n[[input]]\nname = 'late'\nargs = ['check', 'check']\n"));
     let more = suite(&desk, &[]);
-    assert!(more.stdout.contains("Measured 1 inputs (4 were measured before)"), "{}", more.stdout);
+    assert!(more.stdout.contains("Measured 1 input (4 from before)"), "{}", more.stdout);
     assert!(more.stdout.contains("race on checked"), "{}", more.stdout);
     assert_eq!(kept(&desk, "measured-"), 5);
 }
@@ -202,7 +233,7 @@ fn a_suite_goes_on_where_it_was() {
     assert_eq!(kept(&desk, "measured-"), 4);
     desk.file("suite.toml", SUITE);
     let rest = suite(&desk, &["--no-confirm"]);
-    assert!(rest.stdout.contains("Measured 0 inputs (4 were measured before)"), "{}", rest.stdout);
+    assert!(rest.stdout.contains("Measured no input (4 from before)"), "{}", rest.stdout);
 }
 
 #[test]

@@ -34,6 +34,29 @@ fn kernels_take_few_test_cases_and_are_exhausted() {
 }
 
 #[test]
+fn what_is_left_is_listed_with_its_lines_until_nothing_is() {
+    let desk = Desk::new();
+    for program in ["examples/deadlock.c", "subjects/tsa/vfs/vfs.c"] {
+        let report = verify(&desk, program, &["--executions", "3", "--uncovered"]);
+        let left = report["groups"]["uncovered"].as_array().expect("a list");
+        let count: u64 = left.iter().filter_map(|it| it["count"].as_u64()).sum();
+        assert!(count > 0 && report["groups"]["left"] == count, "{program}: {}", report["groups"]);
+        let name = program.rsplit('/').next().expect("a name");
+        let is_own = |site: &Value| site.as_str().is_some_and(|site| site.starts_with(name));
+        let mut sites = left.iter().flat_map(|it| it["sites"].as_array().expect("places"));
+        assert!(sites.all(is_own), "{program}: {left:#?}");
+        let source = repository(program).display().to_string();
+        let told = desk.run(&["verify", &source, "--executions", "3", "--uncovered"]).stdout;
+        assert_eq!(told.lines().filter(|line| line.contains(" × ")).count(), left.len(), "{told}");
+    }
+    let report = verify(&desk, "examples/deadlock.c", &["--uncovered"]);
+    assert_eq!(
+        (&report["exhausted"], &report["groups"]["uncovered"]),
+        (&true.into(), &serde_json::json!([]))
+    );
+}
+
+#[test]
 fn a_race_that_is_told_has_happened_and_replays() {
     let desk = Desk::new();
     let report = verify(&desk, "subjects/total/pool/pool.c", &["--graph", "pool.dot"]);

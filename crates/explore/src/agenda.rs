@@ -76,6 +76,11 @@ impl<R: Ord, W> Agenda<R, W> {
         self.queue.len()
     }
 
+    /// Everything, in order.
+    pub(crate) fn wanted(&self) -> impl Iterator<Item = &W> {
+        self.queue.values()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use threadbare_analysis::coverage::{Criterion, PairSets, Seen, Total, UncoveredPattern, by_name};
+use threadbare_analysis::coverage::{Criterion, PairSets, Seen, Total, UncoveredPatterns, by_name};
 use threadbare_target::Execution;
 use threadbare_trace::Event;
 
@@ -39,7 +39,7 @@ pub struct Covered {
     /// What was expected and what was shown, where it counts pairs of places that can be listed.
     pub pairs: Option<PairSets>,
     /// What was not shown and may be possible, where it counts memory-access patterns.
-    pub patterns: Option<Vec<UncoveredPattern>>,
+    pub patterns: Option<UncoveredPatterns>,
     /// When it was first saturated, if it was.
     pub saturation: Option<CoveragePoint>,
 }

@@ -62,6 +62,7 @@ pub use error::ExploreError;
 pub use happening::{directed, find_shown, pointed_out, shown};
 pub use history::History;
 pub use ledger::{Campaign, Found, Verdict};
+pub use mcr::{OpenKind, OpenQuestion};
 pub use minimise::{is_preemption, is_same_failure, minimise, replay};
 pub use near::neighbours;
 pub use options::{Options, Progress};

@@ -15,6 +15,7 @@ use crate::checkpoints::Spared;
 use crate::drive::Drive;
 use crate::error::ExploreError;
 use crate::happening::{happens, settle_in};
+use crate::mcr::OpenQuestion;
 use crate::options::{Options, Progress};
 use crate::strategy::{Strategy, by_name};
 use crate::total::{Graphs, Total};
@@ -28,6 +29,8 @@ pub struct Verification {
     pub test_cases: u64,
     /// How many questions were left when it ended.
     pub left: u64,
+    /// What they were about.
+    pub open: Vec<OpenQuestion>,
     /// How many race-equivalent groups the executions were of.
     pub groups: u64,
     /// What had to be checked for races.
@@ -103,6 +106,7 @@ pub fn verify(
         check,
         test_cases: total.test_cases(),
         left: total.left(),
+        open: total.open(),
         groups: checks.groups() as u64,
         checked: Checked { pairs: checks.made(), known: checks.saved(), cleared: checks.cleared() },
         history,

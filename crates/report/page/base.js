@@ -28,6 +28,10 @@ function filled(node, fields, children) {
 
 const count = (number, what) => `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
 
+/** The same for a word that is given in its plural. */
+const counted = (number, what) => `${figure(number)} ${plural(number, what)}`;
+const plural = (number, what) => (number === 1 ? what.replace(/ies$/, "y").replace(/s$/, "") : what);
+
 /** A number as people read it. */
 function figure(value) {
   if (value === null || value === undefined) return "–";

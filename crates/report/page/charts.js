@@ -60,20 +60,39 @@ function stepChart({ title, unit, series, xTitle, isCounted = true, xText = figu
       svg("line", { class: "target", x1: left, x2: width - right, y1: y(target), y2: y(target) }),
       svg("text", { x: width - right, y: y(target) - 5, "text-anchor": "end", text: `${figure(target)} ${unit}` }),
     );
-  series.forEach(({ name, saturation }, place) => {
+  const saturatedSeries = series.filter((it) => it.saturation);
+  series.forEach((it, place) => {
+    const { name, saturation, saturationOf } = it;
     if (!saturation) return;
     const at = x(saturation[0]);
     const isLeft = at > width / 2;
+    const words = [`saturated${series.length > 1 ? `: ${name.split(" ")[0]}` : ""}`, saturationOf && `(${saturationOf})`];
     chart.append(
-      svg("line", { class: "saturated", x1: at, x2: at, y1: top, y2: y(0) }),
-      svg("path", { d: "M0-6L5 0L0 6L-5 0Z", fill: "var(--good)", transform: `translate(${at} ${y(saturation[1])})` }),
-      svg("text", {
-        class: "strong",
-        x: at + (isLeft ? -8 : 8),
-        y: y(0) - 8 - 15 * (series.length - 1 - place),
-        "text-anchor": isLeft ? "end" : "start",
-        text: series.length > 1 ? `saturated: ${name.split(" ")[0]}` : "saturated",
-      }),
+      svg(
+        "g",
+        { class: "saturation", color: threadColour(place), "data-strategy": name, "data-at": saturation[0] },
+        svg("line", {
+          x1: at,
+          x2: at,
+          y1: top,
+          y2: y(0),
+          stroke: threadColour(place),
+          "stroke-dasharray": DASHES[place % DASHES.length] || "3 3",
+        }),
+        svg("path", {
+          d: SPOTS[place % SPOTS.length],
+          fill: "var(--card)",
+          stroke: threadColour(place),
+          "stroke-width": 2,
+          transform: `translate(${at} ${y(saturation[1])}) scale(1.4)`,
+        }),
+        svg("text", {
+          x: at + (isLeft ? -8 : 8),
+          y: y(0) - 8 - 15 * (saturatedSeries.length - 1 - saturatedSeries.indexOf(it)),
+          "text-anchor": isLeft ? "end" : "start",
+          text: words.filter(Boolean).join(" "),
+        }),
+      ),
     );
   });
   for (const { name, failure } of series) {
@@ -96,15 +115,17 @@ function stepChart({ title, unit, series, xTitle, isCounted = true, xText = figu
       chart.append(svg("path", { class: "faintcurve", d: path(trial.points, trial.end), stroke: threadColour(place) }));
   });
   series.forEach((it, place) => {
+    const stop = Math.max(it.end ?? end, it.points[it.points.length - 1]?.[0] ?? 0);
     chart.append(
       svg("path", {
         class: "curve",
-        d: path(it.points, it.end ?? end),
+        d: path(it.points, stop),
         stroke: threadColour(place),
         "stroke-dasharray": DASHES[place % DASHES.length],
+        "data-strategy": it.name,
+        "data-end": stop,
       }),
     );
-    const stop = Math.max(it.end ?? end, it.points[it.points.length - 1]?.[0] ?? 0);
     chart.append(
       svg("path", {
         d: SPOTS[place % SPOTS.length],

@@ -42,8 +42,11 @@ function covering(report, name) {
 /** The reports of campaigns that differ from one in their strategies only, its own among them. */
 function fellows(report, all) {
   const own = all.find((campaign) => campaign.record.report === report);
-  // What the program is given stands at the end of what was typed.
-  const given = (campaign) => campaign.record.command_line.split(" -- ").slice(1).join(" -- ");
+  // In records without a subject, what the program is given stands at the end of what was typed.
+  const given = ({ record }) =>
+    record.subject
+      ? `${record.subject.program} ${record.subject.given}`
+      : record.command_line.split(" -- ").slice(1).join(" -- ");
   const same = (campaign) => {
     const other = campaign.record.report;
     const isAlike = ["program", "command"].every((key) => other[key] === report[key]);
@@ -74,7 +77,18 @@ function measured(report, all = []) {
     const series = report.strategies.map(({ strategy }) => {
       const own = trials.filter((trial) => trial.strategy === strategy && trial.coverage?.[name]);
       const all = own.map((trial) => trial.coverage[name].history);
-      return { name: strategy, own, history: median(all), criterion: name };
+      const last = (key) => Math.max(0, ...own.map((trial) => trial[key]));
+      const history = median(all);
+      return {
+        name: strategy,
+        own,
+        history,
+        criterion: name,
+        executions: last("executions"),
+        elapsed_s: last("elapsed_s"),
+        saturation: usualSaturation(own.map((trial) => trial.coverage[name].saturation).filter(Boolean), history),
+        saturated: own.filter((trial) => trial.coverage[name].saturation).length,
+      };
     });
     const totals = trials.map((trial) => trial.coverage?.[name]).map((it) => it?.required ?? it?.estimated ?? 0);
     found.push({
@@ -87,6 +101,16 @@ function measured(report, all = []) {
     });
   }
   return found;
+}
+
+/** Where the trials of a strategy are saturated: the median of those that are, on the strategy's own line. */
+function usualSaturation(points, history) {
+  if (!points.length) return null;
+  const middle = (key) => {
+    const at = points.map((it) => it[key]).sort((a, b) => a - b)[Math.floor((points.length - 1) / 2)];
+    return [at, history[key].reduce((value, [moment, covered]) => (moment <= at ? covered : value), 0)];
+  };
+  return { executions: middle("executions"), elapsed_s: middle("elapsed_s") };
 }
 
 /** The median over trials of what each had covered by then. */
@@ -114,7 +138,9 @@ function coverageView(campaign, all) {
         name: one.isOwn && it.series.length > 1 ? `${one.name} (this campaign)` : one.name,
         points: points(one.history, key),
         end: one[key],
-        saturation: one.saturation && [one.saturation[key], one.saturation.covered],
+        saturation:
+          one.saturation && (one.own ? one.saturation[key] : [one.saturation[key], one.saturation.covered]),
+        saturationOf: one.own && `${one.saturated} of ${count(one.own.length, "trial")}`,
         failure: key === "executions" ? one.failure : undefined,
         faint: one.own
           ?.slice(0, 12)
@@ -150,7 +176,7 @@ function coverageView(campaign, all) {
     );
     if (it.series.some((one) => one.isOwn) && it.series.length > 1) card.append(strategyTable(it));
     const left = uncovered.find((one) => one.criterion === it.name);
-    if (left) card.append(left.patterns?.length ? patternTable(campaign, left) : uncoveredTable(campaign, left));
+    if (left) card.append(leftTable(campaign, left));
     root.append(card);
   }
   return root;
@@ -160,13 +186,15 @@ function sentence(it, unit, what) {
   const parts = what ? [`What counts: ${what}.`] : [];
   if (it.covered !== undefined)
     parts.push(
-      `${figure(it.covered)} ${unit}${it.total ? ` of ${figure(it.total)} ${it.estimated ? "estimated" : "required"}` : ""}.`,
+      `${counted(it.covered, unit)}${it.total ? ` of ${figure(it.total)} ${it.estimated ? "estimated" : "required"}` : ""}.`,
     );
   if (it.saturation)
     parts.push(`Saturated after ${count(it.saturation.executions, "execution")}: it hardly grew any more.`);
   else if (it.saturation === null) parts.push("It was not saturated when the campaign ended.");
   if (it.series.some((one) => one.own))
-    parts.push("Thick lines are medians over the trials of a strategy, thin ones are trials; a trial ends with its first failure.");
+    parts.push(
+      "Thick lines are medians over the trials of a strategy, and end with the last execution of any; thin ones are trials. A trial ends with its first failure. Saturation is marked at the median of the trials that were saturated.",
+    );
   else if (it.series.length > 1)
     parts.push("The other lines are campaigns in the same folder that differ in their strategy only.");
   return parts.join(" ");
@@ -196,9 +224,17 @@ function spot(campaign, place) {
   );
 }
 
+/** What is said where nothing is left to be tried. */
+const NOTHING_LEFT = {
+  sp: "Nothing that is required is left.",
+  map: "No pattern is left that the accesses seen could make.",
+  groups: "No question is left.",
+  cfp: "Every two functions that run while other threads do are shown at the same time by some input.",
+};
+
 /** A table of what is left to be tried. */
-function leftToTry(left, what, columns, rows, words, none = "Nothing that is required is left.") {
-  if (!rows.length) return el("p", { class: "small", text: none });
+function leftToTry(left, what, columns, rows, words) {
+  if (!rows.length) return el("p", { class: "small", text: NOTHING_LEFT[left.criterion] ?? NOTHING_LEFT.sp });
   return el(
     "div",
     {},
@@ -208,35 +244,63 @@ function leftToTry(left, what, columns, rows, words, none = "Nothing that is req
     left.left_out
       ? el("p", { class: "soft small", text: `${count(left.left_out, `more ${what}`)} left out of the page.` })
       : "",
+    left.is_cut ? el("p", { class: "soft small", text: "There may be still more: not all were looked at." }) : "",
   );
 }
 
-function uncoveredTable(campaign, left) {
+function leftTable(campaign, left) {
+  if (left.criterion === "groups") return questionTable(campaign, left);
+  return left.patterns?.length ? patternTable(campaign, left) : uncoveredTable(campaign, left);
+}
+
+function questionTable(campaign, left) {
+  const places = (row) =>
+    row.places.length
+      ? el(
+          "div",
+          {},
+          row.places.map((place) => spot(campaign, place)),
+        )
+      : "all threads";
   const columns = [
-    { title: "First", show: ([first]) => spot(campaign, first) },
-    { title: "Then", show: ([, second]) => spot(campaign, second) },
+    { title: "What may be possible", show: (row) => row.question },
+    { title: "Where", show: places },
+    { title: "Questions", number: true, show: (row) => figure(row.count) },
   ];
-  return leftToTry(left, "pair", columns, left.pairs);
+  const words =
+    "Questions that were not asked when it ended, with other values and other steps before. Each may lead to another group, or turn out to be impossible.";
+  return leftToTry(left, "kind of question", columns, left.questions, words);
+}
+
+function uncoveredTable(campaign, left) {
+  const isOfFunctions = left.criterion === "cfp";
+  const [one, other] = isOfFunctions ? ["Function", "With"] : ["First", "Then"];
+  const columns = [
+    { title: one, show: ([first]) => spot(campaign, first) },
+    { title: other, show: ([, second]) => spot(campaign, second) },
+  ];
+  const words = isOfFunctions
+    ? "Each of these functions runs while another thread runs, but no input shows the two at the same time: an input that does would be new."
+    : "";
+  return leftToTry(left, "pair", columns, left.pairs, words);
 }
 
 function patternTable(campaign, left) {
+  const longest = Math.max(...left.patterns.map((row) => row.places.length));
   const step = (at) => (row) =>
     at < row.places.length
       ? el("div", {}, el("em", { text: row.deeds[at] }), " ", spot(campaign, left.places[row.places[at]]))
       : "";
+  // Records of earlier versions name one variable.
+  const variables = (row) => row.variables ?? [row.object ?? "without a name"];
   const columns = [
-    { title: "Variable", show: (row) => row.object ?? "without a name" },
+    { title: "Variables", show: (row) => variables(row).join(", ") },
     { title: "Pattern", number: true, show: (row) => row.pattern },
-    { title: "First", show: step(0) },
-    { title: "Then", show: step(1) },
-    { title: "Then", show: step(2) },
+    ...Array.from({ length: longest }, (_, at) => ({ title: at ? "Then" : "First", show: step(at) })),
   ];
   const words =
     "Candidates: accesses that executions have shown could follow each other like this, a and b being two threads. " +
     "Creation, joins, locks and a thread's own writes speak against none of them; a wait or a branch may, so not " +
-    "all of them are possible. Patterns of two variables (9 to 17) are counted, and not listed.";
-  const none =
-    "Of the patterns of one variable, none is left that the accesses seen could make. Patterns of two variables (9 to 17) " +
-    "are counted, and not listed: some of them may be left.";
-  return leftToTry(left, "pattern", columns, left.patterns, words, none);
+    "all of them are possible. Those of one variable (patterns 1 to 8) come first.";
+  return leftToTry(left, "pattern", columns, left.patterns, words);
 }

@@ -11,10 +11,10 @@ function graphView(campaign) {
       : "not exhausted";
   const facts = [
     count(report.test_cases ?? 0, "test case"),
-    `${figure(report.groups?.tested)} groups tested`,
+    `${counted(report.groups?.tested, "groups")} tested`,
     left,
-    `${figure(report.graph?.nodes)} nodes`,
-    `${figure(report.graph?.guidelines)} guidelines`,
+    counted(report.graph?.nodes, "nodes"),
+    counted(report.graph?.guidelines, "guidelines"),
   ];
   const pick = el(
     "select",
@@ -62,13 +62,10 @@ function graphView(campaign) {
     const rows = graph.guidelines.map(({ steps, leaf }) =>
       el("li", {}, el("button", { type: "button", onclick: () => drawing.light(leaf), text: steps.join(" · ") })),
     );
-    const window = el(
-      "div",
-      { class: "scroll tall", tabindex: 0, role: "region", "aria-label": graph.title },
-      drawing.node,
-    );
+    const { bar, frame, zoom } = zoomable(drawing, graph.title);
+    root.keys = { "+": () => zoom.by(ZOOM), "=": () => zoom.by(ZOOM), "-": () => zoom.by(1 / ZOOM), 0: zoom.fit };
     holder.replaceChildren(
-      el("div", { class: "card" }, el("h2", { text: graph.title }), window, cut),
+      el("div", { class: "card" }, el("h2", { text: graph.title }), bar, frame, cut),
       el(
         "div",
         { class: "card" },
@@ -77,11 +74,77 @@ function graphView(campaign) {
         rest,
       ),
     );
-    window.scrollTop = drawing.rootY - window.clientHeight / 2;
+    frame.scrollTop = drawing.rootY - frame.clientHeight / 2;
   }
   draw(0);
   root.arrive = () => draw(0);
   return root;
+}
+
+/** How much one step of zoom is, and how far it goes. */
+const ZOOM = 1.25;
+const [SMALLEST, LARGEST] = [0.05, 4];
+
+/** A drawing in a frame in which it can be zoomed and moved: by wheel, by buttons, by keys, and by dragging. */
+function zoomable({ node, width, height }, title) {
+  const frame = el("div", { class: "scroll tall panned", id: "graph-frame", tabindex: 0, role: "region", "aria-label": title }, node);
+  const shown = el("output", { id: "graph-zoom", text: "100 %" });
+  let scale = 1;
+  // What lies under the point stays there.
+  const to = (wanted, [x, y] = [frame.clientWidth / 2, frame.clientHeight / 2]) => {
+    const next = Math.min(LARGEST, Math.max(SMALLEST, wanted));
+    const [across, down] = [(frame.scrollLeft + x) / scale, (frame.scrollTop + y) / scale];
+    scale = next;
+    node.setAttribute("width", width * scale);
+    node.setAttribute("height", height * scale);
+    [frame.scrollLeft, frame.scrollTop] = [across * scale - x, down * scale - y];
+    shown.textContent = `${Math.round(scale * 100)} %`;
+  };
+  const zoom = {
+    by: (factor, point) => to(scale * factor, point),
+    // A frame is as high as what it holds, so the most that it can be is looked up.
+    fit: () => {
+      const highest = parseFloat(getComputedStyle(frame).maxHeight) || frame.clientHeight;
+      to(Math.min(frame.clientWidth / width, highest / height, 1));
+      [frame.scrollLeft, frame.scrollTop] = [0, 0];
+    },
+  };
+  frame.addEventListener(
+    "wheel",
+    (event) => {
+      const box = frame.getBoundingClientRect();
+      event.preventDefault();
+      zoom.by(event.deltaY < 0 ? ZOOM : 1 / ZOOM, [event.clientX - box.left, event.clientY - box.top]);
+    },
+    { passive: false },
+  );
+  let from = null;
+  frame.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    from = [event.clientX + frame.scrollLeft, event.clientY + frame.scrollTop];
+    frame.setPointerCapture(event.pointerId);
+    frame.classList.add("dragged");
+  });
+  frame.addEventListener("pointermove", (event) => {
+    if (from) [frame.scrollLeft, frame.scrollTop] = [from[0] - event.clientX, from[1] - event.clientY];
+  });
+  for (const end of ["pointerup", "pointercancel"])
+    frame.addEventListener(end, () => {
+      from = null;
+      frame.classList.remove("dragged");
+    });
+  const button = (id, text, label, onclick) =>
+    el("button", { type: "button", id, text, "aria-label": label, title: label, onclick });
+  const bar = el(
+    "div",
+    { class: "bar" },
+    button("graph-smaller", "−", "Zoom out", () => zoom.by(1 / ZOOM)),
+    button("graph-larger", "+", "Zoom in", () => zoom.by(ZOOM)),
+    button("graph-fit", "Fit", "Show the whole graph", zoom.fit),
+    shown,
+    el("span", { class: "soft small", text: "Wheel or + − to zoom, 0 for the whole graph, drag to move" }),
+  );
+  return { bar, frame, zoom };
 }
 
 /** Lays a tree out from left to right. */
@@ -100,12 +163,13 @@ function treeDrawing(graph) {
   };
   put(0, 0);
   const deepest = Math.max(...places.map((it) => it.depth));
-  const width = pad * 2 + (deepest + 1) * across;
+  const [width, height] = [pad * 2 + (deepest + 1) * across, row * leaf + pad];
   const clip = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
   const drawing = svg("svg", {
     class: "graph",
     width,
-    height: row * leaf + pad,
+    height,
+    viewBox: `0 0 ${width} ${height}`,
     role: "img",
     "aria-label": `Graph of ${graph.title} with ${count(nodes.length, "node")}; its guidelines are listed below.`,
   });
@@ -149,5 +213,5 @@ function treeDrawing(graph) {
     edges.forEach((edge) => edge?.classList.remove("on"));
     for (let at = leaf; at !== null; at = nodes[at].parent) edges[at]?.classList.add("on");
   };
-  return { node: drawing, light, rootY: places[0].y };
+  return { node: drawing, light, rootY: places[0].y, width, height };
 }

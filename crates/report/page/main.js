@@ -5,7 +5,16 @@ const VERDICTS = {
   findings: ["●", "findings"],
   clean: ["✓", "nothing found"],
   exhausted: ["✓", "exhausted: nothing is left to try"],
+  interrupted: ["◐", "interrupted: nothing found so far"],
+  unfinished: ["◐", "nothing found, not exhausted"],
 };
+
+/** What a campaign came to. One that was interrupted, or was to try everything and did not, has not shown that there is nothing. */
+function verdictOf(report) {
+  if (report.verdict !== "clean") return report.verdict;
+  if (report.interrupted) return "interrupted";
+  return report.command === "verify" ? "unfinished" : "clean";
+}
 let current = null;
 
 function showHelp() {
@@ -16,7 +25,8 @@ function helpDialog() {
   const keys = [
     ["↑ ↓", "the step before, the step after"],
     ["← →", "the same within one thread"],
-    ["+ −", "zoom"],
+    ["+ −", "zoom, also the graph"],
+    ["0", "the whole graph"],
     ["f", "fold or unfold long runs"],
     ["o", "go between the minimised and the original schedule"],
     ["/", "filter steps"],
@@ -60,11 +70,12 @@ function themeButton() {
 function bugReport(campaign) {
   const { report, command_line: typed, compilers } = campaign.record;
   const lines = [
-    `threadbare ${report.version ?? ""}: ${VERDICTS[report.verdict]?.[1] ?? "trace"}`,
+    `threadbare ${report.version ?? ""}: ${VERDICTS[verdictOf(report)]?.[1] ?? "trace"}`,
     `Command: ${typed}`,
     `Compiler: ${compilers.join("; ") || "unknown"}`,
-    `Seed: ${report.seed ?? "–"}; ${figure(report.executions)} executions`,
+    `Seed: ${report.seed ?? "–"}; ${counted(report.executions, "executions")}`,
   ];
+  if (report.interrupted) lines.push("It was interrupted: more may be left.");
   (report.failures ?? []).forEach((failure, index) => {
     lines.push("", `Failure: ${failure.kind}${failure.site ? ` at ${failure.site}` : ""}`, failure.message);
     if (failure.cause) lines.push(`Cause: ${failure.cause}.`);
@@ -76,24 +87,27 @@ function bugReport(campaign) {
       ),
     );
   });
-  (report.findings ?? []).forEach((finding) =>
-    lines.push("", `${finding.confirmed ? "Confirmed" : "Predicted"} ${finding.kind}: ${finding.message}`),
-  );
+  (report.findings ?? []).forEach((finding, index) => {
+    lines.push("", `${finding.confirmed ? "Confirmed" : "Predicted"} ${finding.kind}: ${finding.message}`);
+    const again = campaign.record.findings[index]?.replay;
+    if (again) lines.push(`Again: ${again}`);
+  });
   return `${lines.join("\n")}\n`;
 }
 
 function head(campaign) {
   const { report, command_line: typed, compilers } = campaign.record;
-  const verdict = VERDICTS[report.verdict];
+  const verdict = VERDICTS[verdictOf(report)];
   const facts = [];
   const fact = (value, name) => value !== undefined && value !== null && value !== "–" && facts.push([value, name]);
+  const number = (value, name) => fact(figure(value), plural(value, name));
   if (report.command !== "compare") {
-    fact(figure(report.executions), "executions");
-    fact(figure(report.steps), "steps");
-    fact(figure(report.threads), "threads");
+    number(report.executions, "executions");
+    number(report.steps, "steps");
+    number(report.threads, "threads");
     if (report.executions_per_s) fact(figure(report.executions_per_s), "executions a second");
   } else {
-    fact(figure(report.strategies.length), "strategies");
+    number(report.strategies.length, "strategies");
     fact(figure(report.runs), "trials of each");
     fact(figure(report.executions), "executions at most");
   }
@@ -115,7 +129,7 @@ function head(campaign) {
       verdict
         ? el(
             "span",
-            { class: `badge ${report.verdict}`, id: "verdict" },
+            { class: `badge ${verdictOf(report)}`, id: "verdict" },
             el("span", { "aria-hidden": "true", text: verdict[0] }),
             verdict[1],
           )
@@ -203,7 +217,7 @@ function start(data) {
   );
   document.body.append(top, el("nav", { class: "tabs" }, tabs), main, helpDialog());
 
-  function open(index) {
+  function open(index, wanted) {
     const campaign = data.campaigns[index];
     current = { index, campaign, views: [], made: new Map() };
     about.replaceChildren(...head(campaign));
@@ -225,18 +239,48 @@ function start(data) {
         el("span", { class: "count", text: number }),
       );
     tabs.replaceChildren(...current.views.map(one));
-    if (current.views.length) go(current.views[0][0]);
-    else
+    if (picker) picker.querySelector("select").value = index;
+    const [first] = current.views.find(([key]) => key === wanted) ?? current.views[0] ?? [];
+    if (first) go(first);
+    else {
+      tellAddress();
       main.replaceChildren(
         el("p", {
           class: "soft",
           text: "There is nothing to draw: no failure, no finding, and nothing was measured. Try --coverage sp,map.",
         }),
       );
+    }
+  }
+
+  /** Has the address and the tab's title say what is shown, so that both can be kept and handed on. */
+  function tellAddress(key, title) {
+    const { campaign } = current;
+    document.title = [campaign.title, title, "threadbare"].filter(Boolean).join(" · ");
+    const said = new URLSearchParams({ campaign: campaign.title, ...(key ? { view: key } : {}) }).toString();
+    if (said === location.hash.slice(1)) return;
+    // What was gone through is not worth a way back through every tab; where a browser keeps pages from disk from this, the
+    // address itself is set.
+    try {
+      history.replaceState(null, "", `#${said}`);
+    } catch {
+      location.hash = said;
+    }
+  }
+
+  /** Shows what the address asks for: a campaign by its title and a view of it, or else the first ones. */
+  function follow() {
+    const asked = new URLSearchParams(location.hash.slice(1));
+    const index = data.campaigns.findIndex((it) => it.title === asked.get("campaign"));
+    const view = asked.get("view") ?? undefined;
+    const isShown = current && current.campaign === data.campaigns[index] && current.key === view;
+    if (!isShown) open(Math.max(0, index), view);
   }
 
   function go(key, then) {
-    const [, , , make] = current.views.find(([name]) => name === key);
+    const [, title, , make] = current.views.find(([name]) => name === key);
+    current.key = key;
+    tellAddress(key, title);
     for (const tab of tabs.children) {
       const isChosen = tab.id === `tab-${key}`;
       tab.setAttribute("aria-selected", String(isChosen));
@@ -277,7 +321,8 @@ function start(data) {
     if (isTyping) event.target.blur();
     act();
   });
-  open(0);
+  addEventListener("hashchange", follow);
+  follow();
 }
 
 start(JSON.parse(document.getElementById("data").textContent));

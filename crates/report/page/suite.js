@@ -13,7 +13,7 @@ function suiteView(campaign) {
       { class: "card" },
       el("h2", { text: "What each input adds" }),
       el("p", {
-        text: `${chosen} of ${count(inputs.length, "input")} show all ${figure(cfp.aggregated)} pairs of functions that can run at the same time. Only there findings were looked for.`,
+        text: `${chosen} of ${count(inputs.length, "input")} show all ${counted(cfp.aggregated, "pairs")} of functions that can run at the same time. Only there findings were looked for; a finding counts under each input that shows it.`,
       }),
       bars(sorted),
       el(

@@ -23,6 +23,9 @@ pub struct CoverageReport {
     /// What was not covered, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uncovered: Option<Vec<Requirement>>,
+    /// There is more that was not covered, or may be: the list has an end.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub uncovered_cut: bool,
 }
 
 /// Something to be covered, with the places where it is.
@@ -31,12 +34,31 @@ pub struct CoverageReport {
 pub enum Requirement {
     /// Two places, one after the other.
     Pair([String; 2]),
+    /// Two functions that run at the same time.
+    Functions {
+        /// Their names.
+        functions: [String; 2],
+        /// Where they begin.
+        sites: [String; 2],
+    },
+    /// Questions of one kind that nobody has answered.
+    Questions {
+        /// What may be possible.
+        question: &'static str,
+        /// The places that they are about, in order.
+        sites: Vec<String>,
+        /// How many there are.
+        count: u64,
+    },
     /// A memory-access pattern.
     Pattern {
         /// Its number.
         pattern: u8,
-        /// The variable, if it has a name.
+        /// The variable of its first step, if it has a name.
         object: Option<String>,
+        /// Both variables, where it has two, that of the first step first.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        objects: Vec<Option<String>>,
         /// The places of its steps, in order.
         sites: Vec<String>,
     },

@@ -48,8 +48,8 @@ pub use look::Look;
 pub use names::{Names, Place};
 pub use page::{
     CampaignRecord, Excerpt, FailureFiles, FindingCard, GraphCard, GraphCards, GraphNode, GuidelineCard,
-    LongOriginal, Matrix, MatrixRow, Page, PageCampaign, PageStories, PageStory, PatternCard,
-    RECORD_EXTENSION, RECORD_VERSION, RecordError, Uncovered, excerpts,
+    LongOriginal, Matrix, MatrixRow, Page, PageCampaign, PageStories, PageStory, PatternCard, QuestionCard,
+    RECORD_EXTENSION, RECORD_VERSION, RecordError, Subject, Uncovered, excerpts,
 };
 pub use perfetto::write_perfetto;
 pub use printable::printable;

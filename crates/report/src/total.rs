@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::CoverageStep;
+use crate::{CoverageStep, Requirement};
 
 /// What was tried out.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -26,6 +26,9 @@ pub struct GroupsReport {
     pub left: u64,
     /// A point for each execution that showed a group which those before had not.
     pub history: Vec<CoverageStep>,
+    /// What the questions are about, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uncovered: Option<Vec<Requirement>>,
 }
 
 /// Executions that did not begin at the beginning.

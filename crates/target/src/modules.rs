@@ -54,6 +54,12 @@ impl Modules {
         Ok(modules)
     }
 
+    /// An executable that no process runs: its addresses are those in the file. Without any if it cannot be read.
+    pub fn of_file(path: &Path) -> Modules {
+        let module = Module::load(path, None);
+        Modules { modules: module.into_iter().collect(), ..Modules::default() }
+    }
+
     /// The modules, the executable first.
     pub fn all(&self) -> &[Module] {
         &self.modules
@@ -93,7 +99,7 @@ impl Modules {
         }
         if is_file
             && mapping.offset == 0
-            && let Some(module) = Module::load(path, mapping.range.start)
+            && let Some(module) = Module::load(path, Some(mapping.range.start))
         {
             self.modules.push(module);
         } else if self.find(mapping.range.start).is_none() {
@@ -108,10 +114,12 @@ impl Modules {
 }
 
 impl Module {
-    fn load(path: &Path, start: u64) -> Option<Module> {
+    /// A module that begins at an address, or where its file says.
+    fn load(path: &Path, start: Option<u64>) -> Option<Module> {
         let file = ReadCache::new(fs::File::open(path).ok()?);
         let segments = load_segments(&file)?;
-        let bias = start.wrapping_sub(segments.first()?.start / PAGE * PAGE);
+        let own_start = segments.first()?.start / PAGE * PAGE;
+        let bias = start.unwrap_or(own_start).wrapping_sub(own_start);
         let place = |segment: Range<u64>| segment.start.wrapping_add(bias)..segment.end.wrapping_add(bias);
         Some(Module {
             path: path.to_path_buf(),

@@ -11,11 +11,13 @@ mod inherit;
 mod instances;
 mod order_clocks;
 mod select;
+mod uncovered;
 
 pub use inherit::inherit;
 pub use instances::{Calls, Hold, Instance, concurrent_pairs};
 pub use order_clocks::OrderClocks;
 pub use select::{Selected, functions_of, select};
+pub use uncovered::uncovered;
 
 /// A function, by the address where it begins.
 pub type Function = u64;

@@ -12,7 +12,7 @@ pub mod sync_pairs;
 
 pub use concurrent_pairs::ConcurrentPairs;
 pub use def_use::DefUse;
-pub use map::{MapCoverage, UncoveredPattern};
+pub use map::{MapCoverage, UncoveredPattern, UncoveredPatterns};
 pub use pair::{Pair, PairSets};
 pub use seen::Seen;
 use sync_pairs::{Precision, SyncPairs};
@@ -68,7 +68,7 @@ pub trait Criterion: Send {
     }
 
     /// What was not shown and may be possible, where it counts memory-access patterns.
-    fn uncovered_patterns(&self) -> Option<Vec<UncoveredPattern>> {
+    fn uncovered_patterns(&self) -> Option<UncoveredPatterns> {
         None
     }
 }

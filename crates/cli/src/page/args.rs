@@ -11,8 +11,8 @@ WHAT IS ON THE PAGE
   minimised schedule beside the one that was found, coverage over executions and time, findings,
   comparisons, suites, and the dependency graphs of `verify`; whatever the folder holds of them.
   `hunt`, `check`, `verify`, `suite` and `compare` leave a record (`*.campaign.json`) in their
-  folder for it, the last one of each program and strategy; what several strategies covered of a
-  program is drawn into the same charts. With --html FILE they write the page themselves, and
+  folder for it, the last one of each program, its arguments and strategy; what several strategies
+  covered of a program is drawn into the same charts. With --html FILE they write the page themselves, and
   measure coverage for it.
 
 EXIT STATUS

@@ -25,6 +25,9 @@ const MOST_STORIES: usize = 20;
 /// The end of what a program printed that is shown.
 const SHOWN_OUTPUT: usize = 8_000;
 
+/// Something that a campaign may be known by.
+type Label = dyn Fn(&CampaignRecord) -> Option<String>;
+
 /// Campaigns, with what could not be read of them.
 #[derive(Default)]
 pub struct Gathered {
@@ -184,17 +187,26 @@ impl Gathered {
         }
     }
 
-    /// Campaigns that differ in nothing else are known by their strategies.
+    /// Campaigns of the same title are told apart by what they differ in: their strategies, what the program is given, where it is.
     fn tell_apart(&mut self) {
-        let mut times: BTreeMap<String, usize> = BTreeMap::new();
-        for campaign in &self.campaigns {
-            *times.entry(campaign.title.clone()).or_default() += 1;
-        }
-        for Source { title, record, .. } in &mut self.campaigns {
-            if times.get(title).is_some_and(|times| *times > 1)
-                && let Some(strategy) = record.report["strategy"].as_str()
-            {
-                title.push_str(&format!(" · {strategy}"));
+        let strategy = |it: &CampaignRecord| it.report["strategy"].as_str().map(String::from);
+        let given = |it: &CampaignRecord| {
+            let given = it.subject.as_ref().map(|it| it.given.clone())?;
+            Some(if given.is_empty() { "without arguments".to_string() } else { given })
+        };
+        let program = |it: &CampaignRecord| it.subject.as_ref().map(|it| it.program.clone());
+        let labels: [&Label; 3] = [&strategy, &given, &program];
+        for label in labels {
+            let mut known: BTreeMap<String, BTreeSet<Option<String>>> = BTreeMap::new();
+            for Source { title, record, .. } in &self.campaigns {
+                known.entry(title.clone()).or_default().insert(label(record));
+            }
+            for Source { title, record, .. } in &mut self.campaigns {
+                if known.get(title).is_some_and(|labels| labels.len() > 1)
+                    && let Some(label) = label(record)
+                {
+                    title.push_str(&format!(" · {label}"));
+                }
             }
         }
     }

@@ -14,14 +14,19 @@ use crate::names::ExecutionNames;
 const MOST_GRAPHS: usize = 40;
 const MOST_NODES: usize = 150;
 const MOST_GUIDELINES: usize = 60;
+/// The bytes that all graphs together may have: a page is sent around. Nodes and guidelines have a half each.
+const MOST_BYTES: usize = 500_000;
+/// What a node or a guideline has besides its texts, and a text besides itself.
+const FRAME: usize = 60;
 
 /// The graphs with the names of what is in them; none if there are none.
 pub fn graph_cards(graphs: &Graphs, symbols: &Symbols) -> Option<GraphCards> {
     let run = graphs.run.as_ref().filter(|_| !graphs.graphs.is_empty())?;
     let names = ExecutionNames::new(symbols, run);
     let words = Words { names: &names };
+    let share = MOST_BYTES / graphs.graphs.len().min(MOST_GRAPHS) / 2;
     Some(GraphCards {
-        graphs: graphs.graphs.iter().take(MOST_GRAPHS).map(|graph| words.card(graph)).collect(),
+        graphs: graphs.graphs.iter().take(MOST_GRAPHS).map(|graph| words.card(graph, share)).collect(),
         left_out: graphs.graphs.len().saturating_sub(MOST_GRAPHS),
     })
 }
@@ -44,7 +49,8 @@ impl Words<'_> {
         define.map_or_else(|| "as it was".to_string(), |at| format!("written at {}", self.place(at)))
     }
 
-    fn card(&self, graph: &DependencyGraph) -> GraphCard {
+    /// A graph, with as many nodes, and as many guidelines, as have so many bytes.
+    fn card(&self, graph: &DependencyGraph, share: usize) -> GraphCard {
         let title = match graph.root() {
             Root::Branch(at) => format!("branch at {}", self.place(at)),
             Root::Manner(at) => format!("access-manner at {}", self.place(at)),
@@ -67,16 +73,22 @@ impl Words<'_> {
                 }
             }
         }
-        let nodes_left_out = nodes.len().saturating_sub(MOST_NODES);
-        nodes.truncate(MOST_NODES);
+        let sizes = nodes.iter().map(|it| it.label.len() + it.edge.len() + FRAME);
+        let kept = within(share, sizes).min(MOST_NODES);
+        let nodes_left_out = nodes.len().saturating_sub(kept);
+        nodes.truncate(kept);
         let mut all = Vec::new();
         ways(graph, 0, &mut Vec::new(), &mut BTreeSet::new(), &mut all);
-        let guidelines_left_out = all.len().saturating_sub(MOST_GUIDELINES);
+        let number = all.len();
         let guideline = |(leaf, steps): (NodeId, Vec<UseDefine>)| GuidelineCard {
             steps: steps.iter().map(|step| self.step(step)).collect(),
             leaf: (leaf < nodes.len()).then_some(leaf),
         };
-        let guidelines = all.into_iter().take(MOST_GUIDELINES).map(guideline).collect();
+        let mut guidelines: Vec<GuidelineCard> =
+            all.into_iter().take(MOST_GUIDELINES).map(guideline).collect();
+        let size = |it: &GuidelineCard| it.steps.iter().map(|step| step.len() + 3).sum::<usize>() + FRAME;
+        guidelines.truncate(within(share, guidelines.iter().map(size)));
+        let guidelines_left_out = number - guidelines.len();
         GraphCard { title, guidelines, guidelines_left_out, nodes_left_out, nodes }
     }
 
@@ -97,6 +109,15 @@ impl Words<'_> {
         let (variable, at) = (self.variable(step.used.variable), self.place(&step.used.at));
         format!("{variable} read at {at} is {}", self.define(step.defined.as_ref()))
     }
+}
+
+/// How many of some things, from the first on, have so many bytes together; one at least.
+fn within(bytes: usize, sizes: impl Iterator<Item = usize>) -> usize {
+    let sums = sizes.scan(0, |sum, size| {
+        *sum += size;
+        Some(*sum)
+    });
+    sums.take_while(|sum| *sum <= bytes).count().max(1)
 }
 
 /// The ways from a node to its leaves, each set of use-defines once, with the leaf.
@@ -121,5 +142,17 @@ fn ways(
         path.push(UseDefine { used: *used, defined: *define });
         ways(graph, *leads_to, path, known, found);
         path.pop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::within;
+
+    #[test]
+    fn as_much_is_kept_as_has_room() {
+        assert_eq!(within(100, [40, 60, 1].into_iter()), 2);
+        assert_eq!(within(100, [40, 50].into_iter()), 2);
+        assert_eq!(within(100, [400, 50].into_iter()), 1, "never nothing at all");
     }
 }

@@ -2,44 +2,62 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use threadbare_report::{
-    CampaignRecord, FailureFiles, FailureReport, LongOriginal, RECORD_EXTENSION, RECORD_VERSION, excerpts,
+    CampaignRecord, FailureFiles, FailureReport, LongOriginal, RECORD_EXTENSION, RECORD_VERSION, Subject,
+    excerpts,
 };
 use threadbare_trace::TraceFile;
 
+use super::subject::quoted;
 use crate::error::CliError;
 use crate::{keep, output};
 
 /// A trace file that takes so long to read that only the places of findings are looked up.
 const LONG_TRACE: u64 = 1_000_000;
 
-/// Keeps the record of a campaign, and writes its page where one is wanted. Of a program, a command and a strategy the
-/// last campaign is kept.
+/// Keeps the record of a campaign, and writes its page where one is wanted. Of a program with the same arguments and input, a
+/// command and a strategy the last campaign is kept.
 ///
 /// A result is no worse for not being kept, so that is only a warning; a page that was asked for is another matter.
 pub fn keep(
     folder: &Path,
-    name: &str,
+    subject: Subject,
     mut record: CampaignRecord,
     html: Option<&Path>,
 ) -> Result<(), CliError> {
     record.record = RECORD_VERSION;
     record.command_line = command_line();
     record.sources = sources(&record, folder);
-    let command = record.report["command"].as_str().unwrap_or("campaign");
-    let strategy = record.report["strategy"].as_str().filter(|strategy| !["", command].contains(strategy));
+    let command = record.report["command"].as_str().unwrap_or("campaign").to_string();
+    let strategy = record.report["strategy"].as_str().map(String::from);
+    let strategy = strategy.filter(|strategy| !["", command.as_str()].contains(&strategy.as_str()));
+    let strategy = strategy.as_deref();
     let suffix = strategy.map_or_else(String::new, |strategy| format!("-{strategy}"));
-    let path = folder.join(format!("{name}-{command}{suffix}.{RECORD_EXTENSION}"));
+    let path = free(folder, &format!("{}-{command}{suffix}", subject.name), &subject);
+    let without_strategy = folder.join(format!("{}-{command}.{RECORD_EXTENSION}", subject.name));
+    record.subject = Some(subject);
     match write(&record, folder, &path) {
         Ok(()) if strategy.is_some() => {
-            remove_older(&folder.join(format!("{name}-{command}.{RECORD_EXTENSION}")), strategy);
+            remove_older(&without_strategy, strategy);
         }
         Ok(()) => {}
         Err(error) => output::say(&format!("warning: {error}")),
     }
     html.map_or(Ok(()), |html| super::write(&record, folder, html))
+}
+
+/// Where the record of a subject goes: what is kept of another one stays.
+fn free(folder: &Path, name: &str, subject: &Subject) -> PathBuf {
+    let is_of_another = |path: &PathBuf| {
+        let known = fs::read(path).ok().and_then(|bytes| CampaignRecord::read(&bytes).ok());
+        known.and_then(|record| record.subject).is_some_and(|known| known != *subject)
+    };
+    let first = folder.join(format!("{name}.{RECORD_EXTENSION}"));
+    let further = (2_u32..).map(|number| folder.join(format!("{name}-{number}.{RECORD_EXTENSION}")));
+    let mut all = std::iter::once(first.clone()).chain(further);
+    all.find(|path| !is_of_another(path)).unwrap_or(first)
 }
 
 fn write(record: &CampaignRecord, folder: &Path, path: &Path) -> Result<(), CliError> {
@@ -67,10 +85,7 @@ pub fn command_line() -> String {
     if is_cargo {
         words.next_if_eq("threadbare");
     }
-    let quoted = words.map(|word| match shlex::try_quote(&word) {
-        Ok(quoted) => quoted.into_owned(),
-        Err(_) => word.clone(),
-    });
+    let quoted = words.map(|word| quoted(&word));
     let tool = if is_cargo { "cargo threadbare" } else { "threadbare" };
     std::iter::once(tool.to_string()).chain(quoted).collect::<Vec<_>>().join(" ")
 }

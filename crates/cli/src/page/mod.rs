@@ -4,13 +4,16 @@ mod args;
 mod gather;
 mod graphs;
 mod keep;
+mod subject;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 pub use self::args::{REPORT_AFTER, ReportArgs};
 pub use self::graphs::graph_cards;
 pub use self::keep::{command_line, failure_files, keep};
+pub use self::subject::{subject, suite_subject};
 use crate::error::CliError;
 use crate::output;
 
@@ -46,17 +49,39 @@ fn write(record: &threadbare_report::CampaignRecord, folder: &Path, html: &Path)
     output::write_whole(html, gathered.to_html().as_bytes())
 }
 
-/// Shows a page in the user's browser.
+/// How long a browser is watched: one that cannot show anything gives up at once.
+const WATCHED: Duration = Duration::from_secs(2);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+
+/// Shows a page in the user's browser, or says where it is.
 fn open(path: &Path) {
     let path = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
     let opener = std::env::var_os("BROWSER").unwrap_or_else(|| "xdg-open".into());
     let mut command = Command::new(&opener);
     command.arg(&path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    if let Err(error) = command.spawn() {
+    let problem = match command.spawn() {
+        Ok(browser) => failure(browser),
+        Err(error) => Some(format!("could not be started ({error})")),
+    };
+    if let Some(problem) = problem {
         output::say(&format!(
-            "warning: `{}` could not be started ({error}); open {} yourself",
+            "warning: `{}` {problem}; open {} yourself, or name a browser in BROWSER",
             opener.to_string_lossy(),
             path.display()
         ));
     }
+}
+
+/// What went wrong with a browser; none if it ended well, or goes on.
+fn failure(mut browser: Child) -> Option<String> {
+    let begin = Instant::now();
+    while begin.elapsed() < WATCHED {
+        match browser.try_wait() {
+            Ok(Some(status)) if status.success() => return None,
+            Ok(Some(status)) => return Some(format!("shows nothing ({status})")),
+            Ok(None) => std::thread::sleep(BETWEEN_LOOKS),
+            Err(error) => return Some(format!("cannot be waited for ({error})")),
+        }
+    }
+    None
 }

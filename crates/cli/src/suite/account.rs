@@ -10,6 +10,7 @@ use threadbare_report::{
 use threadbare_trace::TraceFile;
 
 use super::record::{DrivenRecord, FailureRecord, OutcomeRecord, ToldRecord};
+use super::uncovered::UncoveredPairs;
 use super::work::Suite;
 use super::{Results, tally};
 use crate::findings::{Findings, Told};
@@ -22,6 +23,8 @@ pub struct Account {
     pub findings: Findings,
     /// What went wrong.
     pub failures: Vec<FailureReport>,
+    /// What no input shows.
+    pub uncovered: UncoveredPairs,
     /// The JSON object.
     pub report: JsonReport,
 }
@@ -35,8 +38,12 @@ impl Account {
         elapsed: Duration,
     ) -> Account {
         let (findings, failures) = tell(suite, results, suppressions);
-        let report = json(suite, results, &findings, &failures, elapsed);
-        Account { findings, failures, report }
+        let uncovered = UncoveredPairs::of(suite, results);
+        let mut report = json(suite, results, &findings, &failures, elapsed);
+        if let (Some(cfp), true) = (&mut report.coverage.cfp, suite.args.uncovered) {
+            cfp["uncovered"] = serde_json::json!(uncovered.requirements());
+        }
+        Account { findings, failures, uncovered, report }
     }
 
     /// Whether nothing was found.
@@ -170,7 +177,7 @@ fn json(
         + results.driven.iter().map(|it| it.steps).sum::<u64>();
     let threads = results.measured.values().map(|it| it.threads).chain(detected().map(|it| it.threads)).max();
     let trouble = |(input, why): (&usize, &String)| format!("input `{}`: {why}", suite.name(*input));
-    let suite_report = report(suite, results);
+    let suite_report = report(suite, results, findings);
     let aggregated = suite_report.cfp.aggregated;
     JsonReport {
         tool: "threadbare",
@@ -226,7 +233,7 @@ fn history(results: &Results) -> Vec<CoverageStep> {
     steps
 }
 
-fn report(suite: &Suite<'_>, results: &Results) -> SuiteReport {
+fn report(suite: &Suite<'_>, results: &Results, findings: &Findings) -> SuiteReport {
     let functions: BTreeSet<u64> = results.measured.values().flat_map(|it| it.executed.clone()).collect();
     let looked = if suite.args.full { &results.full } else { &results.guided };
     let rounded = |seconds: f64| (seconds * 1e6).round() / 1e6;
@@ -239,12 +246,12 @@ fn report(suite: &Suite<'_>, results: &Results) -> SuiteReport {
             selecting_s: rounded(results.selecting.as_secs_f64()),
             detecting_s: rounded(looked.values().map(|it| it.seconds()).sum()),
         },
-        inputs: (0..suite.ids.len()).map(|input| input_report(suite, results, input)).collect(),
+        inputs: (0..suite.ids.len()).map(|input| input_report(suite, results, findings, input)).collect(),
         full: suite.args.against_full.then(|| tally::against(results, suite.args.only)).flatten(),
     }
 }
 
-fn input_report(suite: &Suite<'_>, results: &Results, input: usize) -> InputReport {
+fn input_report(suite: &Suite<'_>, results: &Results, findings: &Findings, input: usize) -> InputReport {
     let measured = results.measured.get(&input);
     let place = results.selected.iter().position(|it| it.input == input);
     let selected = place.map(|place| &results.selected[place]);
@@ -281,7 +288,8 @@ fn input_report(suite: &Suite<'_>, results: &Results, input: usize) -> InputRepo
         measuring_s: measured.map(|it| it.seconds),
         detecting_s: looked.map(|it| it.seconds()),
         events: looked.map(|it| it.events),
-        findings: looked.map(|it| it.findings.len() as u64),
+        // What detectors suspected and nobody tells, or tells as one with another, counts nowhere.
+        findings: looked.map(|_| findings.under(suite.name(input))),
         unguided: looked.is_some_and(|it| it.unguided),
     }
 }

@@ -7,6 +7,7 @@ mod matrix;
 mod record;
 mod store;
 mod tally;
+mod uncovered;
 mod words;
 mod work;
 
@@ -94,9 +95,11 @@ pub fn run(args: &SuiteArgs) -> Result<u8, CliError> {
         compilers: suite.programs.first().map_or_else(Vec::new, |it| compilers(&it.executable)),
         findings: account.findings.cards(),
         matrix: Some(matrix::matrix(&suite, &results)),
+        uncovered: vec![account.uncovered.card()],
         ..hunt::record(&account.report)
     };
-    page::keep(&args.out, &suite.stem(), record, args.html.as_deref())?;
+    let subject = page::suite_subject(&args.suite, &account.report.program);
+    page::keep(&args.out, subject, record, args.html.as_deref())?;
     Ok(if account.is_empty() { crate::NOTHING } else { crate::FOUND })
 }
 

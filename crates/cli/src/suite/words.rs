@@ -32,6 +32,9 @@ pub fn words(suite: &Suite<'_>, results: &Results, account: &Account) -> String 
         text.push('\n');
     }
     text.push_str(&coverage(suite, results, account));
+    if args.uncovered {
+        text.push_str(&account.uncovered.words());
+    }
     text.push_str(&troubles(suite, results));
     text.push_str(&hindrances(suite, results));
     text.push_str(&what_was_done(suite, results));
@@ -85,21 +88,27 @@ fn failure_words(failure: &FailureReport) -> String {
 fn coverage(suite: &Suite<'_>, results: &Results, account: &Account) -> String {
     let Some(report) = &account.report.suite else { return String::new() };
     let pairs = report.cfp.aggregated;
-    let mut text = format!("CFP: {pairs} pairs of functions can run at the same time");
+    let counted_pairs = counted(pairs as usize, "pair");
+    let mut text = format!("CFP: {counted_pairs} of functions can run at the same time");
     let selected = results.selected.len();
     text.push_str(&match selected {
         0 => ".\n".to_string(),
         1 => "; one input shows them all.\n".to_string(),
         _ => format!("; {selected} inputs together show them all.\n"),
     });
+    if let left @ 1.. = account.uncovered.len() {
+        let left = counted(left, "more pair");
+        let hint = if suite.args.uncovered { "" } else { "; --uncovered lists them" };
+        text.push_str(&format!("Of these functions no input shows {left}{hint}.\n"));
+    }
     if !suite.args.full && selected > 0 {
         let executed: u64 = report.inputs.iter().map(|it| it.functions_executed).sum();
         let looked_at: u64 = report.inputs.iter().map(|it| it.functions_selected).sum();
         text.push_str(&format!(
-            "Looked at {} of {} inputs and at {looked_at} of {executed} functions in them; the rest shows no \
-             further pair.\n",
+            "Looked at {} of {} and at {looked_at} of {} in them; the rest shows no further pair.\n",
             selected,
-            suite.ids.len()
+            counted(suite.ids.len(), "input"),
+            counted(executed as usize, "function")
         ));
     }
     text
@@ -133,7 +142,8 @@ fn what_was_done(suite: &Suite<'_>, results: &Results) -> String {
         return String::new();
     }
     format!(
-        "Measured {measured} inputs ({known} were measured before), and looked for findings under {detected} \
-         ({known_detected} before).\n"
+        "Measured {} ({known} from before), and looked for findings under {} ({known_detected} from before).\n",
+        counted(measured, "input"),
+        counted(detected, "input")
     )
 }

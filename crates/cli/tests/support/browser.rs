@@ -4,6 +4,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -28,6 +29,9 @@ const FLAGS: [&str; 10] = [
 /// A browser that does not end within this time is killed.
 const TIME_TO_END: Duration = Duration::from_secs(20);
 
+/// One browser at a time: whoever ends one ends all processes of browsers that are left to this one.
+static ONLY_ONE: Mutex<()> = Mutex::new(());
+
 /// A browser with one window.
 pub struct Browser {
     driver: Child,
@@ -35,11 +39,14 @@ pub struct Browser {
     session: String,
     /// All that the browser and its driver write is in here.
     _folder: tempfile::TempDir,
+    _turn: MutexGuard<'static, ()>,
 }
 
 impl Browser {
     /// Starts one; none, said loudly, if there is no `chromedriver` and none is required.
     pub fn start() -> Option<Browser> {
+        // A test that failed has cleared up all the same.
+        let turn = ONLY_ONE.lock().unwrap_or_else(PoisonError::into_inner);
         adopt_orphans();
         let folder = tempfile::tempdir().expect("a temporary folder");
         let mut command = Command::new("chromedriver");
@@ -65,7 +72,7 @@ impl Browser {
         let mut flags: Vec<String> = FLAGS.map(String::from).to_vec();
         flags.push(format!("--user-data-dir={}", folder.path().join("profile").display()));
         flags.push("--window-size=1400,1000".to_string());
-        let mut browser = Browser { driver, port, session: String::new(), _folder: folder };
+        let mut browser = Browser { driver, port, session: String::new(), _folder: folder, _turn: turn };
         let wanted = json!({ "capabilities": { "alwaysMatch": {
             "goog:chromeOptions": { "args": flags },
             "goog:loggingPrefs": { "browser": "ALL" },
@@ -106,6 +113,19 @@ impl Browser {
             actions.push(json!({ "type": "pointerDown", "button": 0 }));
             actions.push(json!({ "type": "pointerUp", "button": 0 }));
         }
+        let mouse = json!({ "type": "pointer", "id": "mouse", "actions": actions });
+        self.command("POST", "/actions", &json!({ "actions": [mouse] }));
+    }
+
+    /// Drags what is at the middle of an element to the side.
+    pub fn drag(&self, selector: &str, across: i32) {
+        let found = self.command("POST", "/element", &json!({ "using": "css selector", "value": selector }));
+        let actions = json!([
+            { "type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": found },
+            { "type": "pointerDown", "button": 0 },
+            { "type": "pointerMove", "duration": 0, "x": across, "y": 0, "origin": "pointer" },
+            { "type": "pointerUp", "button": 0 },
+        ]);
         let mouse = json!({ "type": "pointer", "id": "mouse", "actions": actions });
         self.command("POST", "/actions", &json!({ "actions": [mouse] }));
     }

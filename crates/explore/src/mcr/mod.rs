@@ -15,6 +15,7 @@
 mod circles;
 mod lifetimes;
 mod meetings;
+mod open;
 mod targets;
 mod together;
 
@@ -24,6 +25,7 @@ use threadbare_order::{Answer, Doubt, Forest, Goal, Model, Panel, Path, Question
 use threadbare_target::Execution;
 use threadbare_trace::{EventKind, FailureKind, Outcome, ThreadId};
 
+pub use self::open::{OpenKind, OpenQuestion};
 pub(crate) use self::targets::Target;
 use self::targets::{Key, Seen, is_reached};
 use crate::agenda::{Agenda, Asking, Look};

@@ -19,7 +19,7 @@ use threadbare_target::Execution;
 pub use self::graphs::Graphs;
 pub(crate) use self::lens::Lens;
 pub(crate) use self::published::Published;
-use crate::mcr::{Target, Values};
+use crate::mcr::{OpenQuestion, Target, Values};
 use crate::solved::{Entry, Next, Notes, Reasoning, Solved};
 use crate::strategy::Plan;
 
@@ -40,6 +40,11 @@ impl Total {
     /// How many questions have not been asked yet.
     pub(crate) fn left(&self) -> u64 {
         self.reasoning.values.left() as u64
+    }
+
+    /// What they are about.
+    pub(crate) fn open(&self) -> Vec<OpenQuestion> {
+        self.reasoning.values.open(&self.notes.forest)
     }
 }
 

@@ -4,13 +4,15 @@
 mod html;
 mod links;
 mod record;
+mod shape;
 mod sources;
 mod story;
 
 pub use html::{Page, PageCampaign, PageStories};
 pub use record::{
     CampaignRecord, Excerpt, FailureFiles, FindingCard, GraphCard, GraphCards, GraphNode, GuidelineCard,
-    LongOriginal, Matrix, MatrixRow, PatternCard, RECORD_EXTENSION, RECORD_VERSION, RecordError, Uncovered,
+    LongOriginal, Matrix, MatrixRow, PatternCard, QuestionCard, RECORD_EXTENSION, RECORD_VERSION,
+    RecordError, Subject, Uncovered,
 };
 pub use sources::excerpts;
 pub use story::PageStory;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::shape::damage;
 use crate::{AccessText, Place};
 
 /// The version of the file; others are not read.
@@ -20,6 +21,9 @@ pub struct CampaignRecord {
     pub record: u32,
     /// What was typed.
     pub command_line: String,
+    /// What it is about; none in records that were made before this was kept.
+    #[serde(default)]
+    pub subject: Option<Subject>,
     /// The compilers that made the program, as the executable names them.
     pub compilers: Vec<String>,
     /// The JSON object of the command.
@@ -36,6 +40,17 @@ pub struct CampaignRecord {
     pub matrix: Option<Matrix>,
     /// Lines of the program's source, by file.
     pub sources: BTreeMap<String, Vec<Excerpt>>,
+}
+
+/// A program and what it is given: campaigns of different ones are told apart by it.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Subject {
+    /// What names of files begin with.
+    pub name: String,
+    /// The program, or the suite, from the root of the file system.
+    pub program: String,
+    /// Its arguments and its input, as a shell would be told; empty without any.
+    pub given: String,
 }
 
 /// The files that were kept of a failure.
@@ -96,11 +111,17 @@ pub struct Uncovered {
     /// Memory-access patterns.
     #[serde(default)]
     pub patterns: Vec<PatternCard>,
+    /// Questions that nobody has answered.
+    #[serde(default)]
+    pub questions: Vec<QuestionCard>,
     /// The places that patterns name by number.
     #[serde(default)]
     pub places: Vec<Place>,
     /// How many more there are.
     pub left_out: usize,
+    /// Nobody has counted all of them.
+    #[serde(default)]
+    pub is_cut: bool,
 }
 
 /// A memory-access pattern that was not covered.
@@ -108,12 +129,24 @@ pub struct Uncovered {
 pub struct PatternCard {
     /// Its number.
     pub pattern: u8,
-    /// The variable, if it has a name.
-    pub object: Option<String>,
-    /// Who does what in each step, such as `a reads`.
+    /// Its variable, or both; those without a name are called so.
+    #[serde(default)]
+    pub variables: Vec<String>,
+    /// Who does what in each step, such as `a reads`, and to which variable where there are two.
     pub deeds: Vec<String>,
     /// The place of each step, by its number.
     pub places: Vec<usize>,
+}
+
+/// Questions of one kind about the same places.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct QuestionCard {
+    /// What may be possible.
+    pub question: String,
+    /// The places, in order.
+    pub places: Vec<Place>,
+    /// How many there are.
+    pub count: u64,
 }
 
 /// The concurrent dependency graphs of a verification.
@@ -199,6 +232,9 @@ pub enum RecordError {
     /// It is no JSON, or not that of a record.
     #[error("it is damaged ({0}); run the command again, or delete the file")]
     Damaged(#[from] serde_json::Error),
+    /// It is JSON, but holds what no command writes.
+    #[error("it is damaged ({0}); run the command again, or delete the file")]
+    Value(String),
     /// It is of another version.
     #[error(
         "it is of version {0}, and this threadbare reads version {RECORD_VERSION}; run the command again"
@@ -219,14 +255,32 @@ impl CampaignRecord {
             Some(version) if version != u64::from(RECORD_VERSION) => {
                 Err(RecordError::Version(u32::try_from(version).unwrap_or(u32::MAX)))
             }
-            _ => Ok(serde_json::from_value(value)?),
+            _ => serde_json::from_value::<CampaignRecord>(value)?.whole(),
         }
+    }
+
+    /// The record, if the object in it is sound and has as many failures and findings as are kept beside it.
+    fn whole(self) -> Result<CampaignRecord, RecordError> {
+        if let Some(damage) = damage(&self.report) {
+            return Err(RecordError::Value(damage));
+        }
+        for (name, kept) in [("failures", self.failures.len()), ("findings", self.findings.len())] {
+            let told = self.report[name].as_array().map_or(0, Vec::len);
+            if told != kept {
+                let problem = format!("`report.{name}` has {told}, and {kept} are kept beside it");
+                return Err(RecordError::Value(problem));
+            }
+        }
+        Ok(self)
     }
 
     /// Every place that it names.
     pub fn places(&self) -> impl Iterator<Item = &Place> {
         let of_findings = self.findings.iter().flat_map(|it| &it.places);
-        let uncovered = self.uncovered.iter().flat_map(|it| it.pairs.iter().flatten().chain(&it.places));
+        let uncovered = self.uncovered.iter().flat_map(|it| {
+            let of_questions = it.questions.iter().flat_map(|it| &it.places);
+            it.pairs.iter().flatten().chain(&it.places).chain(of_questions)
+        });
         of_findings.chain(uncovered)
     }
 }

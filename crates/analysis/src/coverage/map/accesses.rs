@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use threadbare_trace::{Event, EventKind, ThreadId};
 
+use super::walks::{Moment, Walk};
 use crate::locks::{Held, LockSets, Mode};
 use crate::patterns::{Manner, MemoryAccess, ObjectId, SiteId};
 
@@ -28,18 +29,23 @@ impl Locks {
     }
 
     /// Those of one critical section that reaches from one moment to the other.
-    fn throughout(before: &[Held], after: &[Held]) -> Locks {
+    pub fn throughout(before: &[Held], after: &[Held]) -> Locks {
         let goes_on = |it: &&Held| after.iter().any(|other| (other.lock, other.since) == (it.lock, it.since));
         Locks(before.iter().filter(goes_on).map(|it| (it.lock, it.mode)).collect())
     }
 
     /// Leaves what is in both, held in the weaker of the two ways.
-    fn keep_common(&mut self, other: &Locks) {
+    pub fn keep_common(&mut self, other: &Locks) {
         self.0.retain_mut(|(lock, mode)| {
             let same = other.0.iter().find(|(it, _)| it == lock);
             *mode = same.map_or(*mode, |(_, other)| *other.min(mode));
             same.is_some()
         });
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Whether nobody can hold these while somebody holds the others.
@@ -163,6 +169,8 @@ pub(super) struct Observed {
     joined: HashMap<ThreadId, Arc<BTreeSet<ThreadId>>>,
     /// The threads that each thread has created, in order.
     children: HashMap<ThreadId, Vec<ThreadId>>,
+    walks: BTreeMap<ThreadId, Walk>,
+    accesses: usize,
 }
 
 impl Observed {
@@ -192,6 +200,9 @@ impl Observed {
         let MemoryAccess { thread, manner, site, .. } = *access;
         let deed = Deed { thread, manner, site };
         let held = Arc::clone(self.locks.held(thread));
+        self.accesses += 1;
+        let now = Moment { event: access.event, place: self.accesses, held: Arc::clone(&held) };
+        self.walks.entry(thread).or_default().access(access.object, deed, now);
         let touched = self.variables.entry(access.object).or_default();
         if touched.variable.deeds.is_empty() || bytes < touched.variable.bytes {
             touched.variable.bytes = bytes;
@@ -244,6 +255,7 @@ impl Observed {
     pub fn split(&mut self, whole: ObjectId, part: ObjectId) {
         if let Some(touched) = self.variables.get(&whole).cloned() {
             self.variables.insert(part, touched);
+            self.walks.values_mut().for_each(|walk| walk.split(whole, part));
         }
     }
 
@@ -254,7 +266,12 @@ impl Observed {
         }
     }
 
-    /// All that was shown.
+    /// What each thread did, one after the other.
+    pub fn take_walks(&mut self) -> BTreeMap<ThreadId, Walk> {
+        std::mem::take(&mut self.walks)
+    }
+
+    /// All that was shown of variables.
     pub fn finish(self) -> impl Iterator<Item = (ObjectId, Variable)> {
         let Observed { variables, children, .. } = self;
         variables.into_iter().map(move |(object, mut touched)| {

@@ -2,9 +2,11 @@
 //! MAP-coverage through pattern constraint reduction", §2.4).
 
 mod accesses;
+mod joined;
 #[cfg(test)]
 mod oracle;
 mod uncovered;
+mod walks;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +14,7 @@ use threadbare_trace::ThreadId;
 
 use self::accesses::Observed;
 use self::uncovered::Candidates;
-pub use self::uncovered::UncoveredPattern;
+pub use self::uncovered::{UncoveredPattern, UncoveredPatterns};
 use super::{Criterion, Seen, Total};
 use crate::access::Touch;
 use crate::patterns::{Change, Limits, Manner, Matcher, ObjectId, Objects, PatternSet, SiteId};
@@ -136,7 +138,7 @@ impl Criterion for MapCoverage {
         Total::Estimated(self.estimate())
     }
 
-    fn uncovered_patterns(&self) -> Option<Vec<UncoveredPattern>> {
+    fn uncovered_patterns(&self) -> Option<UncoveredPatterns> {
         Some(self.candidates.uncovered(&self.covered))
     }
 }

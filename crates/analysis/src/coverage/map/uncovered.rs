@@ -2,39 +2,54 @@
 //!
 //! As in the paper (§4.2), they are predicted from the accesses that executions have shown, not from the code. What creation and
 //! join of threads, locks and a thread's own writes rule out is left out; whether a branch or a wait allows the rest is
-//! not looked into. Only patterns of one variable (1 to 8) are predicted: of those of two
-//! there are so many that nobody reads them.
+//! not looked into. Those of one variable (1 to 8) are made here, those of two in `joined.rs`.
 
 use std::collections::{BTreeMap, HashSet};
 
-use threadbare_trace::{Event, EventKind};
+use threadbare_trace::{Event, EventKind, ThreadId};
 
 use super::accesses::{Circumstances, Deed, Observed, Variable};
+use super::joined::two_variables;
+use super::walks::Walks;
 use crate::patterns::{Manner, ObjectId, Pattern, PatternKey, PatternSet, mix, pair, triple};
 
 /// A memory-access pattern that may be possible, and was not shown.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct UncoveredPattern {
-    /// Its number, from 1 to 8.
+    /// Its number.
     pub pattern: u8,
-    /// Where the variable lies; an address in some execution.
-    pub address: u64,
+    /// Where each of its variables lies, that of the first step first; addresses in some execution.
+    pub addresses: Vec<u64>,
     /// Where in the program's own code each step is made, as code addresses.
     pub places: Vec<u64>,
 }
 
-/// Nobody reads more, and a program with many places has millions.
+/// The patterns that may be possible, and were not shown.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct UncoveredPatterns {
+    /// The patterns: those of one variable before those of two, the longer ones first, which tell more.
+    pub patterns: Vec<UncoveredPattern>,
+    /// There are more of one variable, or may be.
+    pub more_of_one: bool,
+    /// There are more of two variables, or may be.
+    pub more_of_two: bool,
+}
+
+/// Nobody reads more, and a program with many places has millions. Those of one and of two variables count by themselves.
 const MOST: usize = 10_000;
 
 /// An access with its circumstances.
-type Known<'a> = (&'a Deed, &'a Circumstances);
+pub(super) type Known<'a> = (&'a Deed, &'a Circumstances);
 
 /// The accesses of a campaign.
 #[derive(Default)]
 pub(super) struct Candidates {
     variables: BTreeMap<ObjectId, Variable>,
+    walks: Walks,
     /// What threads have done in whole executions, as numbers.
     ways: HashSet<u64>,
+    /// The threads that did something new in the execution looked at last.
+    on_new_ways: Vec<ThreadId>,
 }
 
 impl Candidates {
@@ -53,21 +68,28 @@ impl Candidates {
             let value = if is_about { event.value } else { u64::from(event.size) };
             *way = [u64::from(kind), pc, addr, value].into_iter().fold(*way, mix);
         }
-        let known = self.ways.len();
-        self.ways.extend(ways.into_iter().enumerate().map(|(thread, way)| mix(way, thread as u64)));
-        self.ways.len() > known
+        let is_new = |(thread, way): (usize, u64)| {
+            self.ways.insert(mix(way, thread as u64)).then_some(ThreadId(thread as u16))
+        };
+        self.on_new_ways = ways.into_iter().enumerate().filter_map(is_new).collect();
+        !self.on_new_ways.is_empty()
     }
 
-    /// Takes in an execution.
-    pub fn add(&mut self, observed: Observed) {
+    /// Takes in the execution that was asked about last.
+    pub fn add(&mut self, mut observed: Observed) {
+        for (thread, walk) in observed.take_walks() {
+            if self.on_new_ways.contains(&thread) {
+                self.walks.add(thread, walk);
+            }
+        }
         for (object, variable) in observed.finish() {
             self.variables.entry(object).or_default().merge(variable);
         }
     }
 
-    /// The patterns that may be possible and are not in the set; the longer ones first, which tell more.
-    pub fn uncovered(&self, covered: &PatternSet) -> Vec<UncoveredPattern> {
-        let mut found = Vec::new();
+    /// The patterns that may be possible and are not in the set.
+    pub fn uncovered(&self, covered: &PatternSet) -> UncoveredPatterns {
+        let mut found = UncoveredPatterns::default();
         let mut known = covered.clone();
         for list in [triples, pairs] {
             for (object, variable) in &self.variables {
@@ -75,13 +97,35 @@ impl Candidates {
                     let sites: Vec<_> = steps.iter().map(|(deed, _)| (deed.site, *object)).collect();
                     let key = Pattern::with_id(pattern).and_then(|it| PatternKey::of(&it, &sites));
                     if key.is_some_and(|key| known.insert(key)) {
-                        let places = steps.iter().map(|(_, facts)| facts.place).collect();
-                        found.push(UncoveredPattern { pattern, address: variable.bytes.1, places });
+                        found.more_of_one = found.patterns.len() >= MOST;
+                        if !found.more_of_one {
+                            let places = steps.iter().map(|(_, facts)| facts.place).collect();
+                            let addresses = vec![variable.bytes.1];
+                            found.patterns.push(UncoveredPattern { pattern, addresses, places });
+                        }
                     }
-                    found.len() < MOST
+                    !found.more_of_one
                 });
             }
         }
+        let of_one = found.patterns.len();
+        let address = |object: &ObjectId| self.variables.get(object).map_or(0, |it: &Variable| it.bytes.1);
+        let is_whole = two_variables(&self.variables, &self.walks, &mut |pattern, steps| {
+            let sites = steps.map(|(object, (deed, _))| (deed.site, object));
+            if !PatternKey::of(pattern, &sites).is_some_and(|key| known.insert(key)) {
+                return true;
+            }
+            let has_room = found.patterns.len() - of_one < MOST;
+            if has_room {
+                let places = steps.iter().map(|(_, (_, facts))| facts.place).collect();
+                let other = steps.iter().find(|(object, _)| *object != steps[0].0);
+                let objects = [Some(&steps[0]), other].into_iter().flatten();
+                let addresses = objects.map(|(object, _)| address(object)).collect();
+                found.patterns.push(UncoveredPattern { pattern: pattern.id, addresses, places });
+            }
+            has_room
+        });
+        found.more_of_two = !is_whole || self.walks.is_cut;
         found
     }
 }
@@ -123,14 +167,18 @@ fn writes(deed: &Deed) -> bool {
     deed.manner == Manner::Writes
 }
 
+/// Whether creation and join put an access after one of another thread, not before it.
+pub(super) fn is_turned((earlier, before): Known<'_>, (later, after): Known<'_>) -> bool {
+    before.joined.contains(&later.thread) || after.unborn.contains(&earlier.thread)
+}
+
 /// Whether an access can come after one of another thread, with no write in between, as far as is known.
-fn can_follow((earlier, before): Known<'_>, (later, after): Known<'_>) -> bool {
-    let is_turned = before.joined.contains(&later.thread) || after.unborn.contains(&earlier.thread);
+pub(super) fn can_follow((earlier, before): Known<'_>, (later, after): Known<'_>) -> bool {
     // Before the later thread can come, the earlier one writes once more; or the later one has written since.
     let is_overwritten = before.is_updated
         || before.rewritten_under.exclude(&after.locks)
         || after.written_under.exclude(&before.locks)
         || before.rewritten_unborn.contains(&later.thread)
         || after.written_joined.contains(&earlier.thread);
-    earlier.thread != later.thread && !is_turned && !is_overwritten
+    earlier.thread != later.thread && !is_turned((earlier, before), (later, after)) && !is_overwritten
 }
