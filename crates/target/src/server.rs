@@ -113,7 +113,9 @@ impl Server {
             launch(program, &library, memory.descriptor())
                 .map_err(|source| StartError::Launch { name: program.name.clone(), source })?;
         let mut replies = Replies::new(replies);
-        let limit = program.start_limit.unwrap_or(START_LIMIT);
+        // Before its first thread a test may be as silent as afterwards, and no longer.
+        let usual = if program.is_test { options.stall } else { START_LIMIT };
+        let limit = program.start_limit.unwrap_or(usual);
         let deadline = Instant::now() + limit;
         let answer = loop {
             let answer = replies.wait(&process, LOOK.min(limit)).map_err(StartError::Resources)?;
@@ -132,7 +134,7 @@ impl Server {
             }
             Answer::Reply { .. } | Answer::Ended => {
                 let status = process.end().map_err(StartError::Resources)?;
-                return Err(StartError::early_end(program, memory.control(), status, output.tail()));
+                return Err(StartError::early_end(program, memory.control(), status, &output));
             }
         }
         let position = |mut file: File| file.stream_position().map(|position| (file, position));
@@ -299,7 +301,7 @@ impl Server {
             let switches =
                 unsafe { self.memory.records::<SwitchRecord>(self.memory.layout().switches, count) };
             let running = switches.last().map_or(ThreadId::MAIN, |switch| switch.to);
-            (outcome::stalled(running, self.options.stall), None)
+            (outcome::stalled(running, self.options.stall, &output), None)
         } else {
             outcome::read(control, told.status, &output)
         };
