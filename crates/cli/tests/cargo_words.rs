@@ -59,6 +59,7 @@ fn every_failure_is_told_as_what_it_is() {
         ("panics::should_panic_otherwise", "exit", Some("panics.rs:20"), "expected substring: \"both\""),
         ("panics::panics_and_leaves_others_waiting", "deadlock", Some("panics.rs:33"), "came too late"),
         ("panics::nobody_joins", "exit", Some("panics.rs:56"), "came too late"),
+        ("panics::panics_twice", "abort", Some("panics.rs:105"), "at first\nthread '<unnamed>' panicked at"),
     ];
     let mut surprises = Vec::new();
     for (name, kind, site, words) in expected {
@@ -69,7 +70,14 @@ fn every_failure_is_told_as_what_it_is() {
         }
     }
     assert!(surprises.is_empty(), "{}", surprises.join("\n"));
-    for right in ["ends::returns_nothing_bad", "panics::somebody_looks", "panics::leaves_something_behind"] {
+    let right = [
+        "ends::returns_nothing_bad",
+        "panics::somebody_looks",
+        "panics::leaves_something_behind",
+        "panics::catches_it_itself",
+        "panics::catches_it_itself_in_process",
+    ];
+    for right in right {
         assert_eq!(tests[right]["status"], "passed", "{right}: {:#}", tests[right]);
     }
     // It was found where the closure is repeated, not only afterwards.

@@ -33,6 +33,11 @@ pub fn failure_site(failure: &Failure, names: &dyn Names) -> Option<Place> {
     if let Some(place) = stuck_thread(failure).and_then(|it| names.place(it.pc, it.context)) {
         return Some(place);
     }
+    // What panicked says so itself; calls that are found on the way out tell less.
+    let ended_by_panic = matches!(failure.kind, FailureKind::Abort | FailureKind::Exit);
+    if let Some(place) = panic_place(failure).filter(|_| ended_by_panic) {
+        return Some(place);
+    }
     let places = || failure.stack.iter().filter_map(|&pc| names.place(pc, 0));
     places()
         .find(|place| place.line.is_some() && !place.in_system)

@@ -154,6 +154,8 @@ pub struct Fiber {
     pub answers_to_scope: bool,
     /// A panic or an exception has begun in it.
     pub raised: bool,
+    /// What it runs for the program has caught the last one.
+    pub caught: bool,
     /// What `main` or `pthread_exit` gave.
     pub result: *mut c_void,
     /// What to run, and with what.
@@ -260,6 +262,7 @@ impl Fiber {
             joined: false,
             answers_to_scope: false,
             raised: false,
+            caught: false,
             result: std::ptr::null_mut(),
             routine: None,
             pending: Op { kind: EventKind::Start, object: 0, size: 0, site: 0, index: 0, place: 0 },

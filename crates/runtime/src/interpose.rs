@@ -80,7 +80,7 @@ pub fn site() -> u64 {
 /// Rust's compiled standard library, means less to the programmer.
 pub fn instrumented_site() -> u64 {
     let engine = crate::engine::engine();
-    let called = engine.current().called_out_at(REGISTERS[0].load(Ordering::Relaxed));
+    let called = engine.current().called_out_at(REGISTERS[0].load(Ordering::Relaxed)).next();
     called.filter(|pc| engine.world.libraries.is_program_return(*pc)).unwrap_or_else(site)
 }
 

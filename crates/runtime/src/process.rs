@@ -37,9 +37,9 @@ fn finish() {
     engine.shared.control().status = Status::Ended as u32;
 }
 
-/// Whether a thread has ended without anybody asking how.
+/// Whether a thread has ended without anybody asking how, and does not know better itself.
 fn is_unheard(fiber: &Fiber) -> bool {
-    fiber.done && !fiber.joined && !fiber.answers_to_scope
+    fiber.done && !fiber.joined && !fiber.answers_to_scope && !fiber.caught
 }
 
 /// Whether a thread has panicked and ended, and nobody has asked how.

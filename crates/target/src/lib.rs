@@ -31,6 +31,7 @@ mod signal;
 mod std_entries;
 mod steering;
 mod symbols;
+mod thread_bodies;
 mod thread_code;
 mod trace_hash;
 mod types;

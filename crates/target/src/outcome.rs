@@ -35,7 +35,7 @@ pub(crate) fn read(control: &Control, wait_status: i32, output: &[u8]) -> (Outco
         }
         match failure.kind {
             FailureKind::Abort => {
-                failure.message = panic(output).map_or(failure.message, |panic| panic.message);
+                failure.message = aborting_panics(failure.thread, output).unwrap_or(failure.message);
             }
             FailureKind::Exception => {}
             _ => failure.message = after_panics(failure.message, output),
@@ -105,6 +105,14 @@ fn bad_exit(control: &Control, code: i32, output: &[u8]) -> Failure {
 fn noted_calls(control: &Control) -> (ThreadId, Vec<u64>) {
     let depth = (control.stack_len as usize).min(STACK_DEPTH);
     (control.failure_thread, control.stack[..depth].to_vec())
+}
+
+/// The panics by which a thread has brought the process down: it may have panicked once more on the way out.
+fn aborting_panics(thread: ThreadId, output: &[u8]) -> Option<String> {
+    let last = panic(output)?;
+    let own = panics(output).into_iter().filter(|panic| panic.thread == Some(thread));
+    let own: Vec<String> = own.map(|panic| panic.message).collect();
+    Some(if own.is_empty() { last.message } else { own.join("\n") })
 }
 
 /// What is said of a failure that came after panics: these tell more of what went wrong than where threads are stuck

@@ -30,6 +30,7 @@ use crate::replies::{Answer, Replies};
 use crate::runtime_library::RuntimeLibrary;
 use crate::server_error::{RunError, StartError};
 use crate::steering::Copies;
+use crate::thread_bodies::thread_bodies;
 
 /// How long start-up code may take before the first thread, unless the program says otherwise.
 const START_LIMIT: Duration = Duration::from_secs(60);
@@ -109,6 +110,7 @@ impl Server {
         if !quieten(&mut memory, &program.quiet) {
             return Err(StartError::Resources(std::io::ErrorKind::FileTooLarge.into()));
         }
+        let bodies = if program.is_test { thread_bodies(&program.executable) } else { Arc::default() };
         let Launched { mut process, requests, replies, output, stdin } =
             launch(program, &library, memory.descriptor())
                 .map_err(|source| StartError::Launch { name: program.name.clone(), source })?;
@@ -161,6 +163,7 @@ impl Server {
             copies: Copies::default(),
         };
         server.tell_whole_code();
+        server.tell_thread_bodies(&bodies);
         Ok(server)
     }
 

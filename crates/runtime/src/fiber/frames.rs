@@ -35,15 +35,15 @@ impl Fiber {
         (0..depth).rev().map(move |index| unsafe { (*frames.add(index)).pc })
     }
 
-    /// Where the innermost of the calls in progress has called out of itself, if it lies above `sp`. Compiled code makes
-    /// all its calls from one depth of its stack, so the return address lies where that of the hook's call lay.
-    pub fn called_out_at(&self, sp: usize) -> Option<u64> {
-        // SAFETY: entries below `depth` are initialised, and the stack above the stack pointer is in use.
-        unsafe {
-            let frames = (0..self.depth).rev().map(|index| (*self.frames.add(index)).sp);
-            // A call that was left by a jump or by unwinding may still be listed.
-            frames.into_iter().find(|slot| *slot >= sp).map(|slot| *(slot as *const u64))
-        }
+    /// Where the calls in progress have called out of themselves, innermost first, as far as they lie above `sp`. Compiled
+    /// code makes all its calls from one depth of its stack, so the return address lies where that of the hook's call lay.
+    pub fn called_out_at(&self, sp: usize) -> impl Iterator<Item = u64> + use<> {
+        let (frames, depth) = (self.frames, self.depth);
+        // SAFETY: entries below `depth` are initialised.
+        let slots = (0..depth).rev().map(move |index| unsafe { (*frames.add(index)).sp });
+        // A call that was left by a jump or by unwinding may still be listed.
+        // SAFETY: the stack above the stack pointer is in use.
+        slots.filter(move |slot| *slot >= sp).map(|slot| unsafe { *(slot as *const u64) })
     }
 
     /// The call in progress whose variables lie at an address of this thread's stack, if nobody has
