@@ -9,8 +9,8 @@ use std::sync::atomic::Ordering;
 use threadbare_sched::Op;
 use threadbare_trace::EventKind;
 
-use sharing::use_after_free;
-pub use sharing::{expose, is_touched_by_others, touch_range};
+pub use sharing::{expose, is_touched_by_others, touch_range, touch_word};
+use sharing::{is_own, use_after_free};
 
 use crate::engine::{WATCHED, engine};
 use crate::fiber::Fiber;
@@ -174,6 +174,10 @@ pub unsafe fn range(addr: usize, size: usize, write: bool, pc: u64) {
     // SAFETY: a watched fiber is the running one.
     unsafe {
         (*fiber).ops += 1;
+        let due = (*fiber).ops == (*fiber).stop_at;
+        if !due && is_own(&*fiber, addr, size, write) && !engine().world.stands.are_wanted() {
+            return;
+        }
         (*fiber).volatile_access = false;
         watched(fiber, addr, size, write, pc);
     }

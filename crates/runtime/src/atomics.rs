@@ -147,7 +147,7 @@ unsafe fn turn<T: Word>(kind: EventKind, addr: usize, leaves_zero: bool) -> Turn
         }
         (*fiber).pending.site = pc;
         engine().does_not_wait(&mut *fiber);
-        let shared = access::touch_range(&*fiber, addr, size_of::<T>(), kind.writes());
+        let shared = access::touch_word(&*fiber, addr, size_of::<T>(), kind.writes());
         if !shared && engine().brief && (*fiber).ops != (*fiber).stop_at {
             return Turn::Private;
         }
@@ -171,7 +171,7 @@ unsafe fn turn<T: Word>(kind: EventKind, addr: usize, leaves_zero: bool) -> Turn
         }
         // The place may have been freed while others ran.
         if engine().shared.control().switches != switches {
-            access::touch_range(&*fiber, addr, size_of::<T>(), kind.writes());
+            access::touch_word(&*fiber, addr, size_of::<T>(), kind.writes());
         }
     }
     Turn::Step

@@ -144,6 +144,7 @@ pub unsafe fn allocated(start: *mut c_void, size: usize, site: u64) -> *mut c_vo
     heap.blocks.put(Block {
         start: start_address,
         size,
+        room: size,
         site,
         context,
         by,

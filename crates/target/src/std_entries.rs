@@ -42,7 +42,7 @@ enum Deed {
 }
 
 /// Parts of the names of such functions, as the compiler writes them: of the module, and at the end.
-const ENTRIES: [(&str, &str, Deed); 17] = [
+const ENTRIES: [(&str, &str, Deed); 19] = [
     ("5mutex5futex", "5Mutex14lock_contended", Deed::Locks),
     ("6rwlock5futex", "6RwLock14read_contended", Deed::Shares),
     ("6rwlock5futex", "6RwLock15write_contended", Deed::Locks),
@@ -56,6 +56,8 @@ const ENTRIES: [(&str, &str, Deed); 17] = [
     ("4once", "4Once4wait", Deed::Looks),
     ("4once", "4Once10wait_force", Deed::Looks),
     ("6scoped", "9ScopeData29decrement_num_running_threads", Deed::Releases),
+    ("6thread", "6thread4park", Deed::Parks),
+    ("6thread", "6thread12park_timeout", Deed::Parks),
     ("6thread", "9functions4park", Deed::Parks),
     ("6thread", "9functions12park_timeout", Deed::Parks),
     ("6thread", "6Thread4park", Deed::Parks),
@@ -101,14 +103,28 @@ fn functions(archive: &[u8]) -> Vec<(String, Deed)> {
         let Ok(object) = object::File::parse(data) else { continue };
         for symbol in object.symbols().filter(|symbol| symbol.is_definition() && symbol.is_global()) {
             let Ok(name) = symbol.name() else { continue };
-            let is = |module: &str, end: &str| {
-                name.contains("3std") && name.contains(module) && name.ends_with(end)
-            };
-            let known = ENTRIES.iter().find(|(module, end, _)| is(module, end));
-            entries.extend(known.map(|(.., deed)| (name.to_string(), *deed)));
+            entries.extend(deed_of(name).map(|deed| (name.to_string(), deed)));
         }
     }
     entries
+}
+
+/// What the function with this symbol does, if it gets a stub.
+fn deed_of(symbol: &str) -> Option<Deed> {
+    let name = without_hash(symbol);
+    let is = |module: &str, end: &str| name.contains("3std") && name.contains(module) && name.ends_with(end);
+    ENTRIES.iter().find(|(module, end, _)| is(module, end)).map(|(.., deed)| *deed)
+}
+
+/// The name without the hash that older compilers put behind it: `17h`, sixteen digits, `E`.
+fn without_hash(symbol: &str) -> &str {
+    const DIGITS: usize = 16;
+    let hashed = symbol.strip_prefix("_ZN").and_then(|_| symbol.strip_suffix('E'));
+    hashed
+        .and_then(|name| name.split_at_checked(name.len().checked_sub(DIGITS)?))
+        .filter(|(_, hash)| hash.bytes().all(|digit| digit.is_ascii_hexdigit()))
+        .and_then(|(name, _)| name.strip_suffix("17h"))
+        .unwrap_or(symbol)
 }
 
 /// A stub keeps the arguments, tells the runtime who called with what, and goes on in the function. Nearly all come
@@ -171,4 +187,36 @@ fn assemble(entries: &[(String, Deed)], folder: &Path) -> Option<PathBuf> {
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_string());
     let output = Command::new(compiler).arg("-c").arg(&source).arg("-o").arg(&made).output().ok()?;
     (output.status.success() && std::fs::rename(&made, &path).is_ok()).then_some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_known_by_the_names_of_old_and_new_compilers() {
+        let names = [
+            (
+                "_RNvMNtNtNtNtCsjrHSEGnQ3l9_3std3sys4sync5mutex5futexNtB2_5Mutex14lock_contended",
+                Some(Deed::Locks),
+            ),
+            ("_ZN3std3sys4sync5mutex5futex5Mutex14lock_contended17h0123456789abcdefE", Some(Deed::Locks)),
+            ("_ZN3std6thread4park17h0123456789abcdefE", Some(Deed::Parks)),
+            ("_ZN3std3sys4sync5mutex5futex5Mutex14lock_contended17h01234567E", None),
+            ("_ZN5other5mutex5futex5Mutex14lock_contended17h0123456789abcdefE", None),
+            ("_ZN3std6thread7unparkE", None),
+            ("memcpy", None),
+        ];
+        for (name, deed) in names {
+            assert_eq!(deed_of(name), deed, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_compiler_in_use_has_what_locks_waits_and_parks() {
+        let (_, entries) = library("rustc", "x86_64-unknown-linux-gnu").expect("a standard library");
+        for deed in [Deed::Locks, Deed::Waits, Deed::Changes, Deed::Releases, Deed::Meets, Deed::Parks] {
+            assert!(entries.iter().any(|(_, known)| *known == deed), "{deed:?} of {entries:?}");
+        }
+    }
 }

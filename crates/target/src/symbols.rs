@@ -283,7 +283,11 @@ impl Symbols {
 /// Whether a source file is a library's that comes with the compiler or the system, or ours.
 pub(crate) fn is_of_system(file: &str) -> bool {
     const SYSTEM: [&str; 4] = ["/usr/include/", "/usr/lib/", "/usr/local/include/", "/rustc/"];
-    SYSTEM.iter().any(|folder| file.starts_with(folder)) || file.ends_with("/include/threadbare.h")
+    /// Where the sources of the standard library lie, if they are installed; the compiler then names them by that place.
+    const STANDARD: &str = "/lib/rustlib/src/rust/";
+    SYSTEM.iter().any(|folder| file.starts_with(folder))
+        || file.contains(STANDARD)
+        || file.ends_with("/include/threadbare.h")
 }
 
 /// The calls in progress, from the inside out, each by where it returns to.
@@ -338,7 +342,15 @@ fn leave_out_insides(path: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::demangle;
+    use super::{demangle, is_of_system};
+
+    #[test]
+    fn the_standard_library_is_not_the_programs_own_wherever_its_sources_lie() {
+        let library = "library/core/src/sync/atomic.rs";
+        assert!(is_of_system(&format!("/rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/{library}")));
+        assert!(is_of_system(&format!("/home/me/.rustup/toolchains/stable/lib/rustlib/src/rust/{library}")));
+        assert!(!is_of_system("/home/me/rust/library/src/lib.rs"));
+    }
 
     #[test]
     fn only_mangled_names_are_made_readable() {

@@ -20,6 +20,46 @@ pub unsafe fn is_touched_by_others(fiber: &Fiber, addr: usize, size: usize) -> b
     cells.iter().any(|cell| cell & (MANY | SHARED) != 0 || (cell & OWNER != 0 && cell & OWNER != fiber.tag))
 }
 
+/// Updates the notes on a word that lies as the machine wants it; says whether it is shared.
+///
+/// # Safety
+/// The runtime must be initialised.
+#[inline(always)]
+pub unsafe fn touch_word(fiber: &Fiber, addr: usize, size: usize, write: bool) -> bool {
+    let settled = if write { SHARED | WRITTEN } else { SHARED };
+    // SAFETY: as the caller vouches. Both ends of a word are noted in one note or in two that lie together.
+    unsafe {
+        let (first, last) = (*shadow::cell(addr), *shadow::cell(addr + size - 1));
+        let is_settled = |cell: Cell| cell & (settled | FREED) == settled;
+        (size <= 8 && is_settled(first) && is_settled(last)) || touch_range(fiber, addr, size, write)
+    }
+}
+
+/// Whether all of a range is the thread's own, as the hooks of aligned accesses see it: nothing needs to be noted.
+///
+/// # Safety
+/// The runtime must be initialised.
+#[inline(always)]
+pub unsafe fn is_own(fiber: &Fiber, addr: usize, size: usize, write: bool) -> bool {
+    /// So many notes are looked at together.
+    const TOGETHER: usize = size_of::<u64>() / size_of::<Cell>();
+    const EACH: u64 = 0x0001_0001_0001_0001;
+    let (first, last) = (addr >> GRAIN_BITS, (addr + size - 1) >> GRAIN_BITS);
+    let (mask, own) = if write { (!0, fiber.tag | WRITTEN) } else { (READ as Cell, fiber.tag) };
+    let (masks, owns) = (u64::from(mask) * EACH, u64::from(own) * EACH);
+    let (mut notes, mut left) = (shadow::cell(first << GRAIN_BITS), last - first + 1);
+    // SAFETY: as the caller vouches; the notes on a range lie together.
+    unsafe {
+        while left >= TOGETHER {
+            if notes.cast::<u64>().read_unaligned() & masks != owns {
+                return false;
+            }
+            (notes, left) = (notes.add(TOGETHER), left - TOGETHER);
+        }
+        (0..left).all(|index| *notes.add(index) & mask == own)
+    }
+}
+
 /// Updates the notes on a range; says whether any of it is shared.
 ///
 /// # Safety

@@ -12,6 +12,8 @@ pub struct Block {
     pub start: usize,
     /// Its size as asked for.
     pub size: usize,
+    /// From its address on, so much is known to have no other block in it.
+    pub room: usize,
     /// The code that asked.
     pub site: u64,
     /// The calls in progress then.
@@ -88,8 +90,8 @@ impl Blocks {
     #[inline]
     pub fn put(&mut self, block: Block) {
         // Nearly always the allocator gives what was given back before: nobody else has been in there since.
-        match self.at(block.start).filter(|known| known.size >= block.size) {
-            Some(known) => *known = block,
+        match self.at(block.start).filter(|known| known.room >= block.size) {
+            Some(known) => *known = Block { room: known.room, ..block },
             None => self.put_anew(block),
         }
     }
@@ -100,11 +102,12 @@ impl Blocks {
         for address in overlapped {
             self.remove(address);
         }
-        if let Some((&before, known)) = self.by_address.range(..start).next_back()
-            && known.freed
-            && before + known.size > start
-        {
-            self.remove(before);
+        if let Some((&before, known)) = self.by_address.range_mut(..start).next_back() {
+            if known.freed && before + known.size > start {
+                self.remove(before);
+            } else {
+                known.room = known.room.min(start - before);
+            }
         }
         self.by_address.insert(start, Box::new(block));
     }

@@ -2,8 +2,10 @@
 //! (`--wrap`), the C library's own are left alone. Newer compilers call the `__tsan_` ones themselves.
 
 use std::ffi::{c_char, c_int, c_void};
+use std::sync::atomic::Ordering;
 
 use crate::access::{range, touch_range};
+use crate::engine::{WATCHED, engine};
 use crate::interpose::caller;
 
 unsafe extern "C" {
@@ -51,20 +53,23 @@ unsafe fn reads_text_up_to(text: *const c_char, limit: usize, pc: u64) {
 /// Announces both sides of a copy. Each has its turn, and what was there at the first may have
 /// been freed before the second.
 unsafe fn copies(to: *mut c_void, from: *const c_void, bytes: usize, pc: u64) {
-    // SAFETY: the program is about to make the accesses itself.
+    let fiber = WATCHED.load(Ordering::Relaxed);
+    if fiber.is_null() || bytes == 0 {
+        return;
+    }
+    let switches = engine().shared.control().switches;
+    // SAFETY: the program is about to make the accesses itself; a watched fiber is the running one.
     unsafe {
         reads(from, bytes, pc);
         writes(to, bytes, pc);
-        if let Some(fiber) = crate::engine::WATCHED.load(std::sync::atomic::Ordering::Relaxed).as_ref()
-            && bytes > 0
-        {
-            touch_range(fiber, from as usize, bytes, false);
+        if engine().shared.control().switches != switches {
+            touch_range(&*fiber, from as usize, bytes, false);
         }
     }
 }
 
 fn watching() -> bool {
-    !crate::engine::WATCHED.load(std::sync::atomic::Ordering::Relaxed).is_null()
+    !WATCHED.load(Ordering::Relaxed).is_null()
 }
 
 macro_rules! wrap {

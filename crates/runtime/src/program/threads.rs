@@ -10,7 +10,7 @@ use crate::engine::engine;
 use crate::fiber::{Fiber, Waitable};
 use crate::interpose::{interpose, site};
 use crate::record::fail;
-use crate::sync::{Limit, note, step, step_when};
+use crate::sync::{Limit, note, step, step_aside, step_when};
 use crate::threads::{self, Routine};
 use crate::{cancel, server, time};
 
@@ -42,7 +42,7 @@ pub unsafe fn create(
         }
         server::snapshot();
     }
-    step(EventKind::Create, 0, pc);
+    step_aside(EventKind::Create, pc);
     let mut detached = 0;
     if !attributes.is_null() {
         // SAFETY: the program passed initialised attributes.
@@ -113,6 +113,9 @@ pub unsafe fn join(thread: pthread_t, value: *mut *mut c_void, limit: Limit, pc:
     let refused = if limit == Limit::Try {
         step(EventKind::Join, 0, pc);
         !target.done
+    } else if target.done {
+        step_aside(EventKind::Join, pc);
+        false
     } else {
         step_when(EventKind::Join, 0, pc, Some(&raw const end), limit.timed())
     };

@@ -50,6 +50,20 @@ pub fn step(kind: EventKind, object: usize, pc: u64) {
     step_when(kind, object, pc, None, false);
 }
 
+/// Announces an operation that can always be made, and of which no other thread can tell when it was: where steps are
+/// only what can matter, it is none.
+pub fn step_aside(kind: EventKind, pc: u64) {
+    let engine = engine();
+    let fiber = engine.current();
+    if !engine.brief || fiber.ops + 1 == fiber.stop_at {
+        step(kind, 0, pc);
+        return;
+    }
+    fiber.ops += 1;
+    engine.complete_write();
+    fiber.pending = Op { kind, object: 0, size: 0, site: pc, index: fiber.ops, place: 0 };
+}
+
 /// Announces an operation that can be made once `wait` is ready (or, if `timed`, at any time);
 /// says whether time ended the wait.
 pub fn step_when(
