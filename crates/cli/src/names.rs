@@ -72,6 +72,7 @@ pub fn place_of(site: &Site) -> Place {
         line: site.line,
         column: site.column,
         in_system: !site.is_own(),
+        deed: None,
     }
 }
 
@@ -84,7 +85,8 @@ impl Names for ExecutionNames<'_> {
         if site.module.is_empty() && site.function.is_none() {
             return None;
         }
-        Some(place_of(&site))
+        let deed = self.symbols.std_deed(pc, context, self.contexts).map(|deed| deed.word().to_string());
+        Some(Place { deed, ..place_of(&site) })
     }
 
     fn object(&self, addr: u64) -> Option<String> {

@@ -16,6 +16,11 @@ pub fn event_text(index: usize, event: &Event, names: &dyn Names) -> String {
     let object = || named(event.addr);
     let value = event.value;
     let number = |value: u64| value_text(index, value, event.size, names);
+    if let Some(deed) = names.place(event.pc, event.context).and_then(|place| place.deed)
+        && let Some(text) = deed_text(&deed, kind, event, object)
+    {
+        return text;
+    }
     match kind {
         Read | AtomicRead | AtomicFailed => {
             format!("{word} {} = {}", object(), number(value))
@@ -54,18 +59,39 @@ pub fn event_text(index: usize, event: &Event, names: &dyn Names) -> String {
     }
 }
 
+/// What an atomic step is to the program, where its library makes it for a deed of its own: `lock Mutex<i32>`. None where
+/// the word's value says that the deed was not done.
+fn deed_text(deed: &str, kind: EventKind, event: &Event, object: impl Fn() -> String) -> Option<String> {
+    let (old, value) = (event.old, event.value);
+    // Weak handles are counted apart, and keep only the memory.
+    let counted =
+        || Some(object()).filter(|name| !name.ends_with(".weak")).map(|name| name.replace(".strong", ""));
+    match (kind, deed) {
+        (EventKind::AtomicUpdate, "lock") if old == 0 => Some(format!("lock {}", object())),
+        (EventKind::AtomicUpdate, "read-lock") if value > old => Some(format!("read-lock {}", object())),
+        (EventKind::AtomicUpdate, "unlock") if value < old => Some(format!("unlock {}", object())),
+        (EventKind::AtomicFailed, "lock" | "read-lock") if value != 0 => {
+            Some(format!("find {} locked", object()))
+        }
+        (EventKind::AtomicUpdate, "clone") => Some(format!("clone Arc of {} (now {value})", counted()?)),
+        (EventKind::AtomicUpdate, "drop") => Some(format!("drop Arc of {} ({value} left)", counted()?)),
+        _ => None,
+    }
+}
+
 /// The operation before which a switch happened: `bank.c:9 write balance`.
 pub fn about_switch(switch: &SwitchRecord, names: &dyn Names) -> String {
     use EventKind::*;
-    let mut text =
-        names.place(switch.pc, switch.context).map_or_else(|| "?".to_string(), |place| place.to_string());
+    let place = names.place(switch.pc, switch.context);
+    let mut text = place.as_ref().map_or_else(|| "?".to_string(), |place| place.to_string());
     let object = names.object(switch.addr);
     if object.as_deref().is_some_and(is_temporary) {
         return text;
     }
     if let Some(kind) = EventKind::from_number(switch.kind) {
         text.push(' ');
-        text.push_str(kind.word());
+        let deed = place.as_ref().and_then(|place| place.deed.as_deref()).filter(|_| kind == AtomicUpdate);
+        text.push_str(deed.unwrap_or(kind.word()));
         let nameless =
             matches!(kind, Create | Join | Detach | JoinFailed | Cancel | Start | Exit | Yield | Io);
         if switch.addr != 0 && !nameless {
@@ -142,6 +168,21 @@ mod tests {
         assert_eq!(number(0x7fff_f7d0_1234, 8), "0x7ffff7d01234");
         assert_eq!(number(0x1ff, 1), "255");
         assert_eq!(number(3_000_000_000, 4), "3000000000");
+    }
+
+    #[test]
+    fn what_a_library_does_to_a_lock_is_told_as_what_it_is_where_it_was_done() {
+        let text = |deed: &str, kind, old, value| {
+            deed_text(deed, kind, &Event { old, value, ..Event::default() }, || "m".to_string())
+        };
+        use EventKind::{AtomicFailed, AtomicRead, AtomicUpdate};
+        assert_eq!(text("lock", AtomicUpdate, 0, 1).as_deref(), Some("lock m"));
+        assert_eq!(text("lock", AtomicUpdate, 1, 2), None, "it only says that somebody waits");
+        assert_eq!(text("lock", AtomicFailed, 1, 1).as_deref(), Some("find m locked"));
+        assert_eq!(text("lock", AtomicRead, 0, 0), None);
+        assert_eq!(text("unlock", AtomicUpdate, 2, 0).as_deref(), Some("unlock m"));
+        assert_eq!(text("drop", AtomicUpdate, 2, 1).as_deref(), Some("drop Arc of m (1 left)"));
+        assert_eq!(text("other", AtomicUpdate, 0, 1), None);
     }
 
     #[test]

@@ -57,6 +57,7 @@ fn panic_place(failure: &Failure) -> Option<Place> {
         line: Some(line),
         column: Some(column),
         in_system: false,
+        deed: None,
     })
 }
 

@@ -21,6 +21,9 @@ pub struct Place {
     pub column: Option<u32>,
     /// It is in a header or library of the system.
     pub in_system: bool,
+    /// What a library does there for the program with a word of memory: `lock`, `unlock`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deed: Option<String>,
 }
 
 impl fmt::Display for Place {
@@ -64,7 +67,8 @@ fn harmless(text: String) -> String {
 impl Names for PrintableNames<'_> {
     fn place(&self, pc: u64, context: u32) -> Option<Place> {
         let place = self.0.place(pc, context)?;
-        Some(Place { label: harmless(place.label), function: place.function.map(harmless), ..place })
+        let (function, deed) = (place.function.map(harmless), place.deed.map(harmless));
+        Some(Place { label: harmless(place.label), function, deed, ..place })
     }
 
     fn object(&self, addr: u64) -> Option<String> {

@@ -62,8 +62,8 @@ fn name_site(file: &mut TraceFile, pc: u64, context: u32, names: &dyn Names) {
 fn site_name(pc: u64, context: u32, names: &dyn Names) -> Option<SiteName> {
     let place = names.place(pc, context)?;
     let source = names.source(&place);
-    let Place { label, function, file, line, column, in_system } = place;
-    Some(SiteName { label, function, file, line, column, in_system, source })
+    let Place { label, function, file, line, column, in_system, deed } = place;
+    Some(SiteName { label, function, file, line, column, in_system, deed, source })
 }
 
 /// The names that the texts about an event ask for.
@@ -108,9 +108,9 @@ impl<'a> RecordedNames<'a> {
 
 impl Names for RecordedNames<'_> {
     fn place(&self, pc: u64, context: u32) -> Option<Place> {
-        let SiteName { label, function, file, line, column, in_system, .. } =
+        let SiteName { label, function, file, line, column, in_system, deed, .. } =
             self.file.site(pc, context)?.clone();
-        Some(Place { label, function, file, line, column, in_system })
+        Some(Place { label, function, file, line, column, in_system, deed })
     }
 
     fn object(&self, addr: u64) -> Option<String> {

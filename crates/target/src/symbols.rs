@@ -14,6 +14,7 @@ use crate::allocation::allocated_type;
 use crate::data_symbols::DataSymbols;
 use crate::modules::Modules;
 use crate::rust_heap::{Held, held};
+use crate::std_deeds::{StdDeed, Within};
 use crate::types::{Part, Types};
 
 /// A place in the code.
@@ -121,6 +122,8 @@ pub struct Symbols {
     sites: RefCell<HashMap<u64, Rc<Site>>>,
     /// The places in the program's own source that code of the system was inlined to, if any.
     own_frames: RefCell<HashMap<u64, Option<Rc<Site>>>>,
+    /// What Rust's library does around code addresses.
+    deeds: RefCell<HashMap<u64, Within>>,
     /// The types allocated at places in the source.
     allocations: RefCell<HashMap<(String, u32), Option<TypeAndHeader>>>,
     /// What the functions around code addresses allocate, if they are Rust's.
@@ -136,6 +139,7 @@ impl Symbols {
             files,
             sites: RefCell::default(),
             own_frames: RefCell::default(),
+            deeds: RefCell::default(),
             allocations: RefCell::default(),
             rust_allocations: RefCell::default(),
         }
@@ -174,6 +178,25 @@ impl Symbols {
         let found = self.frames(pc).into_iter().find(Site::is_own).map(Rc::new);
         self.own_frames.borrow_mut().insert(pc, found.clone());
         found
+    }
+
+    /// What Rust's library does for the program where `pc` was reached, along the calls in progress.
+    pub fn std_deed(&self, pc: u64, context: u32, contexts: &[ContextRecord]) -> Option<StdDeed> {
+        let within = calls(pc, context, contexts).map(|pc| self.within(pc));
+        match within.into_iter().find(|within| *within != Within::Other)? {
+            Within::Deed(deed) => Some(deed),
+            _ => None,
+        }
+    }
+
+    fn within(&self, pc: u64) -> Within {
+        *self.deeds.borrow_mut().entry(pc).or_insert_with(|| {
+            let told = self.frames(pc).into_iter().map(|frame| match frame.is_own() {
+                true => Within::Program,
+                false => frame.function.as_deref().and_then(StdDeed::of).map_or(Within::Other, Within::Deed),
+            });
+            told.into_iter().find(|within| *within != Within::Other).unwrap_or(Within::Other)
+        })
     }
 
     /// The place of the call that returns to `pc`, and the places its function was inlined to,

@@ -26,6 +26,7 @@ impl Names for Bank {
             line: Some(pc as u32),
             column: None,
             in_system: pc >= 50,
+            deed: None,
         })
     }
 

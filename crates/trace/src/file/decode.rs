@@ -147,12 +147,13 @@ fn site(content: &mut Source<'_>) -> Option<Site> {
     let (function, file) = (text(site::FUNCTION)?, text(site::FILE)?);
     let mut number = |bit: u8| if bits & bit == 0 { Some(None) } else { content.fitting().map(Some) };
     let (line, column) = (number(site::LINE)?, number(site::COLUMN)?);
-    let source = if bits & site::SOURCE == 0 { None } else { Some(content.text()?) };
+    let mut text = |bit: u8| if bits & bit == 0 { Some(None) } else { content.text().map(Some) };
+    let (source, deed) = (text(site::SOURCE)?, text(site::DEED)?);
     let in_system = bits & site::IN_SYSTEM != 0;
     Some(Site {
         pc,
         context,
-        name: Some(SiteName { label, function, file, line, column, in_system, source }),
+        name: Some(SiteName { label, function, file, line, column, in_system, deed, source }),
     })
 }
 

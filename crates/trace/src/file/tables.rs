@@ -18,6 +18,8 @@ pub struct SiteName {
     pub column: Option<u32>,
     /// It is in a header or library of the system.
     pub in_system: bool,
+    /// What a library does there for the program with a word of memory: `lock`, `unlock`.
+    pub deed: Option<String>,
     /// The text of the line, as it was when the trace was written.
     pub source: Option<String>,
 }

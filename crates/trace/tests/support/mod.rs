@@ -124,6 +124,7 @@ fn push_event(file: &mut TraceFile, numbers: &mut Numbers) {
         line: numbers.maybe(|numbers| numbers.any() as u32),
         column: numbers.maybe(|numbers| numbers.any() as u32),
         in_system: numbers.coin(),
+        deed: numbers.maybe(Numbers::text),
         source: numbers.maybe(Numbers::text),
     };
     let name = numbers.maybe(|_| name);
@@ -149,6 +150,7 @@ pub fn push(file: &mut TraceFile, thread: u16, kind: EventKind, addr: u64, name:
             line: Some(pc as u32),
             column: Some(3),
             in_system: false,
+            deed: None,
             source: None,
         })
     });
