@@ -21,6 +21,8 @@ const LONGEST_COMPARED: usize = 20_000;
 /// How many of the most suspicious patterns are made to happen, to see whether the program fails of them, and how often.
 const TRIED: usize = 6;
 const ATTEMPTS: u64 = 3;
+/// Among how many of those that tell failing executions from passing ones the cause is chosen.
+const CHOSEN_FROM: usize = 16;
 
 /// The cause of a failure.
 pub struct Explanation {
@@ -120,18 +122,29 @@ fn compared(
             tried.into_iter().for_each(|run| others.add(run));
         }
     }
-    let mut pattern = comparison.suspicious(&others, 1).pop();
+    let mut patterns = comparison.suspicious(&others, CHOSEN_FROM);
+    let is_sure = |cause: &Cause| cause.in_passing == 0 && 2 * cause.in_failing >= cause.failing;
+    let first_is_sure = patterns.first().is_some_and(is_sure);
+    // What the program does itself tells more than what a library does because of it.
+    let is_own =
+        |cause: &Cause| !cause.accesses.iter().any(|access| comparison.sites.is_housekeeping(access));
+    let own = patterns.iter().position(|cause| is_sure(cause) && is_own(cause));
+    let is_own_sure = own.is_some();
+    let mut pattern =
+        if patterns.is_empty() { None } else { Some(patterns.swap_remove(own.unwrap_or_default())) };
     pattern.iter_mut().for_each(|cause| comparison.restore(&mut cause.accesses));
-    let is_sure = |cause: &&Cause| cause.in_passing == 0 && 2 * cause.in_failing >= cause.failing;
-    if let Some(cause) = pattern.as_ref().filter(is_sure) {
-        return Some(Explanation::about(&pattern_finding(cause)?, cause_text(cause, names), true, names));
+    let tell = |cause: &Cause, sure| {
+        Some(Explanation::about(&pattern_finding(cause)?, cause_text(cause, names), sure, names))
+    };
+    if let Some(cause) = pattern.as_ref().filter(|_| is_own_sure) {
+        return tell(cause, true);
     }
     if let Some((finding, sentence)) = comparison.unusual(&others, names) {
         return Some(Explanation::about(&finding, sentence, true, names));
     }
     // What most passing executions do as well explains nothing.
-    let cause = pattern.filter(|cause| 4 * cause.in_passing <= cause.passing)?;
-    Some(Explanation::about(&pattern_finding(&cause)?, cause_text(&cause, names), false, names))
+    let cause = pattern.filter(|cause| first_is_sure || 4 * cause.in_passing <= cause.passing)?;
+    tell(&cause, first_is_sure)
 }
 
 /// A failing execution among others.

@@ -183,6 +183,16 @@ impl Findings {
         self.all.iter().map(|told| format!("{} ({})\n", told.text.heading, state(told))).collect()
     }
 
+    /// The same, with the commands that show them again.
+    pub fn briefly(&self) -> String {
+        let again = |told: &Told| {
+            let schedule = told.schedule.as_deref();
+            schedule.map_or_else(String::new, |path| format!("Again: {}\n", output::replay_command(path)))
+        };
+        let brief = |told: &Told| format!("{} ({})\n{}", told.text.heading, state(told), again(told));
+        self.all.iter().map(brief).collect()
+    }
+
     /// Whether there are places, and no source line is known of any.
     pub fn lack_lines(&self) -> bool {
         let mut places = self.all.iter().flat_map(|told| &told.text.places).peekable();

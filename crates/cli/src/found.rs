@@ -9,7 +9,7 @@ use threadbare_report::{
     FailureReport, Finding, FindingText, Interleaving, Look, SarifResult, failure_result, failure_site,
     interleaving, name_addresses, record,
 };
-use threadbare_target::{Execution, Modules, Symbols, stable_hash};
+use threadbare_target::{Execution, Modules, Symbols, own_words, stable_hash};
 use threadbare_trace::{FailureKind, Schedule, Shown, TraceFile};
 
 use crate::error::CliError;
@@ -233,7 +233,7 @@ pub fn describe(run: &Execution, names: &ExecutionNames<'_>, symbols: &Symbols) 
 fn last_lines(output: &[u8]) -> Vec<String> {
     const MOST_LINES: usize = 10;
     let text = String::from_utf8_lossy(output);
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let lines: Vec<&str> = own_words(&text).lines().filter(|line| !line.trim().is_empty()).collect();
     lines[lines.len().saturating_sub(MOST_LINES)..].iter().map(|line| line.to_string()).collect()
 }
 

@@ -10,7 +10,7 @@ use threadbare_report::{
     Coverage, FailureReport, JsonReport, ReplayReport, SarifResult, Verdict, about_switch, failure_phrase,
     finding_text, name_addresses,
 };
-use threadbare_target::{Execution, Program, ProgramError, Symbols, fingerprint, resolve};
+use threadbare_target::{Execution, Program, ProgramError, Symbols, fingerprint, resolve_in};
 use threadbare_trace::Schedule;
 
 use crate::args::ReplayArgs;
@@ -53,34 +53,38 @@ fn read(path: &Path) -> Result<Schedule, CliError> {
         .map_err(|problem| CliError::Schedule { path: path.to_path_buf(), problem })
 }
 
-/// The program named in a schedule: from here, or else from where the schedule lies or was made.
-fn beside(path: &Path, schedule: &Schedule) -> PathBuf {
-    let program = PathBuf::from(&schedule.program);
-    if program.exists() {
-        return program;
-    }
+/// The folder in which the program named in a schedule is to be found: this one, or else where the schedule lies or was
+/// made. A program that was built from the same source elsewhere would be another one.
+fn start(path: &Path, schedule: &Schedule) -> PathBuf {
+    let here = Path::new(".");
     let made = Some(Path::new(&schedule.folder)).filter(|folder| folder.is_absolute());
-    let folders = path.ancestors().skip(1).take(2).chain(made);
-    folders.map(|folder| folder.join(&program)).find(|path| path.exists()).unwrap_or(program)
+    let folders: Vec<&Path> =
+        [here].into_iter().chain(path.ancestors().skip(1).take(2)).chain(made).collect();
+    let holding: Vec<&Path> =
+        folders.into_iter().filter(|folder| folder.join(&schedule.program).exists()).collect();
+    let is_it =
+        |folder: &&&Path| fingerprint(&folder.join(&schedule.program)).is_ok_and(|it| it == schedule.binary);
+    holding.iter().find(is_it).or(holding.first()).copied().unwrap_or(here).to_path_buf()
 }
 
 fn program(args: &ReplayArgs, schedule: &Schedule, conditions: &Conditions) -> Result<Program, CliError> {
-    let path = match &args.program {
-        Some(path) => path.clone(),
+    let (start, path) = match &args.program {
+        Some(path) => (PathBuf::from("."), path.clone()),
         None if schedule.program.is_empty() => {
             return Err(CliError::NoProgram { path: args.schedule.clone() });
         }
-        None => beside(&args.schedule, schedule),
+        None => (start(&args.schedule, schedule), PathBuf::from(&schedule.program)),
     };
     // What is built lies beside the schedule, as it did when the schedule was made.
     let folder = match args.schedule.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    let mut program = resolve(&path, &schedule.cflags, folder).map_err(|problem| match problem {
-        ProgramError::Missing(_) if args.program.is_none() => CliError::Moved { problem },
-        problem => problem.into(),
-    })?;
+    let mut program =
+        resolve_in(&start, &path, &schedule.cflags, folder).map_err(|problem| match problem {
+            ProgramError::Missing(_) if args.program.is_none() => CliError::Moved { problem },
+            problem => problem.into(),
+        })?;
     program.args.clone_from(&schedule.args);
     program.stdin.clone_from(&conditions.stdin);
     program.env.clone_from(&conditions.env);

@@ -28,6 +28,26 @@ struct Known {
     own: u64,
     /// The calls in progress in the shown execution, if it comes there.
     context: Option<u32>,
+    /// A library does it for itself.
+    is_housekeeping: bool,
+}
+
+/// Where libraries count who uses what, note who panicked, and pass on results: what the program does with its own
+/// memory lies elsewhere.
+const HOUSEKEEPING: [&str; 6] = [
+    "/alloc/src/sync.rs",
+    "/alloc/src/rc.rs",
+    "/std/src/sync/poison.rs",
+    "/std/src/thread/",
+    "/bits/shared_ptr_base.h",
+    "/ext/atomicity.h",
+];
+
+/// The calls in progress, from the inside out, each by where it returns to.
+fn calls(pc: u64, context: u32, contexts: &[ContextRecord]) -> impl Iterator<Item = u64> {
+    let call = |number: u32| contexts.get((number as usize).checked_sub(1)?);
+    let callers = std::iter::successors(call(context), move |inner| call(inner.parent));
+    std::iter::once(pc).filter(|pc| *pc != 0).chain(callers.map(|caller| caller.pc))
 }
 
 /// Gives steps their places, and takes them back.
@@ -52,16 +72,27 @@ impl<'a> Sites<'a> {
     fn place(&mut self, pc: u64, context: u32, contexts: &[ContextRecord]) -> u64 {
         let own = self.own(pc, context, contexts);
         let place = if own == pc { pc } else { pc ^ own.rotate_left(32).wrapping_mul(0x9e37_79b9_7f4a_7c15) };
-        self.known.entry(place).or_insert(Known { pc, own, context: None });
+        if !self.known.contains_key(&place) {
+            let is_housekeeping = self.is_reached_by_housekeeping(pc, context, contexts);
+            self.known.insert(place, Known { pc, own, context: None, is_housekeeping });
+        }
         place
     }
 
     fn own(&self, pc: u64, context: u32, contexts: &[ContextRecord]) -> u64 {
-        let call = |number: u32| contexts.get((number as usize).checked_sub(1)?);
-        let callers =
-            std::iter::successors(call(context), |inner| call(inner.parent)).map(|caller| caller.pc);
-        let mut all = std::iter::once(pc).filter(|pc| *pc != 0).chain(callers);
-        all.find(|pc| self.symbols.own_frame(*pc).is_some()).unwrap_or(pc)
+        calls(pc, context, contexts).find(|pc| self.symbols.own_frame(*pc).is_some()).unwrap_or(pc)
+    }
+
+    /// Whether such code lies between a step and the program's own line.
+    fn is_reached_by_housekeeping(&self, pc: u64, context: u32, contexts: &[ContextRecord]) -> bool {
+        let frames = calls(pc, context, contexts).flat_map(|pc| self.symbols.frames(pc));
+        let mut within = frames.take_while(|frame| !frame.is_own()).filter_map(|frame| frame.file);
+        within.any(|file| HOUSEKEEPING.iter().any(|part| file.contains(part)))
+    }
+
+    /// Whether a library makes an access, given with its place, for itself.
+    pub fn is_housekeeping(&self, access: &Access) -> bool {
+        self.known.get(&access.pc).is_some_and(|known| known.is_housekeeping)
     }
 
     /// The execution with its places.

@@ -38,7 +38,7 @@ fn a_panic_is_told_with_its_message_its_place_and_its_thread() {
         "{message}"
     );
     // The reader sees the checker's panic, not main's, which only passes it on.
-    for words in ["✗ exit in T1 at checker.rs:10", "Found a panic at checker.rs:10"] {
+    for words in ["✗ panicked in T1 at checker.rs:10", "Found a panic at checker.rs:10"] {
         assert!(answer.stdout.contains(words), "{words}:\n{}", answer.stdout);
     }
 }

@@ -179,7 +179,7 @@ impl Repeating<'_> {
                 enough_steps: STEPS_PER_COPY,
             };
             let made = match self.server.repeat(&batch, 0) {
-                // What the copy had made until then is not known.
+                // The program may have been ended together with the tool.
                 Err(_) if self.limits.stopped() => break,
                 made => made?,
             };
@@ -229,9 +229,11 @@ impl Repeating<'_> {
 
     fn name(&self, address: u64) -> String {
         let symbols = Symbols::new(self.server.modules());
+        let region = self.server.modules().region(address).map(|region| region.name.as_str());
         match symbols.data(address, threadbare_target::Part::Whole) {
             Some(name) => format!("`{name}`"),
-            None => format!("memory at {address:#x}"),
+            None if region == Some("stack") => "a variable of its caller".to_string(),
+            None => "memory that was allocated before".to_string(),
         }
     }
 

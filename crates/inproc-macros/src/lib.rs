@@ -5,7 +5,8 @@ use proc_macro::{Delimiter, Group, TokenStream, TokenTree};
 /// Makes a function a test whose body `threadbare` repeats under other interleavings.
 ///
 /// Options of the hunt may be given as calls of its builder: `#[threadbare::test(executions(10_000), seed(7))]`. The
-/// function takes no arguments and returns nothing; attributes such as `#[should_panic]` and `#[ignore]` go along.
+/// function takes no arguments and may return what a `#[test]` may, such as a `Result`; attributes such as
+/// `#[should_panic]` and `#[ignore]` go along.
 #[proc_macro_attribute]
 pub fn test(options: TokenStream, item: TokenStream) -> TokenStream {
     expand(&options, item)
@@ -25,17 +26,27 @@ fn expand(options: &TokenStream, item: TokenStream) -> Result<TokenStream, Strin
     let takes_something = tokens.iter().any(|token| {
         matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis && !group.stream().is_empty())
     });
-    let arrow = tokens.windows(2).any(|pair| is_mark(&pair[0], '-') && is_mark(&pair[1], '>'));
-    if takes_something || arrow {
-        return Err("the function of #[threadbare::test] takes nothing and returns nothing".to_string());
+    if takes_something {
+        return Err("the function of #[threadbare::test] takes nothing".to_string());
     }
     let calls: String = split(options).iter().map(|call| format!(".{call}")).collect();
-    let call = format!("::threadbare::Hunt::new(){calls}.run(|| {body});");
+    let hunt = format!("::threadbare::Hunt::new(){calls}");
+    let call = match returned(&tokens) {
+        Some(result) => format!("{hunt}.run_returning(|| -> {result} {body})"),
+        None => format!("{hunt}.run(|| {body});"),
+    };
     let call: TokenStream = call.parse().map_err(|error| format!("bad options: {error}"))?;
     let mut test: TokenStream = "#[::core::prelude::v1::test]".parse().map_err(|error| format!("{error}"))?;
     test.extend(tokens);
     test.extend([TokenTree::Group(Group::new(Delimiter::Brace, call))]);
     Ok(test)
+}
+
+/// What a function returns, if its head says so.
+fn returned(head: &[TokenTree]) -> Option<TokenStream> {
+    let arrow = head.windows(2).rposition(|pair| is_mark(&pair[0], '-') && is_mark(&pair[1], '>'))?;
+    let result = head[arrow + 2..].iter().take_while(|token| !is_word(token, "where"));
+    Some(result.cloned().collect())
 }
 
 fn is_word(token: &TokenTree, word: &str) -> bool {

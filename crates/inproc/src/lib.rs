@@ -25,12 +25,16 @@
 //! but right. The same goes for a failure that does not come again in a process of its own.
 
 mod runtime;
+mod verdict;
 
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::thread;
 
 #[cfg(feature = "macros")]
 pub use threadbare_macros::test;
+
+pub use verdict::Verdict;
 
 use runtime::Wishes;
 
@@ -92,42 +96,53 @@ impl Hunt {
     ///
     /// # Panics
     /// If the closure does.
-    pub fn run<F: Fn()>(self, closure: F) {
+    pub fn run(self, closure: impl Fn()) {
+        self.run_returning(closure);
+    }
+
+    /// Explores a closure that may also fail by what it returns, as a `#[test]` may. Returns what the failing call
+    /// returned, so that whoever runs the test can tell of it, or what passes.
+    ///
+    /// # Panics
+    /// If the closure does.
+    pub fn run_returning<T: Verdict, F: Fn() -> T>(self, closure: F) -> T {
         let wishes = Wishes {
             executions: self.executions,
             seed: self.seed.unwrap_or(0),
             has_seed: u32::from(self.seed.is_some()),
             sampler: self.strategy.map_or(0, |strategy| strategy as u32),
         };
-        let mut call = Call { closure: &closure, panic: None };
-        if !runtime::repeat(once::<F>, (&raw mut call).cast(), &wishes) {
+        let mut call = Call { closure: &closure, failed: None };
+        if !runtime::repeat(once::<T, F>, (&raw mut call).cast(), &wishes) {
             eprintln!(
                 "threadbare: not under control, so the closure runs once, in whatever order comes; \
                  run the test with `cargo threadbare test`"
             );
-            closure();
+            return closure();
         }
-        if let Some(panic) = call.panic {
-            resume_unwind(panic);
+        match call.failed {
+            None => T::passed(),
+            Some(Ok(value)) => value,
+            Some(Err(panic)) => resume_unwind(panic),
         }
     }
 }
 
-/// A closure on its way through the runtime, and how its last call panicked.
-struct Call<'a, F> {
+/// A closure on its way through the runtime, and how its last call failed. A call that passes leaves nothing behind:
+/// each has to find what the first one found.
+struct Call<'a, T, F> {
     closure: &'a F,
-    panic: Option<Box<dyn std::any::Any + Send>>,
+    failed: Option<thread::Result<T>>,
 }
 
-/// Calls the closure; returns 0, or 1 if it panicked.
-unsafe extern "C-unwind" fn once<F: Fn()>(call: *mut c_void) -> c_int {
-    // SAFETY: `Hunt::run` passed a `Call` of this very type, and nobody else uses it meanwhile.
-    let call = unsafe { &mut *call.cast::<Call<'_, F>>() };
-    match catch_unwind(AssertUnwindSafe(call.closure)) {
-        Ok(()) => 0,
-        Err(panic) => {
-            call.panic = Some(panic);
-            1
-        }
+/// Calls the closure; returns 0, or 1 if it failed.
+unsafe extern "C-unwind" fn once<T: Verdict, F: Fn() -> T>(call: *mut c_void) -> c_int {
+    // SAFETY: `Hunt::run_returning` passed a `Call` of this very type, and nobody else uses it meanwhile.
+    let call = unsafe { &mut *call.cast::<Call<'_, T, F>>() };
+    let end = catch_unwind(AssertUnwindSafe(call.closure));
+    if end.as_ref().is_ok_and(|value| !value.is_failure()) {
+        return 0;
     }
+    call.failed = Some(end);
+    1
 }

@@ -17,7 +17,7 @@ pub(crate) struct Wishes {
     pub sampler: u32,
 }
 
-/// What the runtime calls: it returns 0, or 1 if it panicked.
+/// What the runtime calls: it returns 0, or 1 if it failed.
 pub(crate) type Closure = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
 
 type Repeat = unsafe extern "C-unwind" fn(Closure, *mut c_void, *const Wishes) -> c_int;

@@ -20,3 +20,16 @@ fn a_panic_of_the_closure_comes_through() {
     let panicked = std::panic::catch_unwind(|| threadbare::hunt(|| panic!("down")));
     assert_eq!(*panicked.unwrap_err().downcast::<&str>().unwrap(), "down");
 }
+
+#[threadbare::test(executions(10))]
+fn a_result_may_be_returned() -> Result<(), std::num::ParseIntError> {
+    assert_eq!("7".parse::<u32>()?, 7);
+    Ok(())
+}
+
+#[test]
+fn an_error_of_the_closure_comes_through() {
+    let returned =
+        threadbare::Hunt::new().run_returning(|| -> Result<(), String> { Err("down".to_string()) });
+    assert_eq!(returned, Err("down".to_string()));
+}

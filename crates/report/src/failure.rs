@@ -5,6 +5,13 @@ use threadbare_trace::{Failure, FailureKind, ThreadId, Waiting};
 use crate::describe::shortened;
 use crate::{Look, Names, Place, printable};
 
+/// What the message of a failure says where Rust panicked.
+const PANICKED: &str = " panicked at ";
+/// What it begins with if a test did not panic though it should.
+const NO_PANIC: &str = "test did not panic";
+/// What it begins with if a test returned an error.
+const ERROR: &str = "the test returned an error";
+
 /// The thread that a deadlock is shown in, if the one that stopped last has ended or only waits for others to
 /// end.
 pub(crate) fn stuck_thread(failure: &Failure) -> Option<Waiting> {
@@ -24,6 +31,11 @@ pub(crate) fn failure_thread(failure: &Failure) -> ThreadId {
 /// The innermost place of a failure, in known source if there is any.
 pub fn failure_site(failure: &Failure, names: &dyn Names) -> Option<Place> {
     if let Some(place) = stuck_thread(failure).and_then(|it| names.place(it.pc, it.context)) {
+        return Some(place);
+    }
+    // What panicked says so itself; calls that are found on the way out tell less.
+    let ended_by_panic = matches!(failure.kind, FailureKind::Abort | FailureKind::Exit);
+    if let Some(place) = panic_place(failure).filter(|_| ended_by_panic) {
         return Some(place);
     }
     let places = || failure.stack.iter().filter_map(|&pc| names.place(pc, 0));
@@ -49,10 +61,28 @@ fn panic_place(failure: &Failure) -> Option<Place> {
     })
 }
 
+/// A failure in one word, as the end of its thread's lane has it: a panic is told as what it is, whatever became of the
+/// process.
+pub(crate) fn failure_word(failure: &Failure) -> &'static str {
+    match failure.kind {
+        FailureKind::Abort | FailureKind::Exit if failure.message.contains(PANICKED) => "panicked",
+        FailureKind::Exit if [NO_PANIC, ERROR].iter().any(|words| failure.message.starts_with(words)) => {
+            "failed"
+        }
+        kind => kind.word(),
+    }
+}
+
 /// A failure as it stands in a sentence: "found a deadlock".
 pub fn failure_phrase(kind: FailureKind, message: &str) -> &'static str {
+    let has_panicked = message.contains(PANICKED);
     match kind {
-        FailureKind::Abort | FailureKind::Exit if message.contains(" panicked at ") => "a panic",
+        FailureKind::Abort | FailureKind::Exit if has_panicked => "a panic",
+        FailureKind::Deadlock if has_panicked => "a deadlock after a panic",
+        FailureKind::Hang if has_panicked => "a hang after a panic",
+        FailureKind::Exit if message.starts_with(NO_PANIC) => "a missing panic",
+        FailureKind::Exit if message.starts_with(ERROR) => "an error that the test returned",
+        FailureKind::Segfault if message.contains("stack overflow: ") => "a stack overflow",
         FailureKind::Assertion => "a failed assertion",
         FailureKind::Abort => "an abort",
         FailureKind::Segfault => "a fatal signal",
@@ -117,7 +147,7 @@ fn marked(text: &str) -> Option<(Mark, usize)> {
 /// The closing paragraph: what went wrong, where, and the calls that led there.
 pub(crate) fn paragraph(failure: &Failure, names: &dyn Names, look: &Look) -> String {
     let site = failure_site(failure, names);
-    let mut heading = format!("✗ {} in {}", failure.kind.word(), failure_thread(failure));
+    let mut heading = format!("✗ {} in {}", failure_word(failure), failure_thread(failure));
     if let Some(site) = &site {
         heading.push_str(&format!(" at {site}"));
     }
@@ -141,9 +171,11 @@ pub(crate) fn paragraph(failure: &Failure, names: &dyn Names, look: &Look) -> St
     if frames.len() > 1 {
         let function = |frame: &Place| frame.function.as_deref().map_or_else(|| "?".to_string(), shortened);
         let widest = frames.iter().map(|frame| function(frame).chars().count()).max().unwrap_or(0);
-        for (depth, frame) in frames.iter().enumerate() {
+        let is_same = |a: &Place, b: &Place| function(a) == function(b) && a.label == b.label;
+        for (depth, same) in frames.chunk_by(is_same).enumerate() {
             let lead = if depth == 0 { "in" } else { "by" };
-            let line = format!("  {lead} {:widest$}  {frame}\n", function(frame));
+            let again = if same.len() > 1 { format!(", {} times", same.len()) } else { String::new() };
+            let line = format!("  {lead} {:widest$}  {}{again}\n", function(&same[0]), same[0]);
             text.push_str(&look.dim(&line));
         }
     }

@@ -204,7 +204,7 @@ impl<'a> Writer<'a> {
         }
         let Some(failure) = self.file.outcome.as_ref().and_then(Outcome::failure) else { return Ok(()) };
         self.put(&json!({
-            "ph": "i", "s": "g", "cat": "failure", "name": format!("✗ {}", failure.kind.word()),
+            "ph": "i", "s": "g", "cat": "failure", "name": format!("✗ {}", crate::failure::failure_word(failure)),
             "pid": PROCESS, "tid": track(failure.thread), "ts": end,
             "args": { "message": failure.message },
         }))

@@ -36,7 +36,7 @@ pub fn interleaving(story: &Interleaving<'_>, names: &dyn Names, look: &Look) ->
             holds: locks.text(&failing),
             site: failure::failure_site(failure, names).map_or_else(String::new, |site| site.to_string()),
             thread: failure::failure_thread(failure),
-            text: format!("✗ {}", failure.kind.word()),
+            text: format!("✗ {}", failure::failure_word(failure)),
             source: failure::failure_site(failure, names)
                 .and_then(|site| names.source(&site))
                 .map_or_else(String::new, |text| text.trim().to_string()),

@@ -152,6 +152,10 @@ pub struct Fiber {
     pub joined: bool,
     /// It belongs to a scope, which passes on how it ended.
     pub answers_to_scope: bool,
+    /// A panic or an exception has begun in it.
+    pub raised: bool,
+    /// What it runs for the program has caught the last one.
+    pub caught: bool,
     /// What `main` or `pthread_exit` gave.
     pub result: *mut c_void,
     /// What to run, and with what.
@@ -257,6 +261,8 @@ impl Fiber {
             detached: false,
             joined: false,
             answers_to_scope: false,
+            raised: false,
+            caught: false,
             result: std::ptr::null_mut(),
             routine: None,
             pending: Op { kind: EventKind::Start, object: 0, size: 0, site: 0, index: 0, place: 0 },
@@ -307,6 +313,7 @@ impl Fiber {
         self.words.clear();
         self.found_taken = 0;
         self.token = 0;
+        self.raised = false;
     }
 
     /// From where to where its stack reaches.

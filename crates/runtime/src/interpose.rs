@@ -76,6 +76,14 @@ pub fn site() -> u64 {
         .unwrap_or(pc)
 }
 
+/// The place in instrumented code from which the interposed function was reached: what lies in between, such as
+/// Rust's compiled standard library, means less to the programmer.
+pub fn instrumented_site() -> u64 {
+    let engine = crate::engine::engine();
+    let called = engine.current().called_out_at(REGISTERS[0].load(Ordering::Relaxed)).next();
+    called.filter(|pc| engine.world.libraries.is_program_return(*pc)).unwrap_or_else(site)
+}
+
 /// The address of the function that this library hides.
 pub fn resolve(cell: &AtomicUsize, name: &CStr) -> usize {
     let known = cell.load(Ordering::Relaxed);

@@ -34,6 +34,7 @@ mod outside;
 mod process;
 mod program;
 mod quiet;
+mod raise;
 mod record;
 mod regions;
 mod repeat;

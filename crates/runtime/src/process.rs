@@ -7,8 +7,8 @@ use threadbare_wire::Status;
 
 use crate::engine::engine;
 use crate::fiber::{Breaks, Fiber, Waitable};
-use crate::interpose::{interpose, real, site};
-use crate::record::{fail, note_failure};
+use crate::interpose::{instrumented_site, interpose, real, site};
+use crate::record::{fail, note_calls, note_failure};
 use crate::sync::{note, step, step_when};
 use crate::{server, specific, sys};
 
@@ -37,11 +37,28 @@ fn finish() {
     engine.shared.control().status = Status::Ended as u32;
 }
 
+/// Whether a thread has ended without anybody asking how, and does not know better itself.
+fn is_unheard(fiber: &Fiber) -> bool {
+    fiber.done && !fiber.joined && !fiber.answers_to_scope && !fiber.caught
+}
+
+/// Whether a thread has panicked and ended, and nobody has asked how.
+pub fn has_unheard_panic() -> bool {
+    engine().fibers.iter().any(|fiber| fiber.raised && is_unheard(fiber))
+}
+
 /// The threads that have ended without anybody asking how, as far as they fit.
 fn unheard() -> u64 {
-    let is_unheard = |fiber: &Fiber| fiber.done && !fiber.joined && !fiber.answers_to_scope;
     let unheard = engine().fibers.iter().filter(|fiber| is_unheard(fiber));
     unheard.filter_map(|fiber| 1u64.checked_shl(u32::from(fiber.id.0))).fold(0, |all, bit| all | bit)
+}
+
+/// Notes who ends the program, and where, if that is a failure. The first one counts: a function that runs at the exit
+/// may call it again.
+fn note_exit(status: c_int) {
+    if status != 0 && engine().shared.control().stack_len == 0 {
+        note_calls();
+    }
 }
 
 /// All threads have ended, main included.
@@ -93,8 +110,7 @@ interpose! {
     fn abort() {
         let from = crate::interpose::caller();
         let by_terminate = engine().world.libraries.is_system(from);
-        let pc = site();
-        engine().current().pending.site = pc;
+        engine().current().pending.site = instrumented_site();
         if by_terminate {
             aborted(FailureKind::Exception, format_args!("the C++ runtime called std::terminate"))
         }
@@ -107,22 +123,29 @@ interpose! {
     }
     /// The process ends in order.
     fn exit(status: c_int) {
-        engine().current().pending.site = site();
+        engine().current().pending.site = instrumented_site();
+        note_exit(status);
         specific::run_exit_functions();
         real!(exit as unsafe extern "C-unwind" fn(c_int))(status)
     }
     /// The process ends at once.
     fn _exit(status: c_int) {
+        engine().current().pending.site = instrumented_site();
+        note_exit(status);
         finish();
         sys::exit(status)
     }
     /// The process ends at once.
     fn _Exit(status: c_int) {
+        engine().current().pending.site = instrumented_site();
+        note_exit(status);
         finish();
         sys::exit(status)
     }
     /// The process ends, with the quick handlers only.
     fn quick_exit(status: c_int) {
+        engine().current().pending.site = instrumented_site();
+        note_exit(status);
         finish();
         real!(quick_exit as unsafe extern "C-unwind" fn(c_int))(status)
     }
@@ -234,6 +257,16 @@ unsafe fn wait_for(
 /// Ends the execution because of a fatal signal.
 pub fn killed_by(signal: c_int, address: usize) -> ! {
     match signal {
+        libc::SIGSEGV | libc::SIGBUS if is_beyond_stack(address) => {
+            let (lowest, highest) = engine().current().stack;
+            fail(
+                FailureKind::Segfault,
+                format_args!(
+                    "stack overflow: the thread has used up its stack of {} KiB",
+                    (highest - lowest) >> 10
+                ),
+            )
+        }
         libc::SIGSEGV | libc::SIGBUS if address < 4096 => fail(
             FailureKind::Segfault,
             format_args!("segmentation fault: access through a null pointer (address {address:#x})"),
@@ -247,4 +280,13 @@ pub fn killed_by(signal: c_int, address: usize) -> ! {
         libc::SIGABRT => fail(FailureKind::Abort, format_args!("the program was aborted")),
         other => fail(FailureKind::Segfault, format_args!("killed by signal {other}")),
     }
+}
+
+/// Whether an address is where the running thread's stack would go on if it had more.
+fn is_beyond_stack(address: usize) -> bool {
+    /// Guard pages are at least as large, and a function may reach over the first one.
+    const GUARD: usize = 1 << 16;
+    const PAGE: usize = 4096;
+    let (lowest, highest) = engine().current().stack;
+    highest > lowest && (lowest.saturating_sub(GUARD)..lowest + PAGE).contains(&address)
 }

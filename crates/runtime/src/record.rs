@@ -254,6 +254,15 @@ pub fn note_failure(kind: FailureKind, message: std::fmt::Arguments<'_>) {
     control.failure_kind = kind as u8;
     control.message.clear();
     let _ = control.message.write_fmt(message);
+    note_calls();
+    note_policy();
+    control.status = Status::Ended as u32;
+}
+
+/// Notes the running thread and its calls, as those of a failure.
+pub fn note_calls() {
+    let engine = crate::engine::engine();
+    let control = engine.shared.control();
     control.failure_thread = engine.current_id();
     control.stack_len = 0;
     for pc in engine.call_stack().filter(|pc| !engine.world.libraries.is_system(*pc)) {
@@ -262,8 +271,6 @@ pub fn note_failure(kind: FailureKind, message: std::fmt::Arguments<'_>) {
             control.stack_len += 1;
         }
     }
-    note_policy();
-    control.status = Status::Ended as u32;
 }
 
 /// Writes down what the policy has to say in the end: where a replay left its schedule, and what decided.

@@ -111,12 +111,15 @@ unsafe fn repeat(closure: Closure, data: *mut c_void) -> ! {
         engine.probe = sampler.probes(index).then(|| Rng::new(control.plan.policy.seed));
         engine.update_stop();
         // SAFETY: as the caller vouches.
-        if unsafe { closure(data) } != 0 {
+        let panicked = unsafe { closure(data) } != 0;
+        if !panicked {
+            let_others_end();
+        }
+        if panicked || crate::process::has_unheard_panic() {
             crate::record::note_policy();
             control.status = Status::Ended as u32;
             sys::exit(PANICKED);
         }
-        let_others_end();
         let made = &mut control.repetition;
         made.passed += 1;
         made.passed_steps += control.steps;

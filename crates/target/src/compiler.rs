@@ -86,6 +86,17 @@ impl SourceLanguage {
 /// default, and `cflags` come later so that they win. It always compiles: headers may have
 /// changed.
 pub fn compile(source: &Path, cflags: &[String], out_dir: &Path) -> Result<PathBuf, BuildError> {
+    compile_in(Path::new("."), source, cflags, out_dir)
+}
+
+/// The same as if the compiler had been started in another folder: names of files in `source` and `cflags` begin there,
+/// and so do those that the compiler writes into the program.
+pub(crate) fn compile_in(
+    start: &Path,
+    source: &Path,
+    cflags: &[String],
+    out_dir: &Path,
+) -> Result<PathBuf, BuildError> {
     let language = SourceLanguage::of(source).ok_or_else(|| BuildError::Language(source.to_path_buf()))?;
     let folder = out_dir.join("build");
     let no_folder = |source: io::Error| BuildError::Folder { folder: folder.clone(), source };
@@ -96,10 +107,11 @@ pub fn compile(source: &Path, cflags: &[String], out_dir: &Path) -> Result<PathB
     static BUILDS: AtomicU32 = AtomicU32::new(0);
     let build = BUILDS.fetch_add(1, Ordering::Relaxed);
     let partial = folder.join(format!("{name}.{}-{build}.partial", std::process::id()));
+    let result = std::path::absolute(&partial).map_err(no_folder)?;
     let output = match language {
-        SourceLanguage::C => run_c(Language::C, source, cflags, &partial),
-        SourceLanguage::Cxx => run_c(Language::Cxx, source, cflags, &partial),
-        SourceLanguage::Rust => run_rust(source, cflags, &partial),
+        SourceLanguage::C => run_c(Language::C, start, source, cflags, &result),
+        SourceLanguage::Cxx => run_c(Language::Cxx, start, source, cflags, &result),
+        SourceLanguage::Rust => run_rust(start, source, cflags, &result),
     }?;
     if !output.status.success() {
         let _ = std::fs::remove_file(&partial);
@@ -112,16 +124,22 @@ pub fn compile(source: &Path, cflags: &[String], out_dir: &Path) -> Result<PathB
     Ok(program)
 }
 
-fn run_c(language: Language, source: &Path, cflags: &[String], program: &Path) -> Result<Output, BuildError> {
+fn run_c(
+    language: Language,
+    start: &Path,
+    source: &Path,
+    cflags: &[String],
+    program: &Path,
+) -> Result<Output, BuildError> {
     // Libraries among the flags only count after the source that needs them.
     let mut words: Vec<OsString> = vec!["-O0".into(), "-g".into(), source.into()];
     words.extend(cflags.iter().map(OsString::from));
     words.extend(["-o".into(), program.into()]);
     let mut command = compiler_command(language, &words)?;
-    command.output().map_err(|source| not_started(language, &command, source).into())
+    command.current_dir(start).output().map_err(|source| not_started(language, &command, source).into())
 }
 
-fn run_rust(source: &Path, flags: &[String], program: &Path) -> Result<Output, BuildError> {
+fn run_rust(start: &Path, source: &Path, flags: &[String], program: &Path) -> Result<Output, BuildError> {
     let compiler = rust_compiler();
     let library = RuntimeLibrary::unpack()?;
     let mut command = Command::new(&compiler);
@@ -131,7 +149,8 @@ fn run_rust(source: &Path, flags: &[String], program: &Path) -> Result<Output, B
         .arg(source)
         .arg("-o")
         .arg(program)
-        .args(flags);
+        .args(flags)
+        .current_dir(start);
     command.output().map_err(|source| BuildError::NoRust { compiler, source })
 }
 

@@ -9,6 +9,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 use threadbare_wire::CONTROL_VARIABLE;
 
+use crate::harness::own_words;
 use crate::memory::memory_file;
 use crate::program::Program;
 use crate::runtime_library::RuntimeLibrary;
@@ -165,12 +166,17 @@ impl Output {
         Ok(bytes)
     }
 
+    /// The end of it.
+    pub fn end(&self) -> Vec<u8> {
+        let start = self.len().unwrap_or(0).saturating_sub(8000);
+        self.read(start).unwrap_or_default()
+    }
+
     /// The last lines, for messages.
     pub fn tail(&self) -> String {
-        let start = self.len().unwrap_or(0).saturating_sub(2000);
-        let bytes = self.read(start).unwrap_or_default();
+        let bytes = self.end();
         let text = String::from_utf8_lossy(&bytes);
-        let lines: Vec<&str> = text.lines().collect();
+        let lines: Vec<&str> = own_words(&text).lines().collect();
         lines[lines.len().saturating_sub(12)..].join("\n")
     }
 }

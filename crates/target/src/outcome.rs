@@ -7,7 +7,8 @@ use std::time::Duration;
 use threadbare_trace::{Failure, FailureKind, Outcome, ThreadId};
 use threadbare_wire::{Control, STACK_DEPTH, Status, flags};
 
-use crate::panic::{Panic, panic, panics};
+use crate::harness::why_failed;
+use crate::panic::{Panic, first_panics, panic, panics};
 use crate::signal;
 
 /// The exit status of a Rust program whose main thread panicked.
@@ -16,13 +17,8 @@ const PANICKED: i32 = 101;
 /// The failure the runtime recorded, if any.
 pub(crate) fn recorded_failure(control: &Control) -> Option<Failure> {
     let kind = FailureKind::from_number(control.failure_kind)?;
-    let depth = (control.stack_len as usize).min(STACK_DEPTH);
-    Some(Failure {
-        kind,
-        message: control.message.read(),
-        thread: control.failure_thread,
-        stack: control.stack[..depth].to_vec(),
-    })
+    let (thread, stack) = noted_calls(control);
+    Some(Failure { kind, message: control.message.read(), thread, stack })
 }
 
 /// The outcome of an execution, and what the user should know about it besides.
@@ -37,10 +33,12 @@ pub(crate) fn read(control: &Control, wait_status: i32, output: &[u8]) -> (Outco
             failure.kind = FailureKind::Exception;
             failure.message = message;
         }
-        if failure.kind == FailureKind::Abort
-            && let Some(panic) = panic(output)
-        {
-            failure.message = panic.message;
+        match failure.kind {
+            FailureKind::Abort => {
+                failure.message = aborting_panics(failure.thread, output).unwrap_or(failure.message);
+            }
+            FailureKind::Exception => {}
+            _ => failure.message = after_panics(failure.message, output),
         }
         return (Outcome::Failed(failure), None);
     }
@@ -68,13 +66,7 @@ pub(crate) fn read(control: &Control, wait_status: i32, output: &[u8]) -> (Outco
     }
     match status.code() {
         Some(code) if code != 0 && control.plan.flags & flags::ANY_EXIT == 0 => {
-            let message = format!("the program ended with exit status {code}");
-            let Some(panic) = panic(output).filter(|_| code == PANICKED) else {
-                return failed(FailureKind::Exit, message);
-            };
-            let thread = panic.thread.unwrap_or(ThreadId::MAIN);
-            let message = format!("{}\n{message}", panic.message);
-            (Outcome::Failed(Failure { kind: FailureKind::Exit, message, thread, stack: Vec::new() }), None)
+            (Outcome::Failed(bad_exit(control, code, output)), None)
         }
         _ if Status::from_number(control.status) == Status::Ended => match unheard_panic(control, output) {
             Some(failure) => (Outcome::Failed(failure), None),
@@ -88,6 +80,52 @@ pub(crate) fn read(control: &Control, wait_status: i32, output: &[u8]) -> (Outco
             ),
         ),
     }
+}
+
+/// The failure of a program that ended with a status other than 0.
+fn bad_exit(control: &Control, code: i32, output: &[u8]) -> Failure {
+    let kind = FailureKind::Exit;
+    let message = format!("the program ended with exit status {code}");
+    let is_test = control.plan.flags & flags::RUST_TEST != 0;
+    if code == PANICKED {
+        let panic = panic(output);
+        let thread = panic.as_ref().and_then(|panic| panic.thread).unwrap_or(ThreadId::MAIN);
+        let why = if is_test { why_failed(output) } else { None };
+        let why = why.or_else(|| panic.map(|panic| format!("{}\n{message}", panic.message)));
+        if let Some(message) = why {
+            return Failure { kind, message, thread, stack: Vec::new() };
+        }
+    }
+    // The runtime has noted who called `exit`, if anybody did.
+    let (thread, stack) = noted_calls(control);
+    Failure { kind, message, thread, stack }
+}
+
+/// The thread that the runtime noted, and its calls.
+fn noted_calls(control: &Control) -> (ThreadId, Vec<u64>) {
+    let depth = (control.stack_len as usize).min(STACK_DEPTH);
+    (control.failure_thread, control.stack[..depth].to_vec())
+}
+
+/// The panics by which a thread has brought the process down: it may have panicked once more on the way out.
+fn aborting_panics(thread: ThreadId, output: &[u8]) -> Option<String> {
+    let last = panic(output)?;
+    let own = panics(output).into_iter().filter(|panic| panic.thread == Some(thread));
+    let own: Vec<String> = own.map(|panic| panic.message).collect();
+    Some(if own.is_empty() { last.message } else { own.join("\n") })
+}
+
+/// What is said of a failure that came after panics: these tell more of what went wrong than where threads are stuck
+/// because of them.
+fn after_panics(message: String, output: &[u8]) -> String {
+    const MOST: usize = 3;
+    let mut told: Vec<String> =
+        first_panics(output).into_iter().take(MOST).map(|panic| panic.message).collect();
+    if told.is_empty() {
+        return message;
+    }
+    told.push(format!("afterwards: {message}"));
+    told.join("\n")
 }
 
 /// A panic by which a thread of a test ended without the test ever hearing of it. One that is caught lets its thread go
@@ -106,12 +144,13 @@ fn unheard_panic(control: &Control, output: &[u8]) -> Option<Failure> {
 }
 
 /// An execution that had to be ended from outside.
-pub(crate) fn stalled(thread: ThreadId, after: Duration) -> Outcome {
+pub(crate) fn stalled(thread: ThreadId, after: Duration, output: &[u8]) -> Outcome {
     let message = format!(
         "the program made no scheduling point for {} s: it computes without end, or waits in a call \
          that threadbare does not control",
         after.as_secs_f64().ceil()
     );
+    let message = after_panics(message, output);
     Outcome::Failed(Failure { kind: FailureKind::Hang, message, thread, stack: Vec::new() })
 }
 

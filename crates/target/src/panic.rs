@@ -16,10 +16,18 @@ pub(crate) struct Panic {
 /// `join` or a poisoned lock gave, gives way to the one before.
 pub(crate) fn panic(output: &[u8]) -> Option<Panic> {
     let all = panics(output);
-    let passes_on = |panic: &&Panic| {
-        ["Any { .. }", "PoisonError", "a scoped thread panicked"].iter().any(|it| panic.message.contains(it))
-    };
-    all.iter().rev().find(|panic| !passes_on(panic)).or(all.last()).cloned()
+    all.iter().rev().find(|panic| !panic.passes_on()).or(all.last()).cloned()
+}
+
+/// The panics that do not only pass on others.
+pub(crate) fn first_panics(output: &[u8]) -> Vec<Panic> {
+    panics(output).into_iter().filter(|panic| !panic.passes_on()).collect()
+}
+
+impl Panic {
+    fn passes_on(&self) -> bool {
+        ["Any { .. }", "PoisonError", "a scoped thread panicked"].iter().any(|it| self.message.contains(it))
+    }
 }
 
 /// All panics that were printed.

@@ -12,7 +12,7 @@ use object::read::elf::{ElfFile, FileHeader as _};
 use object::{Endianness, Object as _, ObjectSection as _, ObjectSymbol as _};
 use threadbare_wire::RUNTIME_LIBRARY;
 
-use crate::compiler::{BuildError, SourceLanguage, compile};
+use crate::compiler::{BuildError, SourceLanguage, compile_in};
 
 /// A program with its input.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -34,7 +34,8 @@ pub struct Program {
     /// It runs one test of Rust's test harness, which is to do so on the main thread: the first thread is then the
     /// test's own.
     pub is_test: bool,
-    /// How long its start-up code may take before the first thread; none is a minute.
+    /// How long its start-up code may take before the first thread; none is a minute, or for a test as long as it may
+    /// go without a step.
     pub start_limit: Option<Duration>,
 }
 
@@ -131,8 +132,19 @@ pub enum ProgramError {
 ///
 /// Arguments and standard input are left empty for the caller to fill in.
 pub fn resolve(given: &Path, cflags: &[String], out_dir: &Path) -> Result<Program, ProgramError> {
+    resolve_in(Path::new("."), given, cflags, out_dir)
+}
+
+/// The same for a program that was named, and is to be built, in the folder `start`.
+pub fn resolve_in(
+    start: &Path,
+    given: &Path,
+    cflags: &[String],
+    out_dir: &Path,
+) -> Result<Program, ProgramError> {
     let name = given.display().to_string();
-    let meta = std::fs::metadata(given).map_err(|source| match source.kind() {
+    let place = start.join(given);
+    let meta = std::fs::metadata(&place).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => ProgramError::Missing(name.clone()),
         _ => ProgramError::Unreadable { name: name.clone(), source },
     })?;
@@ -140,11 +152,11 @@ pub fn resolve(given: &Path, cflags: &[String], out_dir: &Path) -> Result<Progra
         return Err(ProgramError::Folder(name));
     }
     let executable = match SourceLanguage::of(given) {
-        Some(_) => compile(given, cflags, out_dir)?,
+        Some(_) => compile_in(start, given, cflags, out_dir)?,
         None => {
-            check_executable(given, &name, meta.permissions().mode())?;
+            check_executable(&place, &name, meta.permissions().mode())?;
             // Without a slash the name would be looked up in the search path.
-            given.canonicalize().map_err(|source| ProgramError::Unreadable { name: name.clone(), source })?
+            place.canonicalize().map_err(|source| ProgramError::Unreadable { name: name.clone(), source })?
         }
     };
     let executable = std::path::absolute(&executable).unwrap_or(executable);

@@ -30,6 +30,7 @@ use crate::replies::{Answer, Replies};
 use crate::runtime_library::RuntimeLibrary;
 use crate::server_error::{RunError, StartError};
 use crate::steering::Copies;
+use crate::thread_bodies::thread_bodies;
 
 /// How long start-up code may take before the first thread, unless the program says otherwise.
 const START_LIMIT: Duration = Duration::from_secs(60);
@@ -109,11 +110,14 @@ impl Server {
         if !quieten(&mut memory, &program.quiet) {
             return Err(StartError::Resources(std::io::ErrorKind::FileTooLarge.into()));
         }
+        let bodies = if program.is_test { thread_bodies(&program.executable) } else { Arc::default() };
         let Launched { mut process, requests, replies, output, stdin } =
             launch(program, &library, memory.descriptor())
                 .map_err(|source| StartError::Launch { name: program.name.clone(), source })?;
         let mut replies = Replies::new(replies);
-        let limit = program.start_limit.unwrap_or(START_LIMIT);
+        // Before its first thread a test may be as silent as afterwards, and no longer.
+        let usual = if program.is_test { options.stall } else { START_LIMIT };
+        let limit = program.start_limit.unwrap_or(usual);
         let deadline = Instant::now() + limit;
         let answer = loop {
             let answer = replies.wait(&process, LOOK.min(limit)).map_err(StartError::Resources)?;
@@ -132,7 +136,7 @@ impl Server {
             }
             Answer::Reply { .. } | Answer::Ended => {
                 let status = process.end().map_err(StartError::Resources)?;
-                return Err(StartError::early_end(program, memory.control(), status, output.tail()));
+                return Err(StartError::early_end(program, memory.control(), status, &output));
             }
         }
         let position = |mut file: File| file.stream_position().map(|position| (file, position));
@@ -159,6 +163,7 @@ impl Server {
             copies: Copies::default(),
         };
         server.tell_whole_code();
+        server.tell_thread_bodies(&bodies);
         Ok(server)
     }
 
@@ -299,7 +304,7 @@ impl Server {
             let switches =
                 unsafe { self.memory.records::<SwitchRecord>(self.memory.layout().switches, count) };
             let running = switches.last().map_or(ThreadId::MAIN, |switch| switch.to);
-            (outcome::stalled(running, self.options.stall), None)
+            (outcome::stalled(running, self.options.stall, &output), None)
         } else {
             outcome::read(control, told.status, &output)
         };

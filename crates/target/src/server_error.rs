@@ -8,6 +8,8 @@ use std::process::ExitStatus;
 use threadbare_trace::Failure;
 use threadbare_wire::{Control, Status};
 
+use crate::harness::why_failed;
+use crate::launch::Output;
 use crate::outcome::recorded_failure;
 use crate::program::Program;
 use crate::runtime_library::UnpackError;
@@ -70,6 +72,8 @@ pub enum StartError {
         name: String,
         /// How it ended.
         status: ExitStatus,
+        /// Why, if it is a test that says so.
+        why: Option<String>,
         /// The last lines it wrote.
         output: String,
     },
@@ -115,9 +119,9 @@ impl StartError {
         program: &Program,
         control: &Control,
         status: ExitStatus,
-        output: String,
+        printed: &Output,
     ) -> StartError {
-        let name = program.name.clone();
+        let (name, output) = (program.name.clone(), printed.tail());
         if control.uncontrolled != 0 {
             return StartError::Uncontrolled { name, reason: control.message.read() };
         }
@@ -130,7 +134,8 @@ impl StartError {
         if status.success() {
             return StartError::NoThreads { name, output };
         }
-        StartError::EndedEarly { name, status, output }
+        let why = if program.is_test { why_failed(&printed.end()) } else { None };
+        StartError::EndedEarly { name, status, why, output }
     }
 }
 

@@ -137,9 +137,11 @@ impl Failure {
         Some((ThreadId(thread.parse().ok()?), u64::from_str_radix(pc, 16).ok()?))
     }
 
-    /// Where Rust panicked, if the message says so: the file, the line and the column.
+    /// Where Rust panicked, or which test should have, if the message says so: the file, the line and the column.
     pub fn panic_place(&self) -> Option<(&str, u32, u32)> {
-        let (_, place) = self.message.lines().next()?.split_once(" panicked at ")?;
+        let line = self.message.lines().next()?;
+        let marks = [" panicked at ", " did not panic as expected at "];
+        let (_, place) = marks.iter().find_map(|mark| line.split_once(mark))?;
         let (place, column) = place.rsplit_once(':')?;
         let (file, line) = place.rsplit_once(':')?;
         Some((file, line.parse().ok()?, column.parse().ok()?))
@@ -157,7 +159,8 @@ impl Failure {
         if places.is_empty() {
             places.extend(self.stack.first());
         }
-        if places.is_empty() {
+        let ended_by_panic = matches!(self.kind, FailureKind::Exit | FailureKind::Abort);
+        if places.is_empty() && ended_by_panic {
             places.extend(self.panic_place().map(|(_, line, _)| u64::from(line)));
         }
         places.sort_unstable();

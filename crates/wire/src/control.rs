@@ -4,12 +4,16 @@ use threadbare_sched::{PolicySpec, Tsa};
 use threadbare_trace::ThreadId;
 
 use crate::checkpoint::{CheckpointRecord, Leaving, MOST_LEFT};
+use crate::own_code::CodeRange;
 
 /// Marks the memory as ours, with the layout's version in the low bits.
-pub const MAGIC: u64 = 0x7468_7265_6164_0002;
+pub const MAGIC: u64 = 0x7468_7265_6164_0003;
 
 /// Room for a failure's message.
 pub const MESSAGE_BYTES: usize = 4096;
+
+/// Room for functions that run what threads are given: tests that start more kinds of threads are rare.
+pub const THREAD_BODIES: usize = 512;
 
 /// Room for a failure's stack.
 pub const STACK_DEPTH: usize = 48;
@@ -272,6 +276,10 @@ pub struct Control {
     pub peak_threads: u32,
     /// A bit for each of the first threads that has ended, and that nobody has asked how.
     pub unheard: u64,
+    /// How many of `thread_bodies` are used.
+    pub thread_body_count: u32,
+    /// The functions through which threads of a Rust test run what the test gave them, as far as they fit.
+    pub thread_bodies: [CodeRange; THREAD_BODIES],
     /// A `FailureKind` by number, 0 for none.
     pub failure_kind: u8,
     /// Set when the runtime could not go on by no fault of the program; `message` says why.

@@ -8,7 +8,7 @@ use threadbare_target::{RUST_TARGET, RuntimeLibrary, rust_flags};
 
 use super::args::{BuildArgs, TargetArgs};
 use super::error::CargoError;
-use super::user_flags;
+use super::{targets, user_flags};
 use crate::error::CliError;
 use crate::output;
 
@@ -83,7 +83,7 @@ struct Profile {
     test: bool,
 }
 
-fn cargo() -> Command {
+pub(super) fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
@@ -139,13 +139,13 @@ impl Workspace {
         }
         let output = command.stderr(Stdio::inherit()).output().map_err(CargoError::Start)?;
         if !output.status.success() {
-            return Err(CargoError::Build.into());
+            return Err(targets::missing(args, wanted).unwrap_or(CargoError::Build).into());
         }
         Ok(read(&String::from_utf8_lossy(&output.stdout), wanted))
     }
 }
 
-fn manifest(args: &BuildArgs) -> Vec<String> {
+pub(super) fn manifest(args: &BuildArgs) -> Vec<String> {
     let mut words = Vec::new();
     if let Some(path) = &args.manifest_path {
         words.extend(["--manifest-path".to_string(), path.display().to_string()]);

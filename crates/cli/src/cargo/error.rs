@@ -23,6 +23,16 @@ pub enum CargoError {
     /// The crate does not build, and cargo has said why.
     #[error("the crate does not build; fix what cargo says above")]
     Build,
+    /// There is no target of this name.
+    #[error("`{option} {name}` names nothing that the crate has: {known}")]
+    NoTarget {
+        /// The option.
+        option: String,
+        /// What it was given.
+        name: String,
+        /// What it could have been given.
+        known: String,
+    },
     /// The sources of the standard library are not installed.
     #[error(
         "--build-std needs the sources of the standard library, and there are none (`{}` is missing); \

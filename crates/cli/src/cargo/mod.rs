@@ -6,6 +6,7 @@ mod build_std;
 pub mod error;
 mod hunt;
 mod listing;
+mod targets;
 mod test;
 mod trial;
 mod user_flags;

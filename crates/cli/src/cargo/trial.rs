@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use threadbare_explore::{Campaign, Check, ExploreError, Options, hunt, races};
@@ -58,10 +58,15 @@ impl Trials<'_> {
                 outcome.report.message = Some(error.to_string());
                 outcome
             }),
+            Err(_) if self.is_stopped() => Outcome::plain(test, TestStatus::Interrupted),
             Err(error) => without_threads(test, &error),
         };
         outcome.report.elapsed_s = JsonReport::seconds(begin.elapsed());
         outcome
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
 
     fn options(&self) -> Options {
@@ -96,8 +101,11 @@ impl Trials<'_> {
             return Err(CliError::NothingControlled(test.program.name.clone()));
         } else if !self.args.no_races {
             let limit = self.args.time.saturating_sub(campaign.elapsed).max(campaign.elapsed / 2);
-            let examined = self.examine(&test.program, limit.max(Duration::from_secs(1)))?;
-            self.tell_races(test, &examined, &mut outcome)?;
+            match self.examine(&test.program, limit.max(Duration::from_secs(1))) {
+                Ok(examined) => self.tell_races(test, &examined, &mut outcome)?,
+                Err(_) if self.is_stopped() => outcome.report.status = TestStatus::Interrupted,
+                Err(error) => return Err(error),
+            }
         }
         Ok(outcome)
     }
@@ -142,6 +150,10 @@ impl Trials<'_> {
         outcome.report.executions += examined.executions;
         outcome.report.steps += examined.steps;
         if examined.findings.is_empty() {
+            // What was looked at was not all that should have been.
+            if examined.interrupted {
+                outcome.report.status = TestStatus::Interrupted;
+            }
             return Ok(());
         }
         let options = self.options();
@@ -172,7 +184,7 @@ impl Trials<'_> {
         report.status = TestStatus::Failed;
         report.message = Some(output::counted(findings.len(), "data race"));
         let output = &self.args.output;
-        report.text = if output.quiet { findings.headlines() } else { findings.words(output.full, "--full") };
+        report.text = if output.quiet { findings.briefly() } else { findings.words(output.full, "--full") };
         report.findings = findings.json();
         outcome.sarif.extend(findings.sarif());
         Ok(())
@@ -185,11 +197,20 @@ fn without_threads(test: &Test, error: &ExploreError) -> Outcome {
         ExploreError::Start(StartError::NoThreads { .. }) => {
             (TestStatus::NothingToExplore, None, String::new())
         }
-        ExploreError::Start(StartError::EndedEarly { output, .. }) => {
-            let message = "it fails without a second thread, as it would in `cargo test`";
-            (TestStatus::Failed, Some(message.to_string()), format!("{output}\n"))
+        ExploreError::Start(StartError::EndedEarly { why, output, .. }) => {
+            let message = "it fails without a second thread, as it would in `cargo test`".to_string();
+            match why {
+                Some(why) => (TestStatus::Failed, Some(format!("{message}: {why}")), String::new()),
+                None => (TestStatus::Failed, Some(message), format!("{output}\n")),
+            }
         }
-        ExploreError::Start(StartError::Stopped) => (TestStatus::Interrupted, None, String::new()),
+        ExploreError::Start(StartError::TooSlow { seconds, output, .. }) => {
+            let message = format!(
+                "it started no thread within {seconds} s: it hangs, as it would in `cargo test`, or it needs more time \
+                 (--stall)"
+            );
+            (TestStatus::Unable, Some(message), format!("{output}\n"))
+        }
         error => (TestStatus::Unable, Some(error.to_string()), String::new()),
     };
     let mut outcome = Outcome::plain(test, status);

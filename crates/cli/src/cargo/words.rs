@@ -1,6 +1,6 @@
 //! What a person and a program read about tests.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
@@ -38,7 +38,11 @@ pub fn line(test: &TestReport, look: &Look) -> String {
     let what = match (test.status, test.executions) {
         (TestStatus::NothingToExplore, _) => ": nothing to explore, it starts no thread".to_string(),
         (TestStatus::Ignored, _) => ": ignored".to_string(),
-        (TestStatus::Interrupted, _) => ": interrupted".to_string(),
+        (TestStatus::Interrupted, 0) => ": interrupted".to_string(),
+        (TestStatus::Interrupted, number) => {
+            let number = counted(usize::try_from(number).unwrap_or(usize::MAX), "execution");
+            format!(": interrupted after {number}")
+        }
         (_, 0) => String::new(),
         (_, number) => {
             let all = if test.exhausted { ", all there are" } else { "" };
@@ -99,9 +103,15 @@ pub fn summary(tests: &[TestReport], elapsed: Duration) -> String {
     )
 }
 
-/// Everything the user should know, once each.
-pub fn warnings(outcomes: &[Outcome]) -> BTreeSet<String> {
-    outcomes.iter().flat_map(|outcome| outcome.warnings.iter().cloned()).collect()
+/// Everything the user should know, once each, with the tests that it is about.
+pub fn warnings(outcomes: &[Outcome]) -> Vec<String> {
+    let mut tests: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for outcome in outcomes {
+        for warning in &outcome.warnings {
+            tests.entry(warning).or_default().push(&outcome.report.name);
+        }
+    }
+    tests.into_iter().map(|(warning, names)| format!("{}: {warning}", names.join(", "))).collect()
 }
 
 /// The JSON object.
@@ -146,7 +156,7 @@ pub fn json(args: &TestArgs, outcomes: &[Outcome], elapsed: Duration) -> TestsRe
         generated: None,
         suite: None,
         total: None,
-        warnings: warnings(outcomes).into_iter().collect(),
+        warnings: warnings(outcomes),
     };
     TestsReport { report, tests }
 }

@@ -35,6 +35,17 @@ impl Fiber {
         (0..depth).rev().map(move |index| unsafe { (*frames.add(index)).pc })
     }
 
+    /// Where the calls in progress have called out of themselves, innermost first, as far as they lie above `sp`. Compiled
+    /// code makes all its calls from one depth of its stack, so the return address lies where that of the hook's call lay.
+    pub fn called_out_at(&self, sp: usize) -> impl Iterator<Item = u64> + use<> {
+        let (frames, depth) = (self.frames, self.depth);
+        // SAFETY: entries below `depth` are initialised.
+        let slots = (0..depth).rev().map(move |index| unsafe { (*frames.add(index)).sp });
+        // A call that was left by a jump or by unwinding may still be listed.
+        // SAFETY: the stack above the stack pointer is in use.
+        slots.filter(move |slot| *slot >= sp).map(|slot| unsafe { *(slot as *const u64) })
+    }
+
     /// The call in progress whose variables lie at an address of this thread's stack, if nobody has
     /// asked for it before: from where to where they reach, and a place in its code.
     pub fn untold_call(&mut self, address: usize) -> Option<(Range<usize>, u64)> {

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_long, c_void};
 use libc::timespec;
 
 use super::io;
-use crate::interpose::{interpose, site};
+use crate::interpose::{instrumented_site, interpose, site};
 use crate::sync::{futex, or_errno};
 use crate::{entropy, identity, sys, time};
 
@@ -14,7 +14,7 @@ interpose! {
     fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long {
         let pc = site();
         let result = match number {
-            libc::SYS_futex => futex::call(a, b, c, d, f, pc),
+            libc::SYS_futex => futex::call(a, b, c, d, f, instrumented_site()),
             libc::SYS_getrandom => {
                 entropy::fill(a as *mut c_void, b);
                 b as isize

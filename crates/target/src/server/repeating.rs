@@ -100,7 +100,10 @@ impl Server {
         asked.passed_steps = 0;
         asked.leak = Leak::Nothing as u32;
         self.request(Request::Repeat)?;
-        let told = self.await_news()?;
+        let told = match self.await_news() {
+            Err(RunError::Stopped) => return Ok(self.broken_off()),
+            told => told?,
+        };
         let last = self.collect(flags, &told)?;
         let made = &self.memory.control().repetition;
         Ok(Repeated {
@@ -113,5 +116,20 @@ impl Server {
             leak: Leak::from_number(made.leak),
             leak_at: made.leak_at,
         })
+    }
+
+    /// What a copy had made until it was ended, because the user wants no more.
+    fn broken_off(&self) -> Repeated {
+        let control = self.memory.control();
+        Repeated {
+            passed: control.repetition.passed,
+            steps: control.repetition.passed_steps,
+            failed: None,
+            leak: Leak::Nothing,
+            leak_at: 0,
+            discovered: Vec::new(),
+            threads: control.threads,
+            peak_threads: control.peak_threads,
+        }
     }
 }

@@ -1,0 +1,104 @@
+//! What Rust's test harness prints around a test, and what it says of one that failed.
+
+use crate::panic::panic;
+
+/// The harness announces so the one test that it runs.
+const BEGIN: &str = "running 1 test\n";
+/// What stands between a test's name and what the test prints.
+const NAMED: &str = " ... ";
+/// What the harness says of a test that failed.
+const FAILED: &str = "FAILED\n";
+/// What an `Err` that a test returns begins with.
+const ERROR: &str = "Error: ";
+
+/// What a test printed itself, without the harness's words around it. Output of anything else stays as it is.
+pub fn own_words(output: &str) -> &str {
+    let begun = output.trim_start().strip_prefix(BEGIN).and_then(|rest| rest.strip_prefix("test "));
+    let own = begun.and_then(|rest| rest.split_once(NAMED)).map_or(output, |(_, own)| own);
+    let ended =
+        ["FAILED\n\nfailures:\n", "ok\n\ntest result: "].iter().filter_map(|end| own.rfind(end)).max();
+    match ended.filter(|_| own.contains("\ntest result: ")) {
+        Some(end) => own[..end].trim(),
+        None if begun.is_some() => own.trim(),
+        None => output,
+    }
+}
+
+/// Why a test failed, as far as it and the harness said: a panic, the wrong panic or none where one is expected, or
+/// an error that it returned.
+pub fn why_failed(output: &[u8]) -> Option<String> {
+    let panic = panic(output).map(|panic| panic.message);
+    let text = String::from_utf8_lossy(output);
+    match (remark(&text), panic) {
+        (Some(remark), Some(panic)) if remark.starts_with("panic ") => Some(format!("{panic}\n{remark}")),
+        (Some(remark), _) => Some(remark),
+        (None, Some(panic)) => Some(panic),
+        (None, None) => returned(&text),
+    }
+}
+
+/// What the harness remarks on a test that should panic.
+fn remark(text: &str) -> Option<String> {
+    let (_, after) = text.rsplit_once(" stdout ----\n")?;
+    let remarks = ["note: test did not panic as expected", "note: panic did not contain expected string"];
+    let start = remarks.iter().find_map(|remark| after.find(remark))?;
+    let remark = after[start..].strip_prefix("note: ")?.split("\n\n").next()?;
+    Some(remark.trim_end().to_string())
+}
+
+/// The error that a test returned.
+fn returned(text: &str) -> Option<String> {
+    let (before, _) = text.rsplit_once(FAILED)?;
+    let begins = |at: &usize| before[..*at].ends_with('\n') || before[..*at].ends_with(NAMED);
+    let start = before.match_indices(ERROR).map(|(at, _)| at).filter(begins).last()?;
+    Some(format!("the test returned an error\n{}", before[start..].trim_end()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(said: &str, remarks: &str) -> String {
+        format!(
+            "\nrunning 1 test\ntest queue::grows ... {said}FAILED\n\nfailures:\n{remarks}\nfailures:\n    queue::grows\n\n\
+             test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 3 filtered out; finished in 0.00s\n\n"
+        )
+    }
+
+    #[test]
+    fn an_error_that_a_test_returns_is_told() {
+        let output = failed("so far\nError: nothing there\n\nCaused by:\n    a hole\n", "");
+        let why = "the test returned an error\nError: nothing there\n\nCaused by:\n    a hole";
+        assert_eq!(why_failed(output.as_bytes()).as_deref(), Some(why));
+        assert_eq!(own_words(&output), "so far\nError: nothing there\n\nCaused by:\n    a hole");
+        assert_eq!(why_failed(b"Error: of a program\n"), None, "which is no test");
+    }
+
+    #[test]
+    fn a_panic_that_did_not_come_is_told() {
+        let remark =
+            "\n---- queue::grows stdout ----\nnote: test did not panic as expected at src/lib.rs:66:4\n";
+        let output = failed("", remark);
+        let why = "test did not panic as expected at src/lib.rs:66:4";
+        assert_eq!((why_failed(output.as_bytes()).as_deref(), own_words(&output)), (Some(why), ""));
+        let end = output.split_once(NAMED).expect("the name").1;
+        assert_eq!(own_words(&format!("the last words\n{end}")), "the last words", "of a long output");
+    }
+
+    #[test]
+    fn a_panic_that_is_another_one_is_told_with_what_was_expected() {
+        let said =
+            "\nthread 'main' panicked at src/lib.rs:69:65:\nonly one\nnote: run with `RUST_BACKTRACE=1`\n";
+        let remark = "\n---- queue::grows stdout ----\nnote: panic did not contain expected string\n      \
+                      panic message: \"only one\"\n expected substring: \"both\"\n";
+        let why = "thread 'main' panicked at src/lib.rs:69:65\nonly one\npanic did not contain expected string\n      \
+                   panic message: \"only one\"\n expected substring: \"both\"";
+        assert_eq!(why_failed(failed(said, remark).as_bytes()).as_deref(), Some(why));
+    }
+
+    #[test]
+    fn what_others_print_stays() {
+        assert_eq!(own_words("running 1 test\nbench\n"), "running 1 test\nbench\n");
+        assert_eq!(own_words("\nrunning 1 test\ntest a ... thread pool\n"), "thread pool");
+    }
+}
