@@ -16,9 +16,12 @@ pub fn event_text(index: usize, event: &Event, names: &dyn Names) -> String {
     let object = || named(event.addr);
     let value = event.value;
     let number = |value: u64| value_text(index, value, event.size, names);
-    if let Some(deed) = names.place(event.pc, event.context).and_then(|place| place.deed)
-        && let Some(text) = deed_text(&deed, kind, event, object)
-    {
+    match meant_kind(event, names) {
+        Some(meant) if meant != kind => return format!("{} {}", meant.word(), object()),
+        _ => {}
+    }
+    let deed = names.place(event.pc, event.context).and_then(|place| place.deed);
+    if let Some(text) = deed.and_then(|deed| deed_text(&deed, kind, event, object)) {
         return text;
     }
     match kind {
@@ -59,17 +62,32 @@ pub fn event_text(index: usize, event: &Event, names: &dyn Names) -> String {
     }
 }
 
-/// What an atomic step is to the program, where its library makes it for a deed of its own: `lock Mutex<i32>`. None where
-/// the word's value says that the deed was not done.
+/// What an event is to the program, where its library makes it for a deed of its own: to change a lock's word from zero is
+/// to take the lock.
+pub(crate) fn meant_kind(event: &Event, names: &dyn Names) -> Option<EventKind> {
+    let kind = event.kind()?;
+    if kind != EventKind::AtomicUpdate {
+        return Some(kind);
+    }
+    /// The bits of a lock's word that say who holds it; those above say that somebody waits.
+    const HOLDERS: u64 = (1 << 30) - 1;
+    let deed = names.place(event.pc, event.context).and_then(|place| place.deed);
+    let (before, after) = (event.old & HOLDERS, event.value & HOLDERS);
+    Some(match deed.as_deref() {
+        Some("lock" | "wait") if before == 0 && after != 0 => EventKind::Lock,
+        Some("read-lock") if before < after => EventKind::ReadLock,
+        Some("unlock" | "wait") if before > after => EventKind::Unlock,
+        _ => kind,
+    })
+}
+
+/// The words for other deeds of a library. None where the word's value says that the deed was not done.
 fn deed_text(deed: &str, kind: EventKind, event: &Event, object: impl Fn() -> String) -> Option<String> {
-    let (old, value) = (event.old, event.value);
+    let value = event.value;
     // Weak handles are counted apart, and keep only the memory.
     let counted =
         || Some(object()).filter(|name| !name.ends_with(".weak")).map(|name| name.replace(".strong", ""));
     match (kind, deed) {
-        (EventKind::AtomicUpdate, "lock") if old == 0 => Some(format!("lock {}", object())),
-        (EventKind::AtomicUpdate, "read-lock") if value > old => Some(format!("read-lock {}", object())),
-        (EventKind::AtomicUpdate, "unlock") if value < old => Some(format!("unlock {}", object())),
         (EventKind::AtomicFailed, "lock" | "read-lock") if value != 0 => {
             Some(format!("find {} locked", object()))
         }
@@ -170,19 +188,50 @@ mod tests {
         assert_eq!(number(3_000_000_000, 4), "3000000000");
     }
 
+    /// A place where a library does this.
+    struct Within(&'static str);
+
+    impl Names for Within {
+        fn place(&self, _pc: u64, _context: u32) -> Option<crate::Place> {
+            Some(crate::Place { deed: Some(self.0.to_string()), ..crate::Place::default() })
+        }
+
+        fn object(&self, _addr: u64) -> Option<String> {
+            Some("m.strong".to_string())
+        }
+
+        fn routine(&self, _addr: u64) -> Option<String> {
+            None
+        }
+
+        fn source(&self, _place: &crate::Place) -> Option<String> {
+            None
+        }
+    }
+
     #[test]
-    fn what_a_library_does_to_a_lock_is_told_as_what_it_is_where_it_was_done() {
-        let text = |deed: &str, kind, old, value| {
-            deed_text(deed, kind, &Event { old, value, ..Event::default() }, || "m".to_string())
-        };
+    fn what_a_library_does_is_told_as_what_it_is_where_it_was_done() {
         use EventKind::{AtomicFailed, AtomicRead, AtomicUpdate};
-        assert_eq!(text("lock", AtomicUpdate, 0, 1).as_deref(), Some("lock m"));
-        assert_eq!(text("lock", AtomicUpdate, 1, 2), None, "it only says that somebody waits");
-        assert_eq!(text("lock", AtomicFailed, 1, 1).as_deref(), Some("find m locked"));
-        assert_eq!(text("lock", AtomicRead, 0, 0), None);
-        assert_eq!(text("unlock", AtomicUpdate, 2, 0).as_deref(), Some("unlock m"));
-        assert_eq!(text("drop", AtomicUpdate, 2, 1).as_deref(), Some("drop Arc of m (1 left)"));
-        assert_eq!(text("other", AtomicUpdate, 0, 1), None);
+        let text = |deed, kind: EventKind, old, value| {
+            event_text(0, &Event { kind: kind as u8, old, value, size: 4, ..Event::default() }, &Within(deed))
+        };
+        assert_eq!(text("lock", AtomicUpdate, 0, 1), "lock m.strong");
+        assert_eq!(
+            text("lock", AtomicUpdate, 1, 2),
+            "update m.strong 1 → 2",
+            "it only says that somebody waits"
+        );
+        assert_eq!(text("lock", AtomicFailed, 1, 1), "find m.strong locked");
+        assert_eq!(text("lock", AtomicRead, 0, 0), "load m.strong = 0");
+        assert_eq!(text("unlock", AtomicUpdate, 2, 0), "unlock m.strong");
+        assert_eq!(
+            text("unlock", AtomicUpdate, 1 << 31, 0),
+            "update m.strong 2147483648 → 0",
+            "nobody held it"
+        );
+        assert_eq!(text("wait", AtomicUpdate, 1, 0), "unlock m.strong");
+        assert_eq!(text("drop", AtomicUpdate, 2, 1), "drop Arc of m (1 left)");
+        assert_eq!(text("other", AtomicUpdate, 0, 1), "update m.strong 0 → 1");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use threadbare_analysis::{Held, LockSets, Mode};
 use threadbare_trace::{Event, ThreadId};
 
 use crate::Names;
+use crate::describe::meant_kind;
 
 /// The locks held during each event of an execution. A lock that the event itself takes or gives up is
 /// not among them: its own words say that.
@@ -17,11 +18,11 @@ pub(crate) struct HeldLocks {
 
 impl HeldLocks {
     /// Follows the locks through an execution.
-    pub(crate) fn of(events: &[Event]) -> HeldLocks {
+    pub(crate) fn of(events: &[Event], names: &dyn Names) -> HeldLocks {
         let mut locks = LockSets::default();
         let follow = |(index, event): (usize, &Event)| {
             let before = Arc::clone(locks.held(event.thread));
-            if let Some(kind) = event.kind() {
+            if let Some(kind) = meant_kind(event, names) {
                 locks.observe(index, event, kind);
             }
             let after = locks.held(event.thread);

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use threadbare_analysis::{Change, LockSets};
 use threadbare_trace::{Event, EventKind, Moment, Outcome, SwitchRecord, ThreadId, TraceFile, moments};
 
+use crate::describe::meant_kind;
 use crate::held::lock_name;
 use crate::{Names as _, RecordedNames, event_text};
 
@@ -152,7 +153,7 @@ impl<'a> Writer<'a> {
     }
 
     fn lock_spans(&mut self, index: usize, event: &Event) -> io::Result<()> {
-        let Some(kind) = event.kind() else { return Ok(()) };
+        let Some(kind) = meant_kind(event, &self.names) else { return Ok(()) };
         match self.locks.observe(index, event, kind) {
             Some(Change::Taken(lock, _)) => {
                 let name = lock_name(index, lock, &self.names);

@@ -18,7 +18,7 @@ pub fn interleaving(story: &Interleaving<'_>, names: &dyn Names, look: &Look) ->
     let names: &dyn Names = &PrintableNames(names);
     let rows = timeline::rows(story, names, look);
     let titles = titles(story, &rows, names);
-    let mut held = HeldLocks::of(story.events);
+    let mut held = HeldLocks::of(story.events, names);
     let failing =
         story.outcome.failure().map(|failure| held.at_end(failure::failure_thread(failure)).to_vec());
     let failing = failing.unwrap_or_default();

@@ -27,7 +27,7 @@ pub fn write_trace_json(file: &TraceFile, out: &mut dyn Write) -> io::Result<()>
     // The lists can be long, so they are written row by row into the open object.
     let head = serde_json::to_string(&head)?;
     out.write_all(head.strip_suffix('}').unwrap_or(&head).as_bytes())?;
-    let held = HeldLocks::of(file.events());
+    let held = HeldLocks::of(file.events(), &names);
     let lock = |held: &Held| {
         let mode = if held.mode == Mode::Shared { "shared" } else { "exclusive" };
         json!({ "name": lock_name(held.since, held.lock, &names), "mode": mode })

@@ -10,6 +10,8 @@ pub enum StdDeed {
     ReadLock,
     /// Gives a lock back.
     Unlock,
+    /// Gives a lock back, waits for a notification, and takes the lock again.
+    Wait,
     /// Makes one more handle of something counted.
     Clone,
     /// Gives up such a handle.
@@ -28,12 +30,13 @@ pub(crate) enum Within {
 }
 
 /// Parts of functions' readable names, and their ends.
-const FUNCTIONS: [(&str, &[&str], StdDeed); 7] = [
+const FUNCTIONS: [(&str, &[&str], StdDeed); 8] = [
     ("sync::mutex::futex::Mutex", &["lock", "try_lock", "lock_contended"], StdDeed::Lock),
     ("sync::mutex::futex::Mutex", &["unlock"], StdDeed::Unlock),
     ("sync::rwlock::futex::RwLock", &["write", "try_write", "write_contended"], StdDeed::Lock),
     ("sync::rwlock::futex::RwLock", &["read", "try_read", "read_contended"], StdDeed::ReadLock),
     ("sync::rwlock::futex::RwLock", &["write_unlock", "read_unlock"], StdDeed::Unlock),
+    ("::condvar::Condvar", &["wait", "wait_timeout"], StdDeed::Wait),
     ("alloc::sync::Arc<", &["clone"], StdDeed::Clone),
     ("alloc::sync::Arc<", &["drop"], StdDeed::Drop),
 ];
@@ -45,6 +48,7 @@ impl StdDeed {
             StdDeed::Lock => "lock",
             StdDeed::ReadLock => "read-lock",
             StdDeed::Unlock => "unlock",
+            StdDeed::Wait => "wait",
             StdDeed::Clone => "clone",
             StdDeed::Drop => "drop",
         }
@@ -68,6 +72,7 @@ mod tests {
             ("<std::sys::sync::mutex::futex::Mutex>::lock", Some(StdDeed::Lock)),
             ("std::sys::sync::mutex::futex::Mutex::unlock", Some(StdDeed::Unlock)),
             ("<alloc::sync::Arc<T,A> as core::ops::drop::Drop>::drop", Some(StdDeed::Drop)),
+            ("std::sync::poison::condvar::Condvar::wait", Some(StdDeed::Wait)),
             ("std::sync::poison::mutex::Mutex<T>::lock", None),
             ("mine::lock", None),
         ];

@@ -7,6 +7,7 @@ use threadbare_analysis::{Change, LockSets, Mode};
 use threadbare_trace::{Event, EventKind, ThreadId};
 
 use crate::Names;
+use crate::describe::meant_kind;
 use crate::held::lock_name;
 
 /// An arrow between two steps, by their places in the list.
@@ -97,7 +98,7 @@ pub(super) fn spans(events: &[Event], names: &dyn Names, positions: &BTreeMap<us
         }
     };
     for (index, event) in events.iter().enumerate() {
-        let Some(kind) = event.kind() else { continue };
+        let Some(kind) = meant_kind(event, names) else { continue };
         match locks.observe(index, event, kind) {
             Some(Change::Taken(lock, mode)) => {
                 held.insert((lock, event.thread), (index, lock_name(index, lock, names), mode));

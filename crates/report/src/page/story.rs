@@ -6,7 +6,8 @@ use serde::Serialize;
 use threadbare_trace::{Event, EventKind, Outcome, ThreadId, TraceFile};
 
 use super::links::{Link, Span, links, spans};
-use crate::failure::failure_thread;
+use crate::describe::meant_kind;
+use crate::failure::{failure_thread, failure_word};
 use crate::held::{HeldLocks, LockNames};
 use crate::terminal::{switch_text, titles};
 use crate::timeline::{Row, rows_to_draw};
@@ -113,7 +114,7 @@ impl PageStory {
         let story = Interleaving { events: file.events(), switches: file.switches(), outcome, marked };
         let names = RecordedNames::new(file);
         let (rows, preemptions) = rows_to_draw(&story, &names, most);
-        let mut held = HeldLocks::of(story.events);
+        let mut held = HeldLocks::of(story.events, &names);
         let at_end = outcome.failure().map(|it| held.at_end(failure_thread(it)).to_vec()).unwrap_or_default();
         let during = rows.iter().filter_map(|row| match row {
             Row::Step { index, .. } => Some(held.during(*index)),
@@ -149,7 +150,7 @@ impl PageStory {
         story.failure = outcome.failure().map(|failure| {
             let place = failure_site(failure, &names);
             FailureText {
-                kind: failure.kind.word(),
+                kind: failure_word(failure),
                 thread: failure_thread(failure).0,
                 message: failure.message.clone(),
                 place: place.map(|place| PlaceText { source: names.source(&place), place }),
@@ -181,7 +182,7 @@ impl Draft<'_> {
                 let step = Step {
                     number: *number,
                     thread: event.thread.0,
-                    mark: event.kind().map_or("other", mark),
+                    mark: meant_kind(event, self.names).map_or("other", mark),
                     text: event_text(*index, event, self.names),
                     place: self.place(event),
                     object: self.object(*index, event),
