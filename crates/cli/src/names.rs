@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use threadbare_report::{Names, Place};
+use threadbare_report::{Names, Place, printable};
 use threadbare_target::{Execution, ObjectNames, Site, Symbols};
 use threadbare_trace::Event;
 use threadbare_wire::ContextRecord;
@@ -66,7 +66,7 @@ impl<'a> ExecutionNames<'a> {
 /// A place as reports have it.
 pub fn place_of(site: &Site) -> Place {
     Place {
-        label: site.to_string(),
+        label: printable(&site.to_string()).into_owned(),
         function: site.function.clone(),
         file: site.file.clone(),
         line: site.line,

@@ -114,7 +114,7 @@ pub fn replay_command(schedule: &Path) -> String {
     let path = schedule.display().to_string();
     // Only a zero byte cannot be quoted, and no path has one.
     let quoted = shlex::try_quote(&path).map_or_else(|_| path.clone(), |quoted| quoted.into_owned());
-    format!("threadbare replay {quoted}")
+    format!("threadbare replay {}", printable(&quoted))
 }
 
 /// Refuses a page that cannot be written before any work is done for it.

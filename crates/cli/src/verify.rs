@@ -97,7 +97,7 @@ fn words(args: &VerifyArgs, result: &Verification, findings: &Findings, failures
     text.push_str(&match (result.exhausted, result.left) {
         (true, _) => format!("{cases}, and no thread can go any other way: exhausted.\n"),
         (false, 0) => {
-            format!("{cases}; nothing is left to try, but what the warnings name was left out.\n")
+            format!("{cases}; no question is left, but what the warnings name could not be asked.\n")
         }
         (false, left) => {
             let left = counted(left as usize, "question");

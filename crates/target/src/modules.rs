@@ -1,8 +1,10 @@
 //! What is loaded where in a process: executables, libraries, stacks, heap.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::ops::Range;
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
 use object::elf::{FileHeader64, PT_LOAD};
@@ -45,10 +47,10 @@ pub struct Modules {
 impl Modules {
     /// What is loaded in a process now.
     pub fn of_process(id: u32) -> io::Result<Modules> {
-        let maps = fs::read_to_string(format!("/proc/{id}/maps"))?;
+        let maps = fs::read(format!("/proc/{id}/maps"))?;
         let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
         let mut modules = Modules { stack_start: stack_start(&stat), ..Modules::default() };
-        for mapping in maps.lines().filter_map(Mapping::parse) {
+        for mapping in maps.split(|byte| *byte == b'\n').filter_map(Mapping::parse) {
             modules.add(&mapping);
         }
         Ok(modules)
@@ -91,10 +93,10 @@ impl Modules {
         Modules { modules: vec![module], ..Modules::default() }
     }
 
-    fn add(&mut self, mapping: &Mapping<'_>) {
-        let path = Path::new(mapping.name);
-        let is_file = mapping.name.starts_with('/');
-        if is_file && self.modules.iter().any(|module| module.path == path) {
+    fn add(&mut self, mapping: &Mapping) {
+        let path = &mapping.name;
+        let is_file = path.is_absolute();
+        if is_file && self.modules.iter().any(|module| module.path == *path) {
             return;
         }
         if is_file
@@ -103,9 +105,9 @@ impl Modules {
         {
             self.modules.push(module);
         } else if self.find(mapping.range.start).is_none() {
-            let name = match mapping.name {
-                "[heap]" => "heap".to_string(),
-                "[stack]" => "stack".to_string(),
+            let name = match path.to_str() {
+                Some("[heap]") => "heap".to_string(),
+                Some("[stack]") => "stack".to_string(),
                 _ => format!("memory{}", self.regions.len()),
             };
             self.regions.push(Region { range: mapping.range.clone(), name });
@@ -138,23 +140,36 @@ fn load_segments<'data, R: ReadRef<'data>>(file: R) -> Option<Vec<Range<u64>>> {
 }
 
 /// One line of a process's memory map.
-struct Mapping<'a> {
+struct Mapping {
     range: Range<u64>,
     offset: u64,
-    name: &'a str,
+    name: PathBuf,
 }
 
-impl<'a> Mapping<'a> {
-    fn parse(line: &'a str) -> Option<Mapping<'a>> {
-        // start-end, access, offset, device, inode, name; names may hold spaces.
-        let mut fields = line.splitn(6, ' ');
-        let (start, end) = fields.next()?.split_once('-')?;
+impl Mapping {
+    fn parse(line: &[u8]) -> Option<Mapping> {
+        // start-end, access, offset, device, inode, name; names may hold spaces, and need not be text.
+        let mut fields = line.splitn(6, |byte| *byte == b' ');
+        let (start, end) = std::str::from_utf8(fields.next()?).ok()?.split_once('-')?;
         let number = |text| u64::from_str_radix(text, 16).ok();
         let range = number(start)?..number(end)?;
-        let offset = number(fields.nth(1)?)?;
-        let name = fields.nth(2).unwrap_or("").trim_start();
-        Some(Mapping { range, offset, name })
+        let offset = number(std::str::from_utf8(fields.nth(1)?).ok()?)?;
+        let name = fields.nth(2).unwrap_or_default().trim_ascii_start();
+        Some(Mapping { range, offset, name: PathBuf::from(OsString::from_vec(with_line_ends(name))) })
     }
+}
+
+/// The kernel writes the end of a line, where it is part of a name, in digits.
+fn with_line_ends(name: &[u8]) -> Vec<u8> {
+    const WRITTEN: &[u8] = b"\\012";
+    let mut whole = Vec::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(first) = rest.first() {
+        let (byte, length) = if rest.starts_with(WRITTEN) { (b'\n', WRITTEN.len()) } else { (*first, 1) };
+        whole.push(byte);
+        rest = &rest[length..];
+    }
+    whole
 }
 
 /// The 28th field of a process's `stat`, counted after the name in parentheses.
@@ -165,6 +180,8 @@ fn stack_start(stat: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStrExt as _;
+
     use super::*;
 
     static MARK: [u8; 8] = *b"modules!";
@@ -179,6 +196,14 @@ mod tests {
         assert_eq!(content[offset as usize..][..8], MARK);
         let (library, _) = modules.find(libc::getpid as *const () as u64).unwrap();
         assert!(modules.all()[library].name.starts_with("libc"));
+    }
+
+    #[test]
+    fn names_are_bytes() {
+        let line = b"7f00-7f10 r-xp 00002000 fd:00 42                 /a b/caf\xe9\\012.so";
+        let mapping = Mapping::parse(line).unwrap();
+        assert_eq!((mapping.range, mapping.offset), (0x7f00..0x7f10, 0x2000));
+        assert_eq!(mapping.name.as_os_str().as_bytes(), b"/a b/caf\xe9\n.so");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use threadbare_report::{
     CampaignRecord, FailureFiles, FailureReport, LongOriginal, RECORD_EXTENSION, RECORD_VERSION, Subject,
-    excerpts,
+    excerpts, printable,
 };
 use threadbare_trace::TraceFile;
 
@@ -87,7 +87,7 @@ pub fn command_line() -> String {
     }
     let quoted = words.map(|word| quoted(&word));
     let tool = if is_cargo { "cargo threadbare" } else { "threadbare" };
-    std::iter::once(tool.to_string()).chain(quoted).collect::<Vec<_>>().join(" ")
+    printable(&std::iter::once(tool.to_string()).chain(quoted).collect::<Vec<_>>().join(" ")).into_owned()
 }
 
 /// The files that were kept of a failure, as they are called in the folder.

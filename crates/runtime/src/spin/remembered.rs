@@ -96,7 +96,7 @@ fn maps() -> Option<String> {
         }
         sys::call(libc::SYS_close, [fd as usize, 0, 0, 0, 0, 0]);
     }
-    String::from_utf8(text).ok()
+    Some(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// The range and the manner (`rw-p`) of a mapping.

@@ -1,6 +1,7 @@
 //! What a compiler's arguments ask for.
 
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 use super::{WrapperError, response_file};
 
@@ -151,8 +152,9 @@ impl Reader {
         word: &OsStr,
         rest: &mut impl Iterator<Item = &'a OsString>,
     ) -> Result<(), WrapperError> {
-        // Options are ASCII; a word that is not text can only be a file.
-        let text = word.to_str().unwrap_or("");
+        // Options are ASCII, whatever the files are called that some of them end with.
+        let lossy = word.to_string_lossy();
+        let text = &*lossy;
         if !text.starts_with('-') || text == "-" {
             self.inputs.push(self.language.unwrap_or_else(|| by_name(word)));
             self.words.push(word.to_os_string());
@@ -215,14 +217,13 @@ impl Reader {
 }
 
 fn by_name(file: &OsStr) -> Input {
-    let name = file.to_str().unwrap_or("");
-    match name.rsplit_once('.').map_or("", |(_, ending)| ending) {
+    match Path::new(file).extension().and_then(OsStr::to_str).unwrap_or("") {
         "c" | "cc" | "cp" | "cxx" | "cpp" | "CPP" | "c++" | "C" | "m" | "mm" | "M" => Input::Source,
         "i" | "ii" | "mi" | "mii" => Input::Preprocessed,
         "h" | "hh" | "hp" | "hxx" | "hpp" | "HPP" | "h++" | "H" | "tcc" => Input::Header,
         "s" | "S" | "sx" => Input::Assembly,
         // Standard input without a language is only accepted together with `-E`.
-        _ if name == "-" => Input::Source,
+        _ if file == "-" => Input::Source,
         _ => Input::Linkable,
     }
 }
@@ -244,6 +245,14 @@ mod tests {
     fn parse(line: &str) -> Arguments {
         let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
         read(&words).unwrap()
+    }
+
+    #[test]
+    fn files_are_known_by_their_endings_whatever_they_are_called() {
+        use std::os::unix::ffi::OsStrExt as _;
+        assert!(by_name(OsStr::from_bytes(b"caf\xe9.c")) == Input::Source);
+        assert!(by_name(OsStr::from_bytes(b"d\xe9.d/n.o")) == Input::Linkable);
+        assert!(by_name(OsStr::new("-")) == Input::Source);
     }
 
     #[test]
