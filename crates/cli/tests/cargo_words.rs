@@ -236,3 +236,25 @@ fn a_race_is_told_with_its_command_even_if_little_is_told() {
     let again = answer.stdout.lines().find_map(|line| line.strip_prefix("Again: threadbare replay "));
     assert!(again.is_some_and(|schedule| Path::new(schedule).exists()), "{}", answer.stdout);
 }
+
+#[test]
+fn closures_are_explored_as_they_wish_and_told_by_their_own_lines() {
+    let explored = |options: &[&str]| {
+        let answer =
+            cargo_threadbare(&[&["test", "closures::", "--json", "-", "--time", "60"], options].concat());
+        assert_eq!(answer.code, Some(1), "{}{}", answer.stdout, answer.stderr);
+        answer.json()
+    };
+    let report = explored(&[]);
+    let all = tests(&report);
+    let status = |name: &str| all[format!("closures::{name}").as_str()]["status"].as_str();
+    assert_eq!(status("right_with_a_static_that_is_made_when_needed"), Some("passed"), "{report:#}");
+    assert_eq!(status("right_unless_woken_for_nothing"), Some("passed"), "{report:#}");
+    let wish = all["closures::right_with_a_wish"]["executions"].as_u64();
+    assert!(wish.is_some_and(|made| made < 100), "{wish:?}");
+    let wrong = all["closures::wrong_in_a_line_of_its_own"];
+    assert_eq!(wrong["failure"]["site"], "closures.rs:31", "{wrong:#}");
+    let report = explored(&["--spurious"]);
+    let woken = tests(&report)["closures::right_unless_woken_for_nothing"];
+    assert_eq!(woken["status"], "failed", "{report:#}");
+}

@@ -30,12 +30,17 @@ fn expand(options: &TokenStream, item: TokenStream) -> Result<TokenStream, Strin
         return Err("the function of #[threadbare::test] takes nothing".to_string());
     }
     let calls: String = split(options).iter().map(|call| format!(".{call}")).collect();
-    let hunt = format!("::threadbare::Hunt::new(){calls}");
-    let call = match returned(&tokens) {
-        Some(result) => format!("{hunt}.run_returning(|| -> {result} {body})"),
-        None => format!("{hunt}.run(|| {body});"),
+    let (run, closure, end) = match returned(&tokens) {
+        Some(result) => ("run_returning", format!("|| -> {result}"), ""),
+        None => ("run", "||".to_string(), ";"),
     };
-    let call: TokenStream = call.parse().map_err(|error| format!("bad options: {error}"))?;
+    let parsed = |code: &str| code.parse::<TokenStream>().map_err(|error| format!("bad options: {error}"));
+    // The body goes in as it stands in the source: whatever is said of it is said of its own lines.
+    let mut closure = parsed(&closure)?;
+    closure.extend([TokenTree::Group(body)]);
+    let mut call = parsed(&format!("::threadbare::Hunt::new(){calls}.{run}"))?;
+    call.extend([TokenTree::Group(Group::new(Delimiter::Parenthesis, closure))]);
+    call.extend(parsed(end)?);
     let mut test: TokenStream = "#[::core::prelude::v1::test]".parse().map_err(|error| format!("{error}"))?;
     test.extend(tokens);
     test.extend([TokenTree::Group(Group::new(Delimiter::Brace, call))]);

@@ -176,6 +176,10 @@ pub struct Fiber {
     pub interrupt: Option<Box<Interrupt>>,
     /// It is in the standard library's wait on a condition: the word of the lock that it will take again; 0 for none.
     pub takes_again: usize,
+    /// It is in the standard library's wait on a condition, which may end without a notification.
+    pub waits_on_condition: bool,
+    /// Words that functions of the standard library in progress may change, innermost last, and what each is known to hold.
+    pub looks: Vec<(usize, u64)>,
     /// The word that it has just found to be another one than it wanted to replace.
     pub found_taken: usize,
     /// Where it found its token when it was unparked last, 0 if it never was.
@@ -269,6 +273,8 @@ impl Fiber {
             wait: None,
             timed: false,
             takes_again: 0,
+            waits_on_condition: false,
+            looks: Vec::new(),
             found_taken: 0,
             token: 0,
             notifies: 0,
@@ -312,6 +318,7 @@ impl Fiber {
         self.recent = [Seen::default(); RECENT];
         self.words.clear();
         self.found_taken = 0;
+        self.looks.clear();
         self.token = 0;
         self.raised = false;
     }

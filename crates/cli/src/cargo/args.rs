@@ -197,10 +197,10 @@ pub struct TestArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole, allow_negative_numbers = true)]
     pub seed: u64,
 
-    /// The most executions of a test; up to 60 more are examined for data races
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = at_least_one)]
+    /// The most executions of a test (default: what the test asks for, or 1000); up to 60 more are examined for data races
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
     #[arg(allow_negative_numbers = true)]
-    pub executions: u64,
+    pub executions: Option<u64>,
 
     /// The most time for a test, even if executions are left
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]

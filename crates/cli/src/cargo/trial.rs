@@ -25,6 +25,8 @@ use crate::{check, output};
 
 /// The most executions that are examined for races: a race shows in nearly every order of its accesses.
 const EXAMINED: u64 = 60;
+/// The most executions of a test that asks for none, where nobody says otherwise.
+pub const EXECUTIONS: u64 = 1000;
 
 /// How tests are run.
 pub struct Trials<'a> {
@@ -74,7 +76,8 @@ impl Trials<'_> {
         Options {
             strategy: args.strategy.clone(),
             seed: args.seed,
-            executions: args.executions,
+            executions: args.executions.unwrap_or(EXECUTIONS),
+            heeds_wishes: args.executions.is_none(),
             time: Some(args.time),
             max_steps: args.max_steps,
             stall: args.stall,

@@ -9,7 +9,7 @@ use threadbare_report::{Coverage, JsonReport, Look, TestReport, TestStatus, Test
 use super::args::TestArgs;
 use super::build::Built;
 use super::listing::Test;
-use super::trial::Outcome;
+use super::trial::{EXECUTIONS, Outcome};
 use crate::output::counted;
 
 /// What is about to be done.
@@ -19,7 +19,7 @@ pub fn head(tests: &[Test], built: &Built, args: &TestArgs) -> String {
         "{} in {}, up to {} or {} s each{doc_tests}\n",
         counted(tests.len(), "test"),
         counted(built.executables.len(), "executable"),
-        counted(usize::try_from(args.executions).unwrap_or(usize::MAX), "execution"),
+        counted(usize::try_from(args.executions.unwrap_or(EXECUTIONS)).unwrap_or(usize::MAX), "execution"),
         args.time.as_secs_f64()
     )
 }

@@ -96,7 +96,7 @@ pub fn wait(cond: usize, mutex: *mut Mutex, limit: Limit, pc: u64) -> c_int {
 
 impl crate::engine::Engine {
     /// Where both could end a wait early, they take turns, by the steps made so far.
-    fn spurious_instead_of_timeout(&self) -> bool {
+    pub(super) fn spurious_instead_of_timeout(&self) -> bool {
         self.spurious && self.shared.control().steps.is_multiple_of(2)
     }
 }

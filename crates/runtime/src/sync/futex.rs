@@ -6,7 +6,7 @@ use libc::timespec;
 use threadbare_trace::{EventKind, ThreadId};
 
 use super::queue::{ANY, Queue};
-use super::standard::Free;
+use super::standard::{self, Free};
 use super::{Limit, note, step, step_when, words};
 use crate::engine::engine;
 use crate::fiber::{Breaks, Fiber, Waitable};
@@ -77,7 +77,8 @@ fn wait(address: usize, expected: u32, limit: Limit, mask: u32, pc: u64) -> c_in
     }
     note(EventKind::FutexWait, address, 0);
     let waiting = Wait { address, queue: queue(address), ticket: queue(address).join(mask), lock };
-    step_when(EventKind::FutexWoken, address, pc, Some(&raw const waiting), limit.timed());
+    let may_end_early = engine().spurious && fiber.waits_on_condition;
+    step_when(EventKind::FutexWoken, address, pc, Some(&raw const waiting), limit.timed() || may_end_early);
     let broken_off = fiber.take_broken_off();
     if queue(address).leave(waiting.ticket) {
         note(EventKind::FutexWoken, address, 0);
@@ -88,11 +89,15 @@ fn wait(address: usize, expected: u32, limit: Limit, mask: u32, pc: u64) -> c_in
     if broken_off {
         return libc::EINTR;
     }
+    if may_end_early && (!limit.timed() || engine().spurious_instead_of_timeout()) {
+        return 0;
+    }
     limit.reached();
     libc::ETIMEDOUT
 }
 
 fn wake(address: usize, count: usize, mask: u32, pc: u64) -> usize {
+    standard::about_to_wake(pc);
     // What notifies has had its turn where it began.
     if std::mem::take(&mut engine().current().notifies) != address {
         step(EventKind::FutexWake, address, pc);

@@ -13,7 +13,9 @@ use crate::fiber::{Fiber, Waitable};
 use crate::heap;
 use crate::interpose::{controlled, note_caller_and_jump};
 
-// The numbers that the stubs know. All others look at their word, and may change it.
+// The numbers that the stubs know.
+/// The function looks at its word, and may change it.
+const LOOKS: u32 = 0;
 /// The function changes its word, which orders nothing.
 const CHANGES: u32 = 1;
 /// It takes its word as a lock.
@@ -83,6 +85,10 @@ pub unsafe extern "C-unwind" fn __threadbare_std_entry(
                 (*fiber).notifies = if deed == CHANGES { word } else { 0 };
             }
             let value = access::load(word, WORD);
+            (*fiber).waits_on_condition = deed == WAITS;
+            if deed == LOOKS {
+                (*fiber).looks.push((word, value));
+            }
             match deed {
                 CHANGES => engine().changed(),
                 WAITS => note_update(lock, access::load(lock, WORD), 0),
@@ -146,8 +152,10 @@ pub unsafe extern "C-unwind" fn __threadbare_std_leave(_word: usize, _before: u6
             (*fiber).ops += 1;
             (*fiber).pending.site = pc;
             (*fiber).takes_again = 0;
+            (*fiber).waits_on_condition = false;
             access::load(word, WORD)
         };
+        let before = if deed == LOOKS { looked_last(word).unwrap_or(before) } else { before };
         match deed {
             LOCKS | WAITS => note_update(word, 0, value),
             SHARES => note_update(word, value.saturating_sub(1), value),
@@ -156,6 +164,30 @@ pub unsafe extern "C-unwind" fn __threadbare_std_leave(_word: usize, _before: u6
         }
     }
     note_caller_and_jump!(serve)
+}
+
+/// What a word is known to hold since the innermost function that looks at it began, which is over. Functions that a
+/// panic has ended are forgotten with it.
+fn looked_last(word: usize) -> Option<u64> {
+    let looks = &mut engine().current().looks;
+    let place = looks.iter().rposition(|(known, _)| *known == word)?;
+    let value = looks[place].1;
+    looks.truncate(place);
+    Some(value)
+}
+
+/// The running thread is about to wake others. If it is in a function that has changed its word by then, they may see that
+/// before the function is over.
+pub fn about_to_wake(pc: u64) {
+    let fiber = engine().current();
+    let Some((word, known)) = fiber.looks.last_mut() else { return };
+    // SAFETY: the word of a function in progress.
+    let value = unsafe { access::load(*word, WORD) };
+    let before = std::mem::replace(known, value);
+    if value != before {
+        fiber.pending.site = pc;
+        note_update(*word, before, value);
+    }
 }
 
 /// Where a scope counts its threads. The library lays a structure out as it likes: of its first two words, the count is
