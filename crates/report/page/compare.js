@@ -2,6 +2,12 @@
 
 const stars = (p) => (p < 0.001 ? "***" : p < 0.01 ? "**" : p < 0.05 ? "*" : "");
 
+/** Whether a figure is a lower bound; records of earlier versions say it of all at once, the deviation aside. */
+const isLowerBound = (it, key) => it.lower_bounds?.[key] ?? (key !== "sd" && it.executions_are_lower_bounds);
+
+/** A figure of executions; a lower bound says so. */
+const executionsText = (it, key) => `${isLowerBound(it, key) ? "≥ " : ""}${figure(it.executions[key])}`;
+
 function compareView(campaign) {
   const { report } = campaign.record;
   const state = { log: Math.max(...report.strategies.map((it) => it.executions.max)) > 50 };
@@ -50,7 +56,7 @@ function compareView(campaign) {
     ...["mean", "median", "q1", "q3", "sd", "min", "max"].map((key) => ({
       title: key,
       number: true,
-      show: (it) => figure(it.executions[key]),
+      show: (it) => executionsText(it, key),
     })),
     { title: "Time", number: true, show: (it) => seconds(it.time_s.mean) },
     { title: "p", number: true, show: (it) => (versus(it) ? figure(versus(it).p_corrected) : "") },
@@ -90,7 +96,7 @@ function boxPlots(report, log) {
   const place = (value) => (log ? Math.log10(Math.max(1, value)) / Math.log10(end) : value / end);
   const x = (value) => left + (width - left - right) * place(value);
   const said = report.strategies
-    .map((it) => `${it.strategy}: median ${figure(it.executions.median)}, ${it.failed} of ${it.trials} trials failed`)
+    .map((it) => `${it.strategy}: median ${executionsText(it, "median")}, ${it.failed} of ${it.trials} trials failed`)
     .join("; ");
   const chart = svg("svg", {
     class: "chart wide",

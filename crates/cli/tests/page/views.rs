@@ -261,9 +261,16 @@ pub fn comparison(page: &Opened<'_>, report: &Value, desk: &Desk) {
     for (row, strategy) in rows.iter().zip(strategies) {
         assert_eq!(row[0], strategy["strategy"].as_str().expect("a name"));
         assert_eq!(row[1], format!("{}/{}", strategy["failed"], strategy["trials"]));
-        let median = strategy["executions"]["median"].as_f64().expect("a number");
-        assert_eq!(row[3].replace(',', "").parse::<f64>(), Ok(median));
+        for (cell, key) in row[2..9].iter().zip(["mean", "median", "q1", "q3", "sd", "min", "max"]) {
+            let is_bound = strategy["lower_bounds"][key] == true;
+            assert_eq!(cell.starts_with("≥ "), is_bound, "{key} of {row:?}");
+            let shown = cell.trim_start_matches("≥ ").replace(',', "").parse::<f64>().expect("a number");
+            let told = strategy["executions"][key].as_f64().expect("a number");
+            assert!((shown - told).abs() <= told * 0.005, "{key} of {row:?}: {told}");
+        }
     }
+    let is_bound = |strategy: &Value| strategy["lower_bounds"]["mean"] == true;
+    assert!(strategies.iter().any(is_bound) && !strategies.iter().all(is_bound), "both are shown");
     assert_eq!(page.number("document.querySelectorAll('.box').length"), strategies.len() as u64);
     let trials = page.number("document.querySelectorAll('.box circle, .box path[fill=none]').length");
     assert_eq!(trials, report["trials"].as_array().expect("trials").len() as u64);
