@@ -5,6 +5,9 @@ const stars = (p) => (p < 0.001 ? "***" : p < 0.01 ? "**" : p < 0.05 ? "*" : "")
 /** Whether a figure is a lower bound; records of earlier versions say it of all at once, the deviation aside. */
 const isLowerBound = (it, key) => it.lower_bounds?.[key] ?? (key !== "sd" && it.executions_are_lower_bounds);
 
+/** What a trial counts with: where nothing failed, the next execution is the first that can have. */
+const countedAs = (trial) => trial.executions + (trial.failed ? 0 : 1);
+
 /** A figure of executions; a lower bound says so. */
 const executionsText = (it, key) => `${isLowerBound(it, key) ? "≥ " : ""}${figure(it.executions[key])}`;
 
@@ -71,7 +74,7 @@ function compareView(campaign) {
       holder,
       el("p", {
         class: "soft small",
-        text: "A box holds the middle half of the trials, its line is the median, the diamond the mean; whiskers reach to the smallest and largest. Each trial is a dot; a hollow triangle is a trial that did not fail, and would have needed at least as many.",
+        text: "A box holds the middle half of the trials, its line is the median, the diamond the mean; whiskers reach to the smallest and largest. Each trial is a dot; a hollow triangle is a trial that did not fail, and counts as if the next execution had.",
       }),
       el("p", {
         class: "soft small",
@@ -88,7 +91,7 @@ function boxPlots(report, log) {
   const width = Math.max(360, Math.min(860, window.innerWidth - 60));
   const [row, left, right, top] = [54, width < 600 ? 105 : 150, 40, 10];
   const height = top + row * report.strategies.length + 40;
-  const most = Math.max(1, ...report.trials.map((trial) => trial.executions));
+  const most = Math.max(1, ...report.trials.map(countedAs));
   const marks = log
     ? Array.from({ length: Math.ceil(Math.log10(most)) + 1 }, (_, power) => 10 ** power)
     : ticks(most, 6);
@@ -152,11 +155,11 @@ function boxPlots(report, log) {
     report.trials
       .filter((trial) => trial.strategy === it.strategy)
       .forEach((trial, number) => {
-        const at = `translate(${x(trial.executions)} ${y + 17 + (number % 3) * 3})`;
+        const at = `translate(${x(countedAs(trial))} ${y + 17 + (number % 3) * 3})`;
         group.append(
           trial.failed
             ? svg("circle", { r: 2, fill: colour, opacity: 0.7, transform: at })
-            : svg("path", { d: "M-3-3L4 0L-3 3Z", fill: "none", stroke: colour, transform: at }),
+            : svg("path", { class: "unfailed", d: "M-3-3L4 0L-3 3Z", fill: "none", stroke: colour, transform: at }),
         );
       });
     const mark = it.first_versus_this && stars(it.first_versus_this.p_corrected);

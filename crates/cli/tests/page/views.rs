@@ -274,6 +274,7 @@ pub fn comparison(page: &Opened<'_>, report: &Value, desk: &Desk) {
     assert_eq!(page.number("document.querySelectorAll('.box').length"), strategies.len() as u64);
     let trials = page.number("document.querySelectorAll('.box circle, .box path[fill=none]').length");
     assert_eq!(trials, report["trials"].as_array().expect("trials").len() as u64);
+    boxes_hold_their_trials(page);
     let csv = page.0.script("return current.view.csv()");
     let written = std::fs::read_to_string(desk.path("trials.csv")).expect("the CSV file");
     assert_eq!(csv.as_str(), Some(written.as_str()));
@@ -314,6 +315,30 @@ pub fn comparison(page: &Opened<'_>, report: &Value, desk: &Desk) {
     }
     let marked = "document.querySelectorAll('figure:first-child .chart .saturation').length";
     assert!(page.number(marked) > 0, "some strategy is saturated");
+}
+
+/// Boxes and trials end within the axis, whatever its scale: trials that found nothing at the largest figure, and all
+/// of it left of the mark of significance.
+fn boxes_hold_their_trials(page: &Opened<'_>) {
+    let beyond = "(() => {
+        const middle = (it) => it.getBoundingClientRect().left + it.getBoundingClientRect().width / 2;
+        const most = (list, place) => Math.max(...[...list].map(place));
+        const right = (it) => it.getBoundingClientRect().right;
+        const end = most(document.querySelectorAll('.chart .grid'), right);
+        return [...document.querySelectorAll('.box')].map((box) => {
+            const whisker = most(box.querySelectorAll('line'), right);
+            const triangles = [...box.querySelectorAll('.unfailed')].map(middle);
+            const mark = box.querySelector('.significance')?.getBoundingClientRect().left ?? Infinity;
+            return [whisker <= end + 1, triangles.every((it) => Math.abs(it - whisker) < 3), whisker < mark];
+        });
+    })()";
+    for _ in 0..2 {
+        let kept = page.0.script(&format!("return {beyond}"));
+        let kept: Vec<[bool; 3]> = serde_json::from_value(kept).expect("truths");
+        assert!(kept.len() > 1 && kept.iter().all(|it| *it == [true; 3]), "{kept:?}");
+        page.0.script("document.querySelector('#csv').previousElementSibling.click()");
+    }
+    assert!(page.number("document.querySelectorAll('.box .unfailed').length") > 0, "some found nothing");
 }
 
 /// Every input has its row.
