@@ -350,6 +350,38 @@ fn a_campaign_that_was_interrupted_does_not_look_like_one_that_found_nothing() {
 }
 
 #[test]
+fn a_comparison_without_a_trial_has_no_figures() {
+    let Some(browser) = Browser::start() else { return };
+    let desk = Desk::new();
+    let compare =
+        ["compare", &example("lost_update.c"), "--strategies", "pos,random", "--runs", "1", "--quiet"];
+    assert_eq!(desk.run(&compare).code, Some(1));
+    let record = desk.path(".threadbare/lost_update-compare.campaign.json");
+    let mut changed: Value =
+        serde_json::from_slice(&std::fs::read(&record).expect("a record")).expect("JSON");
+    let report = &mut changed["report"];
+    report["interrupted"] = true.into();
+    report["trials"] = Value::Array(Vec::new());
+    for strategy in report["strategies"].as_array_mut().expect("strategies") {
+        (strategy["trials"], strategy["failed"]) = (0.into(), 0.into());
+        for figures in ["executions", "time_s"] {
+            let figures = strategy[figures].as_object_mut().expect("figures");
+            figures.values_mut().for_each(|figure| *figure = 0.0.into());
+        }
+    }
+    std::fs::write(&record, changed.to_string()).expect("written");
+    assert_eq!(desk.run(&["report", ".threadbare"]).code, Some(0));
+    browser.open(&desk.path(".threadbare/report.html"));
+    let page = Opened(&browser);
+    page.view("compare");
+    for row in page.rows("#strategies") {
+        assert_eq!((row[1].as_str(), &row[2..10]), ("0/0", &["–"; 8].map(String::from)[..]));
+    }
+    assert_eq!(page.number("document.querySelectorAll('.box').length"), 2);
+    assert_eq!(page.number("document.querySelectorAll('.box :not(text)').length"), 0, "nothing is drawn");
+}
+
+#[test]
 fn where_no_browser_shows_it_the_page_is_named() {
     let desk = campaign();
     let page = std::path::absolute(desk.path("kept/report.html")).expect("a path").display().to_string();

@@ -8,8 +8,9 @@ const isLowerBound = (it, key) => it.lower_bounds?.[key] ?? (key !== "sd" && it.
 /** What a trial counts with: where nothing failed, the next execution is the first that can have. */
 const countedAs = (trial) => trial.executions + (trial.failed ? 0 : 1);
 
-/** A figure of executions; a lower bound says so. */
-const executionsText = (it, key) => `${isLowerBound(it, key) ? "≥ " : ""}${figure(it.executions[key])}`;
+/** A figure of executions; a lower bound says so, and of no trial there is none. */
+const executionsText = (it, key) =>
+  it.trials === 0 ? "–" : `${isLowerBound(it, key) ? "≥ " : ""}${figure(it.executions[key])}`;
 
 function compareView(campaign) {
   const { report } = campaign.record;
@@ -61,7 +62,7 @@ function compareView(campaign) {
       number: true,
       show: (it) => executionsText(it, key),
     })),
-    { title: "Time", number: true, show: (it) => seconds(it.time_s.mean) },
+    { title: "Time", number: true, show: (it) => (it.trials === 0 ? "–" : seconds(it.time_s.mean)) },
     { title: "p", number: true, show: (it) => (versus(it) ? figure(versus(it).p_corrected) : "") },
     { title: "δ", number: true, show: (it) => (versus(it) ? figure(versus(it).cliffs_delta) : "") },
     { title: "", show: verdict },
@@ -119,11 +120,13 @@ function boxPlots(report, log) {
     const line = (from, to, more = {}) =>
       svg("line", { x1: x(from), x2: x(to), y1: y, y2: y, stroke: colour, "stroke-width": 1.5, ...more });
     const group = svg("g", { class: "box", "data-strategy": it.strategy });
-    group.append(
-      svg("text", { class: "strong", x: left - 12, y: y + 4, "text-anchor": "end", text: it.strategy }),
-      line(figures.min, figures.q1),
-      line(figures.q3, figures.max),
-    );
+    group.append(svg("text", { class: "strong", x: left - 12, y: y + 4, "text-anchor": "end", text: it.strategy }));
+    chart.append(group);
+    if (it.trials === 0) {
+      group.append(svg("text", { x: left + 8, y: y + 4, text: "no trial has ended" }));
+      return;
+    }
+    group.append(line(figures.min, figures.q1), line(figures.q3, figures.max));
     for (const end of [figures.min, figures.max])
       group.append(svg("line", { x1: x(end), x2: x(end), y1: y - 7, y2: y + 7, stroke: colour }));
     group.append(
@@ -171,7 +174,6 @@ function boxPlots(report, log) {
           svg("title", { text: `p = ${figure(it.first_versus_this.p_corrected)}` }),
         ),
       );
-    chart.append(group);
   });
   return el("div", { class: "scroll" }, chart);
 }
