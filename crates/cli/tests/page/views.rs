@@ -120,6 +120,7 @@ pub fn interleaving(browser: &Browser, page: &Opened<'_>, desk: &Desk, report: &
         "counter = counter + 1;"
     );
     selection_is_in_sight(browser);
+    numbers_are_in_sight(browser);
     let selected = || page.text(".inspector p").to_string();
     let first = selected();
     browser.press("\u{e015}");
@@ -161,6 +162,27 @@ fn selection_is_in_sight(browser: &Browser) {
         return mark.left >= room.left && mark.right <= room.right;
     })()";
     assert_eq!(browser.script(&format!("return {in_sight}")), Value::Bool(true));
+}
+
+/// However far a pane is scrolled to the side, the numbers of its steps are in its window.
+fn numbers_are_in_sight(browser: &Browser) {
+    let kept = browser.script(
+        "const holder = document.querySelector('#pane-main .lanes');
+         const body = holder.querySelector('.numbers').ownerSVGElement;
+         body.style.minWidth = `${holder.clientWidth + 300}px`;
+         const at = () => holder.querySelector('.number').getBoundingClientRect().left - holder.getBoundingClientRect().left;
+         const moved = [0, 200].map((left) => {
+             holder.scrollLeft = left;
+             holder.dispatchEvent(new Event('scroll'));
+             return [holder.scrollLeft, Math.round(at())];
+         });
+         body.style.minWidth = '';
+         holder.scrollLeft = 0;
+         return moved",
+    );
+    let kept: [[i64; 2]; 2] = serde_json::from_value(kept).expect("numbers");
+    assert_eq!((kept[0][0], kept[1][0]), (0, 200));
+    assert_eq!(kept[0][1], kept[1][1], "they stay where they were");
 }
 
 pub fn coverage(page: &Opened<'_>, report: &Value, criterion: &str) {
