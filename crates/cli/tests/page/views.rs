@@ -83,6 +83,14 @@ fn with_commas(number: u64) -> String {
     parts.join(",")
 }
 
+/// Whether it is said what the schedule needs.
+fn says_what_it_needs(page: &Opened<'_>, failure: &Value) {
+    assert_eq!(failure["minimal"], true, "{failure}");
+    let shown = page.text("#main");
+    assert_eq!(shown.contains("it needs no preemption"), failure["preemptions"] == 0, "{shown}");
+    assert_eq!(shown.contains("no preemption can be left out"), failure["preemptions"] != 0, "{shown}");
+}
+
 /// The lanes are those of the trace, and keys and pointer do what they promise.
 pub fn interleaving(browser: &Browser, page: &Opened<'_>, desk: &Desk, report: &Value) {
     page.says(report);
@@ -94,6 +102,7 @@ pub fn interleaving(browser: &Browser, page: &Opened<'_>, desk: &Desk, report: &
     );
     assert_eq!(page.text(".message"), failure["message"].as_str().expect("a message"));
     assert!(page.text("main").contains(failure["cause"].as_str().expect("a cause")));
+    says_what_it_needs(page, failure);
     // The steps are those of the trace.
     let trace =
         desk.run(&["trace", "export", "--format", "json", failure["trace"].as_str().expect("a trace")]);
@@ -396,6 +405,7 @@ pub fn suite_table(page: &Opened<'_>, report: &Value) {
 pub fn hostile_text(page: &Opened<'_>, report: &Value) {
     page.says(report);
     page.view("interleaving");
+    says_what_it_needs(page, &report["failures"][0]);
     let message = report["failures"][0]["message"].as_str().expect("a message");
     assert!(message.contains("<img src=x"), "{message}");
     let shown = page.text(".message");
