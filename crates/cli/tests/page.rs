@@ -382,6 +382,32 @@ fn a_comparison_without_a_trial_has_no_figures() {
 }
 
 #[test]
+fn where_nothing_is_to_be_covered_nothing_is_new_or_saturated() {
+    let desk = Desk::new();
+    let hunt =
+        ["hunt", &example("lost_update.c"), "--coverage", "sp,map", "--keep-going", "--executions", "40"];
+    let answer = desk.run(&[&hunt[..], &["--saturation-window", "10"]].concat());
+    assert!(answer.stdout.contains("Coverage (sp): 0 pairs of 0 required.\n"), "{}", answer.stdout);
+    assert!(
+        answer.stdout.contains("required; the last new one in execution")
+            || answer.stdout.contains("estimated; the last new one in execution"),
+        "{}",
+        answer.stdout
+    );
+    let Some(browser) = Browser::start() else { return };
+    assert_eq!(desk.run(&["report", ".threadbare"]).code, Some(0));
+    browser.open(&desk.path(".threadbare/report.html"));
+    let page = Opened(&browser);
+    page.view("coverage");
+    let shown = page.text("[data-criterion=sp]");
+    assert!(
+        shown.contains("0 pairs of 0 required.") && !shown.to_lowercase().contains("saturated"),
+        "{shown}"
+    );
+    assert!(page.text("[data-criterion=map] .legend").contains("the first failure"));
+}
+
+#[test]
 fn where_no_browser_shows_it_the_page_is_named() {
     let desk = campaign();
     let page = std::path::absolute(desk.path("kept/report.html")).expect("a path").display().to_string();
