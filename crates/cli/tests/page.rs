@@ -382,6 +382,26 @@ fn a_comparison_without_a_trial_has_no_figures() {
 }
 
 #[test]
+fn a_failure_of_which_no_trace_was_kept_is_not_blamed_on_the_folder() {
+    let Some(browser) = Browser::start() else { return };
+    let desk = campaign();
+    let path = desk.path("kept/lost_update-hunt-auto.campaign.json");
+    let mut record: Value = serde_json::from_slice(&std::fs::read(&path).expect("a record")).expect("JSON");
+    record["failures"][0] = serde_json::json!({});
+    let failure = &mut record["report"]["failures"][0];
+    (failure["site"], failure["trace"]) = (Value::Null, Value::Null);
+    failure["message"] = "`x` failed in `work`".into();
+    std::fs::write(&path, record.to_string()).expect("written");
+    std::fs::remove_file(desk.path("kept/lost_update-1.trace")).expect("removed");
+    let answer = desk.run(&["report", "kept"]);
+    assert_eq!(answer.code, Some(0), "{}", answer.stderr);
+    browser.open(&desk.path("kept/report.html"));
+    let shown = Opened(&browser).text("body");
+    assert!(shown.contains("assertion: `x` failed in `work`. No trace of it was kept."), "{shown}");
+    assert!(!shown.contains("damaged"), "{shown}");
+}
+
+#[test]
 fn where_nothing_is_to_be_covered_nothing_is_new_or_saturated() {
     let desk = Desk::new();
     let hunt =
