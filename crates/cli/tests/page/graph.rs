@@ -52,7 +52,7 @@ fn places_keep_their_lines(page: &Opened<'_>) {
 /// However large a graph is, all of it can be seen.
 fn a_large_graph_fits(page: &Opened<'_>) {
     let scale = page.0.script(
-        "const drawing = { node: svg('svg', { width: 90000, height: 90000 }), width: 90000, height: 90000 };
+        "const drawing = { node: svg('svg', { class: 'graph', width: 90000, height: 90000 }), width: 90000, height: 90000 };
          const { bar, frame, zoom } = zoomable(drawing, 'large');
          document.querySelector('main').append(frame);
          zoom.fit();
