@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use threadbare_explore::{
-    Comparison, Contestant, ExploreError, Measure, Options, STRATEGIES, Summary, Trial, TrialEnd, Versus,
-    compare,
+    self as explore, Comparison, Contestant, ExploreError, Measure, Options, STRATEGIES, Summary, Trial,
+    TrialEnd, Versus, compare,
 };
 use threadbare_report::{
-    CampaignRecord, CompareReport, Figures, JsonReport, StrategyReport, TrialReport, Verdict, VersusReport,
-    compare_table,
+    CampaignRecord, CompareReport, Figures, JsonReport, LowerBounds, StrategyReport, TrialReport, Verdict,
+    VersusReport, compare_table,
 };
 
 use threadbare_target::compilers;
@@ -119,7 +119,7 @@ fn strategy(it: &Contestant, versus: Option<&Versus>) -> StrategyReport {
         failed,
         success_rate: if trials == 0 { 0.0 } else { failed as f64 / trials as f64 },
         executions: figures(&it.executions()),
-        executions_are_lower_bounds: failed < trials,
+        lower_bounds: lower_bounds(&it.lower_bounds()),
         time_s: figures(&it.seconds()),
         covered: covered(it),
         first_versus_this: versus.map(|it| VersusReport {
@@ -146,6 +146,17 @@ fn figures(it: &Summary) -> Figures {
         mean: it.mean,
         median: it.median,
         sd: it.deviation,
+        min: it.smallest,
+        q1: it.lower_quartile,
+        q3: it.upper_quartile,
+        max: it.largest,
+    }
+}
+
+fn lower_bounds(it: &explore::LowerBounds) -> LowerBounds {
+    LowerBounds {
+        mean: it.mean,
+        median: it.median,
         min: it.smallest,
         q1: it.lower_quartile,
         q3: it.upper_quartile,

@@ -86,11 +86,12 @@ impl<'a> Account<'a> {
             let (total, word) = (it.total.number(), it.total.word());
             let Covered { name, unit, covered, .. } = it;
             let unit = if *covered == 1 { unit.trim_end_matches('s') } else { unit };
-            let _ = write!(
-                text,
-                "Coverage ({name}): {covered} {unit} of {total} {word}; the last new one in execution {last}"
-            );
-            match &it.saturation {
+            let _ = write!(text, "Coverage ({name}): {covered} {unit} of {total} {word}");
+            if *covered > 0 {
+                let _ = write!(text, "; the last new one in execution {last}");
+            }
+            // Where there is nothing to cover, nothing can have come to its end.
+            match it.saturation.as_ref().filter(|_| total > 0 || *covered > 0) {
                 Some(CoveragePoint { executions, covered, .. }) => {
                     let after = counted(*executions as usize, "execution");
                     let _ = writeln!(text, "; saturated after {after}, at {covered}.");

@@ -55,6 +55,16 @@ fn campaign_line(progress: &Progress, width: usize) -> String {
     line
 }
 
+/// How far something that is counted is. While nothing has ended, nobody knows how long the rest takes.
+fn counted_line(done: u64, length: u64, unit: &str, message: &str, elapsed: Option<Duration>) -> String {
+    let left = elapsed.filter(|_| done > 0).map(|elapsed| {
+        let seconds = elapsed.as_secs_f64() * length.saturating_sub(done) as f64 / done as f64;
+        format!("{} left", span(seconds))
+    });
+    let parts = [Some(format!("{done}/{length} {unit}")), Some(message.to_string()), left];
+    parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
 /// A time that is easy to read: `45 s`, `3 min`.
 fn span(seconds: f64) -> String {
     match seconds {
@@ -109,29 +119,35 @@ impl Bar {
 
     /// The same for trials.
     pub fn of_trials(trials: u64, quiet: bool) -> Bar {
-        Bar::with(trials, "trials", quiet, "{wide_bar} {pos}/{len} trials, {msg}, {eta} left")
+        Bar::counting(trials, "trials", quiet)
     }
 
     /// The same for tests.
     pub fn of_tests(tests: u64, quiet: bool) -> Bar {
-        Bar::with(tests, "tests", quiet, "{wide_bar} {pos}/{len} tests, {msg}")
+        Bar::counting(tests, "tests", quiet)
     }
 
     /// The same for the inputs of a suite.
     pub fn of_inputs(inputs: u64, quiet: bool) -> Bar {
-        Bar::with(inputs, "inputs", quiet, "{wide_bar} {pos}/{len} inputs, {msg}")
+        Bar::counting(inputs, "inputs", quiet)
     }
 
     /// One more input is done, in what goes on now.
     pub fn step(&self, what: &str) {
         self.bar.inc(1);
-        self.set(what.to_string());
+        self.set(what, None);
     }
 
     /// Says what goes on now.
     pub fn say(&self, what: &str) {
-        self.bar.set_message(what.to_string());
+        self.bar.set_message(self.line(what, None));
         self.bar.tick();
+    }
+
+    fn counting(length: u64, unit: &'static str, quiet: bool) -> Bar {
+        let bar = Bar::with(length, unit, quiet, "{wide_bar} {msg}");
+        bar.bar.set_message(bar.line("", None));
+        bar
     }
 
     fn with(length: u64, unit: &'static str, quiet: bool, template: &str) -> Bar {
@@ -158,21 +174,23 @@ impl Bar {
     /// Shows how many tests were run, in how many executions.
     pub fn show_tests(&self, tests: u64, executions: u64) {
         self.bar.set_position(tests);
-        self.set(output::counted(executions as usize, "execution"));
+        self.set(&output::counted(executions as usize, "execution"), None);
     }
 
     /// Shows how far a comparison is.
     pub fn show_trials(&self, progress: &CompareProgress) {
         self.bar.set_position(progress.trials as u64);
-        self.set(format!("{} failed", progress.failed));
+        self.set(&format!("{} failed", progress.failed), Some(self.bar.elapsed()));
     }
 
-    fn set(&self, message: String) {
-        self.tell(|| {
-            let length = self.bar.length().unwrap_or(0);
-            format!("{}/{length} {}, {message}", self.bar.position(), self.unit)
-        });
-        self.bar.set_message(message);
+    /// Says how far it is; with the time that it took, also how long the rest takes.
+    fn set(&self, message: &str, elapsed: Option<Duration>) {
+        self.tell(|| self.line(message, elapsed));
+        self.bar.set_message(self.line(message, elapsed));
+    }
+
+    fn line(&self, message: &str, elapsed: Option<Duration>) -> String {
+        counted_line(self.bar.position(), self.bar.length().unwrap_or(0), self.unit, message, elapsed)
     }
 
     /// A plain line, if it is time for one.
@@ -254,6 +272,15 @@ mod tests {
         for width in 0..120 {
             assert!(campaign_line(&progress(), width).chars().count() <= width, "{width}");
         }
+    }
+
+    #[test]
+    fn a_count_tells_only_what_is_known() {
+        let spent = Some(Duration::from_secs(30));
+        assert_eq!(counted_line(0, 8, "trials", "", spent), "0/8 trials");
+        assert_eq!(counted_line(0, 8, "trials", "0 failed", spent), "0/8 trials, 0 failed");
+        assert_eq!(counted_line(2, 8, "trials", "1 failed", spent), "2/8 trials, 1 failed, 90 s left");
+        assert_eq!(counted_line(3, 5, "inputs", "measured", None), "3/5 inputs, measured");
     }
 
     #[test]

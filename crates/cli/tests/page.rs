@@ -1,5 +1,11 @@
 //! The page of a campaign: opened in a real browser and compared with the JSON, and made of what is damaged or hostile.
 
+#[path = "page/compare.rs"]
+mod compare;
+#[path = "page/coverage.rs"]
+mod coverage;
+#[path = "page/damaged.rs"]
+mod damaged;
 #[path = "page/graph.rs"]
 mod graph;
 #[path = "page/views.rs"]
@@ -9,11 +15,13 @@ mod support;
 
 use std::path::{Path, PathBuf};
 
+use compare::comparison;
+use coverage::{coverage, overlay};
 use graph::graph;
 use serde_json::Value;
 use support::browser::Browser;
 use support::{Desk, repository};
-use views::{Opened, comparison, coverage, findings, hostile_text, interleaving, overlay, suite_table};
+use views::{Opened, findings, hostile_text, interleaving, suite_table};
 
 const SUITE: &str = r#"
 program = "two.c"
@@ -197,70 +205,12 @@ fn claim_a_long_original(desk: &Desk) {
     std::fs::write(&path, record.to_string()).expect("written");
 }
 
-/// What `report` says of a folder that it cannot make a whole page of.
-fn refusal(desk: &Desk, folder: &str) -> String {
-    let answer = desk.run(&["report", folder]);
-    assert_eq!(answer.code, Some(2), "{}", answer.stdout);
-    assert!(answer.stderr.starts_with("threadbare: "), "{}", answer.stderr);
-    answer.stderr
-}
-
 /// A campaign in a folder called `kept`.
 fn campaign() -> Desk {
     let desk = Desk::new();
     let answer = desk.run(&["hunt", &example("lost_update.c"), "--out", "kept", "--quiet"]);
     assert_eq!(answer.code, Some(1), "{}", answer.stderr);
     desk
-}
-
-#[test]
-fn a_folder_that_is_empty_or_damaged_is_named_with_what_is_missing() {
-    let desk = campaign();
-    std::fs::create_dir(desk.path("empty")).expect("a folder");
-    assert!(refusal(&desk, "empty").contains("holds no campaign"));
-    assert!(refusal(&desk, "nowhere").contains("nowhere"));
-    assert!(refusal(&desk, "empty/../kept/lost_update-1.trace").contains("cannot be read"));
-    assert_eq!(desk.run(&["report", "kept", "-o", "whole.html"]).code, Some(0));
-
-    let record = desk.path("kept/lost_update-hunt-auto.campaign.json");
-    let whole = std::fs::read(&record).expect("a record");
-    // Names were without strategies once.
-    std::fs::rename(&record, desk.path("kept/lost_update-hunt.campaign.json")).expect("renamed");
-    let told = desk.run(&["report", "kept", "-o", "older.html"]);
-    assert_eq!((told.code, told.stdout.starts_with("1 campaign in ")), (Some(0), true), "{}", told.stdout);
-    std::fs::rename(desk.path("kept/lost_update-hunt.campaign.json"), &record).expect("renamed");
-    std::fs::write(&record, &whole[..whole.len() / 2]).expect("written");
-    let said = refusal(&desk, "kept");
-    assert!(said.contains("lost_update-hunt-auto.campaign.json") && said.contains("damaged"), "{said}");
-    let newer = String::from_utf8_lossy(&whole).replacen("\"record\":1", "\"record\":99", 1);
-    std::fs::write(&record, newer).expect("written");
-    assert!(refusal(&desk, "kept").contains("version 99"));
-
-    for (path, value, told) in [
-        ("/report/failures/0/message", Value::from(7), "`report.failures[0].message` is not a text"),
-        ("/report/verdict", Value::from("splendid"), "`report.verdict` is not a verdict"),
-        ("/report/executions", Value::from("many"), "`report.executions` is not a number"),
-        ("/report/coverage", Value::from(3), "`report.coverage` is not an object"),
-        ("/report/failures", Value::from(Vec::<u8>::new()), "`report.failures` has 0, and 1 are kept"),
-        ("/report/program", Value::Null, "`report.program` is missing"),
-    ] {
-        let mut damaged: Value = serde_json::from_slice(&whole).expect("JSON");
-        *damaged.pointer_mut(path).expect("a value") = value;
-        std::fs::write(&record, damaged.to_string()).expect("written");
-        let said = refusal(&desk, "kept");
-        assert!(said.contains("lost_update-hunt-auto.campaign.json") && said.contains(told), "{said}");
-    }
-
-    std::fs::write(&record, &whole).expect("written");
-    let trace = desk.path("kept/lost_update-1.trace");
-    let bytes = std::fs::read(&trace).expect("a trace");
-    std::fs::write(&trace, &bytes[..bytes.len() - 40]).expect("written");
-    assert!(refusal(&desk, "kept").contains("`lost_update-1.trace` is no whole trace"));
-    std::fs::remove_file(&trace).expect("removed");
-    std::fs::remove_file(desk.path("kept/lost_update-1.schedule")).expect("removed");
-    let said = refusal(&desk, "kept");
-    assert!(said.contains("lost_update-1.trace") && said.contains("lost_update-1.schedule"), "{said}");
-    assert!(said.contains("report.html"), "the rest is shown: {said}");
 }
 
 /// The titles of the campaigns on the page of a folder.

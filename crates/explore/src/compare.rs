@@ -22,7 +22,9 @@ use crate::ledger::Campaign;
 use crate::options::Options;
 use crate::runner::{Launch, Runner as _, Servers, Trouble};
 use crate::search::Steer as _;
-use crate::statistics::{Magnitude, Measure, Summary, Wilcoxon, bonferroni, cliffs_delta, wilcoxon};
+use crate::statistics::{
+    LowerBounds, Magnitude, Measure, Summary, Wilcoxon, bonferroni, cliffs_delta, wilcoxon,
+};
 use crate::strategy::{Plan, by_name};
 
 /// Executions before the trials that only find out what is shared.
@@ -86,6 +88,11 @@ impl Contestant {
     /// Executions to the first failure.
     pub fn executions(&self) -> Summary {
         Summary::of_measures(&self.measures())
+    }
+
+    /// Which of these are lower bounds.
+    pub fn lower_bounds(&self) -> LowerBounds {
+        LowerBounds::of_measures(&self.measures())
     }
 
     /// What a trial covered by the criterion at this place.

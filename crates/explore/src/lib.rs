@@ -71,7 +71,7 @@ pub use races::races;
 pub use saturation::{SaturationRule, Window};
 pub use search::{Search, SharedSearch, Steer};
 pub use standing::CoverageStanding;
-pub use statistics::{Magnitude, Measure, Method, Summary, Wilcoxon, wilcoxon as signed_ranks};
+pub use statistics::{LowerBounds, Magnitude, Measure, Method, Summary, Wilcoxon, wilcoxon as signed_ranks};
 pub use strategy::{Plan, STRATEGIES, Strategy};
 pub use total::Graphs;
 pub use verify::{Checked, GroupsPoint, Verification, verify};

@@ -135,35 +135,36 @@ function stepChart({ title, unit, series, xTitle, isCounted = true, xText = figu
       }),
     );
   });
-  const legend =
-    series.length > 1 &&
+  const entry = (words, ...shapes) =>
     el(
-      "ul",
-      { class: "legend" },
-      series.map((it, place) =>
-        el(
-          "li",
-          {},
-          svg(
-            "svg",
-            { class: "swatch", width: 34, height: 12, viewBox: "0 0 34 12", "aria-hidden": "true" },
-            svg("path", {
-              class: "curve",
-              d: "M0 6H26",
-              stroke: threadColour(place),
-              "stroke-dasharray": DASHES[place % DASHES.length],
-            }),
-            svg("path", {
-              d: SPOTS[place % SPOTS.length],
-              fill: threadColour(place),
-              stroke: threadColour(place),
-              transform: "translate(28 6)",
-            }),
-          ),
-          it.name,
-        ),
-      ),
+      "li",
+      {},
+      svg("svg", { class: "swatch", width: 34, height: 12, viewBox: "0 0 34 12", "aria-hidden": "true" }, ...shapes),
+      words,
     );
+  const lines = series.map((it, place) =>
+    entry(
+      it.name,
+      svg("path", {
+        class: "curve",
+        d: "M0 6H26",
+        stroke: threadColour(place),
+        "stroke-dasharray": DASHES[place % DASHES.length],
+      }),
+      svg("path", {
+        d: SPOTS[place % SPOTS.length],
+        fill: threadColour(place),
+        stroke: threadColour(place),
+        transform: "translate(28 6)",
+      }),
+    ),
+  );
+  const cross = svg("path", { class: "failed", d: "M-4-4L4 4M4-4L-4 4", transform: "translate(28 6)" });
+  const entries = [
+    ...(series.length > 1 ? lines : []),
+    ...(series.some((it) => it.failure !== undefined) ? [entry("the first failure", cross)] : []),
+  ];
+  const legend = entries.length > 0 && el("ul", { class: "legend" }, entries);
   const rows = series.flatMap((it) => it.points.map(([at, value]) => ({ name: it.name, at, value })));
   const columns = [
     { title: xTitle, number: true, show: (row) => xText(row.at) },

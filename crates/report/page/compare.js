@@ -2,6 +2,16 @@
 
 const stars = (p) => (p < 0.001 ? "***" : p < 0.01 ? "**" : p < 0.05 ? "*" : "");
 
+/** Whether a figure is a lower bound; records of earlier versions say it of all at once, the deviation aside. */
+const isLowerBound = (it, key) => it.lower_bounds?.[key] ?? (key !== "sd" && it.executions_are_lower_bounds);
+
+/** What a trial counts with: where nothing failed, the next execution is the first that can have. */
+const countedAs = (trial) => trial.executions + (trial.failed ? 0 : 1);
+
+/** A figure of executions; a lower bound says so, and of no trial there is none. */
+const executionsText = (it, key) =>
+  it.trials === 0 ? "–" : `${isLowerBound(it, key) ? "≥ " : ""}${figure(it.executions[key])}`;
+
 function compareView(campaign) {
   const { report } = campaign.record;
   const state = { log: Math.max(...report.strategies.map((it) => it.executions.max)) > 50 };
@@ -50,9 +60,9 @@ function compareView(campaign) {
     ...["mean", "median", "q1", "q3", "sd", "min", "max"].map((key) => ({
       title: key,
       number: true,
-      show: (it) => figure(it.executions[key]),
+      show: (it) => executionsText(it, key),
     })),
-    { title: "Time", number: true, show: (it) => seconds(it.time_s.mean) },
+    { title: "Time", number: true, show: (it) => (it.trials === 0 ? "–" : seconds(it.time_s.mean)) },
     { title: "p", number: true, show: (it) => (versus(it) ? figure(versus(it).p_corrected) : "") },
     { title: "δ", number: true, show: (it) => (versus(it) ? figure(versus(it).cliffs_delta) : "") },
     { title: "", show: verdict },
@@ -65,7 +75,7 @@ function compareView(campaign) {
       holder,
       el("p", {
         class: "soft small",
-        text: "A box holds the middle half of the trials, its line is the median, the diamond the mean; whiskers reach to the smallest and largest. Each trial is a dot; a hollow triangle is a trial that did not fail, and would have needed at least as many.",
+        text: "A box holds the middle half of the trials, its line is the median, the diamond the mean; whiskers reach to the smallest and largest. Each trial is a dot; a hollow triangle is a trial that did not fail, and counts as if the next execution had.",
       }),
       el("p", {
         class: "soft small",
@@ -82,7 +92,7 @@ function boxPlots(report, log) {
   const width = Math.max(360, Math.min(860, window.innerWidth - 60));
   const [row, left, right, top] = [54, width < 600 ? 105 : 150, 40, 10];
   const height = top + row * report.strategies.length + 40;
-  const most = Math.max(1, ...report.trials.map((trial) => trial.executions));
+  const most = Math.max(1, ...report.trials.map(countedAs));
   const marks = log
     ? Array.from({ length: Math.ceil(Math.log10(most)) + 1 }, (_, power) => 10 ** power)
     : ticks(most, 6);
@@ -90,7 +100,7 @@ function boxPlots(report, log) {
   const place = (value) => (log ? Math.log10(Math.max(1, value)) / Math.log10(end) : value / end);
   const x = (value) => left + (width - left - right) * place(value);
   const said = report.strategies
-    .map((it) => `${it.strategy}: median ${figure(it.executions.median)}, ${it.failed} of ${it.trials} trials failed`)
+    .map((it) => `${it.strategy}: median ${executionsText(it, "median")}, ${it.failed} of ${it.trials} trials failed`)
     .join("; ");
   const chart = svg("svg", {
     class: "chart wide",
@@ -110,11 +120,13 @@ function boxPlots(report, log) {
     const line = (from, to, more = {}) =>
       svg("line", { x1: x(from), x2: x(to), y1: y, y2: y, stroke: colour, "stroke-width": 1.5, ...more });
     const group = svg("g", { class: "box", "data-strategy": it.strategy });
-    group.append(
-      svg("text", { class: "strong", x: left - 12, y: y + 4, "text-anchor": "end", text: it.strategy }),
-      line(figures.min, figures.q1),
-      line(figures.q3, figures.max),
-    );
+    group.append(svg("text", { class: "strong", x: left - 12, y: y + 4, "text-anchor": "end", text: it.strategy }));
+    chart.append(group);
+    if (it.trials === 0) {
+      group.append(svg("text", { x: left + 8, y: y + 4, text: "no trial has ended" }));
+      return;
+    }
+    group.append(line(figures.min, figures.q1), line(figures.q3, figures.max));
     for (const end of [figures.min, figures.max])
       group.append(svg("line", { x1: x(end), x2: x(end), y1: y - 7, y2: y + 7, stroke: colour }));
     group.append(
@@ -146,11 +158,11 @@ function boxPlots(report, log) {
     report.trials
       .filter((trial) => trial.strategy === it.strategy)
       .forEach((trial, number) => {
-        const at = `translate(${x(trial.executions)} ${y + 17 + (number % 3) * 3})`;
+        const at = `translate(${x(countedAs(trial))} ${y + 17 + (number % 3) * 3})`;
         group.append(
           trial.failed
             ? svg("circle", { r: 2, fill: colour, opacity: 0.7, transform: at })
-            : svg("path", { d: "M-3-3L4 0L-3 3Z", fill: "none", stroke: colour, transform: at }),
+            : svg("path", { class: "unfailed", d: "M-3-3L4 0L-3 3Z", fill: "none", stroke: colour, transform: at }),
         );
       });
     const mark = it.first_versus_this && stars(it.first_versus_this.p_corrected);
@@ -162,7 +174,6 @@ function boxPlots(report, log) {
           svg("title", { text: `p = ${figure(it.first_versus_this.p_corrected)}` }),
         ),
       );
-    chart.append(group);
   });
   return el("div", { class: "scroll" }, chart);
 }

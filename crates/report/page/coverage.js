@@ -22,19 +22,23 @@ const CRITERIA = {
   ],
 };
 
+/** Nothing can be saturated where there is nothing. */
+const isNothingToCover = (it) => it.covered === 0 && (it.required ?? it.estimated) === 0;
+
 /** What a campaign covered by one criterion. */
 function covering(report, name) {
   const it = report.coverage?.[name];
   if (!it?.history?.length) return null;
+  const total = it.required ?? it.estimated ?? (name === "groups" && report.exhausted ? it.tested : undefined);
   return {
     name: report.strategy,
     history: it.history,
     executions: report.executions,
     elapsed_s: report.elapsed_s,
-    total: it.required ?? it.estimated ?? (name === "groups" && report.exhausted ? it.tested : undefined),
+    total,
     estimated: it.estimated !== undefined,
     covered: it.covered ?? it.tested ?? it.pairs,
-    saturation: it.saturation,
+    saturation: isNothingToCover(it) ? undefined : it.saturation,
     failure: report.failure?.execution,
   };
 }
@@ -79,6 +83,10 @@ function measured(report, all = []) {
       const all = own.map((trial) => trial.coverage[name].history);
       const last = (key) => Math.max(0, ...own.map((trial) => trial[key]));
       const history = median(all);
+      const saturations = own
+        .map((trial) => trial.coverage[name])
+        .filter((it) => it.saturation && !isNothingToCover(it))
+        .map((it) => it.saturation);
       return {
         name: strategy,
         own,
@@ -86,8 +94,8 @@ function measured(report, all = []) {
         criterion: name,
         executions: last("executions"),
         elapsed_s: last("elapsed_s"),
-        saturation: usualSaturation(own.map((trial) => trial.coverage[name].saturation).filter(Boolean), history),
-        saturated: own.filter((trial) => trial.coverage[name].saturation).length,
+        saturation: usualSaturation(saturations, history),
+        saturated: saturations.length,
       };
     });
     const totals = trials.map((trial) => trial.coverage?.[name]).map((it) => it?.required ?? it?.estimated ?? 0);
@@ -186,7 +194,7 @@ function sentence(it, unit, what) {
   const parts = what ? [`What counts: ${what}.`] : [];
   if (it.covered !== undefined)
     parts.push(
-      `${counted(it.covered, unit)}${it.total ? ` of ${figure(it.total)} ${it.estimated ? "estimated" : "required"}` : ""}.`,
+      `${counted(it.covered, unit)}${it.total !== undefined ? ` of ${figure(it.total)} ${it.estimated ? "estimated" : "required"}` : ""}.`,
     );
   if (it.saturation)
     parts.push(`Saturated after ${count(it.saturation.executions, "execution")}: it hardly grew any more.`);

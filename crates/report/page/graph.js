@@ -90,9 +90,14 @@ function zoomable({ node, width, height }, title) {
   const frame = el("div", { class: "scroll tall panned", id: "graph-frame", tabindex: 0, role: "region", "aria-label": title }, node);
   const shown = el("output", { id: "graph-zoom", text: "100 %" });
   let scale = 1;
+  // A frame is as high as what it holds, so the most that it can be is looked up.
+  const whole = () => {
+    const highest = parseFloat(getComputedStyle(frame).maxHeight) || frame.clientHeight;
+    return Math.min(frame.clientWidth / width, highest / height, 1);
+  };
   // What lies under the point stays there.
   const to = (wanted, [x, y] = [frame.clientWidth / 2, frame.clientHeight / 2]) => {
-    const next = Math.min(LARGEST, Math.max(SMALLEST, wanted));
+    const next = Math.min(LARGEST, Math.max(Math.min(SMALLEST, whole()), wanted));
     const [across, down] = [(frame.scrollLeft + x) / scale, (frame.scrollTop + y) / scale];
     scale = next;
     node.setAttribute("width", width * scale);
@@ -102,10 +107,8 @@ function zoomable({ node, width, height }, title) {
   };
   const zoom = {
     by: (factor, point) => to(scale * factor, point),
-    // A frame is as high as what it holds, so the most that it can be is looked up.
     fit: () => {
-      const highest = parseFloat(getComputedStyle(frame).maxHeight) || frame.clientHeight;
-      to(Math.min(frame.clientWidth / width, highest / height, 1));
+      to(whole());
       [frame.scrollLeft, frame.scrollTop] = [0, 0];
     },
   };
@@ -147,6 +150,16 @@ function zoomable({ node, width, height }, title) {
   return { bar, frame, zoom };
 }
 
+/** A text with a place at its end, in so many letters: the file's name loses its middle, the line stays. */
+function clippedPlace(text, most) {
+  if (text.length <= most) return text;
+  const [, lead = "", name, line = ""] = /^(.* )?(.*?)(:\d+)?$/s.exec(text);
+  const room = most - lead.length - line.length - 1;
+  if (!line || room < 2) return `${text.slice(0, most - line.length - 1)}…${line}`;
+  const end = Math.floor(room / 2);
+  return `${lead}${name.slice(0, room - end)}…${name.slice(name.length - end)}${line}`;
+}
+
 /** Lays a tree out from left to right. */
 function treeDrawing(graph) {
   const { nodes } = graph;
@@ -164,7 +177,6 @@ function treeDrawing(graph) {
   put(0, 0);
   const deepest = Math.max(...places.map((it) => it.depth));
   const [width, height] = [pad * 2 + (deepest + 1) * across, row * leaf + pad];
-  const clip = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
   const drawing = svg("svg", {
     class: "graph",
     width,
@@ -188,7 +200,7 @@ function treeDrawing(graph) {
       over.append(
         svg(
           "text",
-          { class: "by", x: x - 8, y: y - 5, "text-anchor": "end", text: clip(node.edge, 26) },
+          { class: "by", x: x - 8, y: y - 5, "text-anchor": "end", text: clippedPlace(node.edge, 26) },
           svg("title", { text: node.edge }),
         ),
       );
@@ -203,7 +215,7 @@ function treeDrawing(graph) {
         "g",
         {},
         svg("rect", size),
-        svg("text", { x: x + 9, y: y + 4, text: clip(label, node.is_choice ? 12 : 15) }),
+        svg("text", { x: x + 9, y: y + 4, text: clippedPlace(label, node.is_choice ? 12 : 15) }),
         svg("title", { text: node.label }),
       ),
     );

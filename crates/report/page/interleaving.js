@@ -204,6 +204,9 @@ function interleavingView(campaign) {
       const before = scrolled.get(`pane-${name}`);
       holder.scrollTop = before?.top ?? 0;
       holder.scrollLeft = before?.left ?? 0;
+      const follow = () => pane.drawn.follow(holder.scrollLeft);
+      holder.addEventListener("scroll", follow);
+      follow();
     }
     drawBelow();
   }
@@ -300,7 +303,7 @@ function interleavingView(campaign) {
     // Its lane may be beside the window.
     const mark = row.querySelector(".mark").getBoundingClientRect();
     const needed = Math.min(180, room.width / 2);
-    if (mark.left < room.left + 40 || mark.left + needed > room.right) holder.scrollLeft += mark.left - room.left - needed / 2;
+    if (mark.left < room.left + 60 || mark.left + needed > room.right) holder.scrollLeft += mark.left - room.left - needed / 2;
   }
 
   function inspect(story, step, name) {

@@ -92,7 +92,10 @@ function drawLanes(story, view, width) {
   const ground = svg("g"),
     under = svg("g"),
     middle = svg("g"),
-    over = svg("g");
+    over = svg("g"),
+    numbers = svg("g", { class: "numbers" });
+  const backdrop = svg("rect", { class: "backdrop", width: gutter, height: y + 8 });
+  numbers.append(backdrop);
   for (const thread of story.threads) {
     const x = markX(thread.id);
     head.append(
@@ -123,15 +126,26 @@ function drawLanes(story, view, width) {
           rx: 4,
         }),
       );
-    if (row.kind === "step") over.append(stepRow(story, row, { view, total, markX, isWordy, fit, gutter }));
-    else if (row.kind === "failure") over.append(failureRow(story, row, { view, total, markX, fit }));
+    if (row.kind === "step") {
+      over.append(stepRow(story, row, { view, total, markX, isWordy, fit }));
+      if (isWordy)
+        numbers.append(
+          svg("text", { class: "number", x: gutter - 4, y: row.y + 4, text: story.steps[row.index].number }),
+        );
+    } else if (row.kind === "failure") over.append(failureRow(story, row, { view, total, markX, fit }));
     else over.append(noteRow(row, { view, total, gutter, markX }));
   }
-  body.append(arrowheads(), ground, under, middle, over);
-  return { head, body, rows, places };
+  body.append(arrowheads(), ground, under, middle, over, numbers);
+  // The numbers stay in sight when the pane is scrolled to the side, above the lanes that pass below them.
+  const follow = (left) => {
+    numbers.setAttribute("transform", `translate(${left} 0)`);
+    backdrop.classList.toggle("hidden", left === 0 || !isWordy);
+  };
+  follow(0);
+  return { head, body, rows, places, follow };
 }
 
-function stepRow(story, row, { view, total, markX, isWordy, fit, gutter }) {
+function stepRow(story, row, { view, total, markX, isWordy, fit }) {
   const step = story.steps[row.index];
   const x = markX(step.thread);
   const isSelected = view.selected === row.index;
@@ -160,7 +174,6 @@ function stepRow(story, row, { view, total, markX, isWordy, fit, gutter }) {
     mark.append(svg("circle", { r: 9 * scale, fill: "none", stroke: threadColour(step.thread), "stroke-width": 1.4 }));
   group.append(mark);
   if (isWordy) {
-    group.append(svg("text", { class: "number", x: gutter - 4, y: row.y + 4, text: step.number }));
     group.append(
       svg("text", {
         class: "label",

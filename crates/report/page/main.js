@@ -119,7 +119,10 @@ function head(campaign) {
   (report.failures ?? []).forEach((failure, index) => {
     if (storyOf(campaign, "failure", index) >= 0) return;
     const again = failure.schedule ? ` To see it: threadbare replay ${failure.schedule}` : "";
-    notes.push(`${failure.kind} at ${failure.site}: ${failure.message} Its trace is not there, or damaged.${again}`);
+    const what = `${failure.kind}${failure.site ? ` at ${failure.site}` : ""}: ${failure.message.trim()}`;
+    const stop = /[.!?]$/.test(what) ? "" : ".";
+    const trace = campaign.record.failures[index]?.trace ? "Its trace is not there, or damaged." : "No trace of it was kept.";
+    notes.push(`${what}${stop} ${trace}${again}`);
   });
   return [
     el(

@@ -73,6 +73,12 @@ function longOriginal(it) {
   return [el("p", { class: "small", id: "long-original", text: words }), commandLine(it.replay)];
 }
 
+/** What is known of a failure's schedule. */
+function howItStands({ minimal, reproduced, preemptions }) {
+  if (minimal) return preemptions === 0 ? "it needs no preemption" : "minimised: no preemption can be left out";
+  return reproduced ? "failed again when it was run again" : "did not fail again when it was run again";
+}
+
 /** What is known of a failure, above its lanes. */
 function failureWords(campaign, index) {
   const failure = campaign.record.report.failures?.[index];
@@ -83,11 +89,7 @@ function failureWords(campaign, index) {
     `execution ${failure.execution}`,
     `policy ${failure.policy}`,
     count(failure.count, "time"),
-    failure.minimal
-      ? "minimised: no preemption can be left out"
-      : failure.reproduced
-        ? "failed again when it was run again"
-        : "did not fail again when it was run again",
+    howItStands(failure),
   ];
   return [
     el("h2", { class: "failure-title", text: `${failure.kind}${site}` }),

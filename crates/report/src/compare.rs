@@ -52,9 +52,8 @@ pub struct StrategyReport {
     pub success_rate: f64,
     /// Executions to the first failure.
     pub executions: Figures,
-    /// Some trials did not fail: they count with the lowest number that they can have, and `executions` is a lower
-    /// bound.
-    pub executions_are_lower_bounds: bool,
+    /// Which of these are lower bounds: trials that did not fail count with the lowest number that they can have.
+    pub lower_bounds: LowerBounds,
     /// Seconds of a trial.
     pub time_s: Figures,
     /// What a trial covered, by criterion; only where it was asked for.
@@ -81,6 +80,23 @@ pub struct Figures {
     pub q3: f64,
     /// The largest number.
     pub max: f64,
+}
+
+/// Which figures are lower bounds. The standard deviation is none: it may be larger or smaller.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct LowerBounds {
+    /// The mean.
+    pub mean: bool,
+    /// The median.
+    pub median: bool,
+    /// The smallest number.
+    pub min: bool,
+    /// The lower quartile.
+    pub q1: bool,
+    /// The upper quartile.
+    pub q3: bool,
+    /// The largest number.
+    pub max: bool,
 }
 
 /// A test, an effect size, and what they rest on.

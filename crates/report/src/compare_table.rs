@@ -47,7 +47,8 @@ fn coverage(report: &CompareReport, text: &mut String) {
 }
 
 fn row(it: &StrategyReport, first: &str) -> [String; 10] {
-    let bound = if it.executions_are_lower_bounds { "≥ " } else { "" };
+    let bounds = it.lower_bounds;
+    let marked = |is_bound: bool, figure: String| if is_bound { format!("≥ {figure}") } else { figure };
     let Figures { mean, median, sd, q1, q3, .. } = it.executions;
     let (p, delta, words) = match &it.first_versus_this {
         Some(versus) => (
@@ -64,9 +65,9 @@ fn row(it: &StrategyReport, first: &str) -> [String; 10] {
     [
         it.strategy.clone(),
         format!("{}/{}", it.failed, it.trials),
-        format!("{bound}{mean:.2}"),
-        short(median),
-        format!("{}–{}", short(q1), short(q3)),
+        marked(bounds.mean, format!("{mean:.2}")),
+        marked(bounds.median, short(median)),
+        format!("{}–{}", marked(bounds.q1, short(q1)), marked(bounds.q3, short(q3))),
         format!("{sd:.2}"),
         seconds(it.time_s.mean),
         p,

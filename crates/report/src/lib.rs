@@ -31,7 +31,7 @@ mod timeline;
 mod total;
 mod trace_json;
 
-pub use compare::{CompareReport, Figures, StrategyReport, TrialReport, VersusReport};
+pub use compare::{CompareReport, Figures, LowerBounds, StrategyReport, TrialReport, VersusReport};
 pub use compare_table::compare_table;
 pub use coverage::{CoverageReport, CoverageStep, EstimationReport, Requirement};
 pub use describe::{about_switch, event_text};

@@ -1,7 +1,7 @@
 //! Strategies side by side, as people and programs read them.
 
 use threadbare_report::{
-    CompareReport, Figures, StrategyReport, TrialReport, Verdict, VersusReport, compare_table,
+    CompareReport, Figures, LowerBounds, StrategyReport, TrialReport, Verdict, VersusReport, compare_table,
 };
 
 fn figures(mean: f64) -> Figures {
@@ -15,7 +15,12 @@ fn strategy(name: &str, failed: usize, versus: Option<VersusReport>) -> Strategy
         failed,
         success_rate: failed as f64 / 10.0,
         executions: figures(3.0 + name.len() as f64),
-        executions_are_lower_bounds: failed < 10,
+        lower_bounds: LowerBounds {
+            mean: failed < 10,
+            max: failed < 10,
+            q3: failed < 8,
+            ..LowerBounds::default()
+        },
         time_s: figures(0.0123),
         covered: Default::default(),
         first_versus_this: versus,
@@ -63,7 +68,7 @@ fn report() -> CompareReport {
         time_s: 60.0,
         strategies: vec![
             strategy("ars", 10, None),
-            strategy("random", 8, versus(0.0001, -0.875, "large")),
+            strategy("random", 7, versus(0.0001, -0.875, "large")),
             strategy("pct", 10, versus(0.4, 0.1, "negligible")),
         ],
         trials: vec![trial("ars", true, "assertion"), trial("random", false, "time")],

@@ -32,6 +32,37 @@ pub fn graph(page: &Opened<'_>, report: &Value) {
     assert!(page.number("document.querySelectorAll('#guidelines li').length") >= 2);
     assert!(page.number("document.querySelectorAll('.graph rect').length") >= 3);
     zoom(page);
+    places_keep_their_lines(page);
+    a_large_graph_fits(page);
+}
+
+/// What is too long for the drawing loses letters of the file's name, never the line.
+fn places_keep_their_lines(page: &Opened<'_>) {
+    let clipped = |text: &str, most: usize| page.0.script(&format!("return clippedPlace({text:?}, {most})"));
+    assert_eq!(clipped("written at T1: lost_update.c:21", 26), "written at T1: lost…e.c:21");
+    assert_eq!(clipped("written at T1: a.c:21", 26), "written at T1: a.c:21");
+    assert_eq!(clipped("a_name_without_a_line", 10), "a_name_wi…");
+    let lost = "[...document.querySelectorAll('.graph .by')].filter((it) => {
+        const line = it.querySelector('title').textContent.match(/:\\d+$/);
+        return line && !it.firstChild.textContent.endsWith(line[0]);
+    }).length";
+    assert_eq!(page.number(lost), 0);
+}
+
+/// However large a graph is, all of it can be seen.
+fn a_large_graph_fits(page: &Opened<'_>) {
+    let scale = page.0.script(
+        "const drawing = { node: svg('svg', { class: 'graph', width: 90000, height: 90000 }), width: 90000, height: 90000 };
+         const { bar, frame, zoom } = zoomable(drawing, 'large');
+         document.querySelector('main').append(frame);
+         zoom.fit();
+         const fits = frame.scrollWidth <= frame.clientWidth && frame.scrollHeight <= frame.clientHeight;
+         zoom.by(0.5);
+         const stays = frame.scrollWidth <= frame.clientWidth;
+         frame.remove();
+         return [fits, stays]",
+    );
+    assert_eq!(scale, serde_json::json!([true, true]));
 }
 
 /// A graph is zoomed by buttons, keys and the wheel, moved by dragging, and fitted into its frame.

@@ -83,6 +83,14 @@ fn with_commas(number: u64) -> String {
     parts.join(",")
 }
 
+/// Whether it is said what the schedule needs.
+fn says_what_it_needs(page: &Opened<'_>, failure: &Value) {
+    assert_eq!(failure["minimal"], true, "{failure}");
+    let shown = page.text("#main");
+    assert_eq!(shown.contains("it needs no preemption"), failure["preemptions"] == 0, "{shown}");
+    assert_eq!(shown.contains("no preemption can be left out"), failure["preemptions"] != 0, "{shown}");
+}
+
 /// The lanes are those of the trace, and keys and pointer do what they promise.
 pub fn interleaving(browser: &Browser, page: &Opened<'_>, desk: &Desk, report: &Value) {
     page.says(report);
@@ -94,6 +102,7 @@ pub fn interleaving(browser: &Browser, page: &Opened<'_>, desk: &Desk, report: &
     );
     assert_eq!(page.text(".message"), failure["message"].as_str().expect("a message"));
     assert!(page.text("main").contains(failure["cause"].as_str().expect("a cause")));
+    says_what_it_needs(page, failure);
     // The steps are those of the trace.
     let trace =
         desk.run(&["trace", "export", "--format", "json", failure["trace"].as_str().expect("a trace")]);
@@ -120,6 +129,7 @@ pub fn interleaving(browser: &Browser, page: &Opened<'_>, desk: &Desk, report: &
         "counter = counter + 1;"
     );
     selection_is_in_sight(browser);
+    numbers_are_in_sight(browser);
     let selected = || page.text(".inspector p").to_string();
     let first = selected();
     browser.press("\u{e015}");
@@ -152,7 +162,6 @@ pub fn interleaving(browser: &Browser, page: &Opened<'_>, desk: &Desk, report: &
     page.is_content();
 }
 
-/// A criterion is drawn over executions and over time, with its figures.
 /// The lane of what is selected is in the window of its pane, however narrow that is.
 fn selection_is_in_sight(browser: &Browser) {
     let in_sight = "(() => {
@@ -163,65 +172,29 @@ fn selection_is_in_sight(browser: &Browser) {
     assert_eq!(browser.script(&format!("return {in_sight}")), Value::Bool(true));
 }
 
-pub fn coverage(page: &Opened<'_>, report: &Value, criterion: &str) {
-    page.view("coverage");
-    let shown = page.text(&format!("[data-criterion={criterion:?}]"));
-    let coverage = &report["coverage"][criterion];
-    let covered = coverage["covered"].as_u64().expect("a number");
-    let total = coverage["required"].as_u64().or(coverage["estimated"].as_u64()).expect("a number");
-    assert!(shown.contains(&format!("{covered} pairs of {total} ")), "{covered} of {total}: {shown}");
-    assert_eq!(
-        page.number(&format!(
-            "document.querySelectorAll('[data-criterion={criterion:?}] figure .curve').length"
-        )),
-        2,
-        "over executions and over time"
+/// However far a pane is scrolled to the side, the numbers of its steps are in its window.
+fn numbers_are_in_sight(browser: &Browser) {
+    let kept = browser.script(
+        "const holder = document.querySelector('#pane-main .lanes');
+         const body = holder.querySelector('.numbers').ownerSVGElement;
+         body.style.minWidth = `${holder.clientWidth + 300}px`;
+         const at = () => holder.querySelector('.number').getBoundingClientRect().left - holder.getBoundingClientRect().left;
+         const moved = [0, 200].map((left) => {
+             holder.scrollLeft = left;
+             holder.dispatchEvent(new Event('scroll'));
+             return [holder.scrollLeft, Math.round(at())];
+         });
+         body.style.minWidth = '';
+         holder.scrollLeft = 0;
+         return moved",
     );
-    let points = coverage["history"].as_array().expect("a history").len() as u64;
-    assert_eq!(
-        page.number(&format!(
-            "document.querySelectorAll('[data-criterion={criterion:?}] figure:first-child tbody tr').length"
-        )),
-        points
-    );
+    let kept: [[i64; 2]; 2] = serde_json::from_value(kept).expect("numbers");
+    assert_eq!((kept[0][0], kept[1][0]), (0, 200));
+    assert_eq!(kept[0][1], kept[1][1], "they stay where they were");
 }
 
-/// Campaigns that differ in their strategies are drawn into one chart, and what is left to try is listed.
-pub fn overlay(page: &Opened<'_>, own: &Value, other: &Value) {
-    page.view("coverage");
-    let inside = |what: &str| format!("document.querySelectorAll('[data-criterion=map] {what}').length");
-    assert_eq!(page.number(&inside("figure:first-child .chart .curve")), 2);
-    let patterns = page.0.script(
-        "return [...document.querySelectorAll('[data-criterion=map] figure:first-child .chart .curve')].map((it) => it.getAttribute('stroke-dasharray'))",
-    );
-    assert_ne!(patterns[0], patterns[1], "readable without colour");
-    let legend = page.text("[data-criterion=map] .legend");
-    assert!(legend.contains("pos (this campaign)") && legend.contains("random"), "{legend}");
-    let rows = page.rows("[data-criterion=map] .strategies");
-    for (row, report) in rows.iter().zip([own, other]) {
-        assert!(row[0].starts_with(report["strategy"].as_str().expect("a name")), "{row:?}");
-        assert_eq!(row[1], report["coverage"]["map"]["covered"].to_string());
-        assert_eq!(row[3], report["executions"].to_string());
-    }
-    let left = own["coverage"]["map"]["uncovered"].as_array().expect("a list");
-    let listed = page.rows("[data-criterion=map] .uncovered");
-    let of_two = left.iter().filter(|it| it["objects"].is_array()).count();
-    assert!(of_two > 0 && of_two < left.len() && left.len() - of_two <= 200, "{of_two} of {}", left.len());
-    assert_eq!(listed.len(), left.len() - of_two + of_two.min(200));
-    for (row, pattern) in listed.iter().zip(left) {
-        let variables = match pattern["objects"].as_array() {
-            Some(both) => both.iter().map(text_of).collect::<Vec<_>>().join(", "),
-            None => text_of(&pattern["object"]),
-        };
-        assert_eq!((&row[0], &row[1]), (&variables, &pattern["pattern"].to_string()));
-        for (place, site) in pattern["sites"].as_array().expect("sites").iter().enumerate() {
-            assert!(row[2 + place].contains(&text_of(site)), "{row:?}: {pattern}");
-        }
-    }
-    assert!(page.text("[data-criterion=map]").contains("not all of them are possible"));
-}
-
-fn text_of(value: &Value) -> String {
+/// A text, or what stands for none.
+pub fn text_of(value: &Value) -> String {
     value.as_str().unwrap_or("without a name").to_string()
 }
 
@@ -250,63 +223,6 @@ pub fn findings(browser: &Browser, page: &Opened<'_>, report: &Value) {
     let order: Vec<usize> = serde_json::from_value(order).expect("numbers");
     let objects: Vec<&str> = order.iter().filter_map(|place| findings[*place]["object"].as_str()).collect();
     assert!(objects.is_sorted(), "{objects:?}");
-}
-
-/// Every strategy has its figures and its box, every trial its mark, and the CSV file is the one of `--csv`.
-pub fn comparison(page: &Opened<'_>, report: &Value, desk: &Desk) {
-    page.view("compare");
-    let strategies = report["strategies"].as_array().expect("strategies");
-    let rows = page.rows("#strategies");
-    assert_eq!(rows.len(), strategies.len());
-    for (row, strategy) in rows.iter().zip(strategies) {
-        assert_eq!(row[0], strategy["strategy"].as_str().expect("a name"));
-        assert_eq!(row[1], format!("{}/{}", strategy["failed"], strategy["trials"]));
-        let median = strategy["executions"]["median"].as_f64().expect("a number");
-        assert_eq!(row[3].replace(',', "").parse::<f64>(), Ok(median));
-    }
-    assert_eq!(page.number("document.querySelectorAll('.box').length"), strategies.len() as u64);
-    let trials = page.number("document.querySelectorAll('.box circle, .box path[fill=none]').length");
-    assert_eq!(trials, report["trials"].as_array().expect("trials").len() as u64);
-    let csv = page.0.script("return current.view.csv()");
-    let written = std::fs::read_to_string(desk.path("trials.csv")).expect("the CSV file");
-    assert_eq!(csv.as_str(), Some(written.as_str()));
-    page.view("coverage");
-    let trials = report["trials"].as_array().expect("trials");
-    for strategy in strategies.iter().map(|it| it["strategy"].as_str().expect("a name")) {
-        let own = || trials.iter().filter(|trial| trial["strategy"] == strategy);
-        let inside =
-            |what: &str| format!("figure:first-child .chart[role=img] {what}[data-strategy={strategy:?}]");
-        let numbers = |what: &str, name: &str| -> Vec<u64> {
-            let found = page.0.script(&format!(
-                "return [...document.querySelectorAll({:?})].map((it) => Number(it.dataset.{name}))",
-                inside(what)
-            ));
-            serde_json::from_value(found).expect("numbers")
-        };
-        let last = own().filter_map(|trial| trial["executions"].as_u64()).max();
-        assert_eq!(
-            numbers(".curve", "end"),
-            Vec::from_iter(last),
-            "the line of {strategy} ends with its trials"
-        );
-        let saturations =
-            own().filter_map(|trial| trial["coverage"]["map"]["saturation"]["executions"].as_u64());
-        let mut saturations: Vec<u64> = saturations.collect();
-        saturations.sort_unstable();
-        let median = saturations.get(saturations.len().saturating_sub(1) / 2).copied();
-        assert_eq!(numbers(".saturation", "at"), Vec::from_iter(median), "{strategy}");
-        let colour = |what: &str, property: &str| {
-            page.0.script(&format!(
-                "const it = document.querySelector({:?}); return it && getComputedStyle(it).{property}",
-                inside(what)
-            ))
-        };
-        if median.is_some() {
-            assert_eq!(colour(".saturation", "color"), colour(".curve", "stroke"), "{strategy}");
-        }
-    }
-    let marked = "document.querySelectorAll('figure:first-child .chart .saturation').length";
-    assert!(page.number(marked) > 0, "some strategy is saturated");
 }
 
 /// Every input has its row.
@@ -342,6 +258,7 @@ pub fn suite_table(page: &Opened<'_>, report: &Value) {
 pub fn hostile_text(page: &Opened<'_>, report: &Value) {
     page.says(report);
     page.view("interleaving");
+    says_what_it_needs(page, &report["failures"][0]);
     let message = report["failures"][0]["message"].as_str().expect("a message");
     assert!(message.contains("<img src=x"), "{message}");
     let shown = page.text(".message");

@@ -23,6 +23,43 @@ pub struct Summary {
     pub largest: f64,
 }
 
+/// Which figures of a summary would be larger if the trials that did not fail had gone on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LowerBounds {
+    /// The mean.
+    pub mean: bool,
+    /// The median.
+    pub median: bool,
+    /// The lower quartile.
+    pub lower_quartile: bool,
+    /// The upper quartile.
+    pub upper_quartile: bool,
+    /// The smallest number.
+    pub smallest: bool,
+    /// The largest number.
+    pub largest: bool,
+}
+
+impl LowerBounds {
+    /// Those of [`Summary::of_measures`]. A figure is certain if it stays the same when no trial that did not fail
+    /// would ever have failed; infinity less infinity is no number, and so not the same either.
+    pub fn of_measures(measures: &[Measure]) -> LowerBounds {
+        let told = Summary::of_measures(measures);
+        let never = Summary::of(measures.iter().map(|measure| match measure {
+            Measure::Failed(execution) => *execution as f64,
+            Measure::Unfailed(_) => f64::INFINITY,
+        }));
+        LowerBounds {
+            mean: told.mean != never.mean,
+            median: told.median != never.median,
+            lower_quartile: told.lower_quartile != never.lower_quartile,
+            upper_quartile: told.upper_quartile != never.upper_quartile,
+            smallest: told.smallest != never.smallest,
+            largest: told.largest != never.largest,
+        }
+    }
+}
+
 impl Summary {
     /// The summary of some numbers; all zero if there are none.
     pub fn of(numbers: impl IntoIterator<Item = f64>) -> Summary {
@@ -46,8 +83,8 @@ impl Summary {
         }
     }
 
-    /// The summary of P-measures. Trials that did not fail count with the lowest number that they can have, so
-    /// the mean is a lower bound if there are any, and so is every figure that is not below them.
+    /// The summary of P-measures. Trials that did not fail count with the lowest number that they can have, and
+    /// [`LowerBounds`] says which figures are lower bounds for that.
     pub fn of_measures(measures: &[Measure]) -> Summary {
         Summary::of(measures.iter().map(|measure| measure.at_least() as f64))
     }
@@ -73,5 +110,23 @@ mod tests {
         assert_eq!((summary.lower_quartile, summary.upper_quartile), (4.0, 5.5));
         assert_eq!((summary.smallest, summary.largest), (2.0, 9.0));
         assert_eq!((Summary::of([]), Summary::of([3.0]).deviation), (Summary::default(), 0.0));
+    }
+
+    #[test]
+    fn a_figure_that_rests_on_a_trial_without_failure_is_a_lower_bound() {
+        use Measure::{Failed, Unfailed};
+        let bounds = |measures: &[Measure]| {
+            let it = LowerBounds::of_measures(measures);
+            [it.smallest, it.lower_quartile, it.median, it.upper_quartile, it.largest, it.mean]
+        };
+        assert_eq!(bounds(&[]), [false; 6]);
+        assert_eq!(bounds(&[Failed(3), Failed(9)]), [false; 6]);
+        assert_eq!(bounds(&[Unfailed(15), Unfailed(15)]), [true; 6]);
+        let one_of_five = [Failed(1), Failed(2), Failed(3), Failed(4), Unfailed(15)];
+        assert_eq!(bounds(&one_of_five), [false, false, false, false, true, true]);
+        let three_of_five = [Failed(1), Failed(2), Unfailed(15), Unfailed(15), Unfailed(15)];
+        assert_eq!(bounds(&three_of_five), [false, false, true, true, true, true]);
+        // The clock ended the first one early: the others may be the smaller ones.
+        assert_eq!(bounds(&[Unfailed(1), Failed(5), Failed(6), Failed(7), Failed(8)]), [true; 6]);
     }
 }

@@ -78,6 +78,8 @@ const SHAPE: &[(&str, Kind)] = &[
     ("strategies[].failed", Number),
     ("strategies[].executions", Object),
     ("strategies[].executions.*", Number),
+    ("strategies[].lower_bounds", Object),
+    ("strategies[].lower_bounds.*", Truth),
     ("strategies[].time_s", Object),
     ("strategies[].time_s.*", Number),
     ("strategies[].first_versus_this", Object),
