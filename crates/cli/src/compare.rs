@@ -119,6 +119,7 @@ fn strategy(it: &Contestant, versus: Option<&Versus>) -> StrategyReport {
         failed,
         success_rate: if trials == 0 { 0.0 } else { failed as f64 / trials as f64 },
         executions: figures(&it.executions()),
+        executions_are_lower_bounds: it.lower_bounds().mean,
         lower_bounds: lower_bounds(&it.lower_bounds()),
         time_s: figures(&it.seconds()),
         covered: covered(it),

@@ -236,7 +236,7 @@ function spot(campaign, place) {
 const NOTHING_LEFT = {
   sp: "Nothing that is required is left.",
   map: "No pattern is left that the accesses seen could make.",
-  groups: "No question is left.",
+  groups: "No question is left among those that can be asked.",
   cfp: "Every two functions that run while other threads do are shown at the same time by some input.",
 };
 

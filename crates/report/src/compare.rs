@@ -54,6 +54,8 @@ pub struct StrategyReport {
     pub executions: Figures,
     /// Which of these are lower bounds: trials that did not fail count with the lowest number that they can have.
     pub lower_bounds: LowerBounds,
+    /// Whether some trials did not fail, so that the mean is a lower bound.
+    pub executions_are_lower_bounds: bool,
     /// Seconds of a trial.
     pub time_s: Figures,
     /// What a trial covered, by criterion; only where it was asked for.

@@ -15,6 +15,7 @@ fn strategy(name: &str, failed: usize, versus: Option<VersusReport>) -> Strategy
         failed,
         success_rate: failed as f64 / 10.0,
         executions: figures(3.0 + name.len() as f64),
+        executions_are_lower_bounds: failed < 10,
         lower_bounds: LowerBounds {
             mean: failed < 10,
             max: failed < 10,
