@@ -44,8 +44,12 @@ fn every_failure_is_told_as_what_it_is() {
     assert_eq!(answer.code, Some(1), "{}{}", answer.stdout, answer.stderr);
     let report = answer.json();
     let tests = tests(&report);
+    let early = "an early exit: the test ended the process with exit status 0 before it had a result";
     let expected = [
         ("ends::exits_in_another_thread", "exit", Some("ends.rs:11"), "a non-zero exit status: "),
+        ("ends::exits_well_in_another_thread", "exit", Some("ends.rs:68"), early),
+        ("ends::exits_well_in_process", "exit", Some("ends.rs:79"), early),
+        ("ends::exits_well_alone", "exit", None, early),
         ("ends::aborts", "abort", Some("ends.rs:20"), "an abort: the program called abort"),
         ("ends::overflows", "segfault", Some("ends.rs:31"), "a stack overflow: stack overflow: the thread"),
         ("ends::returns_an_error", "exit", None, "Error: \"a vote is lost\""),

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use threadbare_trace::{EventKind, FailureKind};
-use threadbare_wire::Status;
+use threadbare_wire::{Status, flags};
 
 use crate::engine::engine;
 use crate::fiber::{Breaks, Fiber, Waitable};
@@ -56,8 +56,17 @@ fn unheard() -> u64 {
 /// Notes who ends the program, and where, if that is a failure. The first one counts: a function that runs at the exit
 /// may call it again.
 fn note_exit(status: c_int) {
-    if status != 0 && engine().shared.control().stack_len == 0 {
-        note_calls();
+    let control = engine().shared.control();
+    if status != 0 {
+        if control.stack_len == 0 {
+            note_calls();
+        }
+    } else if control.plan.flags & flags::RUST_TEST != 0 {
+        // The harness returns from `main` when a test has passed.
+        note_failure(
+            FailureKind::Exit,
+            format_args!("the test ended the process with exit status 0 before it had a result"),
+        );
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn read(control: &Control, wait_status: i32, output: &[u8]) -> (Outco
             FailureKind::Abort => {
                 failure.message = aborting_panics(failure.thread, output).unwrap_or(failure.message);
             }
-            FailureKind::Exception => {}
+            FailureKind::Exception | FailureKind::Exit => {}
             _ => failure.message = after_panics(failure.message, output),
         }
         return (Outcome::Failed(failure), None);
