@@ -64,6 +64,7 @@ fn every_failure_is_told_as_what_it_is() {
         ("panics::panics_and_leaves_others_waiting", "deadlock", Some("panics.rs:33"), "came too late"),
         ("panics::nobody_joins", "exit", Some("panics.rs:56"), "came too late"),
         ("panics::panics_twice", "abort", Some("panics.rs:105"), "at first\nthread '<unnamed>' panicked at"),
+        ("panics::meets_a_poisoned_lock", "exit", Some("panics.rs:119"), "\nexpected, and joined"),
     ];
     let mut surprises = Vec::new();
     for (name, kind, site, words) in expected {
