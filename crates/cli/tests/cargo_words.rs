@@ -44,8 +44,12 @@ fn every_failure_is_told_as_what_it_is() {
     assert_eq!(answer.code, Some(1), "{}{}", answer.stdout, answer.stderr);
     let report = answer.json();
     let tests = tests(&report);
+    let early = "an early exit: the test ended the process with exit status 0 before it had a result";
     let expected = [
         ("ends::exits_in_another_thread", "exit", Some("ends.rs:11"), "a non-zero exit status: "),
+        ("ends::exits_well_in_another_thread", "exit", Some("ends.rs:68"), early),
+        ("ends::exits_well_in_process", "exit", Some("ends.rs:79"), early),
+        ("ends::exits_well_alone", "exit", None, early),
         ("ends::aborts", "abort", Some("ends.rs:20"), "an abort: the program called abort"),
         ("ends::overflows", "segfault", Some("ends.rs:31"), "a stack overflow: stack overflow: the thread"),
         ("ends::returns_an_error", "exit", None, "Error: \"a vote is lost\""),
@@ -60,6 +64,7 @@ fn every_failure_is_told_as_what_it_is() {
         ("panics::panics_and_leaves_others_waiting", "deadlock", Some("panics.rs:33"), "came too late"),
         ("panics::nobody_joins", "exit", Some("panics.rs:56"), "came too late"),
         ("panics::panics_twice", "abort", Some("panics.rs:105"), "at first\nthread '<unnamed>' panicked at"),
+        ("panics::meets_a_poisoned_lock", "exit", Some("panics.rs:119"), "\nexpected, and joined"),
     ];
     let mut surprises = Vec::new();
     for (name, kind, site, words) in expected {

@@ -11,6 +11,8 @@ const PANICKED: &str = " panicked at ";
 const NO_PANIC: &str = "test did not panic";
 /// What it begins with if a test returned an error.
 const ERROR: &str = "the test returned an error";
+/// What it begins with if a test ended the process as if all were well.
+const NO_RESULT: &str = "the test ended the process";
 
 /// The thread that a deadlock is shown in, if the one that stopped last has ended or only waits for others to
 /// end.
@@ -82,6 +84,7 @@ pub fn failure_phrase(kind: FailureKind, message: &str) -> &'static str {
         FailureKind::Hang if has_panicked => "a hang after a panic",
         FailureKind::Exit if message.starts_with(NO_PANIC) => "a missing panic",
         FailureKind::Exit if message.starts_with(ERROR) => "an error that the test returned",
+        FailureKind::Exit if message.starts_with(NO_RESULT) => "an early exit",
         FailureKind::Segfault if message.contains("stack overflow: ") => "a stack overflow",
         FailureKind::Assertion => "a failed assertion",
         FailureKind::Abort => "an abort",

@@ -152,6 +152,10 @@ pub struct Fiber {
     pub joined: bool,
     /// It belongs to a scope, which passes on how it ended.
     pub answers_to_scope: bool,
+    /// It has told its scope that it ends.
+    pub left_scope: bool,
+    /// The next thread that it creates will belong to a scope.
+    pub admits_to_scope: bool,
     /// A panic or an exception has begun in it.
     pub raised: bool,
     /// What it runs for the program has caught the last one.
@@ -265,6 +269,8 @@ impl Fiber {
             detached: false,
             joined: false,
             answers_to_scope: false,
+            left_scope: false,
+            admits_to_scope: false,
             raised: false,
             caught: false,
             result: std::ptr::null_mut(),

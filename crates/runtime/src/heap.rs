@@ -247,7 +247,7 @@ pub unsafe fn about_to_free(start: *mut c_void, site: u64) -> bool {
     }
     if visible {
         let pending = std::mem::replace(&mut fiber.pending.site, site);
-        if fiber.answers_to_scope {
+        if fiber.left_scope {
             // All that is left to do is the library's: it gave back the last handle, by the count in front of the block.
             engine.note(EventKind::AtomicUpdate, address, size_of::<u64>() as u8, 0, 1);
         }

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use threadbare_trace::{EventKind, FailureKind};
-use threadbare_wire::Status;
+use threadbare_wire::{Status, flags};
 
 use crate::engine::engine;
 use crate::fiber::{Breaks, Fiber, Waitable};
@@ -33,7 +33,8 @@ fn finish() {
     engine.complete_write();
     crate::calls::end(None);
     crate::record::note_policy();
-    engine.shared.control().unheard = unheard();
+    engine.shared.control().unheard = threads_that(is_unheard);
+    engine.shared.control().joined = threads_that(|fiber| fiber.joined);
     engine.shared.control().status = Status::Ended as u32;
 }
 
@@ -47,17 +48,26 @@ pub fn has_unheard_panic() -> bool {
     engine().fibers.iter().any(|fiber| fiber.raised && is_unheard(fiber))
 }
 
-/// The threads that have ended without anybody asking how, as far as they fit.
-fn unheard() -> u64 {
-    let unheard = engine().fibers.iter().filter(|fiber| is_unheard(fiber));
-    unheard.filter_map(|fiber| 1u64.checked_shl(u32::from(fiber.id.0))).fold(0, |all, bit| all | bit)
+/// A bit for each of the threads that are so, as far as they fit.
+fn threads_that(are_so: impl Fn(&Fiber) -> bool) -> u64 {
+    let threads = engine().fibers.iter().filter(|fiber| are_so(fiber));
+    threads.filter_map(|fiber| 1u64.checked_shl(u32::from(fiber.id.0))).fold(0, |all, bit| all | bit)
 }
 
 /// Notes who ends the program, and where, if that is a failure. The first one counts: a function that runs at the exit
 /// may call it again.
 fn note_exit(status: c_int) {
-    if status != 0 && engine().shared.control().stack_len == 0 {
-        note_calls();
+    let control = engine().shared.control();
+    if status != 0 {
+        if control.stack_len == 0 {
+            note_calls();
+        }
+    } else if control.plan.flags & flags::RUST_TEST != 0 {
+        // The harness returns from `main` when a test has passed.
+        note_failure(
+            FailureKind::Exit,
+            format_args!("the test ended the process with exit status 0 before it had a result"),
+        );
     }
 }
 

@@ -287,6 +287,7 @@ pub fn create(
     detached: bool,
 ) -> Result<ThreadId, c_int> {
     let engine = engine();
+    let answers_to_scope = std::mem::take(&mut engine.current().admits_to_scope);
     let id = ThreadId(u16::try_from(engine.fibers.len()).map_err(|_| libc::EAGAIN)?);
     let fiber = if engine.os_threads {
         create_os_thread(id, attributes)?
@@ -305,6 +306,7 @@ pub fn create(
     let mut fiber = fiber;
     fiber.routine = Some((routine, argument));
     fiber.detached = detached;
+    fiber.answers_to_scope = answers_to_scope;
     fiber.blocked_signals = engine.host().blocked_signals;
     Ok(engine.add(fiber))
 }

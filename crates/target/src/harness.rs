@@ -1,6 +1,6 @@
 //! What Rust's test harness prints around a test, and what it says of one that failed.
 
-use crate::panic::panic;
+use crate::panic::Panic;
 
 /// The harness announces so the one test that it runs.
 const BEGIN: &str = "running 1 test\n";
@@ -25,9 +25,9 @@ pub fn own_words(output: &str) -> &str {
 }
 
 /// Why a test failed, as far as it and the harness said: a panic, the wrong panic or none where one is expected, or
-/// an error that it returned.
-pub fn why_failed(output: &[u8]) -> Option<String> {
-    let panic = panic(output).map(|panic| panic.message);
+/// an error that it returned. `panic` is the one that it ended with, if any.
+pub(crate) fn why_failed(panic: Option<&Panic>, output: &[u8]) -> Option<String> {
+    let panic = panic.map(|panic| panic.message.clone());
     let text = String::from_utf8_lossy(output);
     match (remark(&text), panic) {
         (Some(remark), Some(panic)) if remark.starts_with("panic ") => Some(format!("{panic}\n{remark}")),
@@ -57,6 +57,11 @@ fn returned(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::panic::panic;
+
+    fn told(output: &[u8]) -> Option<String> {
+        why_failed(panic(output).as_ref(), output)
+    }
 
     fn failed(said: &str, remarks: &str) -> String {
         format!(
@@ -69,9 +74,9 @@ mod tests {
     fn an_error_that_a_test_returns_is_told() {
         let output = failed("so far\nError: nothing there\n\nCaused by:\n    a hole\n", "");
         let why = "the test returned an error\nError: nothing there\n\nCaused by:\n    a hole";
-        assert_eq!(why_failed(output.as_bytes()).as_deref(), Some(why));
+        assert_eq!(told(output.as_bytes()).as_deref(), Some(why));
         assert_eq!(own_words(&output), "so far\nError: nothing there\n\nCaused by:\n    a hole");
-        assert_eq!(why_failed(b"Error: of a program\n"), None, "which is no test");
+        assert_eq!(told(b"Error: of a program\n"), None, "which is no test");
     }
 
     #[test]
@@ -80,7 +85,7 @@ mod tests {
             "\n---- queue::grows stdout ----\nnote: test did not panic as expected at src/lib.rs:66:4\n";
         let output = failed("", remark);
         let why = "test did not panic as expected at src/lib.rs:66:4";
-        assert_eq!((why_failed(output.as_bytes()).as_deref(), own_words(&output)), (Some(why), ""));
+        assert_eq!((told(output.as_bytes()).as_deref(), own_words(&output)), (Some(why), ""));
         let end = output.split_once(NAMED).expect("the name").1;
         assert_eq!(own_words(&format!("the last words\n{end}")), "the last words", "of a long output");
     }
@@ -93,7 +98,7 @@ mod tests {
                       panic message: \"only one\"\n expected substring: \"both\"\n";
         let why = "thread 'main' panicked at src/lib.rs:69:65\nonly one\npanic did not contain expected string\n      \
                    panic message: \"only one\"\n expected substring: \"both\"";
-        assert_eq!(why_failed(failed(said, remark).as_bytes()).as_deref(), Some(why));
+        assert_eq!(told(failed(said, remark).as_bytes()).as_deref(), Some(why));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use threadbare_trace::{Failure, FailureKind, Outcome, ThreadId};
 use threadbare_wire::{Control, STACK_DEPTH, Status, flags};
 
 use crate::harness::why_failed;
-use crate::panic::{Panic, first_panics, panic, panics};
+use crate::panic::{Panic, ending_panic, first_panics, panic, panics};
 use crate::signal;
 
 /// The exit status of a Rust program whose main thread panicked.
@@ -37,7 +37,7 @@ pub(crate) fn read(control: &Control, wait_status: i32, output: &[u8]) -> (Outco
             FailureKind::Abort => {
                 failure.message = aborting_panics(failure.thread, output).unwrap_or(failure.message);
             }
-            FailureKind::Exception => {}
+            FailureKind::Exception | FailureKind::Exit => {}
             _ => failure.message = after_panics(failure.message, output),
         }
         return (Outcome::Failed(failure), None);
@@ -88,9 +88,9 @@ fn bad_exit(control: &Control, code: i32, output: &[u8]) -> Failure {
     let message = format!("the program ended with exit status {code}");
     let is_test = control.plan.flags & flags::RUST_TEST != 0;
     if code == PANICKED {
-        let panic = panic(output);
+        let panic = ending_panic(output, |thread| has_bit(control.joined, thread));
         let thread = panic.as_ref().and_then(|panic| panic.thread).unwrap_or(ThreadId::MAIN);
-        let why = if is_test { why_failed(output) } else { None };
+        let why = if is_test { why_failed(panic.as_ref(), output) } else { None };
         let why = why.or_else(|| panic.map(|panic| format!("{}\n{message}", panic.message)));
         if let Some(message) = why {
             return Failure { kind, message, thread, stack: Vec::new() };
@@ -134,13 +134,16 @@ fn unheard_panic(control: &Control, output: &[u8]) -> Option<Failure> {
     if control.plan.flags & flags::RUST_TEST == 0 || control.unheard == 0 {
         return None;
     }
-    let is_unheard = |thread: &ThreadId| {
-        1u64.checked_shl(u32::from(thread.0)).is_some_and(|bit| control.unheard & bit != 0)
-    };
+    let is_unheard = |thread: &ThreadId| has_bit(control.unheard, *thread);
     let of_thread = |panic: Panic| panic.thread.filter(is_unheard).map(|thread| (thread, panic.message));
     let (thread, message) = panics(output).into_iter().find_map(of_thread)?;
     let message = format!("{message}\nthe test did not look at how the thread ended");
     Some(Failure { kind: FailureKind::Exit, message, thread, stack: Vec::new() })
+}
+
+/// Whether a thread is one of those that these bits stand for.
+fn has_bit(threads: u64, thread: ThreadId) -> bool {
+    1u64.checked_shl(u32::from(thread.0)).is_some_and(|bit| threads & bit != 0)
 }
 
 /// An execution that had to be ended from outside.

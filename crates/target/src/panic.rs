@@ -19,20 +19,40 @@ pub(crate) fn panic(output: &[u8]) -> Option<Panic> {
     all.iter().rev().find(|panic| !panic.passes_on()).or(all.last()).cloned()
 }
 
+/// The panic that a program ended with, and others that it printed if the last one met a poisoned lock. The panic that
+/// poisoned it is what went wrong, unless somebody knew of it and went on: who has joined its thread, as `is_joined`
+/// tells, or the same thread.
+pub(crate) fn ending_panic(output: &[u8], is_joined: impl Fn(ThreadId) -> bool) -> Option<Panic> {
+    const MOST_OTHERS: usize = 3;
+    let all = panics(output);
+    let last = all.last().filter(|last| last.message.contains(POISONED));
+    let Some(last) = last else { return panic(output) };
+    let is_known = |thread: ThreadId| is_joined(thread) || last.thread == Some(thread);
+    let is_blamed = |panic: &&Panic| !panic.passes_on() && !panic.thread.is_some_and(is_known);
+    let blamed = all.iter().rev().find(is_blamed).unwrap_or(last);
+    let others = all.iter().filter(|panic| *panic != blamed).take(MOST_OTHERS);
+    let told = others.fold(blamed.message.clone(), |told, other| told + "\n" + &other.message);
+    Some(Panic { thread: blamed.thread, message: told })
+}
+
 /// The panics that do not only pass on others.
 pub(crate) fn first_panics(output: &[u8]) -> Vec<Panic> {
     panics(output).into_iter().filter(|panic| !panic.passes_on()).collect()
 }
 
+/// What is printed when the result of a poisoned lock is unwrapped.
+const POISONED: &str = "PoisonError";
+
 impl Panic {
     fn passes_on(&self) -> bool {
-        ["Any { .. }", "PoisonError", "a scoped thread panicked"].iter().any(|it| self.message.contains(it))
+        ["Any { .. }", POISONED, "a scoped thread panicked"].iter().any(|it| self.message.contains(it))
     }
 }
 
 /// All panics that were printed.
 pub(crate) fn panics(output: &[u8]) -> Vec<Panic> {
-    let text = String::from_utf8_lossy(output);
+    // What the harness says next stands right below the last one.
+    let text = String::from_utf8_lossy(output).replace("\nFAILED\n\nfailures:\n", "\n\nfailures:\n");
     let lines: Vec<&str> = text.lines().collect();
     (0..lines.len()).filter_map(|at| panic_at(&lines[at..])).collect()
 }
@@ -84,5 +104,26 @@ mod tests {
         let found = panic(output.as_bytes()).expect("a panic");
         assert_eq!(found.thread, Some(ThreadId(1)));
         assert_eq!(found.message, "thread 'checker' panicked at w.rs:10:9\ntoo late");
+    }
+
+    #[test]
+    fn who_met_a_poisoned_lock_is_told_first_only_if_the_one_who_poisoned_it_was_joined() {
+        let poisoning = "thread '<unnamed>' panicked at w.rs:10:9\nwith the lock held";
+        let meeting = "thread 'main' panicked at w.rs:14:14\nthe lock: PoisonError { .. }";
+        let line = |message: &str, number: i32| {
+            message.replace("' panicked", &format!("' ({number}) panicked")).replacen('\n', ":\n", 1)
+        };
+        let output = format!(
+            "{}\n\n{}\nFAILED\n\nfailures:\n",
+            line(poisoning, PROCESS_NUMBER + 2),
+            line(meeting, PROCESS_NUMBER)
+        );
+        let told = |joined: &[ThreadId]| {
+            ending_panic(output.as_bytes(), |thread| joined.contains(&thread)).expect("a panic")
+        };
+        let unseen = told(&[]);
+        assert_eq!((unseen.thread, unseen.message), (Some(ThreadId(1)), format!("{poisoning}\n{meeting}")));
+        let seen = told(&[ThreadId(1)]);
+        assert_eq!((seen.thread, seen.message), (Some(ThreadId::MAIN), format!("{meeting}\n{poisoning}")));
     }
 }

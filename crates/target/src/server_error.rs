@@ -11,6 +11,7 @@ use threadbare_wire::{Control, Status};
 use crate::harness::why_failed;
 use crate::launch::Output;
 use crate::outcome::recorded_failure;
+use crate::panic::panic;
 use crate::program::Program;
 use crate::runtime_library::UnpackError;
 use crate::signal;
@@ -134,7 +135,8 @@ impl StartError {
         if status.success() {
             return StartError::NoThreads { name, output };
         }
-        let why = if program.is_test { why_failed(&printed.end()) } else { None };
+        let end = printed.end();
+        let why = if program.is_test { why_failed(panic(&end).as_ref(), &end) } else { None };
         StartError::EndedEarly { name, status, why, output }
     }
 }

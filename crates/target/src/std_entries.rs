@@ -39,10 +39,12 @@ enum Deed {
     Meets = 6,
     /// Sleeps until it finds a token; its arguments do not say where.
     Parks = 7,
+    /// Makes room in a scope for the thread that its caller is about to create.
+    Admits = 8,
 }
 
 /// Parts of the names of such functions, as the compiler writes them: of the module, and at the end.
-const ENTRIES: [(&str, &str, Deed); 19] = [
+const ENTRIES: [(&str, &str, Deed); 20] = [
     ("5mutex5futex", "5Mutex14lock_contended", Deed::Locks),
     ("6rwlock5futex", "6RwLock14read_contended", Deed::Shares),
     ("6rwlock5futex", "6RwLock15write_contended", Deed::Locks),
@@ -55,6 +57,7 @@ const ENTRIES: [(&str, &str, Deed); 19] = [
     ("4once5futex", "4Once4call", Deed::Looks),
     ("4once", "4Once4wait", Deed::Looks),
     ("4once", "4Once10wait_force", Deed::Looks),
+    ("6scoped", "9ScopeData29increment_num_running_threads", Deed::Admits),
     ("6scoped", "9ScopeData29decrement_num_running_threads", Deed::Releases),
     ("6thread", "6thread4park", Deed::Parks),
     ("6thread", "6thread12park_timeout", Deed::Parks),
@@ -146,7 +149,7 @@ fn assembly(entries: &[(String, Deed)]) -> String {
         );
         let word = if *deed == Deed::Waits { "rsi" } else { "rdi" };
         let _ = match deed {
-            Deed::Changes | Deed::Releases => writeln!(text, "jmp __real_{name}"),
+            Deed::Changes | Deed::Releases | Deed::Admits => writeln!(text, "jmp __real_{name}"),
             // What the runtime gave and the word are kept for it, in registers that the function keeps.
             _ => writeln!(
                 text,
@@ -215,7 +218,8 @@ mod tests {
     #[test]
     fn the_compiler_in_use_has_what_locks_waits_and_parks() {
         let (_, entries) = library("rustc", "x86_64-unknown-linux-gnu").expect("a standard library");
-        for deed in [Deed::Locks, Deed::Waits, Deed::Changes, Deed::Releases, Deed::Meets, Deed::Parks] {
+        let (locks, others) = ([Deed::Locks, Deed::Waits, Deed::Changes], [Deed::Meets, Deed::Parks]);
+        for deed in [&locks[..], &[Deed::Admits, Deed::Releases], &others].concat() {
             assert!(entries.iter().any(|(_, known)| *known == deed), "{deed:?} of {entries:?}");
         }
     }

@@ -276,6 +276,8 @@ pub struct Control {
     pub peak_threads: u32,
     /// A bit for each of the first threads that has ended, and that nobody has asked how.
     pub unheard: u64,
+    /// A bit for each of the first threads that somebody has joined.
+    pub joined: u64,
     /// How many of `thread_bodies` are used.
     pub thread_body_count: u32,
     /// The functions through which threads of a Rust test run what the test gave them, as far as they fit.

@@ -25,12 +25,15 @@ const WAITS: u32 = 3;
 /// It takes its word as a lock that others may take as well.
 const SHARES: u32 = 4;
 
-/// It takes one from its word, before it may wake whoever waits for it to be zero. Threads of a scope do so at their end.
+/// It takes one from its word, before it may wake whoever waits for it to be zero. The last one who holds what a thread of a scope gave does so: that
+/// thread at its end, or whoever drops its handle later.
 const RELEASES: u32 = 5;
 /// It goes on when all others have come as well.
 const MEETS: u32 = 6;
 /// It sleeps until it finds a token in a word that nobody tells us.
 const PARKS: u32 = 7;
+/// It makes room in a scope for the thread that is created next.
+const ADMITS: u32 = 8;
 
 /// What a word holds that has a token for its thread.
 pub const TOKEN: u64 = 1;
@@ -53,6 +56,11 @@ pub unsafe extern "C-unwind" fn __threadbare_std_entry(
     _lock: usize,
 ) -> u64 {
     unsafe extern "C-unwind" fn serve(word: usize, deed: u32, pc: u64, lock: usize) -> u64 {
+        if deed == ADMITS && controlled() {
+            // Also before the first thread, and where nothing is watched.
+            engine().current().admits_to_scope = true;
+            return 0;
+        }
         let fiber = WATCHED.load(Ordering::Relaxed);
         if fiber.is_null() || !controlled() {
             return 0;
@@ -93,7 +101,7 @@ pub unsafe extern "C-unwind" fn __threadbare_std_entry(
                 CHANGES => engine().changed(),
                 WAITS => note_update(lock, access::load(lock, WORD), 0),
                 RELEASES => {
-                    (*fiber).answers_to_scope = true;
+                    (*fiber).left_scope = (*fiber).answers_to_scope;
                     note_update(word, value, value.wrapping_sub(1));
                 }
                 MEETS => note_update(word, value, value),
