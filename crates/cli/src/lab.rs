@@ -166,8 +166,8 @@ impl Lab {
     /// Executions to compare this one with: in random order, and near its own.
     pub fn others_of(&mut self, failing: &Execution) -> Others {
         let mut others = self.others(failing);
-        for plan in neighbours(failing).iter().take(NEIGHBOURS) {
-            let Some(run) = self.run(plan) else { break };
+        for plan in neighbours(failing).take(NEIGHBOURS) {
+            let Some(run) = self.run(&plan) else { break };
             others.add(run);
         }
         others
