@@ -41,7 +41,7 @@ pub fn run(args: &CheckArgs) -> Result<u8, CliError> {
     }
     let conditions = Conditions::of(&options, &program);
     let head = hunt::schedule_head(&program, cflags, &conditions, &options);
-    let mut stage = Stage::set(&program, &conditions)?;
+    let mut stage = Stage::set(&program, &conditions, &stop)?;
     let mut findings = tell_all(args, &result, &stage, &head, &suppressions)?;
     let failures = keep_failures(args, &result, &mut stage, &head)?;
     for kept in &failures {

@@ -217,7 +217,7 @@ impl Work<'_> {
         let phase = Phase::new(hunt.output.quiet);
         let minimise = !hunt.no_minimise;
         let shelf = Shelf { folder: &hunt.out, name: &name, minimise, explain: true, phase: &phase, head };
-        let mut stage = Stage::set(&program, &conditions)
+        let mut stage = Stage::set(&program, &conditions, &self.stop)
             .inspect_err(|error| output::say(&format!("warning: the failure was not run again: {error}")))
             .ok();
         let look = output::look(&hunt.output);

@@ -1,6 +1,7 @@
 //! `threadbare hunt`.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -40,7 +41,7 @@ pub fn run(args: &HuntArgs) -> Result<u8, CliError> {
         output::say(&format!("warning: {warning}"));
     }
     let begin = Instant::now();
-    let kept = keep_all(args, &program, cflags, &options, &campaign)?;
+    let kept = keep_all(args, &program, cflags, &options, &campaign, &stop)?;
     if !args.output.json_on_stdout() {
         output::print(&words(args, &program, &campaign, &kept, begin.elapsed()))?;
     }
@@ -174,6 +175,7 @@ fn keep_all(
     cflags: Vec<String>,
     options: &Options,
     campaign: &Campaign,
+    stop: &Arc<AtomicBool>,
 ) -> Result<Vec<Kept>, CliError> {
     if campaign.found.is_empty() {
         return Ok(Vec::new());
@@ -193,7 +195,7 @@ fn keep_all(
     };
     let look = output::look(&args.output);
     // A failure is kept even if the program cannot be started a second time.
-    let mut stage = Stage::set(program, &conditions)
+    let mut stage = Stage::set(program, &conditions, stop)
         .inspect_err(|error| output::say(&format!("warning: the failure was not run again: {error}")))
         .ok();
     if let Some(stage) = &mut stage {

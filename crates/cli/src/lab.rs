@@ -10,6 +10,7 @@ use threadbare_trace::{Failure, Outcome};
 use threadbare_wire::flags;
 
 use crate::rerun::start;
+use crate::stop::Patience;
 
 /// How many passing executions a failing one is compared with, and how many other failing ones.
 const COMPARED: usize = 40;
@@ -67,13 +68,14 @@ pub struct Lab {
     /// They are the same for every failure of the program.
     others: Option<Others>,
     time_left: Duration,
+    patience: Patience,
     /// Something was left out for lack of time.
     cut: bool,
 }
 
 impl Lab {
     /// Starts nothing yet.
-    pub fn new(program: &Program, options: &ServerOptions) -> Lab {
+    pub fn new(program: &Program, options: &ServerOptions, patience: Patience) -> Lab {
         Lab {
             program: program.clone(),
             options: options.clone(),
@@ -81,6 +83,7 @@ impl Lab {
             known: Others::default(),
             others: None,
             time_left: TIME,
+            patience,
             cut: false,
         }
     }
@@ -102,7 +105,7 @@ impl Lab {
 
     /// Runs a plan, if there is time.
     pub fn run(&mut self, plan: &Plan) -> Option<Rc<Execution>> {
-        if self.time_left.is_zero() {
+        if self.time_left.is_zero() || self.patience.is_over() {
             self.cut = true;
             return None;
         }
@@ -166,8 +169,8 @@ impl Lab {
     /// Executions to compare this one with: in random order, and near its own.
     pub fn others_of(&mut self, failing: &Execution) -> Others {
         let mut others = self.others(failing);
-        for plan in neighbours(failing).iter().take(NEIGHBOURS) {
-            let Some(run) = self.run(plan) else { break };
+        for plan in neighbours(failing).take(NEIGHBOURS) {
+            let Some(run) = self.run(&plan) else { break };
             others.add(run);
         }
         others

@@ -38,7 +38,7 @@ pub fn run(args: &ReplayArgs) -> Result<u8, CliError> {
         ));
     }
     let stop = stop::flag()?;
-    let mut stage = Stage::set(&program, &conditions)?;
+    let mut stage = Stage::set(&program, &conditions, &stop)?;
     if schedule.shows.is_some() {
         stage.tell_all();
     }

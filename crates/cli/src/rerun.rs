@@ -1,6 +1,8 @@
 //! Running one interleaving again on a program of its own.
 
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use threadbare_explore::{is_same_failure, minimise};
@@ -13,6 +15,7 @@ use crate::conditions::Conditions;
 use crate::error::CliError;
 use crate::lab::Lab;
 use crate::names::ExecutionNames;
+use crate::stop::Patience;
 
 /// Shared memory is learned while a schedule is followed; each pass can only add to it, and the
 /// second pass already sees nearly all.
@@ -46,19 +49,25 @@ pub struct Stage {
     /// What is left of the time for making schedules shorter, for all failures together.
     time_to_shorten: Duration,
     lab: Lab,
+    patience: Patience,
     symbols: Rc<Symbols>,
     /// Bits of `threadbare_wire::flags` for every run.
     flags: u32,
 }
 
 impl Stage {
-    /// Starts the program.
-    pub fn set(program: &Program, conditions: &Conditions) -> Result<Stage, CliError> {
+    /// Starts the program. A signal that raises `stop` from now on ends the shortening and the explaining.
+    pub fn set(
+        program: &Program,
+        conditions: &Conditions,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Stage, CliError> {
+        let patience = Patience::from_now_on(stop);
         let bit = |set: bool, flag: u32| if set { flag } else { 0 };
         let options = ServerOptions {
             max_steps: conditions.max_steps,
             stall: conditions.stall,
-            // What was found is kept even after Ctrl-C, so this one does not listen.
+            // What was found is kept even after Ctrl-C, so the run that it needs is not given up.
             stop: Default::default(),
             flags: bit(conditions.spurious, flags::SPURIOUS)
                 | bit(conditions.os_threads, flags::OS_THREADS)
@@ -76,7 +85,8 @@ impl Stage {
         };
         Ok(Stage {
             program: program.clone(),
-            lab: Lab::new(program, &options),
+            lab: Lab::new(program, &options, patience.clone()),
+            patience,
             options,
             server,
             early,
@@ -131,9 +141,9 @@ impl Stage {
         let Some(server) = self.server.as_mut().filter(|_| !limit.is_zero()) else {
             return (failing, false);
         };
-        let begin = Instant::now();
+        let (begin, patience) = (Instant::now(), &self.patience);
         let (shortest, is_minimal) = minimise(failing.clone(), SHORTENING_RUNS, &mut |plan| {
-            if begin.elapsed() > limit {
+            if begin.elapsed() > limit || patience.is_over() {
                 return None;
             }
             let run = server.run(plan.policy, &plan.script, plan.flags).ok()?;

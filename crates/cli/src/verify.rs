@@ -48,7 +48,7 @@ pub fn run(args: &VerifyArgs) -> Result<u8, CliError> {
     }
     let conditions = Conditions::of(&options, &program);
     let head = hunt::schedule_head(&program, cflags, &conditions, &options);
-    let mut stage = Stage::set(&program, &conditions)?;
+    let mut stage = Stage::set(&program, &conditions, &stop)?;
     let findings = check::tell_all(&args.check, &result.check, &stage, &head, &suppressions)?;
     let failures = check::keep_failures(&args.check, &result.check, &mut stage, &head)?;
     let open = OpenQuestions::of(&result.open, stage.symbols());

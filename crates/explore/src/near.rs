@@ -3,6 +3,7 @@
 //! Most of what they do is the same, so those that pass tell best what the failure hangs on.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use threadbare_target::Execution;
 use threadbare_trace::ThreadId;
@@ -15,25 +16,27 @@ use crate::strategy::Plan;
 const STEPS: usize = 3;
 
 /// Plans that follow a failing execution except for one preemption; those that leave one out come first.
-pub fn neighbours(failing: &Execution) -> Vec<Plan> {
+///
+/// Each is made when it is asked for: where many threads take turns there are as many as switches times threads, each
+/// as long as the schedule.
+pub fn neighbours(failing: &Execution) -> impl Iterator<Item = Plan> {
     let switches = &failing.switches;
-    let choices: Vec<usize> = (0..switches.len()).filter(|at| is_preemption(&switches[*at])).collect();
-    let without = |at: &usize| [&switches[..*at], &switches[at + 1..]].concat();
-    let mut schedules: Vec<Vec<SwitchRecord>> = choices.iter().map(without).collect();
+    let choices = || (0..switches.len()).filter(|at| is_preemption(&switches[*at]));
+    let without = choices().map(|at| [&switches[..at], &switches[at + 1..]].concat());
     // What blocks a thread is no choice, but who goes on is.
     let threads: BTreeSet<ThreadId> = switches.iter().flat_map(|it| [it.from, it.to]).collect();
-    for at in 0..switches.len() {
+    let threads: Rc<[ThreadId]> = threads.into_iter().collect();
+    let given = (0..switches.len()).flat_map(move |at| {
         let SwitchRecord { from, to, .. } = switches[at];
-        let others = threads.iter().filter(|other| **other != from && **other != to);
-        schedules
-            .extend(others.map(|other| changed(switches, at, SwitchRecord { to: *other, ..switches[at] })));
-    }
-    for at in choices {
-        let moved = operations_around(failing, &switches[at]);
-        schedules
-            .extend(moved.into_iter().map(|op| changed(switches, at, SwitchRecord { op, ..switches[at] })));
-    }
-    schedules.iter().map(|schedule| replay(schedule)).collect()
+        let threads = threads.clone();
+        let others = (0..threads.len()).map(move |it| threads[it]).filter(move |it| *it != from && *it != to);
+        others.map(move |to| changed(switches, at, SwitchRecord { to, ..switches[at] }))
+    });
+    let moved = choices().flat_map(move |at| {
+        let ops = operations_around(failing, &switches[at]);
+        ops.into_iter().map(move |op| changed(switches, at, SwitchRecord { op, ..switches[at] }))
+    });
+    without.chain(given).chain(moved).map(|schedule| replay(&schedule))
 }
 
 fn changed(switches: &[SwitchRecord], at: usize, switch: SwitchRecord) -> Vec<SwitchRecord> {
@@ -84,9 +87,7 @@ mod tests {
         failing.events = [1, 3, 6, 7].map(event).to_vec();
         failing.switches =
             vec![switch(0, 5, 1, SwitchReason::Blocked), switch(1, 6, 2, SwitchReason::Chosen)];
-        let plans = neighbours(&failing);
-        let schedules: Vec<Vec<(u16, u32, u16)>> = plans
-            .iter()
+        let schedules: Vec<Vec<(u16, u32, u16)>> = neighbours(&failing)
             .map(|plan| match &plan.script {
                 Script::Replay(all) => all.iter().map(|it| (it.from.0, it.op, it.to.0)).collect(),
                 _ => Vec::new(),

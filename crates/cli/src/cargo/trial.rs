@@ -132,7 +132,7 @@ impl Trials<'_> {
             head: schedule_head(&test.program, Vec::new(), &conditions, &options),
         };
         // A failure is kept even if the test cannot be started a second time.
-        let mut stage = Stage::set(&test.program, &conditions).ok();
+        let mut stage = Stage::set(&test.program, &conditions, self.stop).ok();
         if let Some(stage) = &mut stage {
             stage.spend_no_more_than(campaign.elapsed);
         }

@@ -70,7 +70,7 @@ pub fn drive(suite: &Suite<'_>, wanted: &Wanted) -> Result<DrivenRecord, CliErro
         }
         identities.iter().find(|(known, _)| *known == key).map(|(_, identity)| identity.clone())
     };
-    let mut stage = Stage::set(program, &conditions)?;
+    let mut stage = Stage::set(program, &conditions, &suite.stop)?;
     let told = tell_all(suite, &result, &identity, stage.symbols(), &head)?;
     Ok(DrivenRecord {
         input: suite.ids[input].0.clone(),
