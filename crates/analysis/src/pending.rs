@@ -18,7 +18,7 @@ const ACCESSES: usize = 4;
 pub fn pending<'a>(
     events: &[Event],
     switches: &[SwitchRecord],
-    examples: impl Iterator<Item = &'a [Event]> + Clone,
+    examples: impl Iterator<Item = &'a [Event]>,
 ) -> Vec<Vec<Event>> {
     let mut stopped: BTreeMap<ThreadId, &SwitchRecord> = BTreeMap::new();
     for switch in switches {
@@ -29,7 +29,9 @@ pub fn pending<'a>(
     let made = |switch: &SwitchRecord| {
         events.iter().rev().find(|event| event.thread == switch.from).is_some_and(|it| it.op >= switch.op)
     };
-    let next = |switch: &SwitchRecord| {
+    stopped.retain(|_, switch| !made(switch));
+    let mut shown = shown_by(examples, &stopped, events);
+    let next = |(thread, switch): (ThreadId, &SwitchRecord)| {
         let mut accesses: Vec<Event> = Vec::new();
         let stands_before = Event {
             pc: switch.pc,
@@ -44,14 +46,11 @@ pub fn pending<'a>(
         if accesses_memory(&stands_before) {
             accesses.push(stands_before);
         }
-        accesses.extend(
-            examples.clone().find_map(|example| following(example, switch, events)).unwrap_or_default(),
-        );
+        accesses.extend(shown.remove(&thread).unwrap_or_default());
         accesses.truncate(ACCESSES);
         accesses
     };
-    let all = stopped.into_values().filter(|switch| !made(switch)).map(next);
-    all.filter(|accesses| !accesses.is_empty()).collect()
+    stopped.into_iter().map(next).filter(|accesses| !accesses.is_empty()).collect()
 }
 
 fn accesses_memory(event: &Event) -> bool {
@@ -69,22 +68,53 @@ fn blocks(events: &[Event]) -> Blocks {
     named.collect()
 }
 
-/// The next accesses of the thread in an example; none if it did not come by the same place.
-fn following(example: &[Event], switch: &SwitchRecord, here: &[Event]) -> Option<Vec<Event>> {
-    let of_thread = || example.iter().filter(|event| event.thread == switch.from);
-    let place = |event: &Event| (event.op, event.pc, event.kind);
-    of_thread().find(|event| place(event) == (switch.op, switch.pc, switch.kind))?;
-    let (there, here) = (blocks(example), blocks(here));
-    let moved = |event: &Event| {
-        let addr = match there.iter().find(|(_, block)| block.contains(&event.addr)) {
-            Some((name, block)) => here.get(name)?.start + (event.addr - block.start),
-            None => event.addr,
+/// The next accesses of each thread in the first example in which it came by the place where it stopped.
+///
+/// Each example is looked through once for all threads together: there may be a thousand of them.
+fn shown_by<'a>(
+    examples: impl Iterator<Item = &'a [Event]>,
+    stopped: &BTreeMap<ThreadId, &SwitchRecord>,
+    events: &[Event],
+) -> BTreeMap<ThreadId, Vec<Event>> {
+    let here = blocks(events);
+    let mut shown = BTreeMap::new();
+    for example in examples {
+        if shown.len() == stopped.len() {
+            break;
+        }
+        let comes_by = |event: &&Event| {
+            let place = |switch: &&SwitchRecord| (switch.op, switch.pc, switch.kind);
+            stopped.get(&event.thread).map(place) == Some((event.op, event.pc, event.kind))
         };
-        // Contexts are numbered anew in each execution.
-        Some(Event { addr, context: 0, ..*event })
+        let mut following: BTreeMap<ThreadId, (u32, Vec<Event>)> = (example.iter().filter(comes_by))
+            .filter(|event| !shown.contains_key(&event.thread))
+            .map(|event| (event.thread, (event.op, Vec::new())))
+            .collect();
+        if following.is_empty() {
+            continue;
+        }
+        let there = blocks(example);
+        for event in example.iter().filter(|event| accesses_memory(event)) {
+            if let Some((op, accesses)) = following.get_mut(&event.thread)
+                && event.op > *op
+                && accesses.len() < ACCESSES
+            {
+                accesses.extend(moved(event, &there, &here));
+            }
+        }
+        shown.extend(following.into_iter().map(|(thread, (_, accesses))| (thread, accesses)));
+    }
+    shown
+}
+
+/// An event of an example, with the address that its memory has here.
+fn moved(event: &Event, there: &Blocks, here: &Blocks) -> Option<Event> {
+    let addr = match there.iter().find(|(_, block)| block.contains(&event.addr)) {
+        Some((name, block)) => here.get(name)?.start + (event.addr - block.start),
+        None => event.addr,
     };
-    let later = of_thread().filter(|event| event.op > switch.op && accesses_memory(event));
-    Some(later.filter_map(moved).take(ACCESSES).collect())
+    // Contexts are numbered anew in each execution.
+    Some(Event { addr, context: 0, ..*event })
 }
 
 #[cfg(test)]
