@@ -13,7 +13,7 @@ function suiteView(campaign) {
       { class: "card" },
       el("h2", { text: "What each input adds" }),
       el("p", {
-        text: `${chosen} of ${count(inputs.length, "input")} show all ${counted(cfp.aggregated, "pairs")} of functions that can run at the same time. Only there findings were looked for; a finding counts under each input that shows it.`,
+        text: `${chosen} of ${count(inputs.length, "input")} show all ${counted(cfp.aggregated, "pairs")} of functions that can run at the same time. ${report.interrupted ? "Findings were looked for only there, and not in all of them, for it was interrupted" : "Only there findings were looked for"}; a finding counts under each input that shows it.`,
       }),
       bars(sorted),
       el(

@@ -40,7 +40,13 @@ fn finish() {
 
 /// Whether a thread has ended without anybody asking how, and does not know better itself.
 fn is_unheard(fiber: &Fiber) -> bool {
-    fiber.done && !fiber.joined && !fiber.answers_to_scope && !fiber.caught
+    fiber.done && !fiber.joined && !fiber.answers_to_scope && !fiber.caught && !is_passed_on(fiber)
+}
+
+/// Whether a scope may have passed on how a thread ended. A library without stubs does not tell which threads belong to one,
+/// but a scope panics itself if one of its threads did.
+fn is_passed_on(fiber: &Fiber) -> bool {
+    !engine().world.has_stubs && engine().fiber(fiber.creator).raised
 }
 
 /// Whether a thread has panicked and ended, and nobody has asked how.

@@ -74,6 +74,8 @@ pub struct World {
     pub process_shared: bool,
     /// Words that may hold a token for a thread that parks.
     pub tokens: Vec<usize>,
+    /// The standard library's functions come by our stubs.
+    pub has_stubs: bool,
     /// The program's first thread was refused, as the driver wanted.
     pub refused_first: bool,
     /// The program has made processes of its own.

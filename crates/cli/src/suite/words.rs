@@ -104,8 +104,9 @@ fn coverage(suite: &Suite<'_>, results: &Results, account: &Account) -> String {
     if !suite.args.full && selected > 0 {
         let executed: u64 = report.inputs.iter().map(|it| it.functions_executed).sum();
         let looked_at: u64 = report.inputs.iter().map(|it| it.functions_selected).sum();
+        let verb = if results.guided.len() < selected { "Chose" } else { "Looked at" };
         text.push_str(&format!(
-            "Looked at {} of {} and at {looked_at} of {} in them; the rest shows no further pair.\n",
+            "{verb} {} of {} and {looked_at} of {} in them; the rest shows no further pair.\n",
             selected,
             counted(suite.ids.len(), "input"),
             counted(executed as usize, "function")

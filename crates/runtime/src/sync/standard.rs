@@ -56,6 +56,9 @@ pub unsafe extern "C-unwind" fn __threadbare_std_entry(
     _lock: usize,
 ) -> u64 {
     unsafe extern "C-unwind" fn serve(word: usize, deed: u32, pc: u64, lock: usize) -> u64 {
+        if controlled() {
+            engine().world.has_stubs = true;
+        }
         if deed == ADMITS && controlled() {
             // Also before the first thread, and where nothing is watched.
             engine().current().admits_to_scope = true;
