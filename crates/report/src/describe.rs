@@ -16,13 +16,14 @@ pub fn event_text(index: usize, event: &Event, names: &dyn Names) -> String {
     let object = || named(event.addr);
     let value = event.value;
     let number = |value: u64| value_text(index, value, event.size, names);
-    match meant_kind(event, names) {
-        Some(meant) if meant != kind => return format!("{} {}", meant.word(), object()),
-        _ => {}
-    }
-    let deed = names.place(event.pc, event.context).and_then(|place| place.deed);
-    if let Some(text) = deed.and_then(|deed| deed_text(&deed, kind, event, object)) {
-        return text;
+    if let Some(deed) = deed_of(event, kind, names) {
+        let meant = meant_by(&deed, event, kind);
+        if meant != kind {
+            return format!("{} {}", meant.word(), object());
+        }
+        if let Some(text) = deed_text(&deed, kind, event, object) {
+            return text;
+        }
     }
     match kind {
         Read | AtomicRead | AtomicFailed => {
@@ -66,19 +67,25 @@ pub fn event_text(index: usize, event: &Event, names: &dyn Names) -> String {
 /// to take the lock.
 pub(crate) fn meant_kind(event: &Event, names: &dyn Names) -> Option<EventKind> {
     let kind = event.kind()?;
-    if kind != EventKind::AtomicUpdate {
-        return Some(kind);
-    }
+    Some(deed_of(event, kind, names).map_or(kind, |deed| meant_by(&deed, event, kind)))
+}
+
+/// What a library does for the program where it makes this event. Only atomic steps on words are looked at.
+fn deed_of(event: &Event, kind: EventKind, names: &dyn Names) -> Option<String> {
+    let is_on_word = matches!(kind, EventKind::AtomicUpdate | EventKind::AtomicFailed);
+    is_on_word.then(|| names.place(event.pc, event.context))??.deed
+}
+
+fn meant_by(deed: &str, event: &Event, kind: EventKind) -> EventKind {
     /// The bits of a lock's word that say who holds it; those above say that somebody waits.
     const HOLDERS: u64 = (1 << 30) - 1;
-    let deed = names.place(event.pc, event.context).and_then(|place| place.deed);
     let (before, after) = (event.old & HOLDERS, event.value & HOLDERS);
-    Some(match deed.as_deref() {
-        Some("lock" | "wait") if before == 0 && after != 0 => EventKind::Lock,
-        Some("read-lock") if before < after => EventKind::ReadLock,
-        Some("unlock" | "wait") if before > after => EventKind::Unlock,
+    match (kind, deed) {
+        (EventKind::AtomicUpdate, "lock" | "wait") if before == 0 && after != 0 => EventKind::Lock,
+        (EventKind::AtomicUpdate, "read-lock") if before < after => EventKind::ReadLock,
+        (EventKind::AtomicUpdate, "unlock" | "wait") if before > after => EventKind::Unlock,
         _ => kind,
-    })
+    }
 }
 
 /// The words for other deeds of a library. None where the word's value says that the deed was not done.

@@ -12,7 +12,6 @@ use crate::{entropy, identity, sys, time};
 interpose! {
     /// A system call by number.
     fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long {
-        let pc = site();
         let result = match number {
             libc::SYS_futex => futex::call(a, b, c, d, f, instrumented_site()),
             libc::SYS_getrandom => {
@@ -20,7 +19,7 @@ interpose! {
                 b as isize
             }
             libc::SYS_sched_yield => {
-                time::give_way(pc);
+                time::give_way(site());
                 0
             }
             libc::SYS_clock_gettime => return c_long::from(time::clock_gettime(a as c_int, b as *mut timespec)),
@@ -30,7 +29,7 @@ interpose! {
             libc::SYS_clone | libc::SYS_clone3 | libc::SYS_fork | libc::SYS_vfork => {
                 crate::record::unsupported("a system call that makes threads or processes by hand")
             }
-            _ => match identity::call(number, [a, b, c], pc) {
+            _ => match identity::call(number, [a, b, c], site()) {
                 Some(result) => result,
                 None => sys::call(number, [a, b, c, d, e, f]),
             },

@@ -56,16 +56,17 @@ pub unsafe extern "C-unwind" fn __threadbare_std_entry(
     _lock: usize,
 ) -> u64 {
     unsafe extern "C-unwind" fn serve(word: usize, deed: u32, pc: u64, lock: usize) -> u64 {
-        if controlled() {
-            engine().world.has_stubs = true;
+        if !controlled() {
+            return 0;
         }
-        if deed == ADMITS && controlled() {
+        engine().world.has_stubs = true;
+        if deed == ADMITS {
             // Also before the first thread, and where nothing is watched.
             engine().current().admits_to_scope = true;
             return 0;
         }
         let fiber = WATCHED.load(Ordering::Relaxed);
-        if fiber.is_null() || !controlled() {
+        if fiber.is_null() {
             return 0;
         }
         // Nobody else runs while it spins, so all that it can do is to wait until the lock is free, and take it.
