@@ -18,7 +18,7 @@ use crate::error::ExploreError;
 use crate::follow;
 use crate::history::History;
 use crate::strategy::{Plan, Strategy};
-use crate::total::Lens;
+use crate::total::Relevance;
 
 /// Steps beyond which an execution is not looked at.
 const LONGEST: usize = 100_000;
@@ -53,7 +53,7 @@ pub(crate) trait Reasoning {
     }
 
     /// What matters to threads, where not everything that they see does.
-    fn lens() -> Option<Lens> {
+    fn relevance() -> Option<Relevance> {
         None
     }
 
@@ -105,7 +105,7 @@ pub(crate) struct Planned<A> {
 pub(crate) struct Notes<A> {
     pub(crate) seed: u64,
     /// What matters to threads, with the executions that have been seen through it; none if everything does.
-    pub(crate) lens: Option<Lens>,
+    pub(crate) relevance: Option<Relevance>,
     pub(crate) forest: Forest,
     pub(crate) effort: Effort,
     /// How many executions were made.
@@ -119,10 +119,10 @@ pub(crate) struct Notes<A> {
 }
 
 impl<A> Notes<A> {
-    fn new(seed: u64, lens: Option<Lens>) -> Notes<A> {
+    fn new(seed: u64, relevance: Option<Relevance>) -> Notes<A> {
         Notes {
             seed,
-            lens,
+            relevance,
             forest: Forest::new(),
             effort: Effort::default(),
             made: 0,
@@ -159,11 +159,11 @@ impl<A> Notes<A> {
         if run.events.len() > LONGEST {
             return Entry::TooLong;
         }
-        let path = match &self.lens {
-            Some(lens) => {
+        let path = match &self.relevance {
+            Some(relevance) => {
                 // In these executions no memory is handed out twice.
                 self.forest.leave_lifetimes_to_the_asker();
-                self.forest.add_what_matters(&run.events, &|event| lens.matters(event))
+                self.forest.add_what_matters(&run.events, &|event| relevance.matters(event))
             }
             None => self.forest.add(&run.events),
         };
@@ -202,7 +202,7 @@ impl<R: Reasoning> Solved<R> {
         Solved {
             phase: if sharing_is_known { Phase::Opening } else { Phase::Probe },
             jobs,
-            notes: Notes::new(seed, R::lens()),
+            notes: Notes::new(seed, R::relevance()),
             reasoning: R::new(jobs),
             ready: VecDeque::new(),
         }
@@ -211,9 +211,9 @@ impl<R: Reasoning> Solved<R> {
     /// Keeps only what was counted.
     fn begin_anew(&mut self) {
         let Notes { seed, effort, made, next_tag, .. } = self.notes;
-        let lens = self.notes.lens.take().map(Lens::without_executions);
+        let relevance = self.notes.relevance.take().map(Relevance::without_executions);
         *self = Solved::new(seed, self.jobs, true);
-        self.notes = Notes { effort, made, next_tag, ..Notes::new(seed, lens) };
+        self.notes = Notes { effort, made, next_tag, ..Notes::new(seed, relevance) };
     }
 
     /// Reads all executions again: more matters than it seemed.
@@ -223,7 +223,8 @@ impl<R: Reasoning> Solved<R> {
         let notes = &mut self.notes;
         notes.forest = Forest::new();
         notes.planned.clear();
-        let runs = notes.lens.as_ref().map(|lens| lens.executions().to_vec()).unwrap_or_default();
+        let runs =
+            notes.relevance.as_ref().map(|relevance| relevance.executions().to_vec()).unwrap_or_default();
         for run in runs {
             let entry = notes.enter(&Plan::new(PolicyKind::Random, 0, ""), &run);
             self.reasoning.learn(notes, &run, entry);
@@ -247,7 +248,7 @@ impl<R: Reasoning> Solved<R> {
 
 impl<R: Reasoning> Strategy for Solved<R> {
     fn plan(&mut self, _first: u64, count: usize, _history: &History) -> Vec<Plan> {
-        let flags = if self.notes.lens.is_some() { flags::STANDS } else { 0 };
+        let flags = if self.notes.relevance.is_some() { flags::STANDS } else { 0 };
         let mut plans = match self.phase {
             _ if count == 0 => Vec::new(),
             Phase::Probe => {
@@ -264,7 +265,7 @@ impl<R: Reasoning> Strategy for Solved<R> {
             }
             Phase::Done => Vec::new(),
         };
-        let follows = self.notes.lens.is_some();
+        let follows = self.notes.relevance.is_some();
         for plan in &mut plans {
             plan.flags |= flags;
             plan.checkpoints = follows;
@@ -287,8 +288,8 @@ impl<R: Reasoning> Strategy for Solved<R> {
             let planned = self.notes.planned.get(&plan.tag);
             let is_test_case = planned.is_none_or(|planned| R::is_test_case(&planned.aim));
             self.notes.test_cases += u64::from(is_test_case);
-            if let Some(lens) = &mut self.notes.lens
-                && lens.look_at(run)
+            if let Some(relevance) = &mut self.notes.relevance
+                && relevance.look_at(run)
             {
                 self.read_again();
                 continue;
@@ -303,7 +304,7 @@ impl<R: Reasoning> Strategy for Solved<R> {
     }
 
     fn exhausted(&self) -> bool {
-        let sees_all = self.notes.lens.as_ref().is_none_or(Lens::sees_everything);
+        let sees_all = self.notes.relevance.as_ref().is_none_or(Relevance::sees_everything);
         self.phase == Phase::Done && self.reasoning.is_complete() && sees_all
     }
 
@@ -314,6 +315,6 @@ impl<R: Reasoning> Strategy for Solved<R> {
     fn warnings(&self) -> Vec<String> {
         let is_through = self.phase == Phase::Done;
         let left_out = is_through.then(|| self.reasoning.warning()).flatten();
-        left_out.into_iter().chain(self.notes.lens.as_ref().and_then(Lens::warning)).collect()
+        left_out.into_iter().chain(self.notes.relevance.as_ref().and_then(Relevance::warning)).collect()
     }
 }

@@ -9,7 +9,7 @@ use threadbare_analysis::total::{Location, UseDefines, branch_instances, manner_
 
 use threadbare_target::Execution;
 
-use super::Lens;
+use super::Relevance;
 
 /// A graph with more nodes is cut; the search does not depend on it.
 const MOST_NODES: usize = 1_000;
@@ -32,27 +32,32 @@ pub struct Graphs {
 }
 
 /// The graphs of all branches that an execution came to, and of all its access-manners, without what leaves no choice.
-pub(super) fn of_execution(run: &Execution, seen: &UseDefines, lens: &Lens) -> Vec<DependencyGraph> {
-    let branches = branch_instances(&run.events, lens);
-    let branches = branches.iter().map(|branch| DependencyGraph::of_branch(branch, seen, lens, MOST_NODES));
+pub(super) fn of_execution(
+    run: &Execution,
+    seen: &UseDefines,
+    relevance: &Relevance,
+) -> Vec<DependencyGraph> {
+    let branches = branch_instances(&run.events, relevance);
+    let branches =
+        branches.iter().map(|branch| DependencyGraph::of_branch(branch, seen, relevance, MOST_NODES));
     let manners = manner_occurrences(&run.events);
-    let of_manner = |it| DependencyGraph::of_manner(it, &manners, seen, lens, MOST_NODES);
+    let of_manner = |it| DependencyGraph::of_manner(it, &manners, seen, relevance, MOST_NODES);
     let all = branches.chain(manners.iter().map(of_manner));
     all.map(|graph| graph.optimised()).filter(|graph| graph.nodes().len() > 1).collect()
 }
 
 impl Graphs {
     /// The graphs of all executions.
-    pub(crate) fn of(lens: &Lens) -> Graphs {
+    pub(crate) fn of(relevance: &Relevance) -> Graphs {
         let mut largest: BTreeMap<(bool, Location), DependencyGraph> = BTreeMap::new();
         let mut affected = 0;
         let begin = Instant::now();
-        for run in lens.executions().iter().filter(|run| run.events.len() <= LONGEST) {
+        for run in relevance.executions().iter().filter(|run| run.events.len() <= LONGEST) {
             // They are for people to look at, and most of them are alike.
             if begin.elapsed() > LONG_ENOUGH {
                 break;
             }
-            let found = of_execution(run, &UseDefines::of(&run.events), lens);
+            let found = of_execution(run, &UseDefines::of(&run.events), relevance);
             let is_branch = |graph: &&DependencyGraph| matches!(graph.root(), Root::Branch(_));
             affected = affected.max(found.iter().filter(is_branch).count());
             for graph in found {
@@ -67,7 +72,7 @@ impl Graphs {
             }
         }
         let graphs = largest.into_values().collect();
-        Graphs { graphs, affected, run: lens.executions().first().cloned() }
+        Graphs { graphs, affected, run: relevance.executions().first().cloned() }
     }
 
     /// How many nodes they have.

@@ -4,21 +4,21 @@
 //! Setiadi's thesis ("Debugging and testing concurrent programs with efficient test case generation", 2015) observes that
 //! most of what threads see does not matter: it goes into no branch, no address and no lock, so whatever they see,
 //! they go the same way, and the same accesses meet under the same locks. So only what matters is varied. Which reads
-//! matter is told by [`Lens`]; what they could see else is asked as in `mcr`, whose argument for being complete holds
+//! matter is told by [`Relevance`]; what they could see else is asked as in `mcr`, whose argument for being complete holds
 //! for what is left: a thread that has seen the same of what matters goes the same way.
 //!
 //! Two accesses that may race are brought together, so that a race that is told has happened.
 
 mod graphs;
-mod lens;
 mod published;
+mod relevance;
 mod values;
 
 use threadbare_target::Execution;
 
 pub use self::graphs::Graphs;
-pub(crate) use self::lens::Lens;
 pub(crate) use self::published::Published;
+pub(crate) use self::relevance::Relevance;
 use crate::mcr::{OpenQuestion, Target, Values};
 use crate::solved::{Entry, Next, Notes, Reasoning, Solved};
 use crate::strategy::Plan;
@@ -34,7 +34,7 @@ impl Total {
 
     /// What decides the branches of all executions, and the locks and memory that are used in them.
     pub(crate) fn graphs(&self) -> Graphs {
-        self.notes.lens.as_ref().map_or_else(Graphs::default, Graphs::of)
+        self.notes.relevance.as_ref().map_or_else(Graphs::default, Graphs::of)
     }
 
     /// How many questions have not been asked yet.
@@ -66,8 +66,8 @@ impl Reasoning for Ways {
         !aim.as_ref().is_some_and(Target::is_meeting)
     }
 
-    fn lens() -> Option<Lens> {
-        Some(Lens::default())
+    fn relevance() -> Option<Relevance> {
+        Some(Relevance::default())
     }
 
     fn opening(&mut self, notes: &mut Notes<Self::Aim>) -> Plan {

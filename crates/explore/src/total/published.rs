@@ -16,7 +16,7 @@ use threadbare_target::{Execution, Script};
 use threadbare_trace::{Event, ThreadId};
 use threadbare_wire::{SwitchRecord, flags};
 
-use super::{Lens, graphs};
+use super::{Relevance, graphs};
 use crate::error::ExploreError;
 use crate::history::History;
 use crate::strategy::{Plan, Strategy};
@@ -27,7 +27,7 @@ const TRIES: u64 = 3;
 /// See the module's description.
 pub(crate) struct Published {
     seed: u64,
-    lens: Lens,
+    relevance: Relevance,
     probed: bool,
     begun: bool,
     known: BTreeSet<Guideline>,
@@ -62,7 +62,7 @@ impl Published {
     pub(crate) fn new(seed: u64, sharing_is_known: bool) -> Published {
         Published {
             seed,
-            lens: Lens::default(),
+            relevance: Relevance::default(),
             probed: sharing_is_known,
             begun: false,
             known: BTreeSet::new(),
@@ -79,7 +79,7 @@ impl Published {
         self.waiting.retain(|waiting| !satisfies(&seen, &waiting.guideline));
         let (paths, _) = self.combinations.add(&run.events);
         self.shown.push(ShownPaths { paths: paths.clone(), saw: seen.actual.clone() });
-        let graphs = graphs::of_execution(run, &seen, &self.lens);
+        let graphs = graphs::of_execution(run, &seen, &self.relevance);
         let found: BTreeSet<Guideline> = graphs.iter().flat_map(DependencyGraph::guidelines).collect();
         for guideline in found {
             if !self.known.insert(guideline.clone()) || satisfies(&seen, &guideline) {
@@ -215,7 +215,7 @@ impl Strategy for Published {
             return Ok(());
         }
         for (_, run) in runs.iter().filter(|(plan, _)| plan.trace) {
-            self.lens.look_at(run);
+            self.relevance.look_at(run);
             self.derive(run);
         }
         Ok(())

@@ -30,7 +30,7 @@ const MAY_REFUSE: &[&str] = &[
 
 /// See the module's description.
 #[derive(Default)]
-pub(crate) struct Lens {
+pub(crate) struct Relevance {
     code: Option<Machine>,
     /// What becomes of the values that executions have read, by site.
     fates: HashMap<u64, Fate>,
@@ -78,7 +78,7 @@ impl Machine {
     }
 }
 
-impl DataFlow for Lens {
+impl DataFlow for Relevance {
     fn branches(&self, site: u64) -> &[u64] {
         self.fates.get(&site).map_or(&[], |fate| &fate.branches)
     }
@@ -92,10 +92,10 @@ impl DataFlow for Lens {
     }
 }
 
-impl Lens {
+impl Relevance {
     /// The same without the executions, because they did not show all that is shared.
-    pub(crate) fn without_executions(self) -> Lens {
-        Lens { code: self.code, all: self.all, unseen: self.unseen, ..Lens::default() }
+    pub(crate) fn without_executions(self) -> Relevance {
+        Relevance { code: self.code, all: self.all, unseen: self.unseen, ..Relevance::default() }
     }
 
     /// The executions that have been looked at.
