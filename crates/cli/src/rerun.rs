@@ -99,7 +99,7 @@ impl Stage {
     /// From now on, what keeps accesses apart is in the trace even where it is in code that is passed over: executions
     /// that show a finding were made so.
     pub fn tell_all(&mut self) {
-        self.flags = flags::TELL_ALL;
+        self.flags = flags::RECORD_ALL;
     }
 
     /// Bounds the time for making schedules shorter and for explaining failures by that of the search: nobody wants

@@ -95,7 +95,7 @@ impl<'a> Drive<'a> {
 
     /// Runs a plan; none if the user wanted it to end meanwhile.
     pub(crate) fn run(&mut self, plan: &Plan) -> Result<Option<Rc<Execution>>, ExploreError> {
-        match self.checkpoints.run(&mut self.server, plan, plan.flags | flags::TELL_ALL) {
+        match self.checkpoints.run(&mut self.server, plan, plan.flags | flags::RECORD_ALL) {
             Ok(run) => Ok(Some(self.take_in(run))),
             Err(_) if self.is_stopped() => Ok(None),
             Err(error) => Err(error.into()),

@@ -65,7 +65,7 @@ impl Reading {
                 _ => {
                     let index = reading.steps.len() as u32;
                     let (thread, op, pc) = (event.thread, event.op, event.pc);
-                    let stand = event.stand();
+                    let stand = event.state_hash();
                     reading.steps.push(ReadStep { thread, op, pc, stand, actions: Vec::new() });
                     latest.insert(thread, index);
                     index

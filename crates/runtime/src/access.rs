@@ -56,7 +56,7 @@ unsafe fn plain<const SIZE: usize, const WRITE: bool, const VOLATILE: bool>(addr
     // SAFETY: the hook has found a watched fiber, which is the running one.
     unsafe {
         if (*fiber).ops != (*fiber).stop_at && is_private::<SIZE, WRITE>(shadow::cell(addr), (*fiber).tag) {
-            if engine().world.stands.are_wanted() {
+            if engine().world.state_hashes.are_wanted() {
                 engine().touch(addr, SIZE, WRITE, pc);
             }
             return;
@@ -84,7 +84,7 @@ unsafe fn watched(fiber: *mut Fiber, addr: usize, size: usize, write: bool, pc: 
         (touch_range(&*fiber, addr, size, write), (*fiber).ops, (*fiber).ops == (*fiber).stop_at)
     };
     let engine = engine();
-    if !shared && engine.world.stands.are_wanted() {
+    if !shared && engine.world.state_hashes.are_wanted() {
         engine.touch(addr, size, write, pc);
     }
     if !shared && !due {
@@ -94,7 +94,7 @@ unsafe fn watched(fiber: *mut Fiber, addr: usize, size: usize, write: bool, pc: 
     if shared && engine.brief && engine.is_guarded(unsafe { &*fiber }, addr, size) && !due {
         return;
     }
-    let quiet = !shared && engine.is_quiet();
+    let in_stretch = !shared && engine.is_in_private_stretch();
     let whole = size <= 8;
     let kind = match (whole, write) {
         (true, false) => EventKind::Read,
@@ -103,8 +103,8 @@ unsafe fn watched(fiber: *mut Fiber, addr: usize, size: usize, write: bool, pc: 
         (false, true) => EventKind::WriteRange,
     };
     let op = Op { kind, object: addr as u64, size: size as u32, site: pc, index, place: 0 };
-    if quiet {
-        if !engine.let_others_go(op) {
+    if in_stretch {
+        if !engine.yield_to_others(op) {
             return;
         }
     } else {
@@ -175,7 +175,7 @@ pub unsafe fn range(addr: usize, size: usize, write: bool, pc: u64) {
     unsafe {
         (*fiber).ops += 1;
         let due = (*fiber).ops == (*fiber).stop_at;
-        if !due && is_own(&*fiber, addr, size, write) && !engine().world.stands.are_wanted() {
+        if !due && is_own(&*fiber, addr, size, write) && !engine().world.state_hashes.are_wanted() {
             return;
         }
         (*fiber).volatile_access = false;

@@ -11,7 +11,7 @@ use threadbare_trace::{Event, EventKind};
 use crate::access;
 use crate::engine::{WATCHED, engine};
 use crate::interpose::{caller, controlled};
-use crate::sync::standard;
+use crate::sync::rust_std;
 
 const SC: Ordering = Ordering::SeqCst;
 
@@ -143,7 +143,7 @@ unsafe fn turn<T: Word>(kind: EventKind, addr: usize, leaves_zero: bool) -> Turn
     unsafe {
         (*fiber).ops += 1;
         if engine().passes_over(pc) {
-            return if engine().tells_all { Turn::PassedOver(pc) } else { Turn::Unwatched };
+            return if engine().records_all { Turn::PassedOver(pc) } else { Turn::Unwatched };
         }
         (*fiber).pending.site = pc;
         engine().does_not_wait(&mut *fiber);
@@ -252,8 +252,8 @@ unsafe fn replace<T: Word>(addr: usize, change: impl Fn(T) -> T, order: i32, lea
 unsafe fn exchange<T: Word>(addr: usize, value: T, order: i32) -> T {
     // SAFETY: as in `load`.
     let old = unsafe { replace(addr, |_| value, order, value.low() == 0) };
-    if size_of::<T>() == size_of::<u32>() && value.low() == standard::TOKEN && controlled() {
-        standard::gave_token(addr);
+    if size_of::<T>() == size_of::<u32>() && value.low() == rust_std::TOKEN && controlled() {
+        rust_std::gave_token(addr);
     }
     old
 }
@@ -370,7 +370,7 @@ stubs! {
             (*fiber).ops += 1;
             // All that others see of a thread is in order anyway.
             let is_step = !engine().brief || (*fiber).ops == (*fiber).stop_at;
-            if !is_step && !engine().tells_all {
+            if !is_step && !engine().records_all {
                 fence(SC);
                 return;
             }

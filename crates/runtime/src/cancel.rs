@@ -11,7 +11,7 @@ use threadbare_trace::EventKind;
 use crate::engine::engine;
 use crate::fiber::Fiber;
 use crate::interpose::{interpose, site};
-use crate::program::threads::find;
+use crate::program::pthreads::find;
 use crate::sync::{note, step};
 use crate::threads;
 

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use threadbare_trace::{FailureKind, ThreadId, signal_name};
 
 use crate::engine::engine;
-use crate::record::fail;
-use crate::sync::words;
+use crate::shared_memory::fail;
+use crate::sync::word_locks;
 
 fn holder_of(id: ThreadId) -> Option<ThreadId> {
     let fiber = engine().fiber(id);
@@ -41,7 +41,7 @@ fn words_held_by(id: ThreadId) -> Vec<String> {
     words.sort_unstable();
     words.dedup();
     let held = words.into_iter().filter_map(|word| {
-        let taken = words::holder(word).filter(|taken| taken.by == id)?;
+        let taken = word_locks::holder(word).filter(|taken| taken.by == id)?;
         Some(format!("<obj {word:#x}> (locked at <pc {:#x} in {}>)", taken.at.0, taken.at.1))
     });
     held.collect()
@@ -54,7 +54,7 @@ pub fn describe_threads(spins: impl Fn(ThreadId) -> Option<String>) -> String {
         let fiber = engine().fiber(id);
         let _ = write!(text, "{id} ");
         for address in fiber.held.iter().copied().chain([fiber.pending.object as usize]) {
-            engine().tell_place(address);
+            engine().record_place(address);
         }
         let locks = fiber.held.iter().map(|address| format!("<obj {address:#x}>"));
         let held: Vec<String> = locks.chain(words_held_by(id)).collect();

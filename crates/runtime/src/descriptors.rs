@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ffi::c_int;
 
 use crate::engine::engine;
-use crate::{outside, sys};
+use crate::{external_waits, sys};
 
 /// How many descriptors are looked at.
 const DESCRIPTORS: c_int = 1024;
@@ -195,7 +195,7 @@ impl Held {
         }
         // Connections that an earlier execution made and did not take are not for this one.
         for fd in &self.listeners {
-            while outside::is_ready(*fd, libc::POLLIN) {
+            while external_waits::is_ready(*fd, libc::POLLIN) {
                 let left_over = call(libc::SYS_accept, &[*fd]) as c_int;
                 if left_over < 0 {
                     break;
@@ -272,7 +272,7 @@ fn unread(fd: c_int) -> Vec<u8> {
 fn count(fd: c_int) -> u64 {
     let mut sum = 0;
     let mut value = 0u64;
-    while outside::is_ready(fd, libc::POLLIN)
+    while external_waits::is_ready(fd, libc::POLLIN)
         && call_with(libc::SYS_read, [fd as usize, &raw mut value as usize, 8, 0]) == 8
     {
         sum += value;

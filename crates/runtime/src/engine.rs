@@ -1,5 +1,5 @@
-//! The one state of the runtime. What it does with it is in `turns` (who goes on) and `story`
-//! (what is told of it).
+//! The one state of the runtime. What it does with it is in `scheduler` (which thread runs) and `recorder`
+//! (the trace).
 
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
@@ -11,8 +11,8 @@ use threadbare_trace::ThreadId;
 use threadbare_wire::flags;
 
 use crate::fiber::Fiber;
-use crate::record::Shared;
-use crate::story::UnfinishedWrite;
+use crate::recorder::UnfinishedWrite;
+use crate::shared_memory::Shared;
 use crate::threads;
 
 /// The state of the runtime.
@@ -41,9 +41,9 @@ pub struct Engine {
     /// Condition waits may wake by themselves.
     pub spurious: bool,
     /// Events and switches are written down; not so where a closure is repeated.
-    pub(crate) tells: bool,
+    pub(crate) records: bool,
     /// What is passed over is written down as well.
-    pub(crate) tells_all: bool,
+    pub(crate) records_all: bool,
     /// Only what can matter is a step: the program offers a closure, and small differences cost much there.
     pub(crate) brief: bool,
     /// The driver decides, beyond the script.
@@ -92,8 +92,8 @@ pub fn init(shared: Shared, main: Box<Fiber>) {
         running: false,
         os_threads: false,
         spurious: false,
-        tells: true,
-        tells_all: false,
+        records: true,
+        records_all: false,
         brief: false,
         steered: false,
         probe: None,
@@ -152,12 +152,12 @@ impl Engine {
         self.spurious = control.plan.flags & flags::SPURIOUS != 0;
         self.steered = control.plan.flags & flags::STEERED != 0;
         self.brief = control.repetition.offered == 1;
-        self.tells_all = control.plan.flags & flags::TELL_ALL != 0;
+        self.records_all = control.plan.flags & flags::RECORD_ALL != 0;
         self.running = true;
         self.probe = (control.plan.flags & flags::PROBE != 0).then(|| Rng::new(control.plan.policy.seed));
         self.update_stop();
-        self.begin_stands();
-        WATCHED.store(crate::calls::unless_unwatched(self.current), Ordering::Relaxed);
+        self.begin_state_hashes();
+        WATCHED.store(crate::call_profile::unless_unwatched(self.current), Ordering::Relaxed);
         crate::signals::begin();
     }
 

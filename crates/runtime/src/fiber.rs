@@ -9,11 +9,11 @@ use std::ops::Range;
 use threadbare_sched::Op;
 use threadbare_trace::{EventKind, ThreadId};
 
-use crate::context::StackPointer;
+use crate::arch::StackPointer;
+use crate::scheduler::PrivateStretch;
 use crate::shadow::{self, Cell};
 use crate::signals::Interrupt;
 use crate::sys;
-use crate::turns::Quiet;
 
 /// Something a thread can wait for.
 pub trait Waitable {
@@ -123,7 +123,7 @@ pub struct Fiber {
     /// Such memory that it is about to write.
     pub own_write: Option<(usize, usize)>,
     /// Where it stood when it announced its operation, while that is looked at.
-    pub stand: u32,
+    pub state_hash: u32,
     /// The owner tag in shadow cells.
     pub tag: Cell,
     /// The thread's number.
@@ -197,7 +197,7 @@ pub struct Fiber {
     /// Fruitless re-reads in a row.
     pub fruitless: u32,
     /// What it has done since its last step.
-    pub quiet: Quiet,
+    pub private_stretch: PrivateStretch,
     /// It gave way and is passed over until the progress counter leaves this value.
     pub gave_way_at: Option<u64>,
     recent: [Seen; RECENT],
@@ -254,7 +254,7 @@ impl Fiber {
             owns_both_written: owns_written | owns_written << 16,
             own_content: 0,
             own_write: None,
-            stand: 0,
+            state_hash: 0,
             tag,
             id,
             creator: ThreadId::MAIN,
@@ -287,7 +287,7 @@ impl Fiber {
             volatile_access: false,
             weakness: 0,
             fruitless: 0,
-            quiet: Quiet::default(),
+            private_stretch: PrivateStretch::default(),
             gave_way_at: None,
             recent: [Seen::default(); RECENT],
             cancel: Cancel { requested: false, enabled: true, asynchronous: false },
@@ -319,7 +319,7 @@ impl Fiber {
         self.ops = ops;
         self.steps = 0;
         self.fruitless = 0;
-        self.quiet.end();
+        self.private_stretch.end();
         self.gave_way_at = None;
         self.recent = [Seen::default(); RECENT];
         self.words.clear();
@@ -379,10 +379,10 @@ impl Fiber {
         self.fruitless = 0;
     }
 
-    /// What giving way counts for: a thread that was quiet has gone round far more often than one that was seen
+    /// What giving way counts for: a thread that makes private accesses only has gone round far more often than one that was seen
     /// to read.
     pub fn rounds(&self) -> u64 {
-        if self.quiet.turns > 0 { 8 } else { 1 }
+        if self.private_stretch.turns > 0 { 8 } else { 1 }
     }
 
     /// An operation that by its nature brings nothing (a yield, a failed try).

@@ -1,6 +1,7 @@
 //! The program's heap: blocks get stable names, and freed ones are recognised when touched.
 
 mod blocks;
+pub mod thread_regions;
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -14,18 +15,18 @@ use threadbare_wire::LearnedRecord;
 pub use blocks::Block;
 use blocks::Blocks;
 
+use crate::address_hash::AddressHasher;
 use crate::engine::engine;
-use crate::hash::AddressHasher;
 use crate::interpose::controlled;
 use crate::shadow::{self, EXPOSED, FREED, GRAIN_BITS, SHARED};
-use crate::{access, record};
+use crate::{access, shared_memory};
 
 /// What is known of the heap.
 #[derive(Default)]
 pub struct Heap {
     blocks: Blocks,
     /// The block asked about last, and where blocks have been at all: most questions end here.
-    last_told: Range<usize>,
+    last_recorded: Range<usize>,
     extent: Range<usize>,
     ordinals: HashMap<(u64, u16), u64, BuildHasherDefault<AddressHasher>>,
     learned: HashMap<u64, Vec<u64>, BuildHasherDefault<AddressHasher>>,
@@ -44,18 +45,18 @@ impl Heap {
     /// The allocation of the block around an address, if the trace does not have it yet. Only blocks
     /// that visible steps touch are worth an event.
     #[inline(always)]
-    pub fn untold(&mut self, addr: usize) -> Option<Event> {
-        if self.last_told.contains(&addr) || !self.extent.contains(&addr) {
+    pub fn unrecorded(&mut self, addr: usize) -> Option<Event> {
+        if self.last_recorded.contains(&addr) || !self.extent.contains(&addr) {
             return None;
         }
-        self.look_up_untold(addr)
+        self.look_up_unrecorded(addr)
     }
 
     #[inline(never)]
-    fn look_up_untold(&mut self, addr: usize) -> Option<Event> {
+    fn look_up_unrecorded(&mut self, addr: usize) -> Option<Event> {
         let start = self.block_at(addr)?.start;
         let block = self.blocks.at(start)?;
-        self.last_told = start..start + block.size.max(1);
+        self.last_recorded = start..start + block.size.max(1);
         if std::mem::replace(&mut block.told, true) {
             return None;
         }
@@ -131,16 +132,16 @@ pub unsafe fn allocated(start: *mut c_void, size: usize, site: u64) -> *mut c_vo
     engine.complete_write();
     let start_address = start as usize;
     let fiber = engine.current();
-    let (by, op, young, tells) = (fiber.id, fiber.ops, engine.running, engine.tells);
-    let context = if tells { engine.context_of(by) } else { 0 };
+    let (by, op, young, records) = (fiber.id, fiber.ops, engine.running, engine.records);
+    let context = if records { engine.context_of(by) } else { 0 };
     let born = engine.world.writes.repetition();
     let heap = &mut engine.world.heap;
-    heap.last_told = 0..0;
+    heap.last_recorded = 0..0;
     heap.extent = match heap.extent.is_empty() {
         true => start_address..start_address + size.max(1),
         false => heap.extent.start.min(start_address)..heap.extent.end.max(start_address + size.max(1)),
     };
-    let ordinal = if tells { heap.next_ordinal(site, by) } else { 0 };
+    let ordinal = if records { heap.next_ordinal(site, by) } else { 0 };
     heap.blocks.put(Block {
         start: start_address,
         size,
@@ -230,7 +231,7 @@ pub unsafe fn about_to_free(start: *mut c_void, site: u64) -> bool {
         }
     }
     let by = engine.current_id();
-    let context = if engine.tells { engine.context_of(by) } else { 0 };
+    let context = if engine.records { engine.context_of(by) } else { 0 };
     if let Some(block) = engine.world.heap.blocks.at(address) {
         block.freed = true;
         block.freed_at = (site, context);
@@ -262,7 +263,7 @@ fn live_size(address: usize, site: u64) -> Option<usize> {
     let block = engine().world.heap.blocks.at(address)?;
     if block.freed {
         engine().current().pending.site = site;
-        record::fail(
+        shared_memory::fail(
             FailureKind::UseAfterFree,
             format_args!(
                 "double free of a heap block of {} bytes that {} freed first, at <pc {:#x} in {}>",

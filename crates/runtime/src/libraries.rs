@@ -100,7 +100,7 @@ unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _size: usize, into: *mut
                 libraries.data.push(start as usize..(start + header.p_memsz) as usize);
             }
             if let (libc::PT_TLS, Some(at)) = (header.p_type, variables) {
-                let below = crate::context::thread_pointer() - at;
+                let below = crate::arch::thread_pointer() - at;
                 libraries.variables = libraries.variables.max(below);
                 if file.starts_with("libc.so") {
                     libraries.allocator = (below, header.p_memsz as usize);

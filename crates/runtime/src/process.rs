@@ -8,9 +8,9 @@ use threadbare_wire::{Status, flags};
 use crate::engine::engine;
 use crate::fiber::{Breaks, Fiber, Waitable};
 use crate::interpose::{instrumented_site, interpose, real, site};
-use crate::record::{fail, note_calls, note_failure};
+use crate::shared_memory::{fail, note_calls, note_failure};
 use crate::sync::{note, step, step_when};
-use crate::{server, specific, sys};
+use crate::{server, sys, thread_specific};
 
 /// Registers for the very end of an ordinary exit. Registered first, run last.
 pub fn watch_exit() {
@@ -31,8 +31,8 @@ fn finish() {
     }
     let engine = engine();
     engine.complete_write();
-    crate::calls::end(None);
-    crate::record::note_policy();
+    crate::call_profile::end(None);
+    crate::shared_memory::note_policy();
     engine.shared.control().unheard = threads_that(is_unheard);
     engine.shared.control().joined = threads_that(|fiber| fiber.joined);
     engine.shared.control().status = Status::Ended as u32;
@@ -141,7 +141,7 @@ interpose! {
     fn exit(status: c_int) {
         engine().current().pending.site = instrumented_site();
         note_exit(status);
-        specific::run_exit_functions();
+        thread_specific::run_exit_functions();
         real!(exit as unsafe extern "C-unwind" fn(c_int))(status)
     }
     /// The process ends at once.
@@ -185,7 +185,7 @@ interpose! {
     }
     /// Ends the program that a thread without pthreads would escape from.
     fn clone(function: *mut c_void, stack: *mut c_void, flags: c_int, argument: *mut c_void) -> c_int {
-        crate::record::unsupported("clone() to make threads or processes")
+        crate::shared_memory::unsupported("clone() to make threads or processes")
     }
 }
 
@@ -193,7 +193,7 @@ unsafe fn fork_program(pc: u64) -> c_int {
     step(EventKind::Process, 0, pc);
     note(EventKind::Process, 0, 0);
     if engine().world.process_shared {
-        crate::record::unsupported(
+        crate::shared_memory::unsupported(
             "fork() together with mutexes or semaphores that are shared between processes",
         );
     }
@@ -203,7 +203,7 @@ unsafe fn fork_program(pc: u64) -> c_int {
         );
     }
     engine().world.forked = true;
-    let become_copy = crate::identity::before_copy();
+    let become_copy = crate::process_identity::before_copy();
     // SAFETY: the original runs the program's own fork handlers.
     let child = unsafe { real!(fork as unsafe extern "C-unwind" fn() -> c_int)() };
     if child == 0 {

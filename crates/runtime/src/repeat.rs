@@ -99,7 +99,7 @@ unsafe fn repeat(closure: Closure, data: *mut c_void) -> ! {
     let sampler = Sampler::from_number(asked.sampler).unwrap_or(Sampler::Mixed);
     let ops = engine.current().ops;
     let start = Start { ops, clock: engine.world.clock, entropy: engine.world.entropy.clone() };
-    engine.tells = false;
+    engine.records = false;
     engine.watch_writes();
     let mut intrusions = Intrusions::default();
     for index in asked.first..asked.first.saturating_add(asked.count) {
@@ -116,7 +116,7 @@ unsafe fn repeat(closure: Closure, data: *mut c_void) -> ! {
             let_others_end();
         }
         if panicked || crate::process::has_unheard_panic() {
-            crate::record::note_policy();
+            crate::shared_memory::note_policy();
             control.status = Status::Ended as u32;
             sys::exit(PANICKED);
         }

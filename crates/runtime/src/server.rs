@@ -6,7 +6,7 @@ use threadbare_wire::{CONTROL_VARIABLE, Control, MAGIC, News, Reply, Request, St
 
 use crate::engine::{self, engine};
 use crate::fiber::Fiber;
-use crate::record::Shared;
+use crate::shared_memory::Shared;
 use crate::{interpose, process, shadow, signals, sys, threads};
 use threadbare_trace::ThreadId;
 
@@ -25,18 +25,18 @@ pub fn connect() {
     unsafe {
         let Some(shared) = map_shared() else { return };
         shadow::init();
-        crate::context::init();
+        crate::arch::init();
         let mut main = Fiber::new(ThreadId::MAIN, Fiber::new_frames());
         main.pthread = libc::pthread_self();
-        main.fs = crate::context::thread_pointer();
+        main.fs = crate::arch::thread_pointer();
         main.stack = threads::stack_of(main.pthread);
         let stack = main.stack;
         engine::init(shared, main);
         engine().world.stacks = stack.0..stack.1;
         engine().world.libraries = crate::libraries::Libraries::look();
-        engine().world.quieted = crate::quiet::apply(&shared, 0);
+        engine().world.uninstrumented = crate::uninstrument::apply(&shared, 0);
         if shared.control().plan.flags & flags::CALLS != 0 {
-            crate::calls::begin(shared.control().quiet == 0);
+            crate::call_profile::begin(shared.control().uninstrument == 0);
         }
         shared.control().status = Status::Starting as u32;
         shared.control().threads = 1;
@@ -183,7 +183,7 @@ pub fn snapshot() -> bool {
             }
             engine.world.learned += 1;
         }
-        engine.world.quieted = crate::quiet::apply(&engine.shared, engine.world.quieted);
+        engine.world.uninstrumented = crate::uninstrument::apply(&engine.shared, engine.world.uninstrumented);
         engine.world.whole_code.take_in(&engine.shared);
         threads::fill_pool(control.plan.pool as usize);
         files.iter().for_each(OpenFile::restore);

@@ -11,12 +11,12 @@ use threadbare_wire::{DecisionRecord, SwitchRecord};
 use os::create_os_thread;
 pub use os::pass_baton;
 
-use crate::context;
+use crate::arch;
 use crate::engine::engine;
 use crate::fiber::{Fiber, Frame};
 use crate::interpose::real;
-use crate::record::Shared;
 use crate::shadow::{self, Cell};
+use crate::shared_memory::Shared;
 use crate::sys;
 
 /// What a new thread runs.
@@ -122,11 +122,11 @@ extern "C-unwind" fn lend(slot: *mut c_void) -> *mut c_void {
     let marker = 0u8;
     // SAFETY: the slot is boxed and outlives the process; the creator waits for `ready`.
     unsafe {
-        (*slot).fs = context::thread_pointer();
+        (*slot).fs = arch::thread_pointer();
         // Leave room for this frame: its contents are not needed again, but its caller's are.
         (*slot).top = (&raw const marker as usize - 512) & !63;
         let parking = sys::map(16_384) as usize + 16_384;
-        context::abandon_stack(parking, slot as usize, park)
+        arch::abandon_stack(parking, slot as usize, park)
     }
 }
 
@@ -203,7 +203,7 @@ fn take_slot(attributes: *const libc::pthread_attr_t, tag: Cell) -> Result<usize
     let stack = Stack::asked(attributes);
     let slots = &engine().world.slots;
     let mut fitting = slots.iter().enumerate().filter(|(_, slot)| slot.free && slot.fits(stack));
-    let index = if engine().tells {
+    let index = if engine().records {
         fitting.next()
     } else {
         // What is noted of its stack is then the thread's own, and may stay.
@@ -220,14 +220,14 @@ fn take_slot(attributes: *const libc::pthread_attr_t, tag: Cell) -> Result<usize
     if used_by != 0 {
         // SAFETY: the slot's thread has ended; nobody runs on its stack.
         unsafe {
-            if engine().tells {
+            if engine().records {
                 slot.renew(0, usize::MAX..usize::MAX);
             } else {
                 let libraries = &engine().world.libraries;
                 // What the allocator keeps for the thread would be lost, over and over.
                 slot.renew(libraries.first_variable(slot.fs), libraries.allocator_variables(slot.fs));
             }
-            if used_by != tag || engine().tells {
+            if used_by != tag || engine().records {
                 shadow::fill(slot.stack.0, slot.stack.1 - slot.stack.0, 0);
             }
         }
@@ -300,7 +300,7 @@ pub fn create(
         fiber.fs = slot.fs;
         fiber.stack = slot.stack;
         // SAFETY: the slot's stack is unused from `top` down.
-        fiber.sp = unsafe { context::prepare(slot.top, first_step) };
+        fiber.sp = unsafe { arch::prepare(slot.top, first_step) };
         fiber
     };
     let mut fiber = fiber;
@@ -327,11 +327,11 @@ extern "C-unwind" fn first_step() -> ! {
 
 /// Ends the running thread: exit functions first, as the C library would.
 pub fn end_current() -> ! {
-    crate::specific::run_exit_functions();
+    crate::thread_specific::run_exit_functions();
     let engine = engine();
     let fiber = engine.current();
     crate::sync::mutex::owner_died(fiber);
-    crate::sync::standard::gives_back_itself(fiber);
+    crate::sync::rust_std::gives_back_itself(fiber);
     fiber.pending.site = 0;
     engine.complete_write();
     engine.note(EventKind::Exit, 0, 0, 0, 0);

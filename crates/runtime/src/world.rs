@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
-use crate::hash::AddressHasher;
+use crate::address_hash::AddressHasher;
 use crate::heap::Heap;
 use crate::libraries::Libraries;
-use crate::specific::Keys;
 use crate::sync::barrier::Barrier;
 use crate::sync::cond::Cond;
 use crate::sync::futex::Futexes;
@@ -14,6 +13,7 @@ use crate::sync::mutex::Mutex;
 use crate::sync::once::Once;
 use crate::sync::rwlock::RwLock;
 use crate::sync::semaphore::{Named, Semaphore};
+use crate::thread_specific::Keys;
 use crate::threads::Slot;
 
 /// Synchronization objects by address. Entries are boxed and never dropped, so that a waiting
@@ -33,13 +33,13 @@ pub struct World {
     /// The heap.
     pub heap: Heap,
     /// Where blocks of the heap come from, in executions that are reasoned about as a whole.
-    pub regions: crate::regions::Regions,
+    pub regions: crate::heap::thread_regions::Regions,
     /// Call contexts.
-    pub contexts: crate::contexts::Contexts,
+    pub contexts: crate::call_contexts::Contexts,
     /// What is measured of calls.
-    pub calls: crate::calls::Calls,
+    pub calls: crate::call_profile::Calls,
     /// Where threads stand.
-    pub stands: crate::stand::Stands,
+    pub state_hashes: crate::thread_state_hash::StateHashes,
     /// Whose code is whose.
     pub libraries: Libraries,
     /// Thread-specific data keys.
@@ -67,7 +67,7 @@ pub struct World {
     /// Signals on their way, and timers that send them.
     pub signals: crate::signals::Signals,
     /// Who the process is to the program.
-    pub identity: crate::identity::Identity,
+    pub identity: crate::process_identity::Identity,
     /// Descriptors that the program has made for itself.
     pub descriptors: crate::descriptors::Descriptors,
     /// A synchronization object was made to be shared between processes.
@@ -91,11 +91,11 @@ pub struct World {
     /// Learned records already taken in.
     pub learned: u64,
     /// The locks of shared memory.
-    pub guards: crate::guards::Guards,
+    pub guards: crate::guarding_locks::Guards,
     /// Code that is taken in one piece.
-    pub whole_code: crate::whole_code::WholeCode,
+    pub whole_code: crate::indivisible_code::WholeCode,
     /// What the closure that is repeated writes.
     pub writes: crate::repeat::Writes,
     /// Announcements already taken out of the program's code.
-    pub quieted: u64,
+    pub uninstrumented: u64,
 }

@@ -33,7 +33,7 @@ pub struct Execution {
     /// Memory found to be shared in this run that was not known before.
     pub discovered: Vec<LearnedRecord>,
     /// What code touches memory that is its thread's own; none where there was no room for all. For plans with
-    /// `flags::STANDS`.
+    /// `flags::THREAD_STATES`.
     pub touches: Option<Vec<TouchRecord>>,
     /// What the user should know although the run went on.
     pub warnings: Vec<String>,

@@ -30,7 +30,7 @@ pub struct Program {
     /// The folder it runs in; none is the current one.
     pub folder: Option<PathBuf>,
     /// Announcements in its code that are not wanted, by their addresses in the executable file.
-    pub quiet: Arc<Vec<u64>>,
+    pub uninstrument: Arc<Vec<u64>>,
     /// It runs one test of Rust's test harness, which is to do so on the main thread: the first thread is then the
     /// test's own.
     pub is_test: bool,

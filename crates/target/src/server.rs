@@ -107,7 +107,7 @@ impl Server {
             flags: options.flags,
             pool: 0,
         };
-        if !quieten(&mut memory, &program.quiet) {
+        if !uninstrument(&mut memory, &program.uninstrument) {
             return Err(StartError::Resources(std::io::ErrorKind::FileTooLarge.into()));
         }
         let bodies = if program.is_test { thread_bodies(&program.executable) } else { Arc::default() };
@@ -206,8 +206,8 @@ impl Server {
 
     /// Takes further announcements out of the program's code, by their places in the executable's file, from the next execution on. If there
     /// are more than can be told, all stay.
-    pub fn quieten(&mut self, places: &[u64]) {
-        quieten(&mut self.memory, places);
+    pub fn uninstrument(&mut self, places: &[u64]) {
+        uninstrument(&mut self.memory, places);
     }
 
     /// How many threads the server is to have ready before it makes a copy.
@@ -332,7 +332,7 @@ impl Server {
                 self.memory.records::<LearnedRecord>(layout.discovered, control.learned_out),
             )
         };
-        let room = control.touches <= layout.touches.capacity && flags & flags::STANDS != 0;
+        let room = control.touches <= layout.touches.capacity && flags & flags::THREAD_STATES != 0;
         // SAFETY: the area holds touches.
         let touches =
             room.then(|| unsafe { self.memory.records::<TouchRecord>(layout.touches, control.touches) });
@@ -368,12 +368,12 @@ impl Server {
 }
 
 /// Names calls that need not be announced; says whether there was room.
-fn quieten(memory: &mut Memory, places: &[u64]) -> bool {
-    let (area, count) = (memory.layout().quiet, memory.control().quiet);
-    // SAFETY: the quiet area holds addresses.
+fn uninstrument(memory: &mut Memory, places: &[u64]) -> bool {
+    let (area, count) = (memory.layout().uninstrument, memory.control().uninstrument);
+    // SAFETY: the uninstrument area holds addresses.
     let fits = unsafe { memory.write(area, count, places) };
     if fits {
-        memory.control_mut().quiet = count + places.len() as u64;
+        memory.control_mut().uninstrument = count + places.len() as u64;
     }
     fits
 }

@@ -209,7 +209,7 @@ pub struct Event {
     pub size: u8,
     /// The calls in progress, as a number in the execution's table of contexts; 0 for none.
     pub context: u32,
-    /// What else there is to say: [`Event::VOLATILE`], [`Event::ACQUIRES_NOT`], [`Event::RELEASES_NOT`], and where the thread stood, see [`Event::stand`]. Files do not keep it.
+    /// What else there is to say: [`Event::VOLATILE`], [`Event::ACQUIRES_NOT`], [`Event::RELEASES_NOT`], and where the thread stood, see [`Event::state_hash`]. Files do not keep it.
     pub flags: u32,
 }
 
@@ -224,7 +224,7 @@ impl Event {
     pub const RELEASES_NOT: u32 = 4;
 
     /// How far up the number for where a thread stood begins.
-    pub const STAND: u32 = 3;
+    pub const STATE_HASH: u32 = 3;
 
     /// Whether the step only tells that a signal handler begins, or what a thread's mask lets through.
     pub fn is_about_delivery(&self) -> bool {
@@ -253,8 +253,8 @@ impl Event {
     }
 
     /// Where the thread stood when it announced the step, as one number, where the plan asked for it; else 0.
-    pub fn stand(&self) -> u32 {
-        self.flags >> Event::STAND
+    pub fn state_hash(&self) -> u32 {
+        self.flags >> Event::STATE_HASH
     }
 
     /// The kind of step.

@@ -42,7 +42,7 @@ pub struct Layout {
     /// The program's own code, in order of address.
     pub own_code: Area,
     /// Announcements in the program's code that are not wanted, by their addresses in the executable file.
-    pub quiet: Area,
+    pub uninstrument: Area,
     /// Kinds of calls.
     pub calls: Area,
     /// Sets of locks, by number.
@@ -77,7 +77,7 @@ impl Layout {
         let offers = area(size_of::<OfferRecord>(), 1 << 16);
         let slots = area(size_of::<Slot>(), 1 << 10);
         let own_code = area(size_of::<CodeRange>(), 1 << 20);
-        let quiet = area(size_of::<u64>(), 1 << 22);
+        let uninstrument = area(size_of::<u64>(), 1 << 22);
         let calls = area(size_of::<CallRecord>(), 1 << 22);
         let lock_sets = area(size_of::<LockSetRecord>(), 1 << 20);
         let touches = area(size_of::<TouchRecord>(), 1 << 21);
@@ -93,7 +93,7 @@ impl Layout {
             offers,
             slots,
             own_code,
-            quiet,
+            uninstrument,
             calls,
             lock_sets,
             touches,

@@ -198,7 +198,7 @@ pub mod flags {
     pub const CALLS: u32 = 1 << 8;
     /// Write the touch area, say in every event where its thread stands, and let the address of a heap block depend on
     /// nothing but what its thread has allocated.
-    pub const STANDS: u32 = 1 << 9;
+    pub const THREAD_STATES: u32 = 1 << 9;
     /// The copy stops before its first step and takes orders. Told to split, it lets a copy of itself run the plan,
     /// which may leave copies behind on its way, to be told the same.
     pub const CHECKPOINTS: u32 = 1 << 10;
@@ -207,7 +207,7 @@ pub mod flags {
     /// test's own. A thread that ends by a panic which nobody hears of is a failure.
     pub const RUST_TEST: u32 = 1 << 11;
     /// Atomic operations are events even in code that is passed over: they keep apart what others do.
-    pub const TELL_ALL: u32 = 1 << 12;
+    pub const RECORD_ALL: u32 = 1 << 12;
 }
 
 /// Everything that decides one execution.
@@ -260,8 +260,8 @@ pub struct Control {
     pub offers: u64,
     /// Contexts written; the first one has number 1.
     pub contexts: u64,
-    /// Calls that need not be announced: places in the quiet area.
-    pub quiet: u64,
+    /// Calls that need not be announced: records in the uninstrument area.
+    pub uninstrument: u64,
     /// Kinds of calls written.
     pub calls: u64,
     /// Sets of locks written; the first one has number 1.

@@ -104,8 +104,9 @@ pub fn detect(
 ) -> Result<Detected, ExploreError> {
     let begin = Instant::now();
     let functions = selected.map(functions_of);
-    let quiet = functions.as_ref().map_or_else(Arc::default, |functions| watch.quiet_outside(functions));
-    let program = Program { quiet, ..program.clone() };
+    let uninstrument =
+        functions.as_ref().map_or_else(Arc::default, |functions| watch.announcements_outside(functions));
+    let program = Program { uninstrument, ..program.clone() };
     let options = ServerOptions {
         max_steps: detection.terms.max_steps,
         flags: detection.terms.flags(),
@@ -207,7 +208,7 @@ impl Detecting<'_> {
                 if !meeting.any {
                     break;
                 }
-                self.server.quieten(&meeting.apart);
+                self.server.uninstrument(&meeting.apart);
             }
         }
         let modules = &detected.modules;

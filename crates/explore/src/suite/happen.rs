@@ -28,7 +28,7 @@ pub fn drive_to_happen(
     progress: &dyn Fn(&Progress),
     stop: &Arc<AtomicBool>,
 ) -> Result<Check, ExploreError> {
-    let program = Program { quiet: Arc::default(), ..program.clone() };
+    let program = Program { uninstrument: Arc::default(), ..program.clone() };
     let mut drive = Drive::start(&program, options, stop)?;
     for number in 1..=BEFOREHAND {
         if drive.is_over() {

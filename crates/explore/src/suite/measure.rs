@@ -64,10 +64,10 @@ pub fn measure(
     stop: &Arc<AtomicBool>,
 ) -> Result<Measured, ExploreError> {
     let begin = Instant::now();
-    let quiet = Program { quiet: watch.quiet(), ..program.clone() };
-    let mut measured = once(watch, &quiet, terms, stop)?;
+    let uninstrumented = Program { uninstrument: watch.announcements(), ..program.clone() };
+    let mut measured = once(watch, &uninstrumented, terms, stop)?;
     if is_hang(&measured.ending.outcome) && !measured.single_threaded {
-        let full = Program { quiet: Arc::default(), ..program.clone() };
+        let full = Program { uninstrument: Arc::default(), ..program.clone() };
         measured = Measured { with_accesses: true, ..once(watch, &full, terms, stop)? };
     }
     measured.elapsed = begin.elapsed();

@@ -28,7 +28,7 @@ pub struct Watch {
     inherits: Inheritance,
     /// Functions that touch nothing but their stack.
     on_stack: BTreeSet<Function>,
-    quiet: Arc<Vec<u64>>,
+    announcements: Arc<Vec<u64>>,
 }
 
 impl Watch {
@@ -45,16 +45,16 @@ impl Watch {
         let unwatched = |start: u64| {
             inherits.contains_key(&start) || on_stack.contains(&start) && !bequeaths.contains(&start)
         };
-        let mut quiet = Vec::new();
+        let mut announcements = Vec::new();
         for function in code.functions() {
             let skipped = unwatched(function.part_of.unwrap_or(function.start));
-            quiet.extend(function.announcements().filter_map(|(call, what)| match what {
+            announcements.extend(function.announcements().filter_map(|(call, what)| match what {
                 Announcement::Access => Some(call.at),
                 Announcement::Entrance | Announcement::Exit if skipped => Some(call.at),
                 _ => None,
             }));
         }
-        Watch { code, inherits, on_stack, quiet: Arc::new(quiet) }
+        Watch { code, inherits, on_stack, announcements: Arc::new(announcements) }
     }
 
     /// The code that is watched.
@@ -63,8 +63,8 @@ impl Watch {
     }
 
     /// The announcements that measuring does without.
-    pub fn quiet(&self) -> Arc<Vec<u64>> {
-        Arc::clone(&self.quiet)
+    pub fn announcements(&self) -> Arc<Vec<u64>> {
+        Arc::clone(&self.announcements)
     }
 
     /// How many functions are not watched because they inherit.
@@ -73,7 +73,7 @@ impl Watch {
     }
 
     /// The announcements of accesses in functions that were not selected.
-    pub fn quiet_outside(&self, selected: &BTreeSet<Function>) -> Arc<Vec<u64>> {
+    pub fn announcements_outside(&self, selected: &BTreeSet<Function>) -> Arc<Vec<u64>> {
         let is_left_out = |start: u64| !selected.contains(&start);
         let functions = self.code.functions().iter();
         let left_out = functions.filter(|it| is_left_out(it.part_of.unwrap_or(it.start)));

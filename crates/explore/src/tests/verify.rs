@@ -169,7 +169,7 @@ fn everything(program: &Program) -> Option<BTreeSet<String>> {
     while drive.check.executions < MOST {
         let Some(plan) = strategy.plan(drive.check.executions + 1, 1, &drive.history).pop() else { break };
         // The heap has to be the one that `verify` has.
-        let flags = plan.flags | flags::STANDS;
+        let flags = plan.flags | flags::THREAD_STATES;
         let plan = crate::strategy::Plan { trace: true, flags, ..plan };
         let run = drive.run(&plan).unwrap().unwrap();
         let news = !run.discovered.is_empty();

@@ -200,7 +200,7 @@ impl Strategy for Published {
             }
             plan
         };
-        plan.flags |= flags::STANDS;
+        plan.flags |= flags::THREAD_STATES;
         vec![plan]
     }
 

@@ -7,7 +7,7 @@ use super::READ;
 use crate::engine::engine;
 use crate::fiber::Fiber;
 use crate::shadow::{self, Cell, EXPOSED, FREED, GRAIN_BITS, MANY, OWNER, SHARED, WRITTEN};
-use crate::{heap, record};
+use crate::{heap, shared_memory};
 
 /// Whether anybody but this thread has touched some of a range, as far as its notes tell.
 ///
@@ -103,7 +103,7 @@ pub unsafe fn touch_range(fiber: &Fiber, addr: usize, size: usize, write: bool) 
 pub(super) fn use_after_free(addr: usize, write: bool) -> ! {
     let verb = if write { "write to" } else { "read of" };
     match heap::freed_block_at(addr) {
-        Some(block) => record::fail(
+        Some(block) => shared_memory::fail(
             FailureKind::UseAfterFree,
             format_args!(
                 "{verb} offset {} in a heap block of {} bytes that {} freed at <pc {:#x} in {}>",
@@ -114,7 +114,7 @@ pub(super) fn use_after_free(addr: usize, write: bool) -> ! {
                 block.freed_at.1
             ),
         ),
-        None => record::fail(FailureKind::UseAfterFree, format_args!("{verb} freed heap memory")),
+        None => shared_memory::fail(FailureKind::UseAfterFree, format_args!("{verb} freed heap memory")),
     }
 }
 
@@ -139,7 +139,7 @@ fn tell(addr: usize, how: u64) {
     record.place |= how;
     let engine = engine();
     // Where a closure is repeated, the next repetition has to know it, and the same place comes again and again.
-    if engine.tells || engine.world.heap.learn_anew(record) {
+    if engine.records || engine.world.heap.learn_anew(record) {
         engine.shared.discovered(record);
     }
 }

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::{FRAMES, Fiber, Frame};
-use crate::contexts::Contexts;
-use crate::record::Shared;
+use crate::call_contexts::Contexts;
+use crate::shared_memory::Shared;
 
 impl Fiber {
     /// A function was entered.
@@ -48,7 +48,7 @@ impl Fiber {
 
     /// The call in progress whose variables lie at an address of this thread's stack, if nobody has
     /// asked for it before: from where to where they reach, and a place in its code.
-    pub fn untold_call(&mut self, address: usize) -> Option<(Range<usize>, u64)> {
+    pub fn unrecorded_call(&mut self, address: usize) -> Option<(Range<usize>, u64)> {
         const LARGEST: usize = 1 << 16;
         // SAFETY: entries below `depth` are initialised; the stack above an active call's entry is
         // readable up to its return address.

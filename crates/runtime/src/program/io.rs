@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use libc::{iovec, msghdr, sockaddr, socklen_t};
 use threadbare_trace::EventKind;
 
-use super::turn::{Manner, broken_off, manner, result, transfer, turn, write_all, write_parts};
+use super::blocking_call::{Manner, broken_off, manner, result, transfer, turn, write_all, write_parts};
 use crate::engine::engine;
 use crate::interpose::{interpose, real, site};
 use crate::sync::{note, step};
@@ -187,11 +187,11 @@ interpose! {
     }
     /// Timers that ring in real time are beyond control.
     fn timerfd_create(clock: c_int, flags: c_int) -> c_int {
-        crate::record::unsupported("timerfd_create()")
+        crate::shared_memory::unsupported("timerfd_create()")
     }
     /// Signals between threads are not sent by the kernel here, so no descriptor tells of them.
     fn signalfd(fd: c_int, set: *const libc::sigset_t, flags: c_int) -> c_int {
-        crate::record::unsupported("signalfd()")
+        crate::shared_memory::unsupported("signalfd()")
     }
     /// Closes.
     fn close(fd: c_int) -> c_int {

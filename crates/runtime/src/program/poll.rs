@@ -10,7 +10,7 @@ use crate::fiber::{Breaks, Fiber, Waitable};
 use crate::interpose::{interpose, site};
 use crate::signals::mask;
 use crate::sync::{Limit, note, or_errno, step, step_when};
-use crate::{cancel, outside, sys, time};
+use crate::{cancel, external_waits, sys, time};
 
 /// Descriptors of which one has to become ready; lives on the waiting thread's stack.
 struct Any {
@@ -19,7 +19,7 @@ struct Any {
 
 impl Waitable for Any {
     fn ready(&self, fiber: &Fiber) -> bool {
-        cancel::is_due(fiber) || outside::poll_raw(&mut self.polls.clone(), 0) != 0
+        cancel::is_due(fiber) || external_waits::poll_raw(&mut self.polls.clone(), 0) != 0
     }
 
     fn what(&self) -> String {
@@ -89,13 +89,13 @@ unsafe fn poll_when(polls: *mut pollfd, count: nfds_t, limit: Limit, pc: u64) ->
         if wait(polls.to_vec(), limit, pc) {
             return or_errno(libc::EINTR);
         }
-        return result(outside::poll_raw(polls, 0));
+        return result(external_waits::poll_raw(polls, 0));
     }
     let length = match limit {
         Limit::Forever => -1,
         _ => 0,
     };
-    result(outside::poll_raw(polls, length))
+    result(external_waits::poll_raw(polls, length))
 }
 
 /// The descriptors of three sets as poll records.

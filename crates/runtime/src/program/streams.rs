@@ -7,7 +7,7 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-use super::turn::turn;
+use super::blocking_call::turn;
 use crate::interpose::{interpose, real, site};
 use crate::sync::{Limit, mutex};
 

@@ -7,7 +7,7 @@ use libc::timespec;
 use super::io;
 use crate::interpose::{instrumented_site, interpose, site};
 use crate::sync::{futex, or_errno};
-use crate::{entropy, identity, sys, time};
+use crate::{entropy, process_identity, sys, time};
 
 interpose! {
     /// A system call by number.
@@ -27,9 +27,9 @@ interpose! {
             libc::SYS_read => return io::read(a as c_int, b as *mut c_void, c) as c_long,
             libc::SYS_write => return io::write(a as c_int, b as *const c_void, c) as c_long,
             libc::SYS_clone | libc::SYS_clone3 | libc::SYS_fork | libc::SYS_vfork => {
-                crate::record::unsupported("a system call that makes threads or processes by hand")
+                crate::shared_memory::unsupported("a system call that makes threads or processes by hand")
             }
-            _ => match identity::call(number, [a, b, c], site()) {
+            _ => match process_identity::call(number, [a, b, c], site()) {
                 Some(result) => result,
                 None => sys::call(number, [a, b, c, d, e, f]),
             },

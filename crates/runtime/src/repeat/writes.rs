@@ -85,7 +85,7 @@ impl Engine {
     /// Code of the program is about to write to a grain for the first time.
     #[inline(always)]
     pub fn about_to_write(&mut self, place: usize) {
-        if !self.tells {
+        if !self.records {
             // SAFETY: the program is about to access it; whole grains are mapped together.
             self.world.writes.new.push((place, unsafe { content(place) }));
         }

@@ -8,7 +8,7 @@ use threadbare_trace::{EventKind, SignalMask, SwitchReason, ThreadId};
 use super::disposition::Disposition;
 use super::interrupt::{Details, Interrupt, forget_target, withdraw};
 use super::{bit, kinds, mask, timers};
-use crate::context;
+use crate::arch;
 use crate::engine::{Engine, engine};
 use crate::fiber::{Breaks, Fiber};
 use crate::sys;
@@ -255,7 +255,7 @@ fn call(
     let argument = (&raw mut call).cast::<c_void>();
     match alternate {
         // SAFETY: the program gave the stack; the call lives on this one.
-        Some((_, high)) => unsafe { context::call_on_stack(high & !15, argument, make_call) },
+        Some((_, high)) => unsafe { arch::call_on_stack(high & !15, argument, make_call) },
         None => make_call(argument),
     }
 }
@@ -303,7 +303,7 @@ pub fn call_at_once(signal: c_int, details: Details) {
 /// What happens by default.
 pub fn act_as_the_kernel_would(signal: c_int) {
     if kinds::stops(signal) {
-        crate::record::unsupported("a signal that stops the process");
+        crate::shared_memory::unsupported("a signal that stops the process");
     }
     mask::set_kernel_mask(libc::SIG_UNBLOCK, bit(signal));
     // SAFETY: sends this process a signal for which it has no handler.

@@ -9,7 +9,7 @@ use super::disposition::Disposition;
 use super::{bit, kinds, timers};
 use crate::engine::{Engine, engine};
 use crate::fiber::{Fiber, Waitable};
-use crate::record::lost_control;
+use crate::shared_memory::lost_control;
 
 /// Who sent a signal.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Details {
         words[0] = signal as u32;
         words[2] = code as u32;
         if code != libc::SI_TIMER {
-            words[4] = crate::identity::process() as u32;
+            words[4] = crate::process_identity::process() as u32;
             // SAFETY: always succeeds.
             words[5] = unsafe { libc::getuid() };
         }

@@ -11,9 +11,9 @@ use super::{bit, signals_in};
 use crate::engine::engine;
 use crate::fiber::{Fiber, Waitable};
 use crate::interpose::{interpose, site};
-use crate::program::threads::find;
+use crate::program::pthreads::find;
 use crate::sync::{or_errno, step, step_when};
-use crate::{identity, sys};
+use crate::{process_identity, sys};
 
 const LAST: c_int = 64;
 
@@ -109,7 +109,7 @@ pub fn to_thread(target: Option<&mut Fiber>, signal: c_int, code: c_int, value: 
 /// Sends a signal to a process; returns an error number. In this process any thread that has not
 /// blocked it may come to handle it.
 pub fn to_process(process: c_int, signal: c_int, code: c_int, value: u64, pc: u64) -> c_int {
-    match identity::receiver(process) {
+    match process_identity::receiver(process) {
         None if !is_signal(signal) => libc::EINVAL,
         None => {
             if signal != 0 {
@@ -161,10 +161,10 @@ interpose! {
     fn tgkill(process: c_int, thread: c_int, signal: c_int) -> c_int {
         let pc = site();
         step(EventKind::Signal, 0, pc);
-        or_errno(to_thread(identity::find_thread(thread), signal, libc::SI_TKILL, 0, pc))
+        or_errno(to_thread(process_identity::find_thread(thread), signal, libc::SI_TKILL, 0, pc))
     }
     /// Sends a signal to the group of processes that this one is in: to this one only.
     fn killpg(group: c_int, signal: c_int) -> c_int {
-        crate::record::unsupported("killpg()")
+        crate::shared_memory::unsupported("killpg()")
     }
 }

@@ -18,7 +18,7 @@ use threadbare_trace::{EventKind, FailureKind, SwitchReason, ThreadId};
 
 use crate::engine::Engine;
 use crate::fiber::{Fiber, Waitable};
-use crate::{access, deadlock, record};
+use crate::{access, deadlock, shared_memory};
 pub use instant::explains;
 use remembered::Remembered;
 pub use remembered::stack;
@@ -261,10 +261,10 @@ impl Engine {
     fn report_livelock(&mut self) -> ! {
         let found = self.spinning.look.take().map(|look| look.found).unwrap_or_default();
         for (address, _) in found.iter().flat_map(|spinner| spinner.reads.iter().take(MOST_NAMED)) {
-            self.tell_place(*address as usize);
+            self.record_place(*address as usize);
         }
         let spins = |id| found.iter().find(|spinner| spinner.thread == id).map(Spinner::describe);
-        record::fail(
+        shared_memory::fail(
             FailureKind::Hang,
             format_args!(
                 "livelock: every thread that can go on only spins, for ever: nobody is left to change what it reads\n{}",

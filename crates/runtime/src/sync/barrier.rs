@@ -9,7 +9,7 @@ use super::{note, note_life, step, step_when};
 use crate::engine::engine;
 use crate::fiber::{Fiber, Waitable};
 use crate::interpose::{interpose, real, site};
-use crate::record::fail;
+use crate::shared_memory::fail;
 
 /// A barrier.
 #[derive(Default)]

@@ -7,7 +7,7 @@ use libc::timespec;
 
 use super::{Limit, cond, mutex, once};
 use crate::interpose::{interpose, site};
-use crate::{program, specific, time};
+use crate::{program, thread_specific, time};
 
 const SUCCESS: c_int = 0;
 const BUSY: c_int = 1;
@@ -48,13 +48,13 @@ interpose! {
     fn thrd_create(thread: *mut libc::pthread_t, start: Start, argument: *mut c_void) -> c_int {
         let pc = site();
         let call = Box::into_raw(Box::new(Call { start, argument }));
-        result(program::threads::create(thread, std::ptr::null(), run, call.cast(), pc))
+        result(program::pthreads::create(thread, std::ptr::null(), run, call.cast(), pc))
     }
     /// Waits for a thread's end.
     fn thrd_join(thread: libc::pthread_t, code: *mut c_int) -> c_int {
         let pc = site();
         let mut value: *mut c_void = std::ptr::null_mut();
-        let error = program::threads::join(thread, &mut value, Limit::Forever, pc);
+        let error = program::pthreads::join(thread, &mut value, Limit::Forever, pc);
         if error == 0 && !code.is_null() {
             *code = value as isize as c_int;
         }
@@ -63,7 +63,7 @@ interpose! {
     /// Lets a thread go.
     fn thrd_detach(thread: libc::pthread_t) -> c_int {
         let pc = site();
-        result(program::threads::detach(thread, pc))
+        result(program::pthreads::detach(thread, pc))
     }
     /// Ends the thread.
     fn thrd_exit(code: c_int) {
@@ -156,10 +156,10 @@ interpose! {
     }
     /// Creates a key for thread-specific data.
     fn tss_create(key: *mut libc::pthread_key_t, destructor: Option<unsafe extern "C-unwind" fn(*mut c_void)>) -> c_int {
-        result(specific::create_key(key, destructor))
+        result(thread_specific::create_key(key, destructor))
     }
     /// Deletes a key.
     fn tss_delete(key: libc::pthread_key_t) {
-        specific::delete_key(key);
+        thread_specific::delete_key(key);
     }
 }

@@ -12,7 +12,7 @@ use crate::cancel;
 use crate::engine::engine;
 use crate::fiber::{Fiber, Waitable};
 use crate::interpose::{interpose, real, site};
-use crate::record::fail;
+use crate::shared_memory::fail;
 use crate::time;
 
 /// A condition variable.

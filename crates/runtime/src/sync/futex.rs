@@ -6,11 +6,11 @@ use libc::timespec;
 use threadbare_trace::{EventKind, ThreadId};
 
 use super::queue::{ANY, Queue};
-use super::standard::{self, Free};
-use super::{Limit, note, step, step_when, words};
+use super::rust_std::{self, Free};
+use super::{Limit, note, step, step_when, word_locks};
 use crate::engine::engine;
 use crate::fiber::{Breaks, Fiber, Waitable};
-use crate::record::unsupported;
+use crate::shared_memory::unsupported;
 use crate::time;
 use crate::world::Table;
 
@@ -38,12 +38,12 @@ impl Waitable for Wait {
     }
 
     fn what(&self) -> String {
-        let what = if words::holder(self.address).is_some() { "lock" } else { "a wake-up of futex" };
+        let what = if word_locks::holder(self.address).is_some() { "lock" } else { "a wake-up of futex" };
         format!("{what} <obj {:#x}>", self.address)
     }
 
     fn holder(&self) -> Option<ThreadId> {
-        words::holder(self.address).map(|taken| taken.by)
+        word_locks::holder(self.address).map(|taken| taken.by)
     }
 
     fn word(&self) -> Option<usize> {
@@ -97,7 +97,7 @@ fn wait(address: usize, expected: u32, limit: Limit, mask: u32, pc: u64) -> c_in
 }
 
 fn wake(address: usize, count: usize, mask: u32, pc: u64) -> usize {
-    standard::about_to_wake(pc);
+    rust_std::about_to_wake(pc);
     // What notifies has had its turn where it began.
     if std::mem::take(&mut engine().current().notifies) != address {
         step(EventKind::FutexWake, address, pc);

@@ -7,10 +7,10 @@ pub mod futex;
 pub mod mutex;
 pub mod once;
 mod queue;
+pub mod rust_std;
 pub mod rwlock;
 pub mod semaphore;
-pub mod standard;
-pub mod words;
+pub mod word_locks;
 
 use std::ffi::c_int;
 

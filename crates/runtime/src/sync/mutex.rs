@@ -9,7 +9,7 @@ use super::{Limit, note, note_life, step, step_when};
 use crate::engine::engine;
 use crate::fiber::{Fiber, Waitable};
 use crate::interpose::{interpose, real, site};
-use crate::record::fail;
+use crate::shared_memory::fail;
 use crate::time;
 
 /// The kind that a destroyed mutex has in its memory.

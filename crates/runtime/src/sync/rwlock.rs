@@ -9,7 +9,7 @@ use super::{Limit, note, note_life, step, step_when};
 use crate::engine::engine;
 use crate::fiber::{Fiber, Waitable};
 use crate::interpose::{interpose, real, site};
-use crate::record::fail;
+use crate::shared_memory::fail;
 use crate::time;
 
 /// A read-write lock. Readers may enter whenever no writer is inside.

@@ -8,7 +8,7 @@ use super::{CreateFn, first_step, stack_of};
 use crate::engine::engine;
 use crate::fiber::Fiber;
 use crate::interpose::real;
-use crate::{context, sys};
+use crate::{arch, sys};
 
 /// Starts an OS thread, which waits for its baton.
 pub(super) fn create_os_thread(
@@ -39,7 +39,7 @@ extern "C-unwind" fn os_first_step(fiber: *mut c_void) -> *mut c_void {
     // SAFETY: the fiber is boxed and never dropped.
     unsafe {
         wait_for_baton(fiber);
-        (*fiber).fs = context::thread_pointer();
+        (*fiber).fs = arch::thread_pointer();
     }
     first_step()
 }

@@ -5,8 +5,8 @@ use std::ffi::{c_int, c_uint, c_void};
 use libc::{itimerspec, itimerval, timeval};
 
 use super::{Timer, engine, set, timers};
-use crate::identity;
 use crate::interpose::{interpose, site};
+use crate::process_identity;
 use crate::sync::or_errno;
 use crate::time::{self, SECOND, nanoseconds, to_timespec};
 
@@ -103,13 +103,13 @@ interpose! {
                 None => Timer::new(libc::SIGALRM, None, libc::SI_TIMER, number as u64),
                 Some(notice) => Timer::new(notice.signal, None, libc::SI_TIMER, notice.value),
             },
-            SIGEV_THREAD_ID => match notice.map(|notice| (notice, identity::find_thread(notice.thread))) {
+            SIGEV_THREAD_ID => match notice.map(|notice| (notice, process_identity::find_thread(notice.thread))) {
                 Some((notice, Some(thread))) => {
                     Timer::new(notice.signal, Some(thread.id), libc::SI_TIMER, notice.value)
                 }
                 _ => return or_errno(libc::EINVAL),
             },
-            _ => crate::record::unsupported("timer_create() with a function to call in a thread (SIGEV_THREAD)"),
+            _ => crate::shared_memory::unsupported("timer_create() with a function to call in a thread (SIGEV_THREAD)"),
         };
         timers().push(made);
         *timer = number as *mut c_void;

@@ -3,7 +3,7 @@
 use std::arch::naked_asm;
 use std::sync::atomic::Ordering;
 
-use crate::calls;
+use crate::call_profile;
 use crate::engine::RUNNING;
 
 /// A function was entered.
@@ -19,8 +19,8 @@ pub unsafe extern "C-unwind" fn __tsan_func_entry(_pc: u64) {
             // SAFETY: the running fiber; a call has just put its return address on the stack.
             unsafe {
                 (*fiber).enter(pc, sp);
-                if calls::are_measured() {
-                    calls::entered(*(sp as *const u64), sp);
+                if call_profile::are_measured() {
+                    call_profile::entered(*(sp as *const u64), sp);
                 }
             }
         }
@@ -35,8 +35,8 @@ pub extern "C-unwind" fn __tsan_func_exit() {
     if !fiber.is_null() {
         // SAFETY: the running fiber.
         unsafe { (*fiber).leave() };
-        if calls::are_measured() {
-            calls::left();
+        if call_profile::are_measured() {
+            call_profile::left();
         }
     }
 }

@@ -10,20 +10,20 @@ use std::hash::BuildHasherDefault;
 use threadbare_trace::{Event, ThreadId};
 use threadbare_wire::{TouchRecord, flags};
 
+use crate::address_hash::AddressHasher;
 use crate::engine::Engine;
 use crate::fiber::Fiber;
-use crate::hash::AddressHasher;
 use crate::shadow::{self, Cell};
 use crate::{interpose, spin};
 
 /// What is known while the plan asks for it.
 #[derive(Default)]
-pub struct Stands {
+pub struct StateHashes {
     wanted: bool,
     told: HashSet<TouchRecord, BuildHasherDefault<AddressHasher>>,
 }
 
-impl Stands {
+impl StateHashes {
     /// Whether the plan asks for it.
     #[inline(always)]
     pub fn are_wanted(&self) -> bool {
@@ -33,9 +33,9 @@ impl Stands {
 
 impl Engine {
     /// Begins to look, if the plan asks for it.
-    pub fn begin_stands(&mut self) {
-        self.world.stands.wanted = self.shared.control().plan.flags & flags::STANDS != 0;
-        self.world.regions.begin(self.world.stands.wanted);
+    pub fn begin_state_hashes(&mut self) {
+        self.world.state_hashes.wanted = self.shared.control().plan.flags & flags::THREAD_STATES != 0;
+        self.world.regions.begin(self.world.state_hashes.wanted);
         for index in 0..self.fibers.len() {
             self.look_at_own_memory(ThreadId(index as u16));
         }
@@ -43,7 +43,7 @@ impl Engine {
 
     /// Has every access of a thread come to the runtime, private ones too.
     pub fn look_at_own_memory(&mut self, id: ThreadId) {
-        if self.world.stands.wanted {
+        if self.world.state_hashes.wanted {
             self.fiber(id).owns_nothing();
         }
     }
@@ -60,14 +60,14 @@ impl Engine {
         }
         let (addr, len, thread) = (addr as u64, len as u32, fiber.id);
         let touch = TouchRecord { pc, addr, len, thread, writes: u8::from(writes), spare: 0 };
-        if self.running && self.world.stands.told.insert(touch) {
+        if self.running && self.world.state_hashes.told.insert(touch) {
             self.shared.touch(touch);
         }
     }
 
     /// Memory is about to be given back: the last chance to see what the running thread has written there.
     pub fn see_before_release(&mut self) {
-        if self.world.stands.wanted && self.running {
+        if self.world.state_hashes.wanted && self.running {
             settle(self.current());
         }
     }
@@ -108,5 +108,5 @@ pub fn of(fiber: &mut Fiber) -> u32 {
     let registers = interpose::registers();
     let whole = registers.iter().fold(spin::stack(fiber, registers[0]), |sum, word| mix(sum, *word as u64));
     let whole = mix(whole, fiber.own_content);
-    ((whole >> 32) ^ whole) as u32 >> Event::STAND
+    ((whole >> 32) ^ whole) as u32 >> Event::STATE_HASH
 }

@@ -9,7 +9,7 @@ use threadbare_wire::flags;
 use crate::engine::engine;
 use crate::fiber::{Fiber, Waitable};
 use crate::interpose::{interpose, site};
-use crate::record::fail;
+use crate::shared_memory::fail;
 use crate::sync::{Limit, note, step, step_aside, step_when};
 use crate::threads::{self, Routine};
 use crate::{cancel, server, time};

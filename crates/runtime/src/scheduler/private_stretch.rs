@@ -8,13 +8,13 @@ use crate::spin::Stand;
 /// Private accesses in a row after which a thread lets others go first: it may wait, in a loop, for
 /// a place that has not been seen to be shared because nobody else ever got so far. All small numbers divide
 /// it, so that a thread in a short loop is then where it was the last time.
-const QUIET: u32 = 262_080;
+const STRETCH: u32 = 262_080;
 
 /// The same for a thread that was there: it only goes round.
-const QUIET_ROUND: u32 = 5_040;
+const STRETCH_OF_A_LOOP: u32 = 5_040;
 
 /// Times in a row that a thread may do so before the policy hears of it.
-const QUIET_TURNS: u32 = 4;
+const UNREPORTED_YIELDS: u32 = 4;
 
 /// How many such stretches a thread makes in a replay before it gives way by itself, if it goes round, and if not.
 /// Wherever the original gave way there is a switch in the list, after two of them at most.
@@ -23,7 +23,7 @@ const REPLAYED: u32 = 16;
 
 /// What a thread has done since its last step, all of it private.
 #[derive(Default)]
-pub struct Quiet {
+pub struct PrivateStretch {
     /// Times that it gave way.
     pub turns: u32,
     /// Times that it was looked at since it gave way; at least one if it did.
@@ -33,7 +33,7 @@ pub struct Quiet {
     stand: Option<Stand>,
 }
 
-impl Quiet {
+impl PrivateStretch {
     /// The thread makes a step.
     #[inline(always)]
     pub fn end(&mut self) {
@@ -72,8 +72,8 @@ impl Engine {
             None => {
                 // The stop is only looked for by its number: one that the thread has gone past would never come.
                 let listed = Some(self.policy.stop_at(fiber.id)).filter(|stop| *stop > fiber.ops);
-                let quiet = fiber.ops.saturating_add(self.quiet_limit(&fiber.quiet));
-                listed.map_or(quiet, |stop| stop.min(quiet))
+                let stretch = fiber.ops.saturating_add(self.stretch_limit(&fiber.private_stretch));
+                listed.map_or(stretch, |stop| stop.min(stretch))
             }
         };
     }
@@ -85,41 +85,41 @@ impl Engine {
     }
 
     /// Whether the running thread stops at a private access only because it made so many of them.
-    pub fn is_quiet(&self) -> bool {
+    pub fn is_in_private_stretch(&self) -> bool {
         // SAFETY: the running fiber.
         let (id, ops) = unsafe { ((*self.current).id, (*self.current).ops) };
         self.spinning.is_looking() || (self.probe.is_none() && self.policy.stop_at(id) != ops)
     }
 
     /// How many private accesses a thread may make until it is looked at.
-    fn quiet_limit(&self, quiet: &Quiet) -> u32 {
-        let may_fit = self.policy.is_unfinished_replay() && quiet.turns == 0;
-        if quiet.goes_round && !may_fit { QUIET_ROUND } else { QUIET }
+    fn stretch_limit(&self, stretch: &PrivateStretch) -> u32 {
+        let may_fit = self.policy.is_unfinished_replay() && stretch.turns == 0;
+        if stretch.goes_round && !may_fit { STRETCH_OF_A_LOOP } else { STRETCH }
     }
 
     /// Whether a thread goes on nevertheless, because it follows a list that says where to give way.
-    fn is_led(&self, quiet: &Quiet) -> bool {
-        let enough = if quiet.goes_round { REPLAYED_ROUND } else { REPLAYED };
-        self.policy.is_unfinished_replay() && quiet.stretches < enough
+    fn is_led(&self, stretch: &PrivateStretch) -> bool {
+        let enough = if stretch.goes_round { REPLAYED_ROUND } else { REPLAYED };
+        self.policy.is_unfinished_replay() && stretch.stretches < enough
     }
 
     /// Lets others go before a private access; says whether one did. This is no step: a program
     /// that makes no other is still seen to stand still.
-    pub fn let_others_go(&mut self, op: Op) -> bool {
+    pub fn yield_to_others(&mut self, op: Op) -> bool {
         let fiber = self.current();
         fiber.pending = op;
         self.complete_write();
         let switches = self.shared.control().switches;
         if !self.looks_on() {
-            fiber.quiet.look_at(Stand::of(fiber));
-            if self.is_led(&fiber.quiet) {
+            fiber.private_stretch.look_at(Stand::of(fiber));
+            if self.is_led(&fiber.private_stretch) {
                 self.update_stop();
                 return false;
             }
-            fiber.quiet.give_way();
+            fiber.private_stretch.give_way();
             fiber.gave_way_at = Some(self.progress);
             self.world.checkpoints.leave_no_more();
-            if fiber.quiet.turns >= QUIET_TURNS {
+            if fiber.private_stretch.turns >= UNREPORTED_YIELDS {
                 self.policy.gave_way(fiber.id);
             }
             self.reschedule();

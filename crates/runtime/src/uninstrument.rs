@@ -6,7 +6,7 @@ use std::ops::Range;
 use threadbare_wire::CodeRange;
 
 use crate::access;
-use crate::record::{Shared, lost_control};
+use crate::shared_memory::{Shared, lost_control};
 
 /// A call and a jump by a distance, and a call through a table.
 const CALL: u8 = 0xe8;
@@ -16,14 +16,14 @@ const CALL_THROUGH: [u8; 2] = [0xff, 0x15];
 /// Replaces the calls that the driver has named since so many were replaced; returns how many are now. Called where none of them is in progress:
 /// before any code of the program runs, and at the snapshot.
 pub fn apply(shared: &Shared, done: u64) -> u64 {
-    let count = shared.control().quiet;
+    let count = shared.control().uninstrument;
     if count <= done {
         return done;
     }
     let program = Program::look();
     let code = program.code.clone();
     protect(&code, libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC);
-    for place in (done..count).filter_map(|index| shared.quiet(index)) {
+    for place in (done..count).filter_map(|index| shared.uninstrument(index)) {
         let address = program.bias + place as usize;
         if code.contains(&address) && code.contains(&(address + 6)) {
             // SAFETY: within the program's code, which is writable now and not running yet.

@@ -1,9 +1,9 @@
 //! The loop at the heart: a thread announces its next visible operation, the policy picks who goes
 //! on, the chosen thread makes its operation.
 
-mod between;
+mod private_stretch;
 
-pub use between::Quiet;
+pub use private_stretch::PrivateStretch;
 
 use std::sync::atomic::Ordering;
 
@@ -14,7 +14,7 @@ use threadbare_wire::{DecisionRecord, SwitchRecord, own_place};
 use crate::engine::{Engine, RUNNING, WATCHED};
 use crate::fiber::Fiber;
 use crate::fiber::Waitable;
-use crate::{context, deadlock, outside, record, signals, sys, threads};
+use crate::{arch, deadlock, external_waits, shared_memory, signals, sys, threads};
 
 /// Fruitless steps of all threads together after which nobody can be expected to get on.
 const LIVELOCK: u64 = 20_000;
@@ -40,9 +40,9 @@ impl Engine {
         fiber.wait = wait;
         fiber.timed = timed;
         self.complete_write();
-        let registers = self.world.stands.are_wanted().then(crate::interpose::registers);
+        let registers = self.world.state_hashes.are_wanted().then(crate::interpose::registers);
         if registers.is_some() {
-            fiber.stand = crate::stand::of(fiber);
+            fiber.state_hash = crate::thread_state_hash::of(fiber);
         }
         if self.running {
             if !self.looks_on() {
@@ -67,7 +67,7 @@ impl Engine {
         if self.running {
             self.world.signals.program_steps += u64::from(fiber.interrupt.is_none());
             self.policy.executed(fiber.id, &fiber.pending);
-            fiber.quiet.end();
+            fiber.private_stretch.end();
             self.update_stop();
             if fiber.cancel.asynchronous {
                 crate::cancel::check(fiber);
@@ -110,7 +110,7 @@ impl Engine {
         } else if let Some(creator) = fiber.starting.take() {
             self.go(creator, SwitchReason::Started);
         } else {
-            if fiber.fruitless == 0 && fiber.quiet.turns == 0 {
+            if fiber.fruitless == 0 && fiber.private_stretch.turns == 0 {
                 self.fruitless_rounds = 0;
             }
             let steps = self.shared.control().steps;
@@ -128,7 +128,7 @@ impl Engine {
         let fiber = self.current();
         if self.live.len() == 1 && fiber.ready() && !self.policy.is_replay() {
             fiber.gave_way_at = None;
-            if fiber.fruitless > 0 || fiber.quiet.turns > 0 {
+            if fiber.fruitless > 0 || fiber.private_stretch.turns > 0 {
                 self.count_fruitless(fiber.rounds());
             }
             return;
@@ -185,7 +185,7 @@ impl Engine {
                 }
                 continue;
             }
-            if !outside::wait_for_any(self) {
+            if !external_waits::wait_for_any(self) {
                 deadlock::report();
             }
         }
@@ -222,7 +222,7 @@ impl Engine {
     /// computation on private memory that looks at some shared value looks the same until it ends.
     fn report_hang(&self, limit: u64) -> ! {
         if self.fruitless_rounds > LIVELOCK {
-            record::fail(
+            shared_memory::fail(
                 FailureKind::Hang,
                 format_args!(
                     "livelock: every thread that can go on only spins, re-reading values that nobody changes\n{}",
@@ -230,7 +230,7 @@ impl Engine {
                 ),
             );
         }
-        record::fail(
+        shared_memory::fail(
             FailureKind::Hang,
             format_args!(
                 "the step limit of {limit} was reached without an end; if the program is just long, raise --max-steps\n{}",
@@ -266,7 +266,7 @@ impl Engine {
             kind: from.pending.kind as u8,
             reason: reason as u8,
             spare: 0,
-            context: if self.tells { from.context(&mut self.world.contexts, &self.shared) } else { 0 },
+            context: if self.records { from.context(&mut self.world.contexts, &self.shared) } else { 0 },
         });
         self.turn_began = self.shared.control().steps;
         // A handler begins where the thread stands that it interrupts.
@@ -286,7 +286,7 @@ impl Engine {
                 unsafe { threads::pass_baton(here, to, has_ended) };
             } else {
                 // SAFETY: `to` was saved by an earlier switch or prepared as a new stack.
-                unsafe { context::switch(&mut here.sp, to.sp, to.fs) };
+                unsafe { arch::switch(&mut here.sp, to.sp, to.fs) };
             }
         }
         if let Some(handler) = here.to_deliver.take() {
@@ -299,7 +299,7 @@ impl Engine {
     pub(crate) fn become_current(&mut self, id: ThreadId) {
         let fiber = self.fiber(id);
         self.current = fiber;
-        WATCHED.store(crate::calls::unless_unwatched(fiber), Ordering::Relaxed);
+        WATCHED.store(crate::call_profile::unless_unwatched(fiber), Ordering::Relaxed);
         RUNNING.store(fiber, Ordering::Relaxed);
         self.update_stop();
     }
@@ -309,7 +309,7 @@ impl Engine {
         let fiber = self.current();
         self.complete_write();
         self.does_not_wait(fiber);
-        crate::calls::end(Some(fiber.id));
+        crate::call_profile::end(Some(fiber.id));
         fiber.done = true;
         self.progress += 1;
         self.live.retain(|id| *id != fiber.id);

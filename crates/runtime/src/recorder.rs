@@ -27,20 +27,20 @@ impl Engine {
         value: u64,
         old: u64,
     ) -> Option<*mut Event> {
-        if crate::calls::are_measured() {
+        if crate::call_profile::are_measured() {
             let thread = self.current_id();
-            if !crate::calls::observe(self, thread, kind, addr, value) {
+            if !crate::call_profile::observe(self, thread, kind, addr, value) {
                 return None;
             }
         }
         // Before the first thread there is nothing to order, and the trace begins with it.
-        if !self.running || !self.tells {
+        if !self.running || !self.records {
             return None;
         }
-        self.tell_place(addr);
+        self.record_place(addr);
         if size == 8 {
             // The value may point to a block; then people want to know to which.
-            self.tell_place(value as usize);
+            self.record_place(value as usize);
         }
         let fiber = self.current();
         self.shared.event(Event {
@@ -55,27 +55,27 @@ impl Engine {
             context: fiber.context(&mut self.world.contexts, &self.shared),
             flags: u32::from(fiber.volatile_access) * Event::VOLATILE
                 + fiber.weakness
-                + (fiber.stand << Event::STAND),
+                + (fiber.state_hash << Event::STATE_HASH),
         })
     }
 
     /// Makes sure that the trace names the memory around an address, if it is in a heap block or
     /// among the variables of a call in progress.
     #[inline(always)]
-    pub fn tell_place(&mut self, addr: usize) {
-        if let Some(allocation) = self.world.heap.untold(addr) {
+    pub fn record_place(&mut self, addr: usize) {
+        if let Some(allocation) = self.world.heap.unrecorded(addr) {
             self.shared.event(allocation);
         } else if self.world.stacks.contains(&addr) {
-            self.tell_frame(addr);
+            self.record_frame(addr);
         }
     }
 
     #[inline(never)]
-    fn tell_frame(&mut self, addr: usize) {
+    fn record_frame(&mut self, addr: usize) {
         let holds = |fiber: &Fiber| (fiber.stack.0..fiber.stack.1).contains(&addr);
         let owner = self.live.iter().copied().find(|id| holds(&self.fibers[id.index()]));
         let Some(thread) = owner else { return };
-        if let Some((variables, pc)) = self.fiber(thread).untold_call(addr) {
+        if let Some((variables, pc)) = self.fiber(thread).unrecorded_call(addr) {
             self.shared.event(Event {
                 pc,
                 addr: variables.end as u64,
@@ -103,7 +103,7 @@ impl Engine {
                 // SAFETY: the event is in shared memory.
                 unsafe { (*write.event).value = value };
                 if write.size == 8 {
-                    self.tell_place(value as usize);
+                    self.record_place(value as usize);
                 }
             }
             if value != write.old {

@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use threadbare_trace::{EventKind, ThreadId};
 use threadbare_wire::{CallRecord, LockSetRecord};
 
+use crate::address_hash::AddressHasher;
 use crate::engine::{Engine, RUNNING, engine};
 use crate::fiber::Fiber;
-use crate::hash::AddressHasher;
-use crate::record::lost_control;
+use crate::shared_memory::lost_control;
 
 /// Whether calls are measured. Asked at every entrance and exit of a function.
 static MEASURING: AtomicBool = AtomicBool::new(false);

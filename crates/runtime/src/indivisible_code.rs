@@ -4,7 +4,7 @@
 use threadbare_wire::CodeRange;
 
 use crate::engine::Engine;
-use crate::record::Shared;
+use crate::shared_memory::Shared;
 
 /// Whose code is at an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,7 +31,7 @@ impl WholeCode {
         let (library, program) = shared.whole_code();
         if self.owners.is_empty() && !library.is_empty() {
             *self = WholeCode::of(library, program);
-            crate::quiet::apply_to(library);
+            crate::uninstrument::apply_to(library);
         }
     }
 

@@ -165,9 +165,9 @@ impl Shared {
     }
 
     /// An announcement that is not wanted.
-    pub fn quiet(&self, index: u64) -> Option<u64> {
+    pub fn uninstrument(&self, index: u64) -> Option<u64> {
         // SAFETY: `slot` checked the place; the driver wrote it before it started the program.
-        self.slot::<u64>(self.control().layout.quiet, index).map(|place| unsafe { *place })
+        self.slot::<u64>(self.control().layout.uninstrument, index).map(|place| unsafe { *place })
     }
 
     /// Notes a place newly found to be shared. More than fit are dropped: the next run finds them.
@@ -250,7 +250,7 @@ pub fn note_failure(kind: FailureKind, message: std::fmt::Arguments<'_>) {
         return;
     }
     engine.complete_write();
-    crate::calls::end(None);
+    crate::call_profile::end(None);
     control.failure_kind = kind as u8;
     control.message.clear();
     let _ = control.message.write_fmt(message);

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use threadbare_sched::Op;
 use threadbare_trace::{EventKind, ThreadId};
 
-use super::words;
+use super::word_locks;
 use crate::access;
 use crate::engine::{WATCHED, engine};
 use crate::fiber::{Fiber, Waitable};
@@ -131,7 +131,7 @@ impl Waitable for Free {
     }
 
     fn holder(&self) -> Option<ThreadId> {
-        words::holder(self.0).map(|taken| taken.by)
+        word_locks::holder(self.0).map(|taken| taken.by)
     }
 
     fn word(&self) -> Option<usize> {
@@ -257,7 +257,7 @@ pub fn gives_back_itself(fiber: &mut Fiber) {
     }
     // Counted whether it is told or not: schedules name operations by their numbers.
     fiber.ops += 1;
-    if let Some(block) = heap::live_block_at(fiber.token).filter(|_| engine().tells) {
+    if let Some(block) = heap::live_block_at(fiber.token).filter(|_| engine().records) {
         // SAFETY: the block is live, and begins with its count.
         let left = unsafe { access::load(block.start, size_of::<u64>() as u8) };
         engine().note(EventKind::AtomicUpdate, block.start, size_of::<u64>() as u8, left, left + 1);

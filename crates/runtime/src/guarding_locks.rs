@@ -14,9 +14,9 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 use crate::access;
+use crate::address_hash::AddressHasher;
 use crate::engine::Engine;
 use crate::fiber::Fiber;
-use crate::hash::AddressHasher;
 use crate::shadow::{self, EXPOSED, FREED, GRAIN_BITS, SHARED, WRITTEN};
 
 /// How much memory a guard is for: two grains, since most accesses are of eight bytes.

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
-use crate::hash::AddressHasher;
-use crate::record::Shared;
+use crate::address_hash::AddressHasher;
+use crate::shared_memory::Shared;
 
 /// The contexts met so far.
 #[derive(Default)]

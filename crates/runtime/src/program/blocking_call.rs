@@ -8,7 +8,7 @@ use threadbare_trace::EventKind;
 use crate::engine::engine;
 use crate::fiber::{Breaks, Fiber, Waitable};
 use crate::sync::{note, or_errno, step, step_when};
-use crate::{cancel, outside, sys};
+use crate::{cancel, external_waits, sys};
 
 /// What can be said of a descriptor before it is used.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ struct Descriptor {
 
 impl Waitable for Descriptor {
     fn ready(&self, fiber: &Fiber) -> bool {
-        cancel::is_due(fiber) || outside::is_ready(self.fd, self.events)
+        cancel::is_due(fiber) || external_waits::is_ready(self.fd, self.events)
     }
 
     fn what(&self) -> String {

@@ -8,9 +8,9 @@ use std::ffi::{c_int, c_void};
 use threadbare_trace::EventKind;
 
 use crate::engine::engine;
+use crate::heap::thread_regions;
 use crate::heap::{about_to_free, allocated, revive, watching};
 use crate::interpose::{note_caller_and_jump, site};
-use crate::regions;
 
 unsafe extern "C-unwind" {
     fn __libc_malloc(size: usize) -> *mut c_void;
@@ -61,9 +61,9 @@ unsafe fn aligned(alignment: usize, size: usize) -> *mut c_void {
 unsafe fn give_back(block: *mut c_void) {
     // SAFETY: as the caller vouches; what came from the C library goes back there, unless it shall stay gone.
     unsafe {
-        if regions::contains(block) {
+        if thread_regions::contains(block) {
             let size = malloc_usable_size(block);
-            regions::release(block, size);
+            thread_regions::release(block, size);
         } else if !has_regions() {
             __libc_free(block);
         }
@@ -97,7 +97,7 @@ unsafe fn move_to_region(block: *mut c_void, size: usize, pc: u64) -> *mut c_voi
 
 macro_rules! allocators {
     ($(fn $name:ident($($arg:ident: $type:ty),*) $(-> $ret:ty)? $body:block)*) => {$(
-        /// Stands in for the C library's function of this name.
+        /// StateHashes in for the C library's function of this name.
         ///
         /// # Safety
         /// As the C function.
@@ -125,7 +125,7 @@ allocators! {
     }
     fn realloc(block: *mut c_void, size: usize) -> *mut c_void {
         let pc = where_from();
-        if has_regions() || regions::contains(block) {
+        if has_regions() || thread_regions::contains(block) {
             return match block.is_null() {
                 true => allocated(from_region(MINIMUM, size).unwrap_or(std::ptr::null_mut()), size, pc),
                 false => move_to_region(block, size, pc),
