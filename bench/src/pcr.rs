@@ -94,7 +94,7 @@ fn questions(it: &Contestant) -> f64 {
 
 /// The share of executions that showed the pattern that they aimed at.
 fn intended(it: &Contestant) -> f64 {
-    let sum = |of: fn(&threadbare_explore::Effort) -> u64| -> u64 {
+    let sum = |of: fn(&threadbare_explore::SearchEffort) -> u64| -> u64 {
         it.trials.iter().map(|trial| of(&trial.effort)).sum()
     };
     sum(|effort| effort.met) as f64 / sum(|effort| effort.aimed).max(1) as f64

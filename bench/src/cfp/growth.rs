@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use threadbare_analysis::cfp::select;
 use threadbare_code::Code;
-use threadbare_explore::suite::{Detection, Optimizations, Terms, Watch, detect, measure};
+use threadbare_explore::suite::{Detection, Optimizations, RunLimits, Watch, detect, measure};
 use threadbare_target::{Program, resolve};
 
 use super::clock::{Clock, Spent};
@@ -41,7 +41,7 @@ pub fn print(inputs: usize) -> Result<()> {
     for (place, input) in suite.input.into_iter().enumerate() {
         let program = Program { args: input.args, ..program.clone() };
         let clock = Clock::start();
-        pairs.push(measure(&watch, &program, &Terms::default(), &Arc::default())?.pairs);
+        pairs.push(measure(&watch, &program, &RunLimits::default(), &Arc::default())?.pairs);
         measuring += clock.spent();
         let clock = Clock::start();
         let detected = detect(&watch, &program, None, &Detection::default(), &Arc::default())?;

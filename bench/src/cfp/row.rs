@@ -7,7 +7,7 @@ use threadbare_analysis::Access;
 use threadbare_analysis::cfp::{Function, FunctionPair, Selected, select};
 use threadbare_code::Code;
 use threadbare_explore::suite::{
-    Detection, Measured, Optimizations, Sighting, Terms, Watch, detect, measure,
+    Detection, Measured, Optimizations, RunLimits, Sighting, Watch, detect, measure,
 };
 use threadbare_target::Symbols;
 
@@ -176,9 +176,9 @@ fn measure_all(subject: &Subject, watch: &Watch, times: u32) -> Result<(Spent, V
     let mut all = Vec::new();
     for program in &subject.programs {
         let clock = Clock::start();
-        let mut measured = measure(watch, program, &Terms::default(), &Arc::default())?;
+        let mut measured = measure(watch, program, &RunLimits::default(), &Arc::default())?;
         for _ in 1..times {
-            measured = measure(watch, program, &Terms::default(), &Arc::default())?;
+            measured = measure(watch, program, &RunLimits::default(), &Arc::default())?;
         }
         total += clock.spent().shared_by(times);
         all.push(measured);

@@ -154,7 +154,7 @@ fn figures(it: &Summary) -> Figures {
     }
 }
 
-fn lower_bounds(it: &explore::LowerBounds) -> LowerBounds {
+fn lower_bounds(it: &explore::Censored) -> LowerBounds {
     LowerBounds {
         mean: it.mean,
         median: it.median,

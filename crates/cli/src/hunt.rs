@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use threadbare_analysis::coverage::CRITERIA;
-use threadbare_explore::{CHECKPOINT_GAP, Campaign, ExploreError, Options, STRATEGIES, Verdict, hunt};
+use threadbare_explore::{
+    CHECKPOINT_GAP, Campaign, CampaignVerdict, ExploreError, Options, STRATEGIES, hunt,
+};
 use threadbare_report::{CampaignRecord, JsonReport, failure_phrase};
 use threadbare_target::{Program, SourceLanguage, compilers, fingerprint, resolve};
 use threadbare_trace::Schedule;
@@ -349,9 +351,9 @@ fn json(args: &HuntArgs, campaign: &Campaign, kept: &[Kept]) -> JsonReport {
         strategy: args.strategy.clone(),
         seed: args.seed,
         verdict: match campaign.verdict {
-            Verdict::Failure => threadbare_report::Verdict::Failure,
-            Verdict::Clean => threadbare_report::Verdict::Clean,
-            Verdict::Exhausted => threadbare_report::Verdict::Exhausted,
+            CampaignVerdict::Failure => threadbare_report::Verdict::Failure,
+            CampaignVerdict::Clean => threadbare_report::Verdict::Clean,
+            CampaignVerdict::Exhausted => threadbare_report::Verdict::Exhausted,
         },
         executions: campaign.executions,
         steps: campaign.steps,

@@ -86,7 +86,7 @@ impl OpenQuestions {
 fn words_of(kind: OpenKind) -> &'static str {
     match kind {
         OpenKind::SeesAnother => "a read sees another value",
-        OpenKind::Meets => "two accesses come at the same time",
+        OpenKind::Race => "two accesses come at the same time",
         OpenKind::Gone => "something is used that is gone, or not there yet",
         OpenKind::GoesOn => "a thread goes on from here",
         OpenKind::Stuck => "nobody can go on",

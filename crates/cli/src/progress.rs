@@ -247,7 +247,7 @@ impl Drop for Bar {
 
 #[cfg(test)]
 mod tests {
-    use threadbare_explore::CoverageStanding;
+    use threadbare_explore::CoverageProgress;
 
     use super::*;
 
@@ -259,7 +259,7 @@ mod tests {
             failures: 0,
             elapsed: Duration::from_secs(10),
             time: Some(Duration::from_secs(60)),
-            coverage: vec![CoverageStanding { name: "sp", covered: 8, total: 10 }],
+            coverage: vec![CoverageProgress { name: "sp", covered: 8, total: 10 }],
             best: Some("pos".to_string()),
         }
     }

@@ -10,10 +10,11 @@ use threadbare_analysis::{Detector as _, EitherOrder, Examination, Finding, Find
 use threadbare_sched::Rng;
 use threadbare_target::{Execution, Modules, Program};
 
+use crate::campaign::Progress;
 use crate::coverage::Covered;
 use crate::drive::Drive;
 use crate::error::ExploreError;
-use crate::options::{Options, Progress};
+use crate::options::Options;
 use crate::sampled::RoundRobin;
 use crate::strategy::by_name;
 

@@ -14,16 +14,16 @@ use threadbare_target::{Program, ServerOptions};
 use threadbare_trace::FailureKind;
 use threadbare_wire::LearnedRecord;
 
+use crate::campaign::results::Campaign;
 use crate::campaign::run;
 use crate::coverage::Covered;
-use crate::effort::Effort;
 use crate::error::ExploreError;
-use crate::ledger::Campaign;
 use crate::options::Options;
 use crate::runner::{Launch, Runner as _, Servers, Trouble};
 use crate::search::Steer as _;
+use crate::search_effort::SearchEffort;
 use crate::statistics::{
-    LowerBounds, Magnitude, Measure, Summary, Wilcoxon, bonferroni, cliffs_delta, wilcoxon,
+    Censored, Magnitude, Measure, Summary, Wilcoxon, bonferroni, cliffs_delta, wilcoxon,
 };
 use crate::strategy::{Plan, by_name};
 
@@ -63,7 +63,7 @@ pub struct Trial {
     /// What it covered, by the criteria asked for.
     pub coverage: Vec<Covered>,
     /// How much the strategy thought.
-    pub effort: Effort,
+    pub effort: SearchEffort,
 }
 
 /// All trials of one strategy.
@@ -91,8 +91,8 @@ impl Contestant {
     }
 
     /// Which of these are lower bounds.
-    pub fn lower_bounds(&self) -> LowerBounds {
-        LowerBounds::of_measures(&self.measures())
+    pub fn lower_bounds(&self) -> Censored {
+        Censored::of_measures(&self.measures())
     }
 
     /// What a trial covered by the criterion at this place.

@@ -6,9 +6,9 @@ use threadbare_analysis::coverage::{Criterion, PairSets, Seen, Total, UncoveredP
 use threadbare_target::Execution;
 use threadbare_trace::Event;
 
+use crate::campaign::progress::CoverageProgress;
 use crate::error::ExploreError;
 use crate::saturation::{Saturation, SaturationRule};
-use crate::standing::CoverageStanding;
 
 /// How far a criterion was at some time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -110,8 +110,8 @@ impl Measuring {
     }
 
     /// How far each criterion is.
-    pub fn standing(&self) -> Vec<CoverageStanding> {
-        let standing = |it: &Measured| CoverageStanding {
+    pub fn standing(&self) -> Vec<CoverageProgress> {
+        let standing = |it: &Measured| CoverageProgress {
             name: it.criterion.name(),
             covered: it.criterion.covered(),
             total: it.criterion.total().number(),

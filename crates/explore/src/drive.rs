@@ -11,14 +11,15 @@ use threadbare_target::{Execution, Program, Server, ServerOptions};
 use threadbare_trace::Outcome;
 use threadbare_wire::flags;
 
+use crate::campaign::Progress;
 use crate::check::{Check, Met};
 use crate::checkpoints::{Checkpoints, Spared};
+use crate::confirm::happens;
 use crate::coverage::Measuring;
 use crate::error::ExploreError;
-use crate::happening::happens;
 use crate::history::History;
 use crate::minimise::is_same_failure;
-use crate::options::{Options, Progress};
+use crate::options::Options;
 use crate::strategy::Plan;
 
 /// How many executions that passed and that failed are kept to compare them, and how many events of each.

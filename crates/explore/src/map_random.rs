@@ -17,10 +17,10 @@ use threadbare_sched::{PolicyKind, PolicySpec, Rng};
 use threadbare_target::Execution;
 use threadbare_trace::ThreadId;
 
-use crate::effort::Effort;
 use crate::error::ExploreError;
 use crate::history::History;
 use crate::sampled::probe;
+use crate::search_effort::SearchEffort;
 use crate::strategy::{Plan, Strategy};
 
 /// How many patterns are drawn, of which the one that was covered least is aimed at.
@@ -52,7 +52,7 @@ pub(crate) struct MapRandom {
     shared: Vec<ObjectId>,
     covered: HashMap<PatternKey, u32>,
     aims: HashMap<u64, PatternKey>,
-    effort: Effort,
+    effort: SearchEffort,
 }
 
 impl MapRandom {
@@ -63,7 +63,7 @@ impl MapRandom {
             shared: Vec::new(),
             covered: HashMap::new(),
             aims: HashMap::new(),
-            effort: Effort::default(),
+            effort: SearchEffort::default(),
         }
     }
 
@@ -178,7 +178,7 @@ impl Strategy for MapRandom {
         Ok(())
     }
 
-    fn effort(&self) -> Effort {
+    fn effort(&self) -> SearchEffort {
         self.effort
     }
 }

@@ -9,7 +9,6 @@ use crate::checkpoints::CHECKPOINT_GAP;
 use crate::coverage::Measuring;
 use crate::error::ExploreError;
 use crate::saturation::SaturationRule;
-use crate::standing::CoverageStanding;
 
 /// What to do in a campaign.
 #[derive(Clone, Debug)]
@@ -106,25 +105,4 @@ impl Options {
             | bit(self.os_threads, flags::OS_THREADS)
             | bit(self.any_exit, flags::ANY_EXIT)
     }
-}
-
-/// How far a campaign is.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Progress {
-    /// Executions made so far.
-    pub executions: u64,
-    /// The most that will be made.
-    pub budget: u64,
-    /// Visible steps so far.
-    pub steps: u64,
-    /// Executions that failed so far.
-    pub failures: u64,
-    /// The time so far.
-    pub elapsed: Duration,
-    /// The most time that it will take.
-    pub time: Option<Duration>,
-    /// How much was covered so far, by the criteria asked for.
-    pub coverage: Vec<CoverageStanding>,
-    /// The policy that has come to most so far.
-    pub best: Option<String>,
 }

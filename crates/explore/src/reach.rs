@@ -14,8 +14,8 @@ use threadbare_order::{Forest, Path, Schedule, StepId};
 use threadbare_target::Execution;
 use threadbare_trace::{Event, Outcome, ThreadId};
 
-use crate::cut::{Cut, warning};
-use crate::follow;
+use crate::follow_schedule;
+use crate::omission::{Omission, warning};
 use crate::solved::{Entry, Next, Notes, Reasoning, Solved, batch};
 use crate::strategy::Plan;
 
@@ -43,7 +43,7 @@ pub(crate) struct Variants<const PAIRS: bool> {
     cases: VecDeque<Case>,
     known: HashSet<VariantKey>,
     shown: Vec<Shown>,
-    cuts: BTreeSet<Cut>,
+    omissions: BTreeSet<Omission>,
 }
 
 impl<const PAIRS: bool> Variants<PAIRS> {
@@ -58,17 +58,17 @@ impl<const PAIRS: bool> Variants<PAIRS> {
     /// Adds the variants of an execution.
     fn derive(&mut self, notes: &mut Notes<()>, run: &Execution, path: &Path) {
         let events = &run.events;
-        let ending = Ending { threads: run.threads as u16, ended_by: follow::ended_by(run) };
+        let ending = Ending { threads: run.threads as u16, ended_by: follow_schedule::ended_by(run) };
         self.shown.push(Shown::of(events));
         let mut size = (0, 0);
         for scope in Self::scopes(ending.threads) {
             let graph = VariantGraph::of(events, &ending, scope, MOST_NODES);
             size = (size.0 + graph.nodes() as u64, size.1 + graph.bytes() as u64);
             if graph.is_cut() {
-                self.cuts.insert(Cut::TooMany);
+                self.omissions.insert(Omission::TooMany);
             }
             if graph.keeps_order() {
-                self.cuts.insert(Cut::Kept);
+                self.omissions.insert(Omission::Kept);
             }
             for variant in graph.variants() {
                 self.add(variant, &graph, events, path);
@@ -85,7 +85,7 @@ impl<const PAIRS: bool> Variants<PAIRS> {
             return;
         }
         if self.cases.len() >= MOST_CASES {
-            self.cuts.insert(Cut::TooMany);
+            self.omissions.insert(Omission::TooMany);
             return;
         }
         self.known.insert(key.clone());
@@ -113,8 +113,8 @@ fn schedule(events: &[usize], path: &Path) -> Schedule {
     Schedule { steps }
 }
 
-fn doubts(forest: &Forest) -> impl Iterator<Item = Cut> + '_ {
-    forest.doubts().iter().copied().map(Cut::Doubt)
+fn doubts(forest: &Forest) -> impl Iterator<Item = Omission> + '_ {
+    forest.doubts().iter().copied().map(Omission::Doubt)
 }
 
 impl<const PAIRS: bool> Reasoning for Variants<PAIRS> {
@@ -123,7 +123,12 @@ impl<const PAIRS: bool> Reasoning for Variants<PAIRS> {
     type Aim = ();
 
     fn new(_jobs: usize) -> Self {
-        Variants { cases: VecDeque::new(), known: HashSet::new(), shown: Vec::new(), cuts: BTreeSet::new() }
+        Variants {
+            cases: VecDeque::new(),
+            known: HashSet::new(),
+            shown: Vec::new(),
+            omissions: BTreeSet::new(),
+        }
     }
 
     fn opening(&mut self, notes: &mut Notes<()>) -> Plan {
@@ -132,21 +137,21 @@ impl<const PAIRS: bool> Reasoning for Variants<PAIRS> {
 
     fn learn(&mut self, notes: &mut Notes<()>, run: &Execution, entry: Entry<()>) {
         if let Outcome::Uncontrolled(_) = run.outcome {
-            self.cuts.insert(Cut::Uncontrolled);
+            self.omissions.insert(Omission::Uncontrolled);
         }
         let Entry::Read(path, planned) = entry else {
-            self.cuts.insert(Cut::TooLong);
+            self.omissions.insert(Omission::TooLong);
             return;
         };
         if let Some(planned) = planned {
             notes.effort.aimed += 1;
-            if follow::followed(&planned.schedule.steps, &path, &notes.forest) {
+            if follow_schedule::followed(&planned.schedule.steps, &path, &notes.forest) {
                 notes.effort.met += 1;
             } else {
-                self.cuts.insert(Cut::Diverged);
+                self.omissions.insert(Omission::Diverged);
             }
         }
-        self.cuts.extend(doubts(&notes.forest));
+        self.omissions.extend(doubts(&notes.forest));
         self.derive(notes, run, &path);
     }
 
@@ -165,10 +170,10 @@ impl<const PAIRS: bool> Reasoning for Variants<PAIRS> {
 
     /// All orders of two threads are not all orders.
     fn is_complete(&self) -> bool {
-        !PAIRS && self.cuts.is_empty()
+        !PAIRS && self.omissions.is_empty()
     }
 
     fn warning(&self) -> Option<String> {
-        warning(Self::NAME, &self.cuts)
+        warning(Self::NAME, &self.omissions)
     }
 }

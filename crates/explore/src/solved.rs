@@ -13,10 +13,10 @@ use threadbare_target::Execution;
 use threadbare_trace::ThreadId;
 use threadbare_wire::flags;
 
-use crate::effort::Effort;
 use crate::error::ExploreError;
-use crate::follow;
+use crate::follow_schedule;
 use crate::history::History;
+use crate::search_effort::SearchEffort;
 use crate::strategy::{Plan, Strategy};
 use crate::total::Relevance;
 
@@ -107,13 +107,13 @@ pub(crate) struct Notes<A> {
     /// What matters to threads, with the executions that have been seen through it; none if everything does.
     pub(crate) relevance: Option<Relevance>,
     pub(crate) forest: Forest,
-    pub(crate) effort: Effort,
+    pub(crate) effort: SearchEffort,
     /// How many executions were made.
     pub(crate) made: u64,
     /// How many of them were to show something new, since all shared memory has been known.
     pub(crate) test_cases: u64,
     /// The schedules that have been run.
-    explored: HashSet<follow::Way>,
+    explored: HashSet<follow_schedule::Way>,
     planned: HashMap<u64, Planned<A>>,
     next_tag: u64,
 }
@@ -124,7 +124,7 @@ impl<A> Notes<A> {
             seed,
             relevance,
             forest: Forest::new(),
-            effort: Effort::default(),
+            effort: SearchEffort::default(),
             made: 0,
             test_cases: 0,
             explored: HashSet::new(),
@@ -136,8 +136,8 @@ impl<A> Notes<A> {
     /// A plan that follows a schedule, and then lets a thread go on if that is asked for, unless one with the same
     /// switches has been made before.
     pub(crate) fn follow(&mut self, schedule: Schedule, then: Option<ThreadId>, aim: A) -> Option<Plan> {
-        let plan = follow::plan(&schedule, &self.forest, then, self.seed);
-        if !self.explored.insert(follow::way(&plan)) {
+        let plan = follow_schedule::plan(&schedule, &self.forest, then, self.seed);
+        if !self.explored.insert(follow_schedule::way(&plan)) {
             return None;
         }
         let tag = self.next_tag;
@@ -149,8 +149,8 @@ impl<A> Notes<A> {
     /// A plan that preempts nobody.
     pub(crate) fn undisturbed(&mut self) -> Plan {
         let nothing = Schedule { steps: Vec::new() };
-        let plan = follow::plan(&nothing, &self.forest, None, self.seed);
-        self.explored.insert(follow::way(&plan));
+        let plan = follow_schedule::plan(&nothing, &self.forest, None, self.seed);
+        self.explored.insert(follow_schedule::way(&plan));
         plan
     }
 
@@ -167,7 +167,7 @@ impl<A> Notes<A> {
             }
             None => self.forest.add(&run.events),
         };
-        if let Some(thread) = follow::ended_by(run) {
+        if let Some(thread) = follow_schedule::ended_by(run) {
             self.forest.ends_with(&path, thread);
         }
         Entry::Read(path, planned)
@@ -308,7 +308,7 @@ impl<R: Reasoning> Strategy for Solved<R> {
         self.phase == Phase::Done && self.reasoning.is_complete() && sees_all
     }
 
-    fn effort(&self) -> Effort {
+    fn effort(&self) -> SearchEffort {
         self.notes.effort
     }
 

@@ -7,7 +7,6 @@ use threadbare_wire::flags;
 use crate::ars::{self, Style};
 use crate::auto::Auto;
 use crate::dfs::Dfs;
-use crate::effort::Effort;
 use crate::error::ExploreError;
 use crate::history::History;
 use crate::map_random::MapRandom;
@@ -17,6 +16,7 @@ use crate::pcr::Pcr;
 use crate::reach::{Reach, Tpair};
 use crate::sampled::{RoundRobin, Sampled, Sampler};
 use crate::search::SharedSearch;
+use crate::search_effort::SearchEffort;
 use crate::total::{Published, Total};
 use crate::tsa::{Form, Tsa};
 
@@ -136,8 +136,8 @@ pub trait Strategy {
     }
 
     /// How much it thought.
-    fn effort(&self) -> Effort {
-        Effort::default()
+    fn effort(&self) -> SearchEffort {
+        SearchEffort::default()
     }
 
     /// What the user should know about the search.

@@ -6,20 +6,20 @@ mod checkpoints;
 mod compare;
 mod coverage;
 mod dfs;
-pub(crate) mod lab;
 mod mcr;
 mod oracle;
 mod reach;
+pub(crate) mod toy_runner;
 mod tsa;
 mod verify;
 
 use std::sync::atomic::AtomicBool;
 
+use crate::campaign::results::Campaign;
 use crate::campaign::run;
 use crate::error::ExploreError;
-use crate::ledger::Campaign;
 use crate::options::Options;
-use lab::Lab;
+use toy_runner::Lab;
 
 /// A campaign with one strategy and a budget.
 fn options(strategy: &str, executions: u64) -> Options {

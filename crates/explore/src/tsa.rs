@@ -20,10 +20,10 @@ use threadbare_sched::{PolicyKind, Requirements, Rng};
 use threadbare_target::{Execution, Script};
 use threadbare_trace::{Event, EventKind};
 
-use crate::effort::Effort;
 use crate::error::ExploreError;
 use crate::history::History;
 use crate::sampled::probe;
+use crate::search_effort::SearchEffort;
 use crate::strategy::{Plan, Strategy};
 
 /// Executions in a row without a new pair after which they aim at some pairs only.
@@ -75,7 +75,7 @@ pub(crate) struct Tsa {
     requirements: Arc<Requirements>,
     /// Executions since the last one that covered a new pair.
     in_vain: u64,
-    effort: Effort,
+    effort: SearchEffort,
 }
 
 impl Tsa {
@@ -90,7 +90,7 @@ impl Tsa {
             uncovered: Vec::new(),
             requirements: Arc::default(),
             in_vain: 0,
-            effort: Effort::default(),
+            effort: SearchEffort::default(),
         }
     }
 
@@ -173,7 +173,7 @@ impl Strategy for Tsa {
         Ok(())
     }
 
-    fn effort(&self) -> Effort {
+    fn effort(&self) -> SearchEffort {
         self.effort
     }
 }

@@ -10,13 +10,14 @@ use threadbare_analysis::total::Checks;
 use threadbare_analysis::{Examination, Finding, FindingKind, Key};
 use threadbare_target::{Execution, Program};
 
+use crate::campaign::Progress;
 use crate::check::{Check, Examined};
 use crate::checkpoints::Spared;
+use crate::confirm::{happens, settle_in};
 use crate::drive::Drive;
 use crate::error::ExploreError;
-use crate::happening::{happens, settle_in};
 use crate::mcr::OpenQuestion;
-use crate::options::{Options, Progress};
+use crate::options::Options;
 use crate::strategy::{Strategy, by_name};
 use crate::total::{Graphs, Total};
 

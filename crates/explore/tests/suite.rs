@@ -8,7 +8,7 @@ use std::time::Duration;
 use threadbare_analysis::cfp::FunctionPair;
 use threadbare_code::Code;
 use threadbare_explore::suite::{
-    Detected, Detection, Measured, Optimizations, Terms, Watch, detect, measure,
+    Detected, Detection, Measured, Optimizations, RunLimits, Watch, detect, measure,
 };
 use threadbare_target::{Program, resolve};
 
@@ -24,8 +24,8 @@ fn build(source: &str) -> Built {
     Built { program: resolve(&path, &[], folder.path()).unwrap(), _folder: folder }
 }
 
-fn terms() -> Terms {
-    Terms { stall: Duration::from_secs(2), ..Terms::default() }
+fn limits() -> RunLimits {
+    RunLimits { stall: Duration::from_secs(2), ..RunLimits::default() }
 }
 
 fn watch(built: &Built, optimizations: Optimizations) -> Watch {
@@ -33,7 +33,7 @@ fn watch(built: &Built, optimizations: Optimizations) -> Watch {
 }
 
 fn measured(built: &Built, watch: &Watch) -> Measured {
-    measure(watch, &built.program, &terms(), &Arc::default()).unwrap()
+    measure(watch, &built.program, &limits(), &Arc::default()).unwrap()
 }
 
 /// The pairs by name, the alphabetically first name of each first.
@@ -199,7 +199,7 @@ fn detected(built: &Built, watch: &Watch, pairs: Option<&[[&str; 2]]>, runs: u64
         |name: &str| watch.code().functions().iter().find(|function| function.name == name).unwrap().start;
     let pairs: Option<BTreeSet<FunctionPair>> = pairs
         .map(|pairs| pairs.iter().map(|[one, other]| FunctionPair::of(start(one), start(other))).collect());
-    let detection = Detection { atomicity: false, runs, terms: terms(), ..Detection::default() };
+    let detection = Detection { atomicity: false, runs, limits: limits(), ..Detection::default() };
     detect(watch, &built.program, pairs.as_ref(), &detection, &Arc::default()).unwrap()
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
-use threadbare_explore::{Campaign, Options, Verdict, hunt, races};
+use threadbare_explore::{Campaign, CampaignVerdict, Options, hunt, races};
 use threadbare_target::{Program, compile, resolve};
 use threadbare_trace::FailureKind;
 
@@ -71,16 +71,20 @@ fn a_lock_can_be_found_taken_although_nothing_else_happens_under_it() {
     for (strategy, seeds) in [("auto", 1..=5), ("random", 1..=5)] {
         for seed in seeds {
             let options = Options { seed, strategy: strategy.to_string(), ..options(1_000) };
-            assert_eq!(campaign("try-lock", &options).verdict, Verdict::Failure, "{strategy}, seed {seed}");
+            assert_eq!(
+                campaign("try-lock", &options).verdict,
+                CampaignVerdict::Failure,
+                "{strategy}, seed {seed}"
+            );
         }
     }
 }
 
 #[test]
 fn what_comes_after_the_closure_counts() {
-    assert_eq!(campaign("fails afterwards", &options(200)).verdict, Verdict::Failure);
+    assert_eq!(campaign("fails afterwards", &options(200)).verdict, CampaignVerdict::Failure);
     let second = campaign("second closure", &options(200));
-    assert_eq!((second.verdict, second.executions > 180), (Verdict::Failure, true));
+    assert_eq!((second.verdict, second.executions > 180), (CampaignVerdict::Failure, true));
     assert!(second.warnings.iter().any(|warning| warning.contains("only the first closure")));
 }
 
@@ -98,7 +102,7 @@ fn what_the_library_does_to_end_threads_is_no_race() {
 #[test]
 fn a_right_closure_passes_thousands_of_times() {
     let campaign = campaign("right", &options(5_000));
-    assert_eq!((campaign.verdict, campaign.executions), (Verdict::Clean, 5_000));
+    assert_eq!((campaign.verdict, campaign.executions), (CampaignVerdict::Clean, 5_000));
     assert_eq!(campaign.warnings, Vec::<String>::new());
     assert_eq!(campaign.threads, 3);
 }
@@ -106,7 +110,7 @@ fn a_right_closure_passes_thousands_of_times() {
 #[test]
 fn a_closure_that_changes_a_static_gets_a_process_for_each_execution() {
     let campaign = campaign("counts its calls", &options(50));
-    assert_eq!(campaign.verdict, Verdict::Clean, "in a process of its own every call is the first");
+    assert_eq!(campaign.verdict, CampaignVerdict::Clean, "in a process of its own every call is the first");
     assert!(campaign.warnings[0].contains("CALLS"), "{:?}", campaign.warnings);
     assert_eq!(campaign.executions, 50);
 }
@@ -114,7 +118,7 @@ fn a_closure_that_changes_a_static_gets_a_process_for_each_execution() {
 #[test]
 fn a_closure_that_leaves_a_thread_gets_a_process_for_each_execution() {
     let campaign = campaign("leaves a thread", &options(20));
-    assert_eq!(campaign.verdict, Verdict::Clean);
+    assert_eq!(campaign.verdict, CampaignVerdict::Clean);
     assert!(campaign.warnings[0].contains("leaves threads running"), "{:?}", campaign.warnings);
 }
 

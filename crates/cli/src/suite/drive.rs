@@ -36,14 +36,14 @@ pub struct Wanted {
 pub fn drive(suite: &Suite<'_>, wanted: &Wanted) -> Result<DrivenRecord, CliError> {
     let input = wanted.task.input;
     let program = &suite.programs[input];
-    let terms = suite.terms(input);
+    let limits = suite.limits(input);
     let options = Options {
         strategy: "suite".into(),
         seed: suite.args.seed,
         time: Some(suite.args.time),
-        max_steps: terms.max_steps,
-        any_exit: terms.any_exit,
-        stall: terms.stall,
+        max_steps: limits.max_steps,
+        any_exit: limits.any_exit,
+        stall: limits.stall,
         ..Options::default()
     };
     // The executions in which they were seen are made again: the same seeds give the same ones.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use threadbare_analysis::FindingKind;
 use threadbare_analysis::cfp::{Function, FunctionPair};
-use threadbare_explore::suite::{Detected, Ending, Measured};
+use threadbare_explore::suite::{Detected, InputOutcome, Measured};
 use threadbare_report::{AccessText, FailureReport, FindingText, Place, name_addresses};
 use threadbare_target::{Modules, Symbols};
 use threadbare_trace::{FailureKind, Outcome};
@@ -24,7 +24,7 @@ pub struct OutcomeRecord {
 
 impl OutcomeRecord {
     /// The record of how an input ended.
-    pub fn of(ending: &Ending, modules: &Modules) -> OutcomeRecord {
+    pub fn of(ending: &InputOutcome, modules: &Modules) -> OutcomeRecord {
         let (word, message) = match &ending.outcome {
             Outcome::Passed => ("passed", String::new()),
             Outcome::Failed(failure) => {

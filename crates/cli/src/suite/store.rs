@@ -81,8 +81,8 @@ impl Store {
     }
 
     fn detected_prefix(id: &InputId, detection: &Detection) -> String {
-        let Detection { races, atomicity, runs, seed, terms } = detection;
-        let how = format!("{races} {atomicity} {runs} {seed} {} {}", terms.max_steps, terms.any_exit);
+        let Detection { races, atomicity, runs, seed, limits } = detection;
+        let how = format!("{races} {atomicity} {runs} {seed} {} {}", limits.max_steps, limits.any_exit);
         format!("detected-{}-{}-", id.0, fingerprint_of([VERSION.as_bytes(), how.as_bytes()]))
     }
 

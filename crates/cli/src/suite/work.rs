@@ -11,7 +11,7 @@ use threadbare_analysis::cfp::FunctionPair;
 use threadbare_code::Code;
 use threadbare_explore::is_suspicion;
 use threadbare_explore::suite::{
-    Detected, Detection, Optimizations, SuiteFile, Terms, Watch, detect, measure,
+    Detected, Detection, Optimizations, RunLimits, SuiteFile, Watch, detect, measure,
 };
 use threadbare_report::finding_text;
 use threadbare_target::{Program, Symbols, fingerprint};
@@ -94,21 +94,21 @@ impl<'a> Suite<'a> {
     }
 
     /// What holds for executions of an input.
-    pub fn terms(&self, input: usize) -> Terms {
+    pub fn limits(&self, input: usize) -> RunLimits {
         let stall = self.file.inputs[input].stall;
-        Terms { stall, max_steps: self.args.max_steps, any_exit: self.args.any_exit }
+        RunLimits { stall, max_steps: self.args.max_steps, any_exit: self.args.any_exit }
     }
 
     /// How findings are looked for under an input.
     pub fn detection(&self, input: usize) -> Detection {
         let (races, atomicity) = (self.args.only.races(), self.args.only.atomicity());
         let (runs, seed) = (self.args.runs, self.args.seed);
-        Detection { races, atomicity, runs, seed, terms: self.terms(input) }
+        Detection { races, atomicity, runs, seed, limits: self.limits(input) }
     }
 
     /// Measures an input.
     pub fn measure(&self, input: usize) -> Result<MeasuredRecord, CliError> {
-        let measured = measure(&self.watch, &self.programs[input], &self.terms(input), &self.stop)?;
+        let measured = measure(&self.watch, &self.programs[input], &self.limits(input), &self.stop)?;
         Ok(MeasuredRecord::of(&measured))
     }
 

@@ -8,7 +8,7 @@ use threadbare_target::{Execution, Stop};
 use threadbare_trace::{Event, Outcome};
 use threadbare_wire::{LearnedRecord, flags};
 
-use super::ground::{Arrival, Ground, Since, State};
+use super::navigator::{Arrival, Navigator, Since, State};
 use super::passed::Passed;
 use super::subtrace::{Decision, Growth, Paths, Rank, SubTrace};
 use super::{Adaptive, Style};
@@ -29,7 +29,7 @@ pub(super) struct Beam {
     /// The first decision of the program, where every iteration begins.
     first: Option<Decision>,
     events_before_first: usize,
-    ground: State,
+    navigator: State,
     begun: bool,
     /// Executions that ended and were not asked for yet.
     ended: VecDeque<Execution>,
@@ -48,15 +48,15 @@ impl Beam {
             queue: Vec::new(),
             first: None,
             events_before_first: 0,
-            ground: State::new(seed, style.always_from_start),
+            navigator: State::new(seed, style.always_from_start),
             begun: false,
             ended: VecDeque::new(),
             discovered: Vec::new(),
         }
     }
 
-    fn ground<'a>(&'a mut self, steer: &'a mut dyn Steer) -> Ground<'a> {
-        Ground { steer, state: &mut self.ground }
+    fn navigator<'a>(&'a mut self, steer: &'a mut dyn Steer) -> Navigator<'a> {
+        Navigator { steer, state: &mut self.navigator }
     }
 
     /// Line 3 of the algorithm.
@@ -64,7 +64,7 @@ impl Beam {
         let mut plan = Plan::new(PolicyKind::Random, Rng::derive(self.seed, 1), "ars-paper (random start)");
         plan.flags = if self.style.probes { flags::PROBE } else { 0 };
         plan.profile = true;
-        let run = self.ground(steer).run(&plan)?;
+        let run = self.navigator(steer).run(&plan)?;
         let growth = Growth::start(&self.passed).with(&run.events, &self.passed);
         self.fresh.push(growth.patterns().clone());
         self.ended.push_back(run);
@@ -77,11 +77,11 @@ impl Beam {
             self.passed.add(patterns.iter());
         }
         self.paths = Paths::new();
-        let is_there = self.ground(steer).knows_first();
+        let is_there = self.navigator(steer).knows_first();
         let first = match self.first.take().filter(|_| is_there) {
             Some(first) => Decision { growth: first.growth.afresh(&self.passed), ..first },
             None => {
-                let arrival = self.ground(steer).go_to_first()?;
+                let arrival = self.navigator(steer).go_to_first()?;
                 let growth = Growth::start(&self.passed);
                 // Without a decision there is only this one execution.
                 let Some(first) = self.arrive(steer, Paths::START, &growth, arrival)? else { return Ok(()) };
@@ -97,7 +97,7 @@ impl Beam {
     /// Lines 20 to 24: a sub-trace makes one step, in every way.
     fn go_on(&mut self, steer: &mut dyn Steer, from: &Decision) -> Result<(), ExploreError> {
         self.expand(steer, from)?;
-        self.ground(steer).discard(from.standing);
+        self.navigator(steer).discard(from.standing);
         Ok(())
     }
 
@@ -105,8 +105,8 @@ impl Beam {
     fn expand(&mut self, steer: &mut dyn Steer, from: &Decision) -> Result<(), ExploreError> {
         for offer in &from.offers {
             let path = self.paths.extend(from.standing.path, offer.thread);
-            let ground = &mut Ground { steer, state: &mut self.ground };
-            let arrival = ground.look_ahead(from.standing, &self.paths, path)?;
+            let navigator = &mut Navigator { steer, state: &mut self.navigator };
+            let arrival = navigator.look_ahead(from.standing, &self.paths, path)?;
             match self.arrive(steer, path, &from.growth, arrival)? {
                 Some(decision) => {
                     let rank = Rank { distance: decision.growth.distance(), tie: self.rng.next_u64() };
@@ -127,7 +127,7 @@ impl Beam {
         }
         if let Some((place, _)) = self.queue.iter().enumerate().min_by_key(|(_, it)| it.rank) {
             let dropped = self.queue.swap_remove(place);
-            self.ground(steer).discard(dropped.decision.standing);
+            self.navigator(steer).discard(dropped.decision.standing);
         }
     }
 
@@ -150,7 +150,7 @@ impl Beam {
             Stop::Paused(pause) => {
                 self.discovered.extend(&pause.discovered);
                 let growth = news(&pause.events);
-                let standing = self.ground(steer).stand(path, pause.snapshot);
+                let standing = self.navigator(steer).stand(path, pause.snapshot);
                 Ok(Some(Decision { standing, offers: pause.offers, growth }))
             }
             Stop::Ended(run) => {
@@ -179,7 +179,7 @@ impl Beam {
             self.queue.clear();
         }
         let choices = self.paths.choices(path);
-        let mut run = self.ground(steer).in_full("ars-paper", choices, run)?;
+        let mut run = self.navigator(steer).in_full("ars-paper", choices, run)?;
         run.discovered.append(&mut self.discovered);
         self.ended.push_back(run);
         Ok(())
@@ -202,7 +202,7 @@ impl Adaptive for Beam {
     }
 
     fn ground_state(&self) -> &State {
-        &self.ground
+        &self.navigator
     }
 }
 

@@ -13,14 +13,14 @@
 //! passed. Candidates cost nothing, since most of what threads will do has been seen ([`foresight`]).
 //! Beside patterns it counts what threads find in memory: a thread that finds what it has found before in its
 //! place does what it has done before. Its first execution, where nothing can be foreseen yet, lets threads read
-//! what others have just written ([`news`]).
+//! what others have just written ([`unread_writes`]).
 
 mod beam;
 mod foresight;
-mod ground;
-mod news;
+mod navigator;
 mod passed;
 mod subtrace;
+mod unread_writes;
 mod walk;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -51,8 +51,8 @@ trait Adaptive: Search + 'static {
     /// There are more scheduling points than before: paths mean something else from now on.
     fn decisions_changed(&mut self);
 
-    /// What is known of the ground it goes over.
-    fn ground_state(&self) -> &ground::State;
+    /// What is known of the navigator it goes over.
+    fn ground_state(&self) -> &navigator::State;
 }
 
 /// A strategy that stands for a search.

@@ -4,7 +4,7 @@ use threadbare_analysis::patterns::{Occurrence, PatternSet, TraceMatcher};
 use threadbare_trace::{Event, ThreadId};
 use threadbare_wire::OfferRecord;
 
-use super::ground::Standing;
+use super::navigator::StoppedCopy;
 use super::passed::{Distance, Passed};
 
 /// What a growing trace has shown, and how far that is from the passed ones.
@@ -56,7 +56,7 @@ impl Growth {
 
 /// A trace that has come to a decision.
 pub(super) struct Decision {
-    pub standing: Standing,
+    pub standing: StoppedCopy,
     /// The threads that can go on.
     pub offers: Vec<OfferRecord>,
     pub growth: Growth,

@@ -12,10 +12,10 @@ use threadbare_target::{Execution, Stop};
 use threadbare_trace::{Event, EventKind, ThreadId};
 use threadbare_wire::{LearnedRecord, OfferRecord};
 
-use super::foresight::{Foreseen, Foresight, Future, Taste, Trail};
-use super::ground::{Arrival, Ground, Since, Standing, State};
-use super::news::News;
+use super::foresight::{Foreseen, Foresight, Future, PartialTrace, Taste};
+use super::navigator::{Arrival, Navigator, Since, State, StoppedCopy};
 use super::subtrace::Paths;
+use super::unread_writes::UnreadWrites;
 use super::{Adaptive, Style};
 use crate::error::ExploreError;
 use crate::search::{Search, Steer};
@@ -39,9 +39,9 @@ const THOUGHTS_PER_STEP: usize = 8;
 
 /// A trace that has come to a decision.
 struct Here {
-    standing: Standing,
+    standing: StoppedCopy,
     offers: Vec<OfferRecord>,
-    trail: Trail,
+    trail: PartialTrace,
 }
 
 /// The state of the search.
@@ -52,12 +52,12 @@ pub(super) struct Walk {
     foresight: Foresight,
     taste: Taste,
     /// What threads could tell each other, as long as no execution has ended.
-    news: Option<News>,
+    news: Option<UnreadWrites>,
     paths: Paths,
     here: Option<Here>,
     /// The first decision of the program, where every execution begins.
-    first: Option<(Vec<OfferRecord>, Trail)>,
-    ground: State,
+    first: Option<(Vec<OfferRecord>, PartialTrace)>,
+    navigator: State,
     /// What is to be done next.
     plan: VecDeque<Foreseen>,
     /// More has been seen than when the plan was made.
@@ -81,11 +81,11 @@ impl Walk {
             rng: Rng::new(Rng::derive(seed, 0)),
             foresight: Foresight::default(),
             taste: Taste { again: 0.0, pattern: 1.0 },
-            news: Some(News::default()),
+            news: Some(UnreadWrites::default()),
             paths: Paths::new(),
             here: None,
             first: None,
-            ground: State::new(seed, style.always_from_start),
+            navigator: State::new(seed, style.always_from_start),
             plan: VecDeque::new(),
             is_outdated: false,
             is_alarmed: false,
@@ -97,16 +97,16 @@ impl Walk {
         }
     }
 
-    fn ground<'a>(&'a mut self, steer: &'a mut dyn Steer) -> Ground<'a> {
-        Ground { steer, state: &mut self.ground }
+    fn navigator<'a>(&'a mut self, steer: &'a mut dyn Steer) -> Navigator<'a> {
+        Navigator { steer, state: &mut self.navigator }
     }
 
     /// Finds out what is shared.
     fn run_randomly(&mut self, steer: &mut dyn Steer) -> Result<(), ExploreError> {
         let mut plan = Plan::probe(Rng::derive(self.seed, 1), "ars (random start)");
         plan.profile = true;
-        let run = self.ground(steer).run(&plan)?;
-        let mut trail = Trail::default();
+        let run = self.navigator(steer).run(&plan)?;
+        let mut trail = PartialTrace::default();
         self.take_in(&mut trail, &run.events);
         self.end(&trail, &run);
         self.ended.push_back(run);
@@ -123,13 +123,14 @@ impl Walk {
         let again = if self.rng.below(2) == 0 { 0.0 } else { 1.0 };
         let pattern = if self.rng.below(7) == 0 { 0.0 } else { 1.0 };
         self.taste = Taste { again, pattern };
-        let is_there = self.ground(steer).knows_first();
-        if let (true, Some(standing), Some((offers, trail))) = (is_there, self.ground.first(), &self.first) {
+        let is_there = self.navigator(steer).knows_first();
+        if let (true, Some(standing), Some((offers, trail))) = (is_there, self.navigator.first(), &self.first)
+        {
             self.here = Some(Here { standing, offers: offers.clone(), trail: trail.clone() });
             return Ok(());
         }
-        let arrival = self.ground(steer).go_to_first()?;
-        self.arrive(steer, Paths::START, Trail::default(), arrival)?;
+        let arrival = self.navigator(steer).go_to_first()?;
+        self.arrive(steer, Paths::START, PartialTrace::default(), arrival)?;
         self.first = self.here.as_ref().map(|here| (here.offers.clone(), here.trail.clone()));
         Ok(())
     }
@@ -138,7 +139,7 @@ impl Walk {
         self.thoughts += THOUGHTS_PER_STEP;
         let thread = self.choose(&mut here);
         let path = self.paths.extend(here.standing.path, thread);
-        let arrival = Ground { steer, state: &mut self.ground }.reach(&self.paths, path)?;
+        let arrival = Navigator { steer, state: &mut self.navigator }.reach(&self.paths, path)?;
         self.arrive(steer, path, here.trail, arrival)
     }
 
@@ -181,7 +182,7 @@ impl Walk {
     }
 
     /// Takes in what has happened, and whether it was meant to.
-    fn take_in(&mut self, trail: &mut Trail, events: &[Event]) {
+    fn take_in(&mut self, trail: &mut PartialTrace, events: &[Event]) {
         for event in events {
             self.foresight.learn(trail, event, &self.taste);
             self.news.iter_mut().for_each(|news| news.observe(event));
@@ -198,7 +199,7 @@ impl Walk {
     }
 
     /// Takes in how a trace has ended.
-    fn end(&mut self, trail: &Trail, run: &Execution) {
+    fn end(&mut self, trail: &PartialTrace, run: &Execution) {
         self.news = None;
         self.longest = self.longest.max(trail.events());
         self.foresight.end(trail, run, self.is_alarmed);
@@ -209,7 +210,7 @@ impl Walk {
         &mut self,
         steer: &mut dyn Steer,
         path: usize,
-        mut trail: Trail,
+        mut trail: PartialTrace,
         arrival: Arrival,
     ) -> Result<(), ExploreError> {
         // What was told of the trace before is told again, unless a copy has gone on from there.
@@ -222,9 +223,9 @@ impl Walk {
             Stop::Paused(pause) => {
                 self.discovered.extend(&pause.discovered);
                 self.take_in(&mut trail, pause.events.get(told..).unwrap_or_default());
-                let standing = self.ground(steer).stand(path, pause.snapshot);
+                let standing = self.navigator(steer).stand(path, pause.snapshot);
                 if path != Paths::START {
-                    self.ground(steer).stay_at(standing);
+                    self.navigator(steer).stay_at(standing);
                 }
                 self.here = Some(Here { standing, offers: pause.offers, trail });
             }
@@ -232,7 +233,7 @@ impl Walk {
                 self.take_in(&mut trail, run.events.get(told..).unwrap_or_default());
                 self.end(&trail, &run);
                 let choices = self.paths.choices(path);
-                let mut run = self.ground(steer).in_full("ars", choices, *run)?;
+                let mut run = self.navigator(steer).in_full("ars", choices, *run)?;
                 run.discovered.append(&mut self.discovered);
                 self.ended.push_back(run);
             }
@@ -250,7 +251,7 @@ impl Adaptive for Walk {
     }
 
     fn ground_state(&self) -> &State {
-        &self.ground
+        &self.navigator
     }
 }
 

@@ -2,7 +2,7 @@
 
 use threadbare_sched::Rng;
 
-use super::{Call, Operation, Operations, Test};
+use super::{ObjectOperation, OperationCall, Operations, Test};
 
 /// How large tests are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,7 +72,7 @@ impl TestMaker {
         self.rng.below(bound as u64) as usize
     }
 
-    fn calls(&mut self, least: usize, most: usize) -> Vec<Call> {
+    fn calls(&mut self, least: usize, most: usize) -> Vec<OperationCall> {
         let count = least + self.below(most - least + 1);
         let operations = self.operations.all.len();
         (0..count)
@@ -83,11 +83,11 @@ impl TestMaker {
             .collect()
     }
 
-    fn call(&mut self, operation: usize) -> Call {
-        let Operation { name, arguments, .. } = self.operations.all[operation].clone();
+    fn call(&mut self, operation: usize) -> OperationCall {
+        let ObjectOperation { name, arguments, .. } = self.operations.all[operation].clone();
         let values = self.operations.values as usize;
         let arguments = (0..arguments).map(|_| self.below(values) as u32).collect();
-        Call { operation: name, arguments }
+        OperationCall { operation: name, arguments }
     }
 }
 

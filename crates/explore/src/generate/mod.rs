@@ -13,7 +13,7 @@ pub use source::plain_source;
 
 /// One operation of the object.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Operation {
+pub struct ObjectOperation {
     /// Its name.
     pub name: String,
     /// How many arguments it takes.
@@ -28,7 +28,7 @@ pub struct Operations {
     /// Arguments are below this.
     pub values: u32,
     /// All of them, in the order of the source.
-    pub all: Vec<Operation>,
+    pub all: Vec<ObjectOperation>,
 }
 
 impl Operations {
@@ -40,7 +40,7 @@ impl Operations {
             let mut words = line.split(' ');
             let name = words.next().filter(|name| !name.is_empty())?.to_string();
             let arguments = words.next()?.parse().ok()?;
-            Some(Operation { name, arguments, observes: words.next() == Some("observer") })
+            Some(ObjectOperation { name, arguments, observes: words.next() == Some("observer") })
         };
         Some(Operations { values, all: lines.map(operation).collect::<Option<_>>()? })
     }
@@ -48,14 +48,14 @@ impl Operations {
 
 /// A call of an operation.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Call {
+pub struct OperationCall {
     /// The operation by name.
     pub operation: String,
     /// Its arguments.
     pub arguments: Vec<u32>,
 }
 
-impl fmt::Display for Call {
+impl fmt::Display for OperationCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.operation)?;
         self.arguments.iter().try_for_each(|argument| write!(f, " {argument}"))
@@ -66,14 +66,14 @@ impl fmt::Display for Call {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Test {
     /// What the main thread does on a new object.
-    pub prefix: Vec<Call>,
+    pub prefix: Vec<OperationCall>,
     /// What each of the other threads does then.
-    pub suffixes: Vec<Vec<Call>>,
+    pub suffixes: Vec<Vec<OperationCall>>,
 }
 
 impl Test {
     /// All calls, in the order in which the program counts them.
-    pub fn calls(&self) -> impl Iterator<Item = &Call> {
+    pub fn calls(&self) -> impl Iterator<Item = &OperationCall> {
         self.prefix.iter().chain(self.suffixes.iter().flatten())
     }
 }
@@ -81,7 +81,9 @@ impl Test {
 /// The text that the program takes as its argument.
 impl fmt::Display for Test {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let part = |calls: &[Call]| calls.iter().map(Call::to_string).collect::<Vec<_>>().join("; ");
+        let part = |calls: &[OperationCall]| {
+            calls.iter().map(OperationCall::to_string).collect::<Vec<_>>().join("; ")
+        };
         f.write_str(&part(&self.prefix))?;
         self.suffixes.iter().try_for_each(|suffix| write!(f, " | {}", part(suffix)))
     }

@@ -40,10 +40,13 @@ fn without_one(test: &Test) -> Vec<Test> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::Call;
+    use crate::generate::OperationCall;
 
-    fn calls(names: &str) -> Vec<Call> {
-        names.chars().map(|name| Call { operation: name.to_string(), arguments: Vec::new() }).collect()
+    fn calls(names: &str) -> Vec<OperationCall> {
+        names
+            .chars()
+            .map(|name| OperationCall { operation: name.to_string(), arguments: Vec::new() })
+            .collect()
     }
 
     #[test]
@@ -52,7 +55,7 @@ mod tests {
         let mut runs = 0;
         let reduced = reduce(test, &mut |test| {
             runs += 1;
-            let has = |calls: &[Call], name: &str| calls.iter().any(|call| call.operation == name);
+            let has = |calls: &[OperationCall], name: &str| calls.iter().any(|call| call.operation == name);
             has(&test.prefix, "x") && test.suffixes.iter().any(|suffix| has(suffix, "y"))
         });
         assert_eq!(reduced.prefix, calls("x"));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Call, Operations, Test};
+use super::{OperationCall, Operations, Test};
 
 /// The test as plain source. `include` is the file that names the operations; `allowed` holds, for each sequential
 /// order, the results of all calls and then of the observers, and is empty if results are not compared.
@@ -38,7 +38,7 @@ pub fn plain_source(test: &Test, operations: &Operations, include: &str, allowed
 }
 
 /// Writes calls whose results begin at `place`; returns the place after them.
-fn calls(text: &mut String, calls: &[Call], place: usize) -> usize {
+fn calls(text: &mut String, calls: &[OperationCall], place: usize) -> usize {
     for (number, call) in calls.iter().enumerate() {
         let argument = |at: usize| call.arguments.get(at).copied().unwrap_or(0);
         let (first, second, third) = (argument(0), argument(1), argument(2));

@@ -12,12 +12,12 @@
 //! operation that would be the first to see something new has only seen steps before it. Only then, and only if
 //! nothing was left out, the search is exhausted. Where nobody can go on is a state of all threads together, and is asked for separately.
 
-mod circles;
+mod all_executions;
+mod deadlock_targets;
 mod lifetimes;
-mod meetings;
-mod open;
+mod open_questions;
+mod race_targets;
 mod targets;
-mod together;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
@@ -25,13 +25,13 @@ use threadbare_order::{Answer, Doubt, Forest, Goal, Model, Panel, Path, Question
 use threadbare_target::Execution;
 use threadbare_trace::{EventKind, FailureKind, Outcome, ThreadId};
 
-pub use self::open::{OpenKind, OpenQuestion};
+pub use self::open_questions::{OpenKind, OpenQuestion};
 pub(crate) use self::targets::Target;
 use self::targets::{Key, Seen, is_reached};
-use crate::agenda::{Agenda, Asking, Look};
-use crate::cut::{Cut, warning};
-use crate::effort::Effort;
-use crate::follow;
+use crate::follow_schedule;
+use crate::omission::{Omission, warning};
+use crate::question_queue::{Asking, Look, QuestionQueue};
+use crate::search_effort::SearchEffort;
 use crate::solved::{BUDGET, Entry, Next, Notes, Planned, Reasoning, Solved, batch};
 use crate::strategy::Plan;
 
@@ -48,8 +48,8 @@ type Aim = Option<Target>;
 pub(crate) struct Values {
     jobs: usize,
     /// Whether to look for accesses that can come at the same time, too.
-    wants_meetings: bool,
-    agenda: Agenda<Rank, Aim>,
+    wants_races: bool,
+    queue: QuestionQueue<Rank, Aim>,
     mind: Mind,
     /// How much may still be asked of all executions together.
     allowance: u64,
@@ -65,7 +65,7 @@ struct Mind {
     atomic: HashSet<u64>,
     /// Where nobody could go on, by the last steps of all threads.
     stuck: Vec<Vec<StepId>>,
-    cuts: BTreeSet<Cut>,
+    omissions: BTreeSet<Omission>,
 }
 
 impl Mind {
@@ -75,7 +75,7 @@ impl Mind {
             Answer::Schedule(schedule) => return Some(schedule),
             Answer::Impossible => {}
             Answer::Unknown => {
-                self.cuts.insert(Cut::Unanswered);
+                self.omissions.insert(Omission::Unanswered);
             }
         }
         None
@@ -88,16 +88,16 @@ impl Mind {
             Some(target) => drop(self.asked.insert(target.key.clone())),
             None => self.stuck.push(last_steps(&schedule, &notes.forest)),
         }
-        let meeting = aim.as_ref().filter(|target| target.is_meeting());
+        let meeting = aim.as_ref().filter(|target| target.is_race());
         if let Some(target) = meeting {
-            meetings::bring_together(&mut schedule, &target.goal);
+            race_targets::bring_together(&mut schedule, &target.goal);
         }
-        let is_meeting = meeting.is_some();
+        let is_race = meeting.is_some();
         let then = aim.as_ref().and_then(|target| target.then).map(|then| then.thread);
         let plan = notes.follow(schedule, then, aim);
-        if plan.is_none() && then.is_none() && !is_meeting {
+        if plan.is_none() && then.is_none() && !is_race {
             // It has been run and did not lead there.
-            self.cuts.insert(Cut::Diverged);
+            self.omissions.insert(Omission::Diverged);
         }
         plan
     }
@@ -124,7 +124,7 @@ impl Asking<Rank, Aim> for Asker<'_> {
             return Look::Ask(Question { about, goal: Goal::stuck(self.mind.stuck.clone()) });
         };
         let is_known =
-            !matches!(target.key, Key::Gone(..) | Key::Meets(..)) && is_reached(&self.notes.forest, target);
+            !matches!(target.key, Key::Gone(..) | Key::Race(..)) && is_reached(&self.notes.forest, target);
         if is_known || self.mind.asked.contains(&target.key) {
             return Look::Skip;
         }
@@ -143,27 +143,27 @@ impl Asking<Rank, Aim> for Asker<'_> {
         self.mind.follow(answer, aim, self.notes)
     }
 
-    fn effort(&mut self) -> &mut Effort {
+    fn effort(&mut self) -> &mut SearchEffort {
         &mut self.notes.effort
     }
 }
 
 impl Values {
     /// One that looks for accesses that can come at the same time, too.
-    pub(crate) fn with_meetings(jobs: usize) -> Values {
-        Values { wants_meetings: true, ..Values::new(jobs) }
+    pub(crate) fn with_races(jobs: usize) -> Values {
+        Values { wants_races: true, ..Values::new(jobs) }
     }
 
     /// What else these steps suggest to ask about, if meetings are wanted: accesses that can come at the same time, and things that
     /// can be used before they are there or after they are gone.
-    fn meetings(&mut self, forest: &Forest, steps: &[StepId]) -> Vec<Target> {
-        if !self.wants_meetings {
+    fn race_and_lifetime_targets(&mut self, forest: &Forest, steps: &[StepId]) -> Vec<Target> {
+        if !self.wants_races {
             return Vec::new();
         }
-        let (mut found, cut) = meetings::of(forest, steps, &self.mind.atomic, &self.mind.asked);
+        let (mut found, cut) = race_targets::of(forest, steps, &self.mind.atomic, &self.mind.asked);
         let (ends, are_cut) = lifetimes::of(forest, steps, &self.mind.asked);
         if cut || are_cut {
-            self.mind.cuts.insert(Cut::TooMany);
+            self.mind.omissions.insert(Omission::TooMany);
         }
         found.extend(ends);
         found
@@ -171,28 +171,29 @@ impl Values {
 
     /// What a strategy of this name has to say about what was left out.
     pub(crate) fn left_out(&self, strategy: &str) -> Option<String> {
-        warning(strategy, &self.mind.cuts)
+        warning(strategy, &self.mind.omissions)
     }
 
     /// How much is still to be asked.
     pub(crate) fn left(&self) -> usize {
-        self.agenda.len()
+        self.queue.len()
     }
 
-    /// Adds what an execution suggests to the agenda.
+    /// Adds what an execution suggests to the queue.
     fn ask(&mut self, path: Path, run: &Execution, forest: &Forest) {
         let number = self.mind.paths.len();
-        let (targets, cut) = targets::of(forest, &path, &follow::may_go_on(run), &mut self.mind.seen);
+        let (targets, cut) =
+            targets::of(forest, &path, &follow_schedule::may_go_on(run), &mut self.mind.seen);
         if cut {
-            self.mind.cuts.insert(Cut::Spinning);
+            self.mind.omissions.insert(Omission::Spinning);
         }
-        if circles::are_possible(forest, &path.steps) {
-            self.agenda.add((1, number, usize::MAX), None);
+        if deadlock_targets::are_possible(forest, &path.steps) {
+            self.queue.add((1, number, usize::MAX), None);
         }
-        let meetings = self.meetings(forest, &path.steps);
+        let meetings = self.race_and_lifetime_targets(forest, &path.steps);
         for (place, target) in targets.into_iter().chain(meetings).enumerate() {
             if !self.mind.asked.contains(&target.key) {
-                self.agenda.add((target.class, number, place), Some(target));
+                self.queue.add((target.class, number, place), Some(target));
             }
         }
         self.mind.paths.push(path);
@@ -206,14 +207,14 @@ impl Values {
             let failure = run.outcome.failure();
             if !failure.is_some_and(|failure| matches!(failure.kind, UseAfterFree | Misuse)) {
                 // It can happen, and nobody knows what comes of it.
-                self.mind.cuts.insert(Cut::Doubt(Doubt::Lifetime));
+                self.mind.omissions.insert(Omission::Doubt(Doubt::Lifetime));
             }
             return;
         }
         let reached = aim.as_ref().is_none_or(|target| is_reached(forest, target));
         let went_on = aim.is_some_and(|target| target.then.is_some());
-        if !follow::followed(&schedule.steps, path, forest) || (!reached && !went_on) {
-            self.mind.cuts.insert(Cut::Diverged);
+        if !follow_schedule::followed(&schedule.steps, path, forest) || (!reached && !went_on) {
+            self.mind.omissions.insert(Omission::Diverged);
         }
     }
 }
@@ -224,8 +225,14 @@ impl Reasoning for Values {
     type Aim = Aim;
 
     fn new(jobs: usize) -> Values {
-        let agenda = Agenda::new(Panel::new(BUDGET, jobs));
-        Values { jobs, wants_meetings: false, agenda, mind: Mind::default(), allowance: together::ALLOWANCE }
+        let queue = QuestionQueue::new(Panel::new(BUDGET, jobs));
+        Values {
+            jobs,
+            wants_races: false,
+            queue,
+            mind: Mind::default(),
+            allowance: all_executions::ALLOWANCE,
+        }
     }
 
     fn opening(&mut self, notes: &mut Notes<Aim>) -> Plan {
@@ -234,16 +241,16 @@ impl Reasoning for Values {
 
     fn learn(&mut self, notes: &mut Notes<Aim>, run: &Execution, entry: Entry<Aim>) {
         if let Outcome::Uncontrolled(_) = run.outcome {
-            self.mind.cuts.insert(Cut::Uncontrolled);
+            self.mind.omissions.insert(Omission::Uncontrolled);
         }
         let Entry::Read(path, planned) = entry else {
-            self.mind.cuts.insert(Cut::TooLong);
+            self.mind.omissions.insert(Omission::TooLong);
             return;
         };
         if let Some(planned) = planned {
             self.check(&path, planned, run, &notes.forest);
         }
-        if self.wants_meetings {
+        if self.wants_races {
             use EventKind::{AtomicFailed, AtomicRead, AtomicUpdate, AtomicWrite};
             let is_atomic = |kind| matches!(kind, AtomicRead | AtomicWrite | AtomicUpdate | AtomicFailed);
             let atomic = run.events.iter().filter(|event| event.kind().is_some_and(is_atomic));
@@ -259,18 +266,18 @@ impl Reasoning for Values {
         let mut plans = VecDeque::new();
         while plans.len() < batch(notes.made) {
             let mut asker = Asker { mind: &mut self.mind, notes: &mut *notes };
-            let Some(plan) = self.agenda.next(&mut asker, is_over) else { break };
+            let Some(plan) = self.queue.next(&mut asker, is_over) else { break };
             plans.push_back(plan);
         }
-        if !self.agenda.is_empty() && is_over() {
-            self.mind.cuts.insert(Cut::TimeUp);
+        if !self.queue.is_empty() && is_over() {
+            self.mind.omissions.insert(Omission::TimeUp);
         }
         if plans.is_empty() {
             plans.extend(self.plans_of_all(notes, is_over));
         }
         if plans.is_empty() {
             if self.mind.seen.has_stalled(&notes.forest) {
-                self.mind.cuts.insert(Cut::Stalled);
+                self.mind.omissions.insert(Omission::Stalled);
             }
             return Next::Nothing;
         }
@@ -278,7 +285,7 @@ impl Reasoning for Values {
     }
 
     fn is_complete(&self) -> bool {
-        self.mind.cuts.is_empty()
+        self.mind.omissions.is_empty()
     }
 
     fn warning(&self) -> Option<String> {

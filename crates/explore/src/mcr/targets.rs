@@ -35,8 +35,8 @@ pub(crate) struct Target {
 
 impl Target {
     /// Whether two accesses shall come at the same time, in ways that threads are known to go.
-    pub(crate) fn is_meeting(&self) -> bool {
-        matches!(self.key, Key::Meets(..))
+    pub(crate) fn is_race(&self) -> bool {
+        matches!(self.key, Key::Race(..))
     }
 }
 
@@ -57,7 +57,7 @@ pub(crate) enum Key {
     /// then.
     Gone(u64, u64),
     /// Two threads access the same memory at the same time: the code of both.
-    Meets(u64, u64),
+    Race(u64, u64),
     /// A thread goes on after a step, or at all. Where it cannot, it may be able to where others stand elsewhere, so
     /// the number counts up.
     GoesOn(ThreadId, Option<StepId>, u32),

@@ -33,9 +33,9 @@ use self::accesses::{Access, Accesses};
 use self::candidates::Candidate;
 use self::cores::Cores;
 use self::rank::{Rank, Ranking};
-use crate::agenda::{Agenda, Asking, Look};
-use crate::effort::Effort;
-use crate::follow;
+use crate::follow_schedule;
+use crate::question_queue::{Asking, Look, QuestionQueue};
+use crate::search_effort::SearchEffort;
 use crate::solved::{BUDGET, Entry, Next, Notes, Planned, Reasoning, Solved};
 use crate::strategy::Plan;
 
@@ -82,7 +82,7 @@ struct Trace {
 
 /// The patterns that executions suggest.
 pub(crate) struct Patterns {
-    agenda: Agenda<Rank, Wanted>,
+    agenda: QuestionQueue<Rank, Wanted>,
     mind: Mind,
     attempts: Vec<Attempt>,
     /// How many executions of random order in a row have suggested nothing.
@@ -170,7 +170,7 @@ impl Asking<Rank, Wanted> for Asker<'_> {
         self.mind.cores.add(core, &self.notes.forest);
     }
 
-    fn effort(&mut self) -> &mut Effort {
+    fn effort(&mut self) -> &mut SearchEffort {
         &mut self.notes.effort
     }
 }
@@ -201,7 +201,7 @@ impl Patterns {
     /// Whether an execution shows what it was made for.
     fn check(&mut self, path: &Path, planned: Planned<Aim>, patterns: &PatternSet, notes: &mut Notes<Aim>) {
         let Aim::Pattern(_, pattern, key) = planned.aim else { return };
-        let followed = follow::followed(&planned.schedule.steps, path, &notes.forest);
+        let followed = follow_schedule::followed(&planned.schedule.steps, path, &notes.forest);
         let met = patterns.contains(key);
         notes.effort.aimed += 1;
         notes.effort.met += u64::from(met);
@@ -218,7 +218,7 @@ impl Reasoning for Patterns {
     type Aim = Aim;
 
     fn new(jobs: usize) -> Patterns {
-        let agenda = Agenda::new(Panel::new(BUDGET, jobs).with_cores());
+        let agenda = QuestionQueue::new(Panel::new(BUDGET, jobs).with_cores());
         Patterns { agenda, mind: Mind::default(), attempts: Vec::new(), fresh: 0 }
     }
 

@@ -7,5 +7,5 @@ mod wilcoxon;
 
 pub use cliff::{Magnitude, cliffs_delta};
 pub use measure::Measure;
-pub use summary::{LowerBounds, Summary};
+pub use summary::{Censored, Summary};
 pub use wilcoxon::{Method, Wilcoxon, bonferroni, wilcoxon};

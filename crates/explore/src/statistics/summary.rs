@@ -25,7 +25,7 @@ pub struct Summary {
 
 /// Which figures of a summary would be larger if the trials that did not fail had gone on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct LowerBounds {
+pub struct Censored {
     /// The mean.
     pub mean: bool,
     /// The median.
@@ -40,16 +40,16 @@ pub struct LowerBounds {
     pub largest: bool,
 }
 
-impl LowerBounds {
+impl Censored {
     /// Those of [`Summary::of_measures`]. A figure is certain if it stays the same when no trial that did not fail
     /// would ever have failed; infinity less infinity is no number, and so not the same either.
-    pub fn of_measures(measures: &[Measure]) -> LowerBounds {
+    pub fn of_measures(measures: &[Measure]) -> Censored {
         let told = Summary::of_measures(measures);
         let never = Summary::of(measures.iter().map(|measure| match measure {
             Measure::Failed(execution) => *execution as f64,
             Measure::Unfailed(_) => f64::INFINITY,
         }));
-        LowerBounds {
+        Censored {
             mean: told.mean != never.mean,
             median: told.median != never.median,
             lower_quartile: told.lower_quartile != never.lower_quartile,
@@ -84,7 +84,7 @@ impl Summary {
     }
 
     /// The summary of P-measures. Trials that did not fail count with the lowest number that they can have, and
-    /// [`LowerBounds`] says which figures are lower bounds for that.
+    /// [`Censored`] says which figures are lower bounds for that.
     pub fn of_measures(measures: &[Measure]) -> Summary {
         Summary::of(measures.iter().map(|measure| measure.at_least() as f64))
     }
@@ -116,7 +116,7 @@ mod tests {
     fn a_figure_that_rests_on_a_trial_without_failure_is_a_lower_bound() {
         use Measure::{Failed, Unfailed};
         let bounds = |measures: &[Measure]| {
-            let it = LowerBounds::of_measures(measures);
+            let it = Censored::of_measures(measures);
             [it.smallest, it.lower_quartile, it.median, it.upper_quartile, it.largest, it.mean]
         };
         assert_eq!(bounds(&[]), [false; 6]);

@@ -13,12 +13,12 @@ use threadbare_sched::{PolicyKind, PolicySpec, Rng};
 use threadbare_target::{Execution, Modules, Program, RunError, Script, Server, ServerOptions};
 use threadbare_trace::{Event, EventKind, Outcome};
 
-use super::ending::Ending;
+use super::common_memory::meeting;
 use super::identity::identity;
-use super::meet::meeting;
-use super::terms::Terms;
+use super::input_outcome::InputOutcome;
+use super::run_limits::RunLimits;
 use super::watch::Watch;
-use super::{early, is_hang};
+use super::{is_hang, start_failure};
 use crate::error::ExploreError;
 
 /// How often an execution is made again because it showed much shared memory that was not known before.
@@ -46,12 +46,12 @@ pub struct Detection {
     /// The seed of their orders.
     pub seed: u64,
     /// What holds for each of them.
-    pub terms: Terms,
+    pub limits: RunLimits,
 }
 
 impl Default for Detection {
     fn default() -> Detection {
-        Detection { races: true, atomicity: true, runs: 10, seed: 1, terms: Terms::default() }
+        Detection { races: true, atomicity: true, runs: 10, seed: 1, limits: RunLimits::default() }
     }
 }
 
@@ -80,7 +80,7 @@ pub struct Detected {
     /// The largest number of threads in one of them, main included.
     pub threads: u32,
     /// How it ended.
-    pub ending: Ending,
+    pub ending: InputOutcome,
     /// An unselected function waits for memory to change, so all functions were looked at.
     pub unguided: bool,
     /// What is loaded where.
@@ -108,9 +108,9 @@ pub fn detect(
         functions.as_ref().map_or_else(Arc::default, |functions| watch.announcements_outside(functions));
     let program = Program { uninstrument, ..program.clone() };
     let options = ServerOptions {
-        max_steps: detection.terms.max_steps,
-        flags: detection.terms.flags(),
-        stall: detection.terms.stall,
+        max_steps: detection.limits.max_steps,
+        flags: detection.limits.flags(),
+        stall: detection.limits.stall,
         stop: Arc::clone(stop),
     };
     let mut detected = Detected {
@@ -119,7 +119,7 @@ pub fn detect(
         executions: 0,
         steps: 0,
         threads: 1,
-        ending: Ending::of(Outcome::Passed),
+        ending: InputOutcome::of(Outcome::Passed),
         unguided: false,
         modules: Modules::default(),
         running: Duration::ZERO,
@@ -146,7 +146,9 @@ pub fn detect(
             };
             detecting.examine(&mut detected)?;
         }
-        Err(error) => detected.ending = Ending::of(early::outcome(error, detection.terms.any_exit)?),
+        Err(error) => {
+            detected.ending = InputOutcome::of(start_failure::outcome(error, detection.limits.any_exit)?)
+        }
     }
     if selected.is_some() && is_hang(&detected.ending.outcome) {
         let all = detect(watch, &program, None, detection, stop)?;

@@ -13,10 +13,10 @@ use threadbare_target::{Execution, Modules, Program, Script, Server, ServerOptio
 use threadbare_trace::Outcome;
 use threadbare_wire::{CallRecord, LockSetRecord, flags};
 
-use super::ending::Ending;
-use super::terms::Terms;
+use super::input_outcome::InputOutcome;
+use super::run_limits::RunLimits;
 use super::watch::Watch;
-use super::{early, is_hang};
+use super::{is_hang, start_failure};
 use crate::error::ExploreError;
 
 /// Steps after which measuring gives up; only synchronization counts.
@@ -38,7 +38,7 @@ pub struct Measured {
     /// How many kinds of calls were written down.
     pub kinds: usize,
     /// How it ended. What was seen up to a failure counts all the same.
-    pub ending: Ending,
+    pub ending: InputOutcome,
     /// The program waits for memory to change without any synchronization, so its accesses had to be watched.
     pub with_accesses: bool,
     /// The program ended before it started a second thread.
@@ -60,15 +60,15 @@ pub struct Measured {
 pub fn measure(
     watch: &Watch,
     program: &Program,
-    terms: &Terms,
+    limits: &RunLimits,
     stop: &Arc<AtomicBool>,
 ) -> Result<Measured, ExploreError> {
     let begin = Instant::now();
     let uninstrumented = Program { uninstrument: watch.announcements(), ..program.clone() };
-    let mut measured = once(watch, &uninstrumented, terms, stop)?;
+    let mut measured = once(watch, &uninstrumented, limits, stop)?;
     if is_hang(&measured.ending.outcome) && !measured.single_threaded {
         let full = Program { uninstrument: Arc::default(), ..program.clone() };
-        measured = Measured { with_accesses: true, ..once(watch, &full, terms, stop)? };
+        measured = Measured { with_accesses: true, ..once(watch, &full, limits, stop)? };
     }
     measured.elapsed = begin.elapsed();
     Ok(measured)
@@ -77,20 +77,20 @@ pub fn measure(
 fn once(
     watch: &Watch,
     program: &Program,
-    terms: &Terms,
+    limits: &RunLimits,
     stop: &Arc<AtomicBool>,
 ) -> Result<Measured, ExploreError> {
     let options = ServerOptions {
         max_steps: MOST_STEPS,
-        flags: flags::CALLS | terms.flags(),
-        stall: terms.stall,
+        flags: flags::CALLS | limits.flags(),
+        stall: limits.stall,
         stop: Arc::clone(stop),
     };
     let mut measured = Measured {
         pairs: BTreeSet::new(),
         executed: BTreeSet::new(),
         kinds: 0,
-        ending: Ending::of(Outcome::Passed),
+        ending: InputOutcome::of(Outcome::Passed),
         with_accesses: false,
         single_threaded: false,
         executions: 0,
@@ -102,7 +102,7 @@ fn once(
     let mut server = match Server::start(program, &options) {
         Ok(server) => server,
         Err(error) => {
-            measured.ending = Ending::of(early::outcome(error, terms.any_exit)?);
+            measured.ending = InputOutcome::of(start_failure::outcome(error, limits.any_exit)?);
             measured.single_threaded = true;
             return Ok(measured);
         }

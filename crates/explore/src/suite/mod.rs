@@ -1,25 +1,25 @@
 //! Many inputs of one program, without repeating the work: measure which functions can run at the same time under each input, select
 //! inputs and functions that together show every such pair, and look for races and atomicity violations only there.
 
+mod common_memory;
 mod detect;
-mod early;
-mod ending;
+mod drive;
 mod file;
-mod happen;
 mod identity;
+mod input_outcome;
 mod measure;
-mod meet;
-mod terms;
+mod run_limits;
+mod start_failure;
 mod watch;
 
 use threadbare_trace::{FailureKind, Outcome};
 
 pub use detect::{Detected, Detection, Sighting, detect};
-pub use ending::Ending;
+pub use drive::drive_to_happen;
 pub use file::{Input, Source, SuiteFile, SuiteFileError};
-pub use happen::drive_to_happen;
+pub use input_outcome::InputOutcome;
 pub use measure::{Measured, measure};
-pub use terms::Terms;
+pub use run_limits::RunLimits;
 pub use watch::{Optimizations, Watch};
 
 fn is_hang(outcome: &Outcome) -> bool {

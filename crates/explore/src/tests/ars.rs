@@ -6,10 +6,10 @@ use std::sync::atomic::Ordering;
 use threadbare_sched::Rng;
 use threadbare_sched::toy::{Step, Toy};
 
-use super::lab::{Lab, Manners};
 use super::oracle::interleavings;
+use super::toy_runner::{Lab, Manners};
 use super::{campaign, options};
-use crate::ledger::Verdict;
+use crate::campaign::results::CampaignVerdict;
 use crate::options::Options;
 
 const STYLES: [&str; 2] = ["ars", "ars-paper"];
@@ -122,10 +122,10 @@ fn the_same_seed_gives_the_same_search() {
 fn a_lost_update_is_found_and_a_correct_program_is_not_blamed() {
     for style in STYLES {
         let found = campaign(&Lab::lost_update(2, 1), &options(style, 50)).unwrap();
-        assert_eq!(found.verdict, Verdict::Failure, "{style}");
+        assert_eq!(found.verdict, CampaignVerdict::Failure, "{style}");
         let correct = Lab::locked_update(3, Manners::default());
         let clean = campaign(&correct, &options(style, 50)).unwrap();
-        assert_eq!((clean.verdict, clean.executions), (Verdict::Clean, 50), "{style}");
+        assert_eq!((clean.verdict, clean.executions), (CampaignVerdict::Clean, 50), "{style}");
     }
 }
 
@@ -137,7 +137,7 @@ fn a_deadlock_is_foreseen_and_then_made() {
         let lab =
             Lab::new(Toy { threads: vec![both(one, other), both(other, one)] }, None, Manners::default());
         let found = campaign(&lab, &Options { seed, ..options("ars", 50) }).unwrap();
-        assert_eq!(found.verdict, Verdict::Failure);
+        assert_eq!(found.verdict, CampaignVerdict::Failure);
         // The first execution is a random one, and the second is the first to know what the threads do.
         assert!(found.executions <= 3, "{} executions with seed {seed}", found.executions);
     }

@@ -7,18 +7,18 @@ use threadbare_sched::toy::{Step, Toy};
 use threadbare_trace::FailureKind;
 use threadbare_wire::SwitchRecord;
 
-use super::lab::{Lab, Manners};
+use super::toy_runner::{Lab, Manners};
 use super::{campaign, options};
 use crate::campaign::run;
+use crate::campaign::{Campaign, CampaignVerdict};
 use crate::error::ExploreError;
-use crate::ledger::{Campaign, Verdict};
 use crate::options::Options;
 use crate::strategy::STRATEGIES;
 
 /// Everything about a campaign that must not depend on timing.
 #[derive(PartialEq, Debug)]
 struct Account {
-    verdict: Verdict,
+    verdict: CampaignVerdict,
     executions: u64,
     steps: u64,
     failures: Vec<(FailureKind, u64)>,
@@ -71,7 +71,7 @@ fn another_seed_gives_another_campaign() {
 fn every_strategy_finds_a_lost_update() {
     for strategy in STRATEGIES {
         let result = campaign(&Lab::lost_update(2, 3), &options(strategy, 200)).unwrap();
-        assert_eq!(result.verdict, Verdict::Failure, "{strategy}");
+        assert_eq!(result.verdict, CampaignVerdict::Failure, "{strategy}");
         let found = &result.found[0];
         assert_eq!(found.execution, result.executions, "{strategy}: the campaign ends with the failure");
         assert!(!found.run.events.is_empty(), "{strategy}: the failing trace is kept");
@@ -85,7 +85,7 @@ fn the_lost_update_is_found_within_ten_executions() {
     for seed in 0..50 {
         let options = Options { seed, ..options("auto", 10) };
         let result = campaign(&Lab::lost_update(2, 1), &options).unwrap();
-        assert_eq!(result.verdict, Verdict::Failure, "seed {seed}");
+        assert_eq!(result.verdict, CampaignVerdict::Failure, "seed {seed}");
     }
 }
 
@@ -95,7 +95,7 @@ fn a_correct_program_stays_clean() {
     let ends = ["dfs", "mcr", "total", "total-paper", "reach", "tpair", "pcr", "round-robin"];
     for strategy in STRATEGIES.iter().filter(|name| !ends.contains(name)) {
         let result = campaign(&Lab::locked_update(3, Manners::default()), &options(strategy, 300)).unwrap();
-        assert_eq!((result.verdict, result.executions), (Verdict::Clean, 300), "{strategy}");
+        assert_eq!((result.verdict, result.executions), (CampaignVerdict::Clean, 300), "{strategy}");
         assert_eq!((result.threads, result.shared_locations), (3, 1));
     }
 }
@@ -157,7 +157,7 @@ fn a_runner_that_is_always_lost_is_an_error() {
 fn a_program_that_fails_on_its_own_is_a_failure() {
     let lab = Lab::ill_mannered(2, 1, Manners { crashes: true, ..Manners::default() });
     let result = campaign(&lab, &Options { keep_going: true, ..options("auto", 100) }).unwrap();
-    assert_eq!((result.verdict, result.executions), (Verdict::Failure, 1));
+    assert_eq!((result.verdict, result.executions), (CampaignVerdict::Failure, 1));
     assert_eq!(result.found[0].policy, "start-up");
     assert_eq!(lab.0.launches.load(Ordering::Relaxed), 1);
 }
@@ -182,7 +182,7 @@ fn ctrl_c_keeps_what_was_found() {
     let options = Options { keep_going: true, ..options("random", 1_000_000) };
     let result = run(&lab, &options, &|_| {}, &lab.0.stop).unwrap();
     assert!(result.interrupted);
-    assert_eq!((result.verdict, result.executions), (Verdict::Failure, 40));
+    assert_eq!((result.verdict, result.executions), (CampaignVerdict::Failure, 40));
 }
 
 #[test]
@@ -211,7 +211,10 @@ fn exhausted_beside_a_failure_means_that_nothing_was_left() {
                     campaign(&lab, &Options { seed, keep_going, ..options(strategy, 1000) }).unwrap()
                 };
                 let (first, all) = (hunt(false), hunt(true));
-                assert_eq!((first.verdict, all.verdict), (Verdict::Failure, Verdict::Failure));
+                assert_eq!(
+                    (first.verdict, all.verdict),
+                    (CampaignVerdict::Failure, CampaignVerdict::Failure)
+                );
                 assert!(all.exhausted || strategy == "mcr", "{strategy}");
                 assert!(
                     !first.exhausted || first.executions == all.executions,

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::lab::{Lab, Manners};
+use super::toy_runner::{Lab, Manners};
 use crate::campaign::run;
 use crate::compare::{Comparison, TrialEnd, WARM_UP, run_all};
 use crate::error::ExploreError;

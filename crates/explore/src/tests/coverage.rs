@@ -1,14 +1,14 @@
 //! What campaigns cover, over executions, and who gets there how.
 
-use super::lab::{Lab, Manners};
+use super::toy_runner::{Lab, Manners};
 use super::{campaign, options};
+use crate::campaign::results::CampaignVerdict;
 use crate::coverage::Covered;
 use crate::error::ExploreError;
-use crate::ledger::Verdict;
 use crate::options::Options;
 use crate::saturation::{SaturationRule, Window};
 
-fn covered(strategy: &str, executions: u64) -> (Covered, crate::Effort) {
+fn covered(strategy: &str, executions: u64) -> (Covered, crate::SearchEffort) {
     let lab = Lab::ill_mannered(2, 2, Manners { all_shared: true, ..Manners::default() });
     let coverage = vec!["map".to_string()];
     let options = Options { keep_going: true, coverage, ..options(strategy, executions) };
@@ -44,7 +44,7 @@ fn solving_covers_what_all_interleavings_cover_and_meets_every_aim() {
 #[test]
 fn pcr_comes_to_an_end_and_claims_nothing() {
     let result = campaign(&Lab::locked_update(3, Manners::default()), &options("pcr", 300)).unwrap();
-    assert_eq!((result.verdict, result.exhausted), (Verdict::Clean, false));
+    assert_eq!((result.verdict, result.exhausted), (CampaignVerdict::Clean, false));
     assert!(result.executions < 300);
 }
 

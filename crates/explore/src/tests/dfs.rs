@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use threadbare_sched::Rng;
 use threadbare_sched::toy::{Step, Toy};
 
-use super::lab::{Lab, Manners};
 use super::oracle::interleavings;
+use super::toy_runner::{Lab, Manners};
 use super::{campaign, options};
+use crate::campaign::results::CampaignVerdict;
 use crate::error::ExploreError;
-use crate::ledger::Verdict;
 use crate::options::Options;
 
 /// Two or three threads that all touch both locations, some of it under locks.
@@ -83,9 +83,9 @@ fn a_preemption_bound_leaves_out_exactly_what_lies_beyond_it() {
 #[test]
 fn a_correct_program_is_exhausted_and_a_wrong_one_is_not_called_clean() {
     let result = campaign(&Lab::locked_update(3, Manners::default()), &options("dfs", 100_000)).unwrap();
-    assert_eq!(result.verdict, Verdict::Exhausted);
+    assert_eq!(result.verdict, CampaignVerdict::Exhausted);
     let result = campaign(&Lab::lost_update(2, 1), &options("dfs", 100_000)).unwrap();
-    assert_eq!(result.verdict, Verdict::Failure);
+    assert_eq!(result.verdict, CampaignVerdict::Failure);
     assert!(!result.exhausted);
     assert_eq!(result.found[0].policy, "dfs");
 }
@@ -101,28 +101,28 @@ fn all_failing_interleavings_are_counted() {
     let failing = lab.seen().iter().filter(|seen| !["0011", "1100"].contains(&seen.word.as_str())).count();
     assert_eq!(result.failures, [(threadbare_trace::FailureKind::Assertion, failing as u64)]);
     assert_eq!((result.found.len(), result.found[0].count), (1, failing as u64));
-    assert_eq!((result.verdict, result.exhausted), (Verdict::Failure, true));
+    assert_eq!((result.verdict, result.exhausted), (CampaignVerdict::Failure, true));
 }
 
 #[test]
 fn a_budget_that_runs_out_claims_nothing() {
     let result = campaign(&Lab::locked_update(4, Manners::default()), &options("dfs", 20)).unwrap();
-    assert_eq!((result.verdict, result.exhausted, result.executions), (Verdict::Clean, false, 20));
+    assert_eq!((result.verdict, result.exhausted, result.executions), (CampaignVerdict::Clean, false, 20));
 }
 
 #[test]
 fn a_budget_that_just_suffices_is_enough_to_claim() {
     let lab = || Lab::locked_update(2, Manners::default());
     let needed = campaign(&lab(), &options("dfs", 100_000)).unwrap().executions;
-    assert_eq!(campaign(&lab(), &options("dfs", needed)).unwrap().verdict, Verdict::Exhausted);
-    assert_eq!(campaign(&lab(), &options("dfs", needed - 1)).unwrap().verdict, Verdict::Clean);
+    assert_eq!(campaign(&lab(), &options("dfs", needed)).unwrap().verdict, CampaignVerdict::Exhausted);
+    assert_eq!(campaign(&lab(), &options("dfs", needed - 1)).unwrap().verdict, CampaignVerdict::Clean);
 }
 
 #[test]
 fn executions_out_of_control_void_the_claim() {
     let manners = Manners { uncontrolled_every: Some(7), ..Manners::default() };
     let result = campaign(&Lab::locked_update(3, manners), &options("dfs", 100_000)).unwrap();
-    assert_eq!((result.verdict, result.exhausted), (Verdict::Clean, false));
+    assert_eq!((result.verdict, result.exhausted), (CampaignVerdict::Clean, false));
     assert!(result.warnings.iter().any(|warning| warning.contains("claimed")), "{:?}", result.warnings);
 }
 

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use threadbare_sched::Rng;
 use threadbare_sched::toy::{Step, Toy};
 
-use super::lab::{Lab, Manners, Seen};
+use super::toy_runner::{Lab, Manners, Seen};
 use super::{campaign, options};
-use crate::ledger::{Campaign, Verdict};
+use crate::campaign::{Campaign, CampaignVerdict};
 use crate::options::Options;
 
 /// Programs with more interleavings are not compared: running them all takes too long.
@@ -152,7 +152,7 @@ fn loops_that_wait_are_followed_a_few_times_only_and_nothing_is_claimed() {
     let (result, found) = explore(&toy, "mcr");
     assert!(found.failures.is_empty());
     assert!(result.executions < 30, "{}", result.executions);
-    assert_eq!((result.verdict, result.exhausted), (Verdict::Clean, false));
+    assert_eq!((result.verdict, result.exhausted), (CampaignVerdict::Clean, false));
     assert!(result.warnings.iter().any(|warning| warning.contains("loops")), "{:?}", result.warnings);
 }
 
@@ -160,16 +160,22 @@ fn loops_that_wait_are_followed_a_few_times_only_and_nothing_is_claimed() {
 fn a_budget_that_just_suffices_is_enough_to_claim() {
     let lab = || Lab::locked_update(3, Manners::default());
     let needed = campaign(&lab(), &options("mcr", 100_000)).unwrap();
-    assert_eq!(needed.verdict, Verdict::Exhausted);
-    assert_eq!(campaign(&lab(), &options("mcr", needed.executions)).unwrap().verdict, Verdict::Exhausted);
-    assert_eq!(campaign(&lab(), &options("mcr", needed.executions - 1)).unwrap().verdict, Verdict::Clean);
+    assert_eq!(needed.verdict, CampaignVerdict::Exhausted);
+    assert_eq!(
+        campaign(&lab(), &options("mcr", needed.executions)).unwrap().verdict,
+        CampaignVerdict::Exhausted
+    );
+    assert_eq!(
+        campaign(&lab(), &options("mcr", needed.executions - 1)).unwrap().verdict,
+        CampaignVerdict::Clean
+    );
 }
 
 #[test]
 fn executions_out_of_control_void_the_claim() {
     let manners = Manners { uncontrolled_every: Some(5), ..Manners::default() };
     let result = campaign(&Lab::locked_update(3, manners), &options("mcr", 100_000)).unwrap();
-    assert_eq!((result.verdict, result.exhausted), (Verdict::Clean, false));
+    assert_eq!((result.verdict, result.exhausted), (CampaignVerdict::Clean, false));
     assert!(result.warnings.iter().any(|warning| warning.contains("control")), "{:?}", result.warnings);
 }
 

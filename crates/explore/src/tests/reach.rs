@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use threadbare_sched::Rng;
 use threadbare_sched::toy::{Step, Toy};
 
-use super::lab::{Lab, Manners, Seen};
 use super::mcr::{made_up, small};
+use super::toy_runner::{Lab, Manners, Seen};
 use super::{campaign, options};
-use crate::ledger::{Campaign, Verdict};
+use crate::campaign::{Campaign, CampaignVerdict};
 use crate::options::Options;
 
 /// Programs with more interleavings are not compared: running them all takes too long.
@@ -72,7 +72,7 @@ fn every_outcome_is_reached_that_any_interleaving_has() {
 #[test]
 fn one_execution_suffices_for_each_order_of_two_sections() {
     let result = campaign(&Lab::locked_update(3, Manners::default()), &options("reach", 100_000)).unwrap();
-    assert_eq!(result.verdict, Verdict::Exhausted);
+    assert_eq!(result.verdict, CampaignVerdict::Exhausted);
     // A probe, whatever had to be begun anew, and one for each of the six orders.
     assert!(result.executions <= 6 + 2, "{}", result.executions);
     assert!(result.effort.graph.nodes > 0 && result.effort.graph.bytes >= 4 * result.effort.graph.nodes);
@@ -123,13 +123,13 @@ fn a_loop_that_waits_has_ever_more_variants() {
     let toy = Toy { threads: vec![waits, vec![Step::Store(8, 1)]] };
     let lab = Lab::new(toy, None, Manners { all_shared: true, ..Manners::default() });
     let result = campaign(&lab, &options("reach", 12)).unwrap();
-    assert_eq!((result.verdict, result.executions), (Verdict::Clean, 12));
+    assert_eq!((result.verdict, result.executions), (CampaignVerdict::Clean, 12));
 }
 
 #[test]
 fn executions_out_of_control_void_the_claim() {
     let manners = Manners { uncontrolled_every: Some(5), ..Manners::default() };
     let result = campaign(&Lab::locked_update(3, manners), &options("reach", 100_000)).unwrap();
-    assert_eq!((result.verdict, result.exhausted), (Verdict::Clean, false));
+    assert_eq!((result.verdict, result.exhausted), (CampaignVerdict::Clean, false));
     assert!(result.warnings.iter().any(|warning| warning.contains("control")), "{:?}", result.warnings);
 }

@@ -2,9 +2,9 @@
 
 use threadbare_sched::toy::{Step, Toy};
 
-use super::lab::{Lab, Manners};
+use super::toy_runner::{Lab, Manners};
 use super::{campaign, options};
-use crate::ledger::Campaign;
+use crate::campaign::results::Campaign;
 use crate::options::Options;
 
 const FORMS: [&str; 3] = ["tsa", "tsa-h", "tsa-paper"];

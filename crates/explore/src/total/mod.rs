@@ -59,11 +59,11 @@ impl Reasoning for Ways {
     type Aim = <Values as Reasoning>::Aim;
 
     fn new(jobs: usize) -> Ways {
-        Ways { values: Values::with_meetings(jobs) }
+        Ways { values: Values::with_races(jobs) }
     }
 
     fn is_test_case(aim: &Self::Aim) -> bool {
-        !aim.as_ref().is_some_and(Target::is_meeting)
+        !aim.as_ref().is_some_and(Target::is_race)
     }
 
     fn relevance() -> Option<Relevance> {

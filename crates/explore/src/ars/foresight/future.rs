@@ -7,9 +7,9 @@ use threadbare_target::Execution;
 use threadbare_trace::{Event, EventKind, Outcome, ThreadId};
 use threadbare_wire::OfferRecord;
 
-use super::habits::{Foreseen, Habits};
+use super::next_steps::{Foreseen, NextSteps};
 use super::novelty::{Seen, Taste};
-use super::trail::Trail;
+use super::partial_trace::PartialTrace;
 
 /// The most steps that a future is long.
 const LONGEST: usize = 1000;
@@ -20,7 +20,7 @@ const SPREAD: u64 = 5;
 /// What executions so far have taught.
 #[derive(Default)]
 pub(in crate::ars) struct Foresight {
-    habits: Habits,
+    habits: NextSteps,
     seen: Seen,
     /// Deadlocks that were foreseen and did not come.
     false_alarms: u32,
@@ -66,19 +66,19 @@ impl Gait {
 
 impl Foresight {
     /// Takes in an event of a trace.
-    pub fn learn(&mut self, trail: &mut Trail, event: &Event, taste: &Taste) {
+    pub fn learn(&mut self, trail: &mut PartialTrace, event: &Event, taste: &Taste) {
         self.habits.learn(&trail.world, event);
         trail.observe(event, &self.seen, taste);
     }
 
     /// Takes in what threads are about to do.
-    pub fn expect(&mut self, trail: &mut Trail, offers: &[OfferRecord]) {
+    pub fn expect(&mut self, trail: &mut PartialTrace, offers: &[OfferRecord]) {
         offers.iter().for_each(|offer| trail.world.meet(offer.thread));
         offers.iter().for_each(|offer| self.habits.expect(&trail.world, offer));
     }
 
     /// Takes in how a trace ended; a deadlock may have been foreseen.
-    pub fn end(&mut self, trail: &Trail, run: &Execution, was_alarmed: bool) {
+    pub fn end(&mut self, trail: &PartialTrace, run: &Execution, was_alarmed: bool) {
         if matches!(run.outcome, Outcome::Uncontrolled(_)) {
             return;
         }
@@ -92,11 +92,11 @@ impl Foresight {
 
     /// More happens at once than was known: steps mean something else from now on.
     pub fn forget_habits(&mut self) {
-        self.habits = Habits::default();
+        self.habits = NextSteps::default();
     }
 
     /// Draws a future.
-    pub fn imagine(&self, from: &Trail, taste: &Taste, rng: &mut Rng) -> Future {
+    pub fn imagine(&self, from: &PartialTrace, taste: &Taste, rng: &mut Rng) -> Future {
         let mut trail = from.clone();
         let mut future = Future::default();
         let mut gait = Gait::draw(rng);
@@ -120,7 +120,7 @@ impl Foresight {
     /// Who goes on, by lot among those of whom it is known that they can.
     fn draw_step(
         &self,
-        trail: &Trail,
+        trail: &PartialTrace,
         gait: &mut Gait,
         last: Option<&Foreseen>,
         rng: &mut Rng,
@@ -152,12 +152,12 @@ impl Foresight {
         None
     }
 
-    fn step(&self, trail: &Trail, thread: ThreadId) -> Option<Foreseen> {
+    fn step(&self, trail: &PartialTrace, thread: ThreadId) -> Option<Foreseen> {
         self.habits.foresee(&trail.world, thread).filter(|step| trail.world.lets(&step.event))
     }
 
     /// What a step brings about at once: a new thread begins, a thread that has made its last step ends.
-    fn follow_up(&self, trail: &mut Trail, event: &Event) {
+    fn follow_up(&self, trail: &mut PartialTrace, event: &Event) {
         let mut follow = |thread: ThreadId, kind: EventKind| {
             if let Some(next) = self.habits.foresee(&trail.world, thread)
                 && next.event.kind() == Some(kind)
@@ -172,7 +172,7 @@ impl Foresight {
     }
 
     /// Whether everybody is known to wait.
-    fn is_stuck(&self, trail: &Trail) -> bool {
+    fn is_stuck(&self, trail: &PartialTrace) -> bool {
         let mut alive = trail.world.alive().peekable();
         alive.peek().is_some() && alive.all(|thread| self.habits.foresee(&trail.world, thread).is_some())
     }

@@ -2,14 +2,14 @@
 //! threads do. Thinking of a trace costs no step of the program.
 
 mod future;
-mod habits;
 mod hash;
+mod next_steps;
 mod novelty;
-mod trail;
-mod world;
+mod partial_trace;
+mod program_state;
 
 pub(super) use future::{Foresight, Future};
-pub(super) use habits::Foreseen;
 pub(super) use hash::Table;
+pub(super) use next_steps::Foreseen;
 pub(super) use novelty::Taste;
-pub(super) use trail::Trail;
+pub(super) use partial_trace::PartialTrace;

@@ -7,9 +7,9 @@
 
 use threadbare_trace::Event;
 
-use super::habits::finds;
 use super::hash::{Numbers, SharedTable, Table, mix, shared_table};
-use super::world::World;
+use super::next_steps::finds;
+use super::program_state::ProgramState;
 
 /// What it counts that a thread finds something that only others like it have found.
 const ANOTHER_THREAD: f64 = 0.25;
@@ -82,7 +82,7 @@ impl Gains {
     }
 
     /// The next step, in the world before it.
-    pub fn step(&mut self, world: &World, event: &Event, seen: &Seen, taste: &Taste) {
+    pub fn step(&mut self, world: &ProgramState, event: &Event, seen: &Seen, taste: &Taste) {
         if !event.kind().is_some_and(finds) {
             return;
         }
@@ -134,7 +134,7 @@ mod tests {
         let event =
             Event { pc, old: value, thread: ThreadId(1), kind: EventKind::Read as u8, ..Event::default() };
         let mut gains = Gains::default();
-        gains.step(&World::default(), &event, seen, &TASTE);
+        gains.step(&ProgramState::default(), &event, seen, &TASTE);
         gains
     }
 

@@ -8,7 +8,7 @@ use threadbare_target::Execution;
 
 use super::super::accesses::{Access, Accesses};
 use super::super::{candidates, rules, worth_solving};
-use crate::tests::lab::all_executions;
+use crate::tests::toy_runner::all_executions;
 
 /// One interleaving of a program.
 struct Shown {

@@ -11,7 +11,7 @@ use crate::history::History;
 use crate::runner::Launch as _;
 use crate::search::Steer as _;
 use crate::strategy::{Plan, Strategy as _};
-use crate::tests::lab::{Lab, Manners};
+use crate::tests::toy_runner::{Lab, Manners};
 
 /// Two threads that make the accesses of a pattern, each in its own order.
 fn program_of(pattern: &Pattern) -> Toy {

@@ -4,18 +4,18 @@ use threadbare_analysis::patterns::{Occurrence, TraceMatcher};
 use threadbare_trace::{Event, EventKind};
 
 use super::novelty::{Gains, Seen, Taste};
-use super::world::World;
+use super::program_state::ProgramState;
 
 /// What a trace has led to, and what it has shown. Cheap to copy.
 #[derive(Clone, Default)]
-pub(in crate::ars) struct Trail {
-    pub(super) world: World,
+pub(in crate::ars) struct PartialTrace {
+    pub(super) world: ProgramState,
     matcher: TraceMatcher,
     gains: Gains,
     last: Option<Event>,
 }
 
-impl Trail {
+impl PartialTrace {
     /// The next event.
     pub(super) fn observe(&mut self, event: &Event, seen: &Seen, taste: &Taste) {
         self.gains.step(&self.world, event, seen, taste);

@@ -8,10 +8,11 @@ use threadbare_analysis::Finding;
 use threadbare_sched::Rng;
 use threadbare_target::{Execution, Program};
 
+use crate::campaign::Progress;
 use crate::check::Check;
 use crate::drive::Drive;
 use crate::error::ExploreError;
-use crate::options::{Options, Progress};
+use crate::options::Options;
 use crate::sampled::{RoundRobin, Sampler, probe};
 
 /// Executions in random order that are made beforehand: they show what is shared, and whether the program fails anyway.

@@ -49,7 +49,7 @@ pub(super) fn of(
                     continue;
                 }
                 let sites = (first.pc.min(second.pc), first.pc.max(second.pc));
-                let key = Key::Meets(sites.0, sites.1);
+                let key = Key::Race(sites.0, sites.1);
                 if asked.contains(&key) {
                     continue;
                 }

@@ -30,19 +30,19 @@ enum Hold {
 
 /// The state that a trace has led to.
 #[derive(Clone)]
-pub(super) struct World {
+pub(super) struct ProgramState {
     actors: Vec<Actor>,
     memory: SharedTable<u64>,
     locks: SharedTable<Hold>,
 }
 
-impl Default for World {
-    fn default() -> World {
-        World { actors: Vec::new(), memory: shared_table(), locks: shared_table() }
+impl Default for ProgramState {
+    fn default() -> ProgramState {
+        ProgramState { actors: Vec::new(), memory: shared_table(), locks: shared_table() }
     }
 }
 
-impl World {
+impl ProgramState {
     /// All that a thread has done and found, as one number. Threads of one routine that have done and found the same
     /// have the same number.
     pub fn history(&self, thread: ThreadId) -> u64 {
@@ -213,8 +213,8 @@ mod tests {
         }
     }
 
-    fn world(events: &[Event]) -> World {
-        let mut world = World::default();
+    fn world(events: &[Event]) -> ProgramState {
+        let mut world = ProgramState::default();
         events.iter().for_each(|event| world.observe(event));
         world
     }

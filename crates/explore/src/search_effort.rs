@@ -2,7 +2,7 @@
 
 /// What a strategy did besides executing.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Effort {
+pub struct SearchEffort {
     /// Questions to the constraint solver.
     pub questions: u64,
     /// Questions that did not have to be asked because the reason against them was known.

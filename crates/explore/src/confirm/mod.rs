@@ -1,17 +1,20 @@
 //! Driving what was predicted to happen.
 
+mod occurrence;
+
 use std::rc::Rc;
 
 use threadbare_analysis::{Certainty, Finding, FindingKind};
 use threadbare_sched::Rng;
 use threadbare_target::Execution;
 
+pub use self::occurrence::{directed, find_shown, pointed_out, shown};
+pub(crate) use self::occurrence::{fails_of, happens, settle_in};
+use crate::campaign::Progress;
 use crate::check::{Examined, Met};
 use crate::drive::Drive;
 use crate::error::ExploreError;
-use crate::follows::rank;
-use crate::happening::{directed, fails_of, happens, settle_in};
-use crate::options::Progress;
+use crate::finding_rank::rank;
 
 /// How often a predicted finding is driven to happen.
 const ATTEMPTS: u64 = 24;

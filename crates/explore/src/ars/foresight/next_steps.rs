@@ -5,7 +5,7 @@ use threadbare_trace::{Event, EventKind, ThreadId};
 use threadbare_wire::OfferRecord;
 
 use super::hash::{Numbers, Table, mix};
-use super::world::World;
+use super::program_state::ProgramState;
 
 /// Steps that are remembered at most; then all is forgotten and learned anew.
 const MOST_STEPS: usize = 1 << 20;
@@ -28,7 +28,7 @@ impl Foreseen {
 
 /// What is known of the program's threads.
 #[derive(Default)]
-pub(super) struct Habits {
+pub(super) struct NextSteps {
     /// The step that followed a history, whatever it found.
     next: Table<u64, Event>,
     /// The step that followed a history and found this.
@@ -41,12 +41,12 @@ pub(super) struct Habits {
     last_places: Numbers,
 }
 
-impl Habits {
+impl NextSteps {
     /// A step was made in this world.
-    pub fn learn(&mut self, world: &World, event: &Event) {
+    pub fn learn(&mut self, world: &ProgramState, event: &Event) {
         let Some(kind) = event.kind().filter(|kind| !kind.only_names()) else { return };
         if self.found.len() >= MOST_STEPS {
-            *self = Habits::default();
+            *self = NextSteps::default();
         }
         if kind.accesses_memory() && world.holds(event.addr).is_none() {
             self.initial.insert(event.addr, event.old);
@@ -60,7 +60,7 @@ impl Habits {
     }
 
     /// A thread is about to make this step.
-    pub fn expect(&mut self, world: &World, offer: &OfferRecord) {
+    pub fn expect(&mut self, world: &ProgramState, offer: &OfferRecord) {
         let history = world.history(offer.thread);
         let value = match EventKind::from_number(offer.kind) {
             // Threads are numbered one after the other.
@@ -81,19 +81,19 @@ impl Habits {
     }
 
     /// The program passed with this step.
-    pub fn end(&mut self, world: &World, last: &Event) {
+    pub fn end(&mut self, world: &ProgramState, last: &Event) {
         self.last.insert(own(world.history(last.thread), last.thread));
         self.last_places.insert(last.pc);
     }
 
     /// Whether the program ends with this step, as far as is known.
-    pub fn ends(&self, world: &World, step: &Foreseen) -> bool {
+    pub fn ends(&self, world: &ProgramState, step: &Foreseen) -> bool {
         let history = own(world.history(step.event.thread), step.event.thread);
         self.last.contains(&history) || (!step.is_known && self.last_places.contains(&step.event.pc))
     }
 
     /// The next step of a thread, if it is known.
-    pub fn foresee(&self, world: &World, thread: ThreadId) -> Option<Foreseen> {
+    pub fn foresee(&self, world: &ProgramState, thread: ThreadId) -> Option<Foreseen> {
         // What others like it have done tells only where the thread itself has never been.
         let common = world.history(thread);
         let (history, next) = match self.next.get_key_value(&own(common, thread)) {
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_thread_is_expected_to_do_what_one_like_it_has_done() {
-        let (mut habits, mut world) = (Habits::default(), World::default());
+        let (mut habits, mut world) = (NextSteps::default(), ProgramState::default());
         let steps = [
             event(1, 0, EventKind::Start, 0, 0),
             event(1, 4, EventKind::Read, 0, 0),
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn threads_that_do_something_else_are_told_apart() {
-        let (mut habits, mut world) = (Habits::default(), World::default());
+        let (mut habits, mut world) = (NextSteps::default(), ProgramState::default());
         let starts = [event(1, 0, EventKind::Start, 0, 0), event(2, 0, EventKind::Start, 0, 0)];
         starts.iter().for_each(|start| world.observe(start));
         habits.learn(&world, &event(1, 4, EventKind::Write, 0, 1));

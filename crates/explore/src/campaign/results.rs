@@ -8,14 +8,14 @@ use threadbare_target::{Execution, Modules};
 use threadbare_trace::{Failure, FailureKind, Outcome};
 
 use crate::coverage::Covered;
-use crate::effort::Effort;
+use crate::search_effort::SearchEffort;
 
 /// How many different failures are kept with their traces.
 const MOST_FOUND: usize = 100;
 
 /// The answer of a campaign.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub enum CampaignVerdict {
     /// At least one execution failed.
     Failure,
     /// No execution failed; there may be others.
@@ -41,7 +41,7 @@ pub struct Found {
 #[derive(Clone, Debug)]
 pub struct Campaign {
     /// The answer.
-    pub verdict: Verdict,
+    pub verdict: CampaignVerdict,
     /// Executions made; up to the failing one, if the campaign ended with it.
     pub executions: u64,
     /// Visible steps of all of them.
@@ -61,7 +61,7 @@ pub struct Campaign {
     /// What was covered, by the criteria asked for.
     pub coverage: Vec<Covered>,
     /// How much the strategy thought.
-    pub effort: Effort,
+    pub effort: SearchEffort,
     /// Whether every interleaving was run (within `bound`).
     pub exhausted: bool,
     /// The number of preemptions beyond which interleavings were left out, if any were.

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use threadbare_order::{Answer, Core, Goal, Model, Panel, Question};
 
-use crate::effort::Effort;
+use crate::search_effort::SearchEffort;
 use crate::strategy::Plan;
 
 /// The most questions that are asked at once.
@@ -52,20 +52,20 @@ pub(crate) trait Asking<R, W>: Sync {
     fn note(&mut self, _core: Core) {}
 
     /// Where to count.
-    fn effort(&mut self) -> &mut Effort;
+    fn effort(&mut self) -> &mut SearchEffort;
 }
 
 /// What is wanted, in order, and who answers.
-pub(crate) struct Agenda<R, W> {
+pub(crate) struct QuestionQueue<R, W> {
     queue: BTreeMap<R, W>,
     panel: Panel,
     /// What was asked before it was its turn.
     ahead: HashMap<Question, Answer>,
 }
 
-impl<R: Ord, W> Agenda<R, W> {
-    pub(crate) fn new(panel: Panel) -> Agenda<R, W> {
-        Agenda { queue: BTreeMap::new(), panel, ahead: HashMap::new() }
+impl<R: Ord, W> QuestionQueue<R, W> {
+    pub(crate) fn new(panel: Panel) -> QuestionQueue<R, W> {
+        QuestionQueue { queue: BTreeMap::new(), panel, ahead: HashMap::new() }
     }
 
     pub(crate) fn add(&mut self, rank: R, wanted: W) {

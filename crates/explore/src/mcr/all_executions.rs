@@ -2,10 +2,10 @@
 
 use threadbare_order::{Answer, Budget, Goal, Model, Panel, Question, Reply, StepId};
 
-use super::circles;
+use super::deadlock_targets;
 use super::targets::{self, Target};
 use super::{Aim, Values};
-use crate::cut::Cut;
+use crate::omission::Omission;
 use crate::solved::{BUDGET, Notes};
 use crate::strategy::Plan;
 
@@ -35,7 +35,7 @@ impl Values {
         let model = match Model::of_all(&notes.forest) {
             Ok(model) => model,
             Err(doubts) => {
-                self.mind.cuts.extend(doubts.into_iter().map(Cut::Doubt));
+                self.mind.omissions.extend(doubts.into_iter().map(Omission::Doubt));
                 return Vec::new();
             }
         };
@@ -43,10 +43,10 @@ impl Values {
         let mut panel = Panel::new(TRYING, self.jobs);
         let (mut targets, cut) = targets::of_all(&notes.forest);
         if cut {
-            self.mind.cuts.insert(Cut::Spinning);
+            self.mind.omissions.insert(Omission::Spinning);
         }
         let everything: Vec<StepId> = notes.forest.ids().collect();
-        targets.extend(self.meetings(&notes.forest, &everything));
+        targets.extend(self.race_and_lifetime_targets(&notes.forest, &everything));
         targets.retain(|target| !self.mind.asked.contains(&target.key));
         let mut plans = Vec::new();
         let mut unanswered = 0;
@@ -57,11 +57,11 @@ impl Values {
                 break;
             }
             if is_over() {
-                self.mind.cuts.insert(Cut::TimeUp);
+                self.mind.omissions.insert(Omission::TimeUp);
                 return plans;
             }
             if self.allowance == 0 {
-                self.mind.cuts.insert(Cut::TooMany);
+                self.mind.omissions.insert(Omission::TooMany);
                 return plans;
             }
             let question = |target: &Target| Question { about: 0, goal: target.goal.clone() };
@@ -81,7 +81,7 @@ impl Values {
                 return plans;
             }
         }
-        if plans.is_empty() && circles::are_possible(&notes.forest, &everything) {
+        if plans.is_empty() && deadlock_targets::are_possible(&notes.forest, &everything) {
             let stuck = Question { about: 0, goal: Goal::stuck(self.mind.stuck.clone()) };
             notes.effort.questions += 1;
             for Reply { answer, .. } in panel.ask(&[stuck], &|_| model.clone()) {

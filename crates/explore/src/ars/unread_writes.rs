@@ -12,12 +12,12 @@ use super::foresight::Table;
 
 /// The news of a trace that grows.
 #[derive(Default)]
-pub(super) struct News {
+pub(super) struct UnreadWrites {
     /// Who knows what a location holds: first the thread that wrote it last, then those that have read it since.
     informed: Table<u64, Vec<ThreadId>>,
 }
 
-impl News {
+impl UnreadWrites {
     /// The next event.
     pub fn observe(&mut self, event: &Event) {
         let Some(kind) = event.kind().filter(|kind| kind.accesses_memory()) else { return };
@@ -62,7 +62,7 @@ mod tests {
     }
 
     fn reader(steps: &[Event], offers: &[(u16, EventKind)]) -> Option<ThreadId> {
-        let mut news = News::default();
+        let mut news = UnreadWrites::default();
         steps.iter().for_each(|step| news.observe(step));
         let offer = |(thread, kind): &(u16, EventKind)| OfferRecord {
             object: PLACE,

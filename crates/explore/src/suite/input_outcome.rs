@@ -6,24 +6,24 @@ use threadbare_wire::ContextRecord;
 
 /// How the execution of an input ended that failed first, or else the last one.
 #[derive(Clone, Debug)]
-pub struct Ending {
+pub struct InputOutcome {
     /// How.
     pub outcome: Outcome,
     /// The calls that places in its message refer to.
     pub contexts: Vec<ContextRecord>,
 }
 
-impl Ending {
+impl InputOutcome {
     /// Before anything was executed, or where that says all.
-    pub(super) fn of(outcome: Outcome) -> Ending {
-        Ending { outcome, contexts: Vec::new() }
+    pub(super) fn of(outcome: Outcome) -> InputOutcome {
+        InputOutcome { outcome, contexts: Vec::new() }
     }
 
     /// Takes in how an execution ended.
     pub(super) fn take_in(&mut self, run: &Execution) {
         if self.outcome.failure().is_none() {
             let contexts = if run.outcome.failure().is_some() { run.contexts.clone() } else { Vec::new() };
-            *self = Ending { outcome: run.outcome.clone(), contexts };
+            *self = InputOutcome { outcome: run.outcome.clone(), contexts };
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Under which terms inputs are run.
+//! Under which limits inputs are run.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use threadbare_wire::flags;
 
 /// What holds for all executions of an input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Terms {
+pub struct RunLimits {
     /// How long an execution may go without a step.
     pub stall: Duration,
     /// Steps after which an execution counts as hung.
@@ -15,13 +15,13 @@ pub struct Terms {
     pub any_exit: bool,
 }
 
-impl Default for Terms {
-    fn default() -> Terms {
-        Terms { stall: Duration::from_secs(10), max_steps: 10_000_000, any_exit: false }
+impl Default for RunLimits {
+    fn default() -> RunLimits {
+        RunLimits { stall: Duration::from_secs(10), max_steps: 10_000_000, any_exit: false }
     }
 }
 
-impl Terms {
+impl RunLimits {
     pub(super) fn flags(&self) -> u32 {
         if self.any_exit { flags::ANY_EXIT } else { 0 }
     }

@@ -15,13 +15,14 @@ use threadbare_target::{Batch, Execution, Program, Server, ServerOptions, StartE
 use threadbare_trace::Outcome;
 use threadbare_wire::Leak;
 
+use super::progress::Progress;
+use super::results::{Campaign, CampaignVerdict, Ledger};
+use super::workers::Limits;
 use crate::coverage::Measuring;
-use crate::crew::Limits;
-use crate::effort::Effort;
 use crate::error::ExploreError;
-use crate::ledger::{Campaign, Ledger, Verdict};
 use crate::minimise::{is_same_failure, replay};
-use crate::options::{Options, Progress};
+use crate::options::Options;
+use crate::search_effort::SearchEffort;
 
 /// Steps after which a copy makes room for a fresh one: it bounds what a closure that leaks memory can take, and how
 /// long nobody looks whether the time is up.
@@ -253,7 +254,7 @@ impl Repeating<'_> {
     fn close(self) -> Result<Campaign, ExploreError> {
         let ledger = self.ledger;
         Ok(Campaign {
-            verdict: if ledger.found.is_empty() { Verdict::Clean } else { Verdict::Failure },
+            verdict: if ledger.found.is_empty() { CampaignVerdict::Clean } else { CampaignVerdict::Failure },
             executions: ledger.executions,
             steps: ledger.steps,
             threads: ledger.threads,
@@ -263,7 +264,7 @@ impl Repeating<'_> {
             uncontrolled: ledger.uncontrolled,
             snapshots: 0,
             coverage: Measuring::by(&[], self.options.saturation)?.account(),
-            effort: Effort::default(),
+            effort: SearchEffort::default(),
             exhausted: false,
             bound: None,
             warnings: ledger.warnings,

@@ -13,7 +13,7 @@ pub enum OpenKind {
     /// A read sees a value that it was not seen to see.
     SeesAnother,
     /// Two accesses come at the same time.
-    Meets,
+    Race,
     /// Something is used after it is gone, or before it is there.
     Gone,
     /// A thread goes on from where it was left.
@@ -38,7 +38,7 @@ impl Values {
     /// All that is still to be asked, the most first.
     pub(crate) fn open(&self, forest: &Forest) -> Vec<OpenQuestion> {
         let mut counts: BTreeMap<(OpenKind, Vec<u64>), u64> = BTreeMap::new();
-        for aim in self.agenda.wanted() {
+        for aim in self.queue.wanted() {
             let about = aim.as_ref().map_or((OpenKind::Stuck, Vec::new()), |target| about(target, forest));
             *counts.entry(about).or_default() += 1;
         }
@@ -56,7 +56,7 @@ fn about(target: &Target, forest: &Forest) -> (OpenKind, Vec<u64>) {
             (OpenKind::SeesAnother, target.goal.steps().first().copied().map(code).into_iter().collect())
         }
         Key::Gone(first, then) => (OpenKind::Gone, vec![*first, *then]),
-        Key::Meets(one, other) => (OpenKind::Meets, vec![*one, *other]),
+        Key::Race(one, other) => (OpenKind::Race, vec![*one, *other]),
         Key::GoesOn(_, after, _) => (OpenKind::GoesOn, after.map(code).into_iter().collect()),
     }
 }

@@ -7,7 +7,7 @@ use threadbare_order::Doubt;
 
 /// A reason why not everything has been tried.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) enum Cut {
+pub(crate) enum Omission {
     /// Loops that wait for a value were cut short.
     Spinning,
     /// A question was not answered within its budget.
@@ -30,28 +30,30 @@ pub(crate) enum Cut {
     Doubt(Doubt),
 }
 
-impl fmt::Display for Cut {
+impl fmt::Display for Omission {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Cut::Spinning => write!(f, "loops that wait for a value were followed a few times round only"),
-            Cut::Unanswered => write!(f, "some questions were not answered within their budget"),
-            Cut::TooLong => write!(f, "some executions were too long to be looked at"),
-            Cut::TooMany => write!(f, "what all executions together allow was too much to work out"),
-            Cut::TimeUp => write!(f, "the time was up"),
-            Cut::Diverged => write!(f, "some executions did not follow the schedule they were given"),
-            Cut::Stalled => write!(f, "some threads were never seen to go on from where they stood"),
-            Cut::Uncontrolled => write!(f, "some executions could not be kept under control"),
-            Cut::Kept => {
+            Omission::Spinning => {
+                write!(f, "loops that wait for a value were followed a few times round only")
+            }
+            Omission::Unanswered => write!(f, "some questions were not answered within their budget"),
+            Omission::TooLong => write!(f, "some executions were too long to be looked at"),
+            Omission::TooMany => write!(f, "what all executions together allow was too much to work out"),
+            Omission::TimeUp => write!(f, "the time was up"),
+            Omission::Diverged => write!(f, "some executions did not follow the schedule they were given"),
+            Omission::Stalled => write!(f, "some threads were never seen to go on from where they stood"),
+            Omission::Uncontrolled => write!(f, "some executions could not be kept under control"),
+            Omission::Kept => {
                 write!(f, "some things that several threads do are only tried in the order recorded")
             }
-            Cut::Doubt(doubt) => write!(f, "not all is tried out that can happen with: {doubt}"),
+            Omission::Doubt(doubt) => write!(f, "not all is tried out that can happen with: {doubt}"),
         }
     }
 }
 
 /// What the user should know about a search that found nothing more to try, but left something out.
-pub(crate) fn warning(strategy: &str, cuts: &BTreeSet<Cut>) -> Option<String> {
-    let reasons: Vec<String> = cuts.iter().map(Cut::to_string).collect();
+pub(crate) fn warning(strategy: &str, omissions: &BTreeSet<Omission>) -> Option<String> {
+    let reasons: Vec<String> = omissions.iter().map(Omission::to_string).collect();
     (!reasons.is_empty())
         .then(|| format!("{strategy} does not claim to have tried everything: {}", reasons.join("; ")))
 }

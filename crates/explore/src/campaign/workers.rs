@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 use threadbare_target::Execution;
 use threadbare_wire::LearnedRecord;
 
-use crate::ledger::Signature;
+use super::progress::CoverageProgress;
+use super::results::Signature;
 use crate::profile::Profile;
 use crate::runner::{Launch, Runner, Trouble};
 use crate::search::Steer as _;
-use crate::standing::CoverageStanding;
 use crate::strategy::Plan;
 
 /// How often the campaign says how far it is.
@@ -61,7 +61,7 @@ pub(crate) struct Tally {
 /// What the batches so far have come to.
 #[derive(Clone, Default)]
 pub(crate) struct Standing {
-    pub(crate) coverage: Vec<CoverageStanding>,
+    pub(crate) coverage: Vec<CoverageProgress>,
     pub(crate) best: Option<String>,
 }
 
@@ -123,12 +123,12 @@ pub(crate) struct Ran {
 }
 
 /// The workers of a campaign.
-pub(crate) struct Crew {
+pub(crate) struct Workers {
     orders: Vec<Sender<Arc<Batch>>>,
     reports: Receiver<Vec<Ran>>,
 }
 
-impl Crew {
+impl Workers {
     /// Starts the workers; they end when the crew is dropped.
     pub(crate) fn hire<'scope, 'env, L: Launch>(
         scope: &'scope Scope<'scope, 'env>,
@@ -136,7 +136,7 @@ impl Crew {
         jobs: usize,
         limits: Limits<'env>,
         tally: &'env Tally,
-    ) -> Crew {
+    ) -> Workers {
         let (report, reports) = channel();
         let hire_one = |_| {
             let (order, orders) = channel::<Arc<Batch>>();
@@ -151,7 +151,7 @@ impl Crew {
             });
             order
         };
-        Crew { orders: (0..jobs.max(1)).map(hire_one).collect(), reports }
+        Workers { orders: (0..jobs.max(1)).map(hire_one).collect(), reports }
     }
 
     /// Runs a batch; returns what was run, in order. Calls `progress` now and then.

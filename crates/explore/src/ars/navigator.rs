@@ -11,7 +11,7 @@ use crate::strategy::Plan;
 
 /// A copy of the program that stands at a decision.
 #[derive(Clone, Copy)]
-pub(super) struct Standing {
+pub(super) struct StoppedCopy {
     /// The choices that led there.
     pub path: usize,
     snapshot: Snapshot,
@@ -37,20 +37,20 @@ pub(super) enum Since {
 }
 
 /// The copies at hand.
-pub(super) struct Ground<'a> {
+pub(super) struct Navigator<'a> {
     pub steer: &'a mut dyn Steer,
     pub state: &'a mut State,
 }
 
-/// What lasts from one use of the ground to the next.
+/// What lasts from one use of the navigator to the next.
 pub(super) struct State {
     seed: u64,
     /// Every prefix is run again from the start.
     always_from_start: bool,
     epoch: u64,
-    first: Option<Standing>,
+    first: Option<StoppedCopy>,
     /// The copy that made the last step.
-    last: Option<Standing>,
+    last: Option<StoppedCopy>,
     /// Why no copies can be made.
     no_copies: Option<String>,
     /// Failures were met that did not show again.
@@ -83,7 +83,7 @@ impl State {
     }
 
     /// The copy at the first decision, dead or alive.
-    pub fn first(&self) -> Option<Standing> {
+    pub fn first(&self) -> Option<StoppedCopy> {
         self.first
     }
 
@@ -91,15 +91,15 @@ impl State {
         !self.always_from_start && self.no_copies.is_none()
     }
 
-    fn alive(&self, standing: Option<Standing>) -> Option<Standing> {
+    fn alive(&self, standing: Option<StoppedCopy>) -> Option<StoppedCopy> {
         standing.filter(|it| it.epoch == self.epoch)
     }
 }
 
-impl Ground<'_> {
+impl Navigator<'_> {
     /// A copy that has just come to a decision.
-    pub fn stand(&self, path: usize, snapshot: Snapshot) -> Standing {
-        Standing { path, snapshot, epoch: self.state.epoch }
+    pub fn stand(&self, path: usize, snapshot: Snapshot) -> StoppedCopy {
+        StoppedCopy { path, snapshot, epoch: self.state.epoch }
     }
 
     /// Goes to the program's first decision, from where others are reached later on.
@@ -142,7 +142,7 @@ impl Ground<'_> {
     /// Makes the last step of a path from a copy that stands before it and stays there.
     pub fn look_ahead(
         &mut self,
-        from: Standing,
+        from: StoppedCopy,
         paths: &Paths,
         path: usize,
     ) -> Result<Arrival, ExploreError> {
@@ -158,7 +158,7 @@ impl Ground<'_> {
     }
 
     /// The search goes on from here first.
-    pub fn stay_at(&mut self, standing: Standing) {
+    pub fn stay_at(&mut self, standing: StoppedCopy) {
         if let Some(last) = self.state.last.replace(standing)
             && last.path != standing.path
         {
@@ -167,7 +167,7 @@ impl Ground<'_> {
     }
 
     /// The search will not go on from here.
-    pub fn discard(&mut self, standing: Standing) {
+    pub fn discard(&mut self, standing: StoppedCopy) {
         let is_first = self.state.first.is_some_and(|first| first.snapshot == standing.snapshot);
         if standing.epoch == self.state.epoch && !is_first {
             self.steer.discard(standing.snapshot);
@@ -205,7 +205,7 @@ impl Ground<'_> {
         Ok(Arrival { stop, since: Since::Start })
     }
 
-    fn split(&mut self, from: Standing, choices: &[ThreadId]) -> Result<Option<Stop>, ExploreError> {
+    fn split(&mut self, from: StoppedCopy, choices: &[ThreadId]) -> Result<Option<Stop>, ExploreError> {
         match self.steer.split(from.snapshot, choices)? {
             Stop::Refused(reason) => {
                 self.state.no_copies = Some(reason);

@@ -4,6 +4,11 @@
 //! earlier executions (plans, learned sharing, statistics) changes between batches only, and of
 //! several failures in one batch the first counts. So the result depends on the seed alone.
 
+mod in_process;
+pub(crate) mod progress;
+pub(crate) mod results;
+pub(crate) mod workers;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -13,15 +18,18 @@ use threadbare_target::{Execution, Program, ServerOptions};
 use threadbare_trace::FailureKind;
 use threadbare_wire::flags;
 
+use self::results::Ledger;
+pub use self::results::{Campaign, CampaignVerdict, Found};
+use self::workers::{Batch, Limits, Ran, Standing, Tally, Workers};
 use crate::coverage::Measuring;
-use crate::crew::{Batch, Crew, Limits, Ran, Standing, Tally};
 use crate::error::ExploreError;
 use crate::history::History;
-use crate::ledger::{Campaign, Ledger, Verdict};
-use crate::options::{Options, Progress};
-use crate::repeat::{self, Repeated};
+
+use self::in_process::Repeated;
+use self::progress::PolicyScores;
+pub use self::progress::{CoverageProgress, Progress};
+use crate::options::Options;
 use crate::runner::{Launch, Servers, Trouble};
-use crate::standing::Merits;
 use crate::strategy::{Strategy, by_name};
 
 /// The largest batch. It bounds how stale learned sharing can be.
@@ -53,7 +61,7 @@ pub fn hunt_measured(
     if options.executions == 0 {
         return Err(ExploreError::NoExecutions);
     }
-    let rest = match repeat::run(program, options, progress, stop)? {
+    let rest = match in_process::run(program, options, progress, stop)? {
         Repeated::Done(campaign) => return Ok(*campaign),
         Repeated::Rest(rest) => Some(rest),
         Repeated::NotAtAll => None,
@@ -111,7 +119,7 @@ fn run_measured<L: Launch>(
     };
     let mut conduct = Conduct::new(options, limits, measuring, begin, &tally);
     thread::scope(|scope| {
-        let crew = Crew::hire(scope, launch, options.jobs, limits, &tally);
+        let crew = Workers::hire(scope, launch, options.jobs, limits, &tally);
         conduct.go(strategy.as_mut(), &crew, &tell)
     })?;
     tell();
@@ -127,7 +135,7 @@ struct Conduct<'a> {
     measuring: &'a mut Measuring,
     begin: Instant,
     tally: &'a Tally,
-    merits: Merits,
+    scores: PolicyScores,
     /// Every plan was run, each to its end: the strategy may claim to be through. A failure that ends the campaign does
     /// not contradict that if nothing was left to run.
     complete: bool,
@@ -152,13 +160,18 @@ impl<'a> Conduct<'a> {
             measuring,
             begin,
             tally,
-            merits: Merits::default(),
+            scores: PolicyScores::default(),
             complete: true,
             saturated: false,
         }
     }
 
-    fn go(&mut self, strategy: &mut dyn Strategy, crew: &Crew, tell: &dyn Fn()) -> Result<(), ExploreError> {
+    fn go(
+        &mut self,
+        strategy: &mut dyn Strategy,
+        crew: &Workers,
+        tell: &dyn Fn(),
+    ) -> Result<(), ExploreError> {
         let mut planned = 0;
         for number in 0.. {
             let count = batch_size(number).min(self.options.executions - planned);
@@ -227,7 +240,7 @@ impl<'a> Conduct<'a> {
             }
             let name = &batch.plans[place].name;
             let has_failed = self.ledger.enter(name, run);
-            self.merits.enter(name, has_failed, self.measuring.covered() - before);
+            self.scores.enter(name, has_failed, self.measuring.covered() - before);
             failed |= has_failed;
             if self.options.until_saturated && self.measuring.is_saturated() {
                 self.saturated = true;
@@ -235,7 +248,7 @@ impl<'a> Conduct<'a> {
                 return Ok(false);
             }
         }
-        let best = self.merits.best().map(str::to_string);
+        let best = self.scores.best().map(str::to_string);
         self.tally.stand(Standing { coverage: self.measuring.standing(), best });
         if failed && !self.limits.keep_going {
             return Ok(false);
@@ -283,9 +296,9 @@ impl<'a> Conduct<'a> {
         }
         let exhausted = self.complete && strategy.exhausted();
         let verdict = match (self.ledger.found.is_empty(), exhausted) {
-            (false, _) => Verdict::Failure,
-            (true, true) => Verdict::Exhausted,
-            (true, false) => Verdict::Clean,
+            (false, _) => CampaignVerdict::Failure,
+            (true, true) => CampaignVerdict::Exhausted,
+            (true, false) => CampaignVerdict::Clean,
         };
         Ok(Campaign {
             verdict,

@@ -1,10 +1,32 @@
 //! How far a campaign is, as somebody who waits for it wants to know.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// How far a campaign is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Progress {
+    /// Executions made so far.
+    pub executions: u64,
+    /// The most that will be made.
+    pub budget: u64,
+    /// Visible steps so far.
+    pub steps: u64,
+    /// Executions that failed so far.
+    pub failures: u64,
+    /// The time so far.
+    pub elapsed: Duration,
+    /// The most time that it will take.
+    pub time: Option<Duration>,
+    /// How much was covered so far, by the criteria asked for.
+    pub coverage: Vec<CoverageProgress>,
+    /// The policy that has come to most so far.
+    pub best: Option<String>,
+}
 
 /// How much a criterion has been covered so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct CoverageStanding {
+pub struct CoverageProgress {
     /// The criterion.
     pub name: &'static str,
     /// How much was covered.
@@ -15,18 +37,18 @@ pub struct CoverageStanding {
 
 /// What each policy of a campaign has come to.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Merits {
-    of: BTreeMap<String, Merit>,
+pub(crate) struct PolicyScores {
+    of: BTreeMap<String, PolicyScore>,
 }
 
 /// Failures first; what was covered first decides between those that found as many.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-struct Merit {
+struct PolicyScore {
     failures: u64,
     news: u64,
 }
 
-impl Merits {
+impl PolicyScores {
     /// Enters an execution: whether it failed, and how much it covered that none before had.
     pub(crate) fn enter(&mut self, policy: &str, failed: bool, news: u64) {
         if !failed && news == 0 {
@@ -50,14 +72,14 @@ mod tests {
 
     #[test]
     fn failures_count_for_more_than_what_was_covered() {
-        let mut merits = Merits::default();
-        assert_eq!(merits.best(), None);
-        merits.enter("random", false, 0);
-        assert_eq!(merits.best(), None);
-        merits.enter("random", false, 40);
-        merits.enter("pos", false, 2);
-        assert_eq!(merits.best(), Some("random"));
-        merits.enter("pos", true, 0);
-        assert_eq!(merits.best(), Some("pos"));
+        let mut scores = PolicyScores::default();
+        assert_eq!(scores.best(), None);
+        scores.enter("random", false, 0);
+        assert_eq!(scores.best(), None);
+        scores.enter("random", false, 40);
+        scores.enter("pos", false, 2);
+        assert_eq!(scores.best(), Some("random"));
+        scores.enter("pos", true, 0);
+        assert_eq!(scores.best(), Some("pos"));
     }
 }
