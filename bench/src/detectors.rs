@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use threadbare_analysis::{
+use threadbare_detect::{
     Atomicity, Deadlock, Detector, HappensBefore, Hybrid, LockDiscipline, MultiVariable,
 };
 use threadbare_sched::Rng;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use threadbare_analysis::patterns::{Manner, Matcher, MemoryAccess, ObjectId, SiteId};
+use threadbare_patterns::{Manner, Matcher, MemoryAccess, ObjectId, SiteId};
 use threadbare_sched::Rng;
 use threadbare_trace::ThreadId;
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use clap::Args;
 use serde::Deserialize;
-use threadbare_analysis::total::variants::pair_orders;
 use threadbare_explore::{Campaign, Options, Verification, hunt, verify};
+use threadbare_models::variants::pair_orders;
 use threadbare_target::{Program, resolve};
 
 use crate::Result;

@@ -1,6 +1,6 @@
 //! Tables 2 to 5 of the paper on synchronization pairs again, beside its own figures.
 
-use threadbare_analysis::coverage::PairSets;
+use threadbare_coverage::PairSets;
 
 use crate::tsa::Row;
 use crate::tsa_trials::{Measured, RANDOM, Saturated, Tried};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use threadbare_analysis::coverage::PairSets;
+use threadbare_coverage::PairSets;
 use threadbare_explore::{CoveragePoint, Options, STRATEGIES, SaturationRule, Window, hunt, signed_ranks};
 use threadbare_target::Program;
 

@@ -6,8 +6,8 @@ use std::process::Command;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use threadbare_analysis::cfp::select;
 use threadbare_code::Code;
+use threadbare_coverage::cfp::select;
 use threadbare_explore::suite::{Detection, Optimizations, RunLimits, Watch, detect, measure};
 use threadbare_target::{Program, resolve};
 

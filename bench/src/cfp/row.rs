@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use threadbare_analysis::Access;
-use threadbare_analysis::cfp::{Function, FunctionPair, Selected, select};
 use threadbare_code::Code;
+use threadbare_coverage::cfp::{Function, FunctionPair, Selected, select};
+use threadbare_detect::Access;
 use threadbare_explore::suite::{
     Detection, Measured, Optimizations, RunLimits, Sighting, Watch, detect, measure,
 };

@@ -3,22 +3,20 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use threadbare_diagnose::{Conditions, ExecutionNames, Replayer, recorded, to_schedule};
 use threadbare_explore::{Check, Examined, Found, Met, check, shown};
 use threadbare_report::{CampaignRecord, JsonReport, SarifResult, Verdict, finding_text};
 use threadbare_target::{Program, Symbols, compilers};
 use threadbare_trace::Schedule;
 
 use crate::args::CheckArgs;
-use crate::conditions::Conditions;
 use crate::coverage::Account;
 use crate::coverage_args::window_words;
 use crate::error::CliError;
 use crate::findings::{Findings, Told};
 use crate::found::{self, Kept, Shelf};
 use crate::keep::Papers;
-use crate::names::ExecutionNames;
 use crate::progress::{Bar, Phase};
-use crate::rerun::{self, Stage};
 use crate::suppressions::Suppressions;
 use crate::{hunt, keep, output, page, stop};
 
@@ -41,9 +39,9 @@ pub fn run(args: &CheckArgs) -> Result<u8, CliError> {
     }
     let conditions = Conditions::of(&options, &program);
     let head = hunt::schedule_head(&program, cflags, &conditions, &options);
-    let mut stage = Stage::set(&program, &conditions, &stop)?;
-    let mut findings = tell_all(args, &result, &stage, &head, &suppressions)?;
-    let failures = keep_failures(args, &result, &mut stage, &head)?;
+    let mut replayer = Replayer::start(&program, &conditions, &stop)?;
+    let mut findings = tell_all(args, &result, &replayer, &head, &suppressions)?;
+    let failures = keep_failures(args, &result, &mut replayer, &head)?;
     for kept in &failures {
         match &kept.cause {
             Some(cause) if suppressions.silence(cause) => findings.silenced += 1,
@@ -78,14 +76,14 @@ pub fn record(program: &Program, result: &Check, report: &JsonReport, findings: 
 pub fn tell_all(
     args: &CheckArgs,
     result: &Check,
-    stage: &Stage,
+    replayer: &Replayer,
     head: &Schedule,
     suppressions: &Suppressions,
 ) -> Result<Findings, CliError> {
     let mut findings = Findings::default();
     let mut headings = Vec::new();
     for examined in &result.findings {
-        let names = ExecutionNames::new(stage.symbols(), &examined.run);
+        let names = ExecutionNames::new(replayer.symbols(), &examined.run);
         let text = finding_text(&examined.finding, &names, examined.confirmed.is_some());
         let count = examined.finding.count;
         headings.push(text.heading.clone());
@@ -94,7 +92,7 @@ pub fn tell_all(
         } else if !findings.count_again(&text, count, &[]) {
             let name = keep::file_stem(&args.hunt.program);
             let schedule =
-                keep_schedule(&args.hunt.out, &name, examined, &text.sentence, stage.symbols(), head)?;
+                keep_schedule(&args.hunt.out, &name, examined, &text.sentence, replayer.symbols(), head)?;
             let follows_from = examined.follows_from.and_then(|place| headings.get(place).cloned());
             findings.add(Told {
                 text,
@@ -122,13 +120,13 @@ pub fn keep_schedule(
     let Some(run) = &examined.confirmed else { return Ok(None) };
     let names = ExecutionNames::new(symbols, run);
     let failure = run.outcome.failure().map(|failure| (failure.kind, failure.message.clone()));
-    let switches = rerun::to_schedule(&run.switches, &names);
+    let switches = to_schedule(&run.switches, &names);
     // Its event numbers are of that run only if they could be told.
     let is_settled = Rc::ptr_eq(run, &examined.run);
     let shows = is_settled.then(|| shown(&examined.finding, &run.events, sentence));
     let schedule = Schedule { failure, shows, switches, ..head.clone() };
     let name = format!("{name}-{}", examined.finding.kind.word());
-    let trace = found::recorded(run, &names, &schedule);
+    let trace = recorded(run, &names, &schedule);
     let (original, long_original, printed) = (None, None, &run.output[..]);
     let papers = Papers { schedule: &schedule, trace: &trace, original, long_original, printed };
     keep::keep(folder, &name, &papers).map(Some)
@@ -137,7 +135,7 @@ pub fn keep_schedule(
 pub fn keep_failures(
     args: &CheckArgs,
     result: &Check,
-    stage: &mut Stage,
+    replayer: &mut Replayer,
     head: &Schedule,
 ) -> Result<Vec<Kept>, CliError> {
     let name = keep::file_stem(&args.hunt.program);
@@ -152,12 +150,12 @@ pub fn keep_failures(
         head: head.clone(),
     };
     let look = output::look(&args.hunt.output);
-    stage.spend_no_more_than(result.elapsed);
-    stage.lab().know(&result.passing, result.executions);
+    replayer.spend_no_more_than(result.elapsed);
+    replayer.comparisons().know(&result.passing, result.executions);
     let keep = |met: &Met| {
         let (execution, count) = (met.execution, met.count);
         let found = Found { execution, policy: "check".into(), run: met.run.clone(), count };
-        found::keep(&found, Some(&mut *stage), &shelf, &look)
+        found::keep(&found, Some(&mut *replayer), &shelf, &look)
     };
     result.failures.iter().map(keep).collect()
 }

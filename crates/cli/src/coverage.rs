@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use threadbare_analysis::coverage::{PairSets, Total};
+use threadbare_coverage::{PairSets, Total};
 use threadbare_explore::{CoveragePoint, Covered};
 use threadbare_report::{Coverage, CoverageReport, CoverageStep, EstimationReport, JsonReport, Uncovered};
 use threadbare_target::{Modules, Symbols};

@@ -4,9 +4,10 @@ use std::io;
 use std::path::PathBuf;
 
 use threadbare_code::CodeError;
+use threadbare_diagnose::DiagnoseError;
 use threadbare_explore::ExploreError;
 use threadbare_explore::suite::SuiteFileError;
-use threadbare_target::{ProgramError, RunError, StartError, WrapperError};
+use threadbare_target::{ProgramError, WrapperError};
 use threadbare_trace::{ScheduleError, TraceError};
 
 use crate::cargo::error::CargoError;
@@ -23,12 +24,9 @@ pub enum CliError {
     /// The campaign could not be run.
     #[error(transparent)]
     Explore(#[from] ExploreError),
-    /// The program could not be started for a replay.
+    /// A failure could not be run again.
     #[error(transparent)]
-    Start(#[from] StartError),
-    /// The program was lost during a replay.
-    #[error(transparent)]
-    Run(#[from] RunError),
+    Diagnose(#[from] DiagnoseError),
     /// The compiler could not be run.
     #[error(transparent)]
     Wrapper(#[from] WrapperError),
@@ -145,9 +143,6 @@ pub enum CliError {
     /// A signal came while the program was being built.
     #[error("interrupted while the program was being built; nothing was run")]
     InterruptedEarly,
-    /// Control was lost.
-    #[error("the run could not be controlled: {0}")]
-    Uncontrolled(String),
     /// A result could not be written.
     #[error(
         "`{}` cannot be written: {source}; choose another place with --out, --json, --junit, --html, --sarif, --trace, --graph or -o",

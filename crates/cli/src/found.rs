@@ -4,21 +4,21 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use threadbare_diagnose::{
+    DiagnoseError, ExecutionNames, Original, Replayer, explain, interleaving_of, recorded, same_failure,
+    to_schedule,
+};
 use threadbare_explore::{Found, is_preemption, pointed_out};
 use threadbare_report::{
-    FailureReport, Finding, FindingText, Interleaving, Look, SarifResult, failure_result, failure_site,
-    interleaving, name_addresses, record,
+    FailureReport, Finding, FindingText, Look, SarifResult, failure_result, failure_site, interleaving,
+    name_addresses,
 };
 use threadbare_target::{Execution, Modules, Symbols, own_words, stable_hash};
 use threadbare_trace::{FailureKind, Schedule, Shown, TraceFile};
 
 use crate::error::CliError;
-use crate::explain::explain;
 use crate::keep::{self, Papers};
-use crate::names::ExecutionNames;
-use crate::original::Original;
 use crate::progress::Phase;
-use crate::rerun::{self, Stage};
 
 /// A failure that was run again and kept.
 pub struct Kept {
@@ -69,55 +69,58 @@ pub struct Shelf<'a> {
 /// The second run is what is shown: it is exactly what a replay will show.
 pub fn keep(
     found: &Found,
-    stage: Option<&mut Stage>,
+    replayer: Option<&mut Replayer>,
     shelf: &Shelf<'_>,
     look: &Look,
 ) -> Result<Kept, CliError> {
     let mut is_minimal = false;
     let mut again = None;
     let mut symbols = Rc::new(Symbols::new(&Modules::default()));
-    let mut lab = None;
+    let mut comparisons = None;
     let mut left_out = Vec::new();
     let mut original = None;
-    if let Some(stage) = stage {
+    if let Some(replayer) = replayer {
         let begin = Instant::now();
-        let same = stage.follow(&found.run.switches).ok();
+        let same = replayer.follow(&found.run.switches).ok();
         let takes_long = begin.elapsed() > LONGEST_COMPARED;
-        let same = same.filter(|again| rerun::same_failure(&again.outcome, &found.run.outcome));
+        let same = same.filter(|again| same_failure(&again.outcome, &found.run.outcome));
         again = same.map(|same| {
             // Every run of a hang takes as long as the hang does, unless it shows early.
             if hangs_long(&same) || !shelf.minimise {
                 return same;
             }
             shelf.phase.show("minimising the failing schedule…");
-            let found = Original::of(&same, stage.symbols());
-            let (shortest, minimal) = stage.shorten(same);
+            let found = Original::of(&same, replayer.symbols());
+            let (shortest, minimal) = replayer.shorten(same);
             is_minimal = minimal;
             left_out.extend((!minimal).then_some(NOT_SHORTENED));
             original = Some(found).filter(|found| found.differs_from(&shortest.switches));
             shortest
         });
-        symbols = Rc::clone(stage.symbols());
-        lab = (!takes_long).then(|| stage.lab());
+        symbols = Rc::clone(replayer.symbols());
+        comparisons = (!takes_long).then(|| replayer.comparisons());
         left_out.extend(takes_long.then_some(NOT_EXPLAINED));
     }
     let reproduced = again.is_some();
     let run = again.as_ref().unwrap_or(&found.run);
     let names = ExecutionNames::new(&symbols, run);
     let (Some(mut report), Some(failure)) = (describe(run, &names, &symbols), run.outcome.failure()) else {
-        return Err(CliError::Uncontrolled("the failure has no description".into()));
+        return Err(DiagnoseError::Uncontrolled("the failure has no description".into()).into());
     };
     let mut schedule = Schedule {
         execution: found.execution,
         failure: Some((failure.kind, report.message.clone())),
-        switches: rerun::to_schedule(&run.switches, &names),
+        switches: to_schedule(&run.switches, &names),
         ..shelf.head.clone()
     };
     shelf.phase.show("looking for the cause…");
-    let mut lab = lab.filter(|_| reproduced);
-    let explanation = if shelf.explain { explain(run, lab.as_deref_mut(), &symbols, &names) } else { None };
+    let mut comparisons = comparisons.filter(|_| reproduced);
+    let explanation =
+        if shelf.explain { explain(run, comparisons.as_deref_mut(), &symbols, &names) } else { None };
     let is_told = explanation.as_ref().is_some_and(|it| it.sentence.is_some());
-    left_out.extend(lab.is_some_and(|lab| lab.was_cut() && is_told).then_some(NOT_COMPARED));
+    left_out.extend(
+        comparisons.is_some_and(|comparisons| comparisons.was_cut() && is_told).then_some(NOT_COMPARED),
+    );
     let is_sure = explanation.as_ref().is_some_and(|it| it.sure);
     let (sentence, cause, shown) =
         explanation.map_or((None, None, None), |it| (it.sentence, it.finding, it.shown));
@@ -174,16 +177,6 @@ fn hangs_long(run: &Execution) -> bool {
     hangs && (run.stalled || run.steps > MANY_STEPS)
 }
 
-/// A run as a trace file has it. The schedule says which program it was.
-pub fn recorded(run: &Execution, names: &ExecutionNames<'_>, schedule: &Schedule) -> TraceFile {
-    let mut file = record(&story(run, &[]), &run.contexts, names);
-    file.program.clone_from(&schedule.program);
-    file.args.clone_from(&schedule.args);
-    file.binary.clone_from(&schedule.binary);
-    file.shows.clone_from(&schedule.shows);
-    file
-}
-
 /// A failure as a SARIF file has it, with the files that were kept of it.
 pub fn sarif_result(trace: &TraceFile, report: &FailureReport) -> Option<SarifResult> {
     let mut result = failure_result(trace)?;
@@ -192,13 +185,9 @@ pub fn sarif_result(trace: &TraceFile, report: &FailureReport) -> Option<SarifRe
     Some(result)
 }
 
-fn story<'a>(run: &'a Execution, marked: &'a [usize]) -> Interleaving<'a> {
-    Interleaving { events: &run.events, switches: &run.switches, outcome: &run.outcome, marked }
-}
-
 /// The interleaving of a run as a person reads it, with some of its events pointed out.
 pub fn show(run: &Execution, marked: &[usize], names: &ExecutionNames<'_>, look: &Look) -> String {
-    interleaving(&story(run, marked), names, look)
+    interleaving(&interleaving_of(run, marked), names, look)
 }
 
 /// A failed run in the words of the JSON object; none for one that passed.

@@ -6,17 +6,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
+use threadbare_diagnose::{Conditions, Replayer};
 use threadbare_explore::generate::{Operations, Shape, Test, TestMaker, plain_source, reduce};
 use threadbare_explore::{Campaign, Measuring, Options, hunt_measured};
 use threadbare_report::{CampaignRecord, GeneratedReport, JsonReport, Verdict, failure_phrase};
 use threadbare_target::{Program, compilers};
 
-use crate::conditions::Conditions;
 use crate::error::CliError;
 use crate::found::{self, Kept, Shelf};
 use crate::generate_args::GenerateArgs;
 use crate::progress::{Bar, Phase};
-use crate::rerun::Stage;
 use crate::{coverage, hunt as hunting, keep, output, page, stop};
 
 /// Executions of each test where nobody says how many.
@@ -217,11 +216,11 @@ impl Work<'_> {
         let phase = Phase::new(hunt.output.quiet);
         let minimise = !hunt.no_minimise;
         let shelf = Shelf { folder: &hunt.out, name: &name, minimise, explain: true, phase: &phase, head };
-        let mut stage = Stage::set(&program, &conditions, &self.stop)
+        let mut replayer = Replayer::start(&program, &conditions, &self.stop)
             .inspect_err(|error| output::say(&format!("warning: the failure was not run again: {error}")))
             .ok();
         let look = output::look(&hunt.output);
-        let kept = found::keep(&failing.campaign.found[0], stage.as_mut(), &shelf, &look)?;
+        let kept = found::keep(&failing.campaign.found[0], replayer.as_mut(), &shelf, &look)?;
         let source = self.source(&failing.test);
         let extension = hunt.program.extension().unwrap_or("c".as_ref()).to_string_lossy();
         let file = kept.schedule.with_extension(format!("test.{extension}"));

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use threadbare_analysis::coverage::CRITERIA;
+use threadbare_coverage::CRITERIA;
+use threadbare_diagnose::{Conditions, Replayer};
 use threadbare_explore::{
     CHECKPOINT_GAP, Campaign, CampaignVerdict, ExploreError, Options, STRATEGIES, hunt,
 };
@@ -15,13 +16,11 @@ use threadbare_target::{Program, SourceLanguage, compilers, fingerprint, resolve
 use threadbare_trace::Schedule;
 
 use crate::args::{HuntArgs, Threads};
-use crate::conditions::Conditions;
 use crate::coverage::Account;
 use crate::coverage_args::window_words;
 use crate::error::CliError;
 use crate::found::{self, Kept, Shelf};
 use crate::progress::{Bar, Phase};
-use crate::rerun::Stage;
 use crate::{keep, output, page, stop};
 
 /// Executions that are made where nobody says how many.
@@ -197,13 +196,13 @@ fn keep_all(
     };
     let look = output::look(&args.output);
     // A failure is kept even if the program cannot be started a second time.
-    let mut stage = Stage::set(program, &conditions, stop)
+    let mut replayer = Replayer::start(program, &conditions, stop)
         .inspect_err(|error| output::say(&format!("warning: the failure was not run again: {error}")))
         .ok();
-    if let Some(stage) = &mut stage {
-        stage.spend_no_more_than(campaign.elapsed);
+    if let Some(replayer) = &mut replayer {
+        replayer.spend_no_more_than(campaign.elapsed);
     }
-    campaign.found.iter().map(|found| found::keep(found, stage.as_mut(), &shelf, &look)).collect()
+    campaign.found.iter().map(|found| found::keep(found, replayer.as_mut(), &shelf, &look)).collect()
 }
 
 /// What a person reads at the end.

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
+use threadbare_diagnose::{MOST_SECONDS, MOST_STEPS};
 use threadbare_explore::Window;
 
-/// Steps beyond this would not fit the shared memory of one worker.
-const MOST_STEPS: u64 = 100_000_000;
 const MOST_WORKERS: usize = 256;
 /// Every two trials of two strategies are compared with each other.
 const MOST_TRIALS: u64 = 10_000;
@@ -13,8 +12,6 @@ const MOST_TRIALS: u64 = 10_000;
 const MOST_WINDOW: u64 = 1_000_000;
 const MOST_DEPTH: u32 = 100;
 const MOST_WIDTH: u32 = 100;
-/// A year; beyond it a number is a slip of the finger.
-const MOST_SECONDS: f64 = 31_536_000.0;
 
 /// A count of 1 or more.
 pub fn at_least_one(text: &str) -> Result<u64, String> {

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use threadbare_diagnose::place_of;
 use threadbare_explore::{OpenKind, OpenQuestion};
 use threadbare_report::{QuestionCard, Requirement, Uncovered};
 use threadbare_target::{Site, Symbols};
 
-use crate::names::place_of;
 use crate::uncovered::{MOST_KEPT, shown};
 
 /// Questions of one kind about the same lines.

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use threadbare_analysis::Finding;
+use threadbare_detect::Finding;
+use threadbare_diagnose::{Conditions, ExecutionNames, Replayer, from_schedule, recorded};
 use threadbare_explore::{find_shown, pointed_out};
 use threadbare_report::{
     Coverage, FailureReport, JsonReport, ReplayReport, SarifResult, Verdict, about_switch, failure_phrase,
@@ -14,11 +15,8 @@ use threadbare_target::{Execution, Program, ProgramError, Symbols, fingerprint, 
 use threadbare_trace::Schedule;
 
 use crate::args::ReplayArgs;
-use crate::conditions::Conditions;
 use crate::error::CliError;
 use crate::findings::{Findings, Told};
-use crate::names::ExecutionNames;
-use crate::rerun::{self, Stage};
 use crate::{found, output, stop};
 
 /// Runs a schedule again; returns the exit status.
@@ -38,12 +36,12 @@ pub fn run(args: &ReplayArgs) -> Result<u8, CliError> {
         ));
     }
     let stop = stop::flag()?;
-    let mut stage = Stage::set(&program, &conditions, &stop)?;
+    let mut replayer = Replayer::start(&program, &conditions, &stop)?;
     if schedule.shows.is_some() {
-        stage.tell_all();
+        replayer.tell_all();
     }
-    let runs = Runs::make(&mut stage, &schedule, args.times, &stop)?;
-    tell(args, &schedule, &runs, stage.symbols())?;
+    let runs = Runs::make(&mut replayer, &schedule, args.times, &stop)?;
+    tell(args, &schedule, &runs, replayer.symbols())?;
     Ok(if runs.failed + runs.showed > 0 { crate::FOUND } else { crate::NOTHING })
 }
 
@@ -119,11 +117,16 @@ struct Runs {
 }
 
 impl Runs {
-    fn make(stage: &mut Stage, schedule: &Schedule, times: u64, stop: &AtomicBool) -> Result<Runs, CliError> {
+    fn make(
+        replayer: &mut Replayer,
+        schedule: &Schedule,
+        times: u64,
+        stop: &AtomicBool,
+    ) -> Result<Runs, CliError> {
         let begin = Instant::now();
-        let switches = rerun::from_schedule(schedule);
-        let first = stage.follow(&switches)?;
-        let hash = found::trace_hash(&first, stage.symbols());
+        let switches = from_schedule(schedule);
+        let first = replayer.follow(&switches)?;
+        let hash = found::trace_hash(&first, replayer.symbols());
         let mut runs = Runs {
             made: 0,
             failed: 0,
@@ -142,8 +145,8 @@ impl Runs {
                 runs.interrupted = true;
                 break;
             }
-            let run = stage.follow(&switches)?;
-            runs.alike &= found::trace_hash(&run, stage.symbols()) == runs.hash;
+            let run = replayer.follow(&switches)?;
+            runs.alike &= found::trace_hash(&run, replayer.symbols()) == runs.hash;
             runs.count(&run, schedule);
         }
         runs.elapsed = begin.elapsed();
@@ -272,7 +275,7 @@ fn write_files(
     if args.trace.is_none() && args.output.sarif.is_none() {
         return Ok(());
     }
-    let trace = found::recorded(run, names, schedule);
+    let trace = recorded(run, names, schedule);
     if let Some(path) = &args.trace {
         output::write_whole(path, &trace.to_bytes())?;
     }

@@ -7,25 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::error::CliError;
 use crate::output;
 
-/// How long the user waits for the words about what was found.
-///
-/// A signal that ended the search asked for what was found, and its words are worth the wait; one that comes while
-/// they are made asks for what there is.
-#[derive(Clone)]
-pub struct Patience(Option<Arc<AtomicBool>>);
-
-impl Patience {
-    /// It ends when the flag is raised; never, if it was raised before.
-    pub fn from_now_on(stop: &Arc<AtomicBool>) -> Patience {
-        Patience((!stop.load(Ordering::SeqCst)).then(|| Arc::clone(stop)))
-    }
-
-    /// Whether the user wants it to end.
-    pub fn is_over(&self) -> bool {
-        self.0.as_ref().is_some_and(|stop| stop.load(Ordering::SeqCst))
-    }
-}
-
 /// A flag that is raised by the first SIGINT, SIGTERM or SIGHUP. The second ends the tool at once;
 /// the processes of the tested program end with it, since their pipes close.
 pub fn flag() -> Result<Arc<AtomicBool>, CliError> {
@@ -43,19 +24,4 @@ pub fn flag() -> Result<Arc<AtomicBool>, CliError> {
     })
     .map_err(CliError::Signals)?;
     Ok(stop)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_signal_that_comes_later_ends_patience() {
-        let stop = Arc::new(AtomicBool::new(false));
-        let before = Patience::from_now_on(&stop);
-        assert!(!before.is_over());
-        stop.store(true, Ordering::SeqCst);
-        assert!(before.is_over());
-        assert!(!Patience::from_now_on(&stop).is_over());
-    }
 }

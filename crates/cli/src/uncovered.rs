@@ -4,13 +4,12 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use threadbare_analysis::coverage::{Pair, UncoveredPattern, UncoveredPatterns};
-use threadbare_analysis::patterns::{Manner, Pattern, Role, Step, Variable};
+use threadbare_coverage::{Pair, UncoveredPattern, UncoveredPatterns};
+use threadbare_diagnose::place_of;
 use threadbare_explore::Covered;
+use threadbare_patterns::{Manner, Pattern, Role, Step, Variable};
 use threadbare_report::{PatternCard, Place, Requirement, Uncovered};
 use threadbare_target::{Part, Site, Symbols};
-
-use crate::names::place_of;
 
 /// Criteria whose uncovered pairs are worth trying: of others there are many that nothing can show.
 const LISTED: [&str; 3] = ["sp", "sp-refined", "def-use"];

@@ -1,22 +1,20 @@
 //! `threadbare verify`.
 
-use threadbare_analysis::total::graph::Drawing;
+use threadbare_diagnose::{Conditions, ExecutionNames, Replayer};
 use threadbare_explore::{Checked, Graphs, GroupsPoint, Verification, verify};
+use threadbare_models::graph::Drawing;
 use threadbare_report::{
     CampaignRecord, CheckpointsReport, Coverage, CoverageStep, GraphReport, GroupsReport, JsonReport,
     Names as _, Requirement, SarifResult, TotalReport, Verdict, graphs_svg,
 };
 use threadbare_target::{Program, Symbols};
 
-use crate::conditions::Conditions;
 use crate::error::CliError;
 use crate::findings::Findings;
 use crate::found::Kept;
-use crate::names::ExecutionNames;
 use crate::open_questions::OpenQuestions;
 use crate::output::counted;
 use crate::progress::Bar;
-use crate::rerun::Stage;
 use crate::suppressions::Suppressions;
 use crate::verify_args::VerifyArgs;
 use crate::{check, hunt, output, page, stop};
@@ -48,10 +46,10 @@ pub fn run(args: &VerifyArgs) -> Result<u8, CliError> {
     }
     let conditions = Conditions::of(&options, &program);
     let head = hunt::schedule_head(&program, cflags, &conditions, &options);
-    let mut stage = Stage::set(&program, &conditions, &stop)?;
-    let findings = check::tell_all(&args.check, &result.check, &stage, &head, &suppressions)?;
-    let failures = check::keep_failures(&args.check, &result.check, &mut stage, &head)?;
-    let open = OpenQuestions::of(&result.open, stage.symbols());
+    let mut replayer = Replayer::start(&program, &conditions, &stop)?;
+    let findings = check::tell_all(&args.check, &result.check, &replayer, &head, &suppressions)?;
+    let failures = check::keep_failures(&args.check, &result.check, &mut replayer, &head)?;
+    let open = OpenQuestions::of(&result.open, replayer.symbols());
     if !hunt.output.json_on_stdout() {
         let mut text = words(args, &result, &findings, &failures);
         if hunt.coverage.uncovered {
@@ -60,7 +58,7 @@ pub fn run(args: &VerifyArgs) -> Result<u8, CliError> {
         output::print(&text)?;
     }
     if let Some(path) = &args.graph {
-        let drawings = drawings(&result.graphs, stage.symbols());
+        let drawings = drawings(&result.graphs, replayer.symbols());
         let picture = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg"));
         let text = if picture { graphs_svg(&drawings) } else { drawings.iter().map(Drawing::dot).collect() };
         output::write_whole(path, text.as_bytes())?;
@@ -69,7 +67,7 @@ pub fn run(args: &VerifyArgs) -> Result<u8, CliError> {
     let report = json(args, &program, &result, &findings, &failures, listed);
     output::write_json(&hunt.output, &report)?;
     let mut record = CampaignRecord {
-        graphs: page::graph_cards(&result.graphs, stage.symbols()),
+        graphs: page::graph_cards(&result.graphs, replayer.symbols()),
         ..check::record(&program, &result.check, &report, &findings)
     };
     record.uncovered.push(open.card());

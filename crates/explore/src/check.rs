@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use threadbare_analysis::{Detector as _, EitherOrder, Examination, Finding, FindingSet, Key};
+use threadbare_detect::{Detector as _, EitherOrder, Examination, Finding, FindingSet, Key};
 use threadbare_sched::Rng;
 use threadbare_target::{Execution, Modules, Program};
 

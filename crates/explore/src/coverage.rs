@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use threadbare_analysis::coverage::{Criterion, PairSets, Seen, Total, UncoveredPatterns, by_name};
+use threadbare_coverage::{Criterion, PairSets, Seen, Total, UncoveredPatterns, by_name};
 use threadbare_target::Execution;
 use threadbare_trace::Event;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use threadbare_analysis::{Finding, FindingKind};
+use threadbare_detect::{Finding, FindingKind};
 use threadbare_target::{Execution, Program, Server, ServerOptions};
 use threadbare_trace::Outcome;
 use threadbare_wire::flags;

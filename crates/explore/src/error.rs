@@ -1,6 +1,6 @@
 //! Why a campaign could not be run.
 
-use threadbare_analysis::coverage::CRITERIA;
+use threadbare_coverage::CRITERIA;
 use threadbare_target::{RunError, StartError};
 
 use crate::strategy::STRATEGIES;

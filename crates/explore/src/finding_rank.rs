@@ -3,7 +3,7 @@
 //! Where a pointer is handed over without synchronization, all that it leads to is accessed without any: those are
 //! consequences of one fault, and are told after it.
 
-use threadbare_analysis::Finding;
+use threadbare_detect::Finding;
 use threadbare_trace::{Event, EventKind};
 
 use crate::check::Examined;
@@ -65,7 +65,7 @@ fn hands_over(finding: &Finding, block: &std::ops::Range<u64>, events: &[Event])
 mod tests {
     use std::rc::Rc;
 
-    use threadbare_analysis::{Access, Certainty, FindingKind};
+    use threadbare_detect::{Access, Certainty, FindingKind};
     use threadbare_target::Execution;
     use threadbare_trace::{Failure, FailureKind, ThreadId};
 

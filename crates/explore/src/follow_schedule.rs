@@ -1,6 +1,6 @@
 //! Running a schedule that was worked out, and seeing whether the program followed it.
 
-use threadbare_analysis::LockSets;
+use threadbare_happens_before::LockSets;
 use threadbare_order::{Action, Forest, Path, Schedule, StepId, Turn};
 use threadbare_sched::PolicyKind;
 use threadbare_target::{Execution, Script};

@@ -8,8 +8,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use threadbare_analysis::LockSets;
-use threadbare_analysis::patterns::{
+use threadbare_happens_before::LockSets;
+use threadbare_patterns::{
     Change, Limits, Manner, ObjectId, Objects, PATTERNS, Pattern, PatternKey, Role, SiteId, TraceMatcher,
     Variable,
 };

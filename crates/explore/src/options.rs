@@ -48,7 +48,7 @@ pub struct Options {
     pub any_exit: bool,
     /// How long one execution may make no progress in real time.
     pub stall: Duration,
-    /// The coverage criteria to measure by; see `threadbare_analysis::coverage`.
+    /// The coverage criteria to measure by; see `threadbare_coverage`.
     pub coverage: Vec<String>,
     /// When a criterion counts as saturated.
     pub saturation: SaturationRule,

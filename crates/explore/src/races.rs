@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use threadbare_analysis::{Detector as _, Finding, FindingSet, HappensBefore};
+use threadbare_detect::{Detector as _, Finding, FindingSet, HappensBefore};
 use threadbare_target::Program;
 use threadbare_trace::Event;
 

@@ -7,9 +7,7 @@
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
-use threadbare_analysis::total::variants::{
-    Ending, Scope, Shown, Variant, VariantGraph, VariantKey, VariantKind,
-};
+use threadbare_models::variants::{Ending, Scope, Shown, Variant, VariantGraph, VariantKey, VariantKind};
 use threadbare_order::{Forest, Path, Schedule, StepId};
 use threadbare_target::Execution;
 use threadbare_trace::{Event, Outcome, ThreadId};

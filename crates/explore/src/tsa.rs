@@ -14,8 +14,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use threadbare_analysis::coverage::sync_pairs::{Precision, estimate, shown};
-use threadbare_analysis::coverage::{Pair, Seen};
+use threadbare_coverage::sync_pairs::{Precision, estimate, shown};
+use threadbare_coverage::{Pair, Seen};
 use threadbare_sched::{PolicyKind, Requirements, Rng};
 use threadbare_target::{Execution, Script};
 use threadbare_trace::{Event, EventKind};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use threadbare_analysis::total::Checks;
-use threadbare_analysis::{Examination, Finding, FindingKind, Key};
+use threadbare_detect::{Examination, Finding, FindingKind, Key};
+use threadbare_models::Checks;
 use threadbare_target::{Execution, Program};
 
 use crate::campaign::Progress;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use threadbare_analysis::cfp::FunctionPair;
 use threadbare_code::Code;
+use threadbare_coverage::cfp::FunctionPair;
 use threadbare_explore::suite::{
     Detected, Detection, Measured, Optimizations, RunLimits, Watch, detect, measure,
 };

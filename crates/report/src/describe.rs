@@ -135,7 +135,7 @@ pub(crate) fn is_temporary(name: &str) -> bool {
 }
 
 /// A value of `size` bytes as of an event: what it points to, if it does, or a number.
-pub(crate) fn value_text(index: usize, value: u64, size: u8, names: &dyn Names) -> String {
+pub fn value_text(index: usize, value: u64, size: u8, names: &dyn Names) -> String {
     let pointee = (size == 8).then(|| names.pointee_at(index, value)).flatten();
     pointee.map_or_else(|| number(value, size), |object| format!("&({})", shortened(&object)))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use threadbare_analysis::total::graph::Drawing;
+use threadbare_models::graph::Drawing;
 
 /// The width of a letter.
 const LETTER: usize = 7;
@@ -188,7 +188,7 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use threadbare_analysis::total::graph::{DrawnEdge, DrawnNode};
+    use threadbare_models::graph::{DrawnEdge, DrawnNode};
 
     use super::*;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use threadbare_analysis::{Held, LockSets, Mode};
+use threadbare_happens_before::{Held, LockSets, Mode};
 use threadbare_trace::{Event, ThreadId};
 
 use crate::Names;

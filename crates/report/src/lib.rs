@@ -34,11 +34,9 @@ mod trace_json;
 pub use compare::{CompareReport, Figures, LowerBounds, StrategyReport, TrialReport, VersusReport};
 pub use compare_table::compare_table;
 pub use coverage::{CoverageReport, CoverageStep, EstimationReport, Requirement};
-pub use describe::{about_switch, event_text};
+pub use describe::{about_switch, event_text, value_text};
 pub use failure::{failure_phrase, failure_site, name_addresses};
-pub use finding_text::{
-    AccessText, FindingText, finding_text, inconsistent_text, unexpected_text, unwoken_text,
-};
+pub use finding_text::{AccessText, FindingText, finding_text};
 pub use graph_svg::graphs_svg;
 pub use json::{
     Coverage, FailureReport, Finding, GeneratedReport, JsonReport, ReplayReport, Verdict, failed_executions,
@@ -55,7 +53,7 @@ pub use perfetto::write_perfetto;
 pub use printable::printable;
 pub use recorded::{RecordedNames, record};
 pub use sarif::{FlowStep, Level, Rule, SarifResult, failure_result, sarif};
-pub use sequence::cause_text;
+pub use sequence::{object_name, past_tense, sequence, sequence_ending, site};
 pub use suite::{AgainstReport, CfpReport, FullReport, InputReport, SuiteReport};
 pub use suite_table::suite_table;
 pub use terminal::interleaving;

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
-use threadbare_analysis::{Change, LockSets};
+use threadbare_happens_before::{Change, LockSets};
 use threadbare_trace::{Event, EventKind, Moment, Outcome, SwitchRecord, ThreadId, TraceFile, moments};
 
 use crate::describe::meant_kind;

@@ -1,24 +1,9 @@
 //! Accesses one after the other, in words.
 
-use threadbare_analysis::{Access, Cause};
+use threadbare_detect::Access;
 use threadbare_trace::EventKind;
 
 use crate::{Names, Place};
-
-/// What separates failing executions from passing ones, in one sentence.
-pub fn cause_text(cause: &Cause, names: &dyn Names) -> String {
-    let last = if cause.last_is_pending { "before " } else { "then " };
-    let mut text = told(&cause.accesses, last, names);
-    let compared = cause.passing;
-    text.push_str(&match cause.in_passing {
-        _ if compared == 0 => String::new(),
-        0 if compared == 1 => "; the one passing execution it was compared with does not do that".to_string(),
-        0 => format!("; none of {compared} passing executions does that"),
-        1 => format!("; 1 of {compared} passing executions does that too"),
-        some => format!("; {some} of {compared} passing executions do that too"),
-    });
-    text
-}
 
 /// Accesses of one thread that follow each other and do the same.
 struct Clause<'a> {
@@ -29,19 +14,19 @@ struct Clause<'a> {
 /// Accesses one after the other: `T1 read x at a.c:1, T2 wrote it at a.c:2, then T1 wrote it at a.c:3`. Where there
 /// are two variables each is named, and what a thread does to both is said once:
 /// `T1 wrote x at a.c:1, T2 read x and y at a.c:5–6, then T1 wrote y at a.c:2`.
-pub(crate) fn sequence(accesses: &[Access], names: &dyn Names) -> String {
-    told(accesses, "then ", names)
+pub fn sequence(accesses: &[Access], names: &dyn Names) -> String {
+    sequence_ending(accesses, "then ", names)
 }
 
 /// The same with another word in front of the last part.
-fn told(accesses: &[Access], before_last: &str, names: &dyn Names) -> String {
-    let objects: Vec<String> = accesses.iter().map(|it| name_of(it.event, it.object, names)).collect();
+pub fn sequence_ending(accesses: &[Access], before_last: &str, names: &dyn Names) -> String {
+    let objects: Vec<String> = accesses.iter().map(|it| object_name(it.event, it.object, names)).collect();
     let has_two = objects.iter().any(|object| *object != objects[0]);
     let mut clauses: Vec<Clause<'_>> = Vec::new();
     for (access, object) in accesses.iter().zip(&objects) {
-        let verb = verb(access.kind);
+        let verb = past_tense(access.kind);
         match clauses.last_mut().filter(|it| has_two && it.accesses[0].thread == access.thread) {
-            Some(clause) if self::verb(clause.accesses[0].kind) == verb => {
+            Some(clause) if past_tense(clause.accesses[0].kind) == verb => {
                 clause.accesses.push(access);
                 if !clause.objects.contains(object) {
                     clause.objects.push(object.clone());
@@ -57,7 +42,7 @@ fn told(accesses: &[Access], before_last: &str, names: &dyn Names) -> String {
     let parts = clauses.iter().enumerate().map(|(place, clause)| {
         let then = if place > 0 && place == last { before_last } else { "" };
         let Clause { accesses, objects } = clause;
-        let (thread, verb) = (accesses[0].thread, verb(accesses[0].kind));
+        let (thread, verb) = (accesses[0].thread, past_tense(accesses[0].kind));
         format!("{then}{thread} {verb} {} at {}", objects.join(" and "), sites(accesses, names))
     });
     parts.collect::<Vec<_>>().join(", ")
@@ -86,15 +71,18 @@ fn lines(first: &Place, second: &Place) -> Option<String> {
         .then(|| format!("{}{word}{end}", first.label))
 }
 
-pub(crate) fn name_of(at: usize, address: u64, names: &dyn Names) -> String {
+/// What memory is called as of an event.
+pub fn object_name(at: usize, address: u64, names: &dyn Names) -> String {
     names.object_at(at, address).unwrap_or_else(|| "memory without a name".to_string())
 }
 
-pub(crate) fn site(access: &Access, names: &dyn Names) -> String {
+/// Where an access is made.
+pub fn site(access: &Access, names: &dyn Names) -> String {
     names.place(access.pc, access.context).map_or_else(|| "an unknown place".to_string(), |it| it.label)
 }
 
-pub(crate) fn verb(kind: EventKind) -> &'static str {
+/// What a step did to memory.
+pub fn past_tense(kind: EventKind) -> &'static str {
     match kind {
         EventKind::Free => "freed",
         EventKind::AtomicUpdate => "updated",

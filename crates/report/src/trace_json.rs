@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
-use threadbare_analysis::{Held, Mode};
+use threadbare_happens_before::{Held, Mode};
 use threadbare_trace::{EventKind, Outcome, SwitchReason, ThreadId, TraceFile};
 
 use crate::held::{HeldLocks, lock_name};

@@ -237,6 +237,13 @@ impl Event {
         }
     }
 
+    /// The thread that this step interrupts, if it is the beginning of a signal handler.
+    pub fn interrupts(&self) -> Option<ThreadId> {
+        let number =
+            if self.kind() == Some(EventKind::Signal) { self.old.checked_sub(1)? } else { return None };
+        u16::try_from(number).ok().map(ThreadId)
+    }
+
     /// Whether the access is to something `volatile`, as far as the compiler tells.
     pub fn is_volatile(&self) -> bool {
         self.flags & Event::VOLATILE != 0

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use threadbare_diagnose::{Conditions, ExecutionNames, Replayer};
 use threadbare_explore::{Campaign, Check, ExploreError, Options, hunt, races};
 use threadbare_report::{
     JsonReport, Look, SarifResult, TestReport, TestStatus, failure_phrase, finding_text,
@@ -13,14 +14,11 @@ use threadbare_target::{Program, StartError};
 
 use super::args::TestArgs;
 use super::listing::Test;
-use crate::conditions::Conditions;
 use crate::error::CliError;
 use crate::findings::{Findings, Told};
 use crate::found::{self, Shelf};
 use crate::hunt::{about, schedule_head};
-use crate::names::ExecutionNames;
 use crate::progress::Phase;
-use crate::rerun::Stage;
 use crate::{check, output};
 
 /// The most executions that are examined for races: a race shows in nearly every order of its accesses.
@@ -132,12 +130,12 @@ impl Trials<'_> {
             head: schedule_head(&test.program, Vec::new(), &conditions, &options),
         };
         // A failure is kept even if the test cannot be started a second time.
-        let mut stage = Stage::set(&test.program, &conditions, self.stop).ok();
-        if let Some(stage) = &mut stage {
-            stage.spend_no_more_than(campaign.elapsed);
+        let mut replayer = Replayer::start(&test.program, &conditions, self.stop).ok();
+        if let Some(replayer) = &mut replayer {
+            replayer.spend_no_more_than(campaign.elapsed);
         }
         let Some(first) = campaign.found.first() else { return Ok(()) };
-        let kept = found::keep(first, stage.as_mut(), &shelf, &self.look)?;
+        let kept = found::keep(first, replayer.as_mut(), &shelf, &self.look)?;
         let words = about(&kept, options.seed, true);
         let report = &mut outcome.report;
         report.status = TestStatus::Failed;

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use threadbare_analysis::total::graph::{DependencyGraph, Node, NodeId, Root};
-use threadbare_analysis::total::{Location, UseDefine};
+use threadbare_diagnose::ExecutionNames;
 use threadbare_explore::Graphs;
+use threadbare_models::graph::{DependencyGraph, Node, NodeId, Root};
+use threadbare_models::{Location, UseDefine};
 use threadbare_report::{GraphCard, GraphCards, GraphNode, GuidelineCard, Names as _};
 use threadbare_target::Symbols;
-
-use crate::names::ExecutionNames;
 
 /// What is kept of graphs: nobody reads more.
 const MOST_GRAPHS: usize = 40;

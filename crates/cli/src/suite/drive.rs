@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use threadbare_analysis::Key;
+use threadbare_detect::Key;
+use threadbare_diagnose::{Conditions, ExecutionNames, Replayer};
 use threadbare_explore::suite::drive_to_happen;
 use threadbare_explore::{Check, Examined, Found, Met, Options};
 use threadbare_report::{FindingText, finding_text};
@@ -13,13 +14,10 @@ use threadbare_trace::Schedule;
 
 use super::record::{DrivenRecord, FailureRecord, TextRecord, ToldRecord};
 use super::work::{Suite, Task};
-use crate::conditions::Conditions;
 use crate::error::CliError;
 use crate::findings::is_same;
 use crate::found::{self, Shelf};
-use crate::names::ExecutionNames;
 use crate::progress::Phase;
-use crate::rerun::Stage;
 use crate::{check, hunt, output};
 
 /// The findings of one input that are to be driven to happen.
@@ -70,13 +68,13 @@ pub fn drive(suite: &Suite<'_>, wanted: &Wanted) -> Result<DrivenRecord, CliErro
         }
         identities.iter().find(|(known, _)| *known == key).map(|(_, identity)| identity.clone())
     };
-    let mut stage = Stage::set(program, &conditions, &suite.stop)?;
-    let told = tell_all(suite, &result, &identity, stage.symbols(), &head)?;
+    let mut replayer = Replayer::start(program, &conditions, &suite.stop)?;
+    let told = tell_all(suite, &result, &identity, replayer.symbols(), &head)?;
     Ok(DrivenRecord {
         input: suite.ids[input].0.clone(),
         identities: wanted.identities.difference(&untried).cloned().collect(),
         findings: told,
-        failures: keep_failures(suite, &result, &mut stage, &head)?,
+        failures: keep_failures(suite, &result, &mut replayer, &head)?,
         executions: result.executions,
         steps: result.steps,
         threads: result.threads,
@@ -122,7 +120,7 @@ fn tell_all(
 fn keep_failures(
     suite: &Suite<'_>,
     result: &Check,
-    stage: &mut Stage,
+    replayer: &mut Replayer,
     head: &Schedule,
 ) -> Result<Vec<FailureRecord>, CliError> {
     let name = suite.stem();
@@ -131,12 +129,12 @@ fn keep_failures(
     let shelf =
         Shelf { folder, name: &name, minimise: true, explain: true, phase: &phase, head: head.clone() };
     let look = output::look_for(false, false);
-    stage.spend_no_more_than(result.elapsed);
-    stage.lab().know(&result.passing, result.executions);
+    replayer.spend_no_more_than(result.elapsed);
+    replayer.comparisons().know(&result.passing, result.executions);
     let keep = |met: &Met| {
         let (execution, count) = (met.execution, met.count);
         let found = Found { execution, policy: "suite".into(), run: met.run.clone(), count };
-        let kept = found::keep(&found, Some(&mut *stage), &shelf, &look)?;
+        let kept = found::keep(&found, Some(&mut *replayer), &shelf, &look)?;
         Ok(FailureRecord::of(&kept.report, kept.cause.as_ref(), kept.is_sure))
     };
     result.failures.iter().map(keep).collect()

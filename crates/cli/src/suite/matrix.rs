@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use threadbare_analysis::cfp::Function;
+use threadbare_coverage::cfp::Function;
 use threadbare_report::{Matrix, MatrixRow};
 use threadbare_target::demangle;
 

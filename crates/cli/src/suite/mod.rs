@@ -14,7 +14,7 @@ mod work;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use threadbare_analysis::cfp::{FunctionPair, Selected, select};
+use threadbare_coverage::cfp::{FunctionPair, Selected, select};
 use threadbare_report::CampaignRecord;
 use threadbare_target::compilers;
 use threadbare_trace::FailureKind;

@@ -4,14 +4,13 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use threadbare_analysis::FindingKind;
-use threadbare_analysis::cfp::{Function, FunctionPair};
+use threadbare_coverage::cfp::{Function, FunctionPair};
+use threadbare_detect::FindingKind;
+use threadbare_diagnose::ExecutionNames;
 use threadbare_explore::suite::{Detected, InputOutcome, Measured};
 use threadbare_report::{AccessText, FailureReport, FindingText, Place, name_addresses};
 use threadbare_target::{Modules, Symbols};
 use threadbare_trace::{FailureKind, Outcome};
-
-use crate::names::ExecutionNames;
 
 /// How an input ended.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

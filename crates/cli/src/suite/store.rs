@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use threadbare_analysis::cfp::FunctionPair;
+use threadbare_coverage::cfp::FunctionPair;
 use threadbare_explore::suite::{Detection, Input, Optimizations};
 use threadbare_target::fingerprint_of;
 

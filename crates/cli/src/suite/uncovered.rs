@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use threadbare_analysis::cfp::{Function, uncovered};
+use threadbare_coverage::cfp::{Function, uncovered};
+use threadbare_diagnose::place_of;
 use threadbare_report::{Requirement, Uncovered};
 use threadbare_target::{Modules, Site, Symbols};
 
 use super::Results;
 use super::work::Suite;
-use crate::names::place_of;
 use crate::uncovered::MOST_KEPT;
 
 /// The pairs, each function with its place, in the order of the source.

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 
-use threadbare_analysis::cfp::FunctionPair;
 use threadbare_code::Code;
+use threadbare_coverage::cfp::FunctionPair;
+use threadbare_diagnose::ExecutionNames;
 use threadbare_explore::is_suspicion;
 use threadbare_explore::suite::{
     Detected, Detection, Optimizations, RunLimits, SuiteFile, Watch, detect, measure,
@@ -20,7 +21,6 @@ use super::build;
 use super::record::{DetectedRecord, FoundRecord, MeasuredRecord, TextRecord};
 use super::store::{InputId, Store};
 use crate::error::CliError;
-use crate::names::ExecutionNames;
 use crate::suite_args::SuiteArgs;
 
 /// A suite that is ready to be worked on.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use threadbare_analysis::patterns::PatternSet;
+use threadbare_patterns::PatternSet;
 use threadbare_sched::{PolicyKind, Rng};
 use threadbare_target::{Execution, Stop};
 use threadbare_trace::{Event, Outcome};

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use threadbare_analysis::patterns::PatternKey;
+use threadbare_patterns::PatternKey;
 
 /// The traces that passed, by their patterns.
 #[derive(Default)]

@@ -1,6 +1,6 @@
 //! Traces that have not ended.
 
-use threadbare_analysis::patterns::{Occurrence, PatternSet, TraceMatcher};
+use threadbare_patterns::{Occurrence, PatternSet, TraceMatcher};
 use threadbare_trace::{Event, ThreadId};
 use threadbare_wire::OfferRecord;
 

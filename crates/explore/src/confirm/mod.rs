@@ -4,7 +4,7 @@ mod occurrence;
 
 use std::rc::Rc;
 
-use threadbare_analysis::{Certainty, Finding, FindingKind};
+use threadbare_detect::{Certainty, Finding, FindingKind};
 use threadbare_sched::Rng;
 use threadbare_target::Execution;
 

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use threadbare_analysis::patterns::{self, Pattern};
-use threadbare_analysis::{Access, Certainty, Finding, FindingKind, Held, LockSets, stuck};
+use threadbare_detect::{Access, Certainty, Finding, FindingKind, observed_deadlock};
+use threadbare_happens_before::{Held, LockSets};
+use threadbare_patterns::{self as patterns, Pattern};
 use threadbare_sched::{Goal, PolicyKind, PolicySpec};
 use threadbare_target::Execution;
 use threadbare_trace::{Awaited, Event, EventKind, FailureKind, Shown, ThreadId};
@@ -90,7 +91,7 @@ pub(crate) fn happens(finding: &Finding, run: &Execution) -> bool {
     match finding.kind {
         FindingKind::Deadlock => {
             let Some(failure) = run.outcome.failure() else { return false };
-            let about = stuck(&run.events, failure).map(|stuck| stuck.locks);
+            let about = observed_deadlock(&run.events, failure).map(|deadlock| deadlock.locks);
             // Threads that are not told of something wait for no lock.
             let waits = failure.waiting().iter().any(|it| matches!(it.awaits, Awaited::Signal(_)));
             failure.kind == FailureKind::Deadlock

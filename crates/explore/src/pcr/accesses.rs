@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use threadbare_analysis::patterns::{Change, Limits, Manner, MemoryAccess, ObjectId, Objects, SiteId};
 use threadbare_order::{Extent, Path, StepId};
+use threadbare_patterns::{Change, Limits, Manner, MemoryAccess, ObjectId, Objects, SiteId};
 use threadbare_trace::{Event, EventKind, ThreadId};
 
 /// How many accesses from one site to one variable by one thread patterns are made of. Those of long loops are alike.

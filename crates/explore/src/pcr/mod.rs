@@ -23,8 +23,8 @@ mod tests;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use threadbare_analysis::patterns::{PatternKey, PatternSet, TraceMatcher};
 use threadbare_order::{Answer, Core, Extent, Forest, Goal, Model, Panel, Path, Question, StepId};
+use threadbare_patterns::{PatternKey, PatternSet, TraceMatcher};
 use threadbare_sched::{PolicyKind, Rng};
 use threadbare_target::Execution;
 use threadbare_trace::Event;

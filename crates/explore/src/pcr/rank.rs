@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use threadbare_analysis::patterns::SiteId;
 use threadbare_order::{Extent, Forest};
+use threadbare_patterns::SiteId;
 
 use super::accesses::{Access, Accesses};
 

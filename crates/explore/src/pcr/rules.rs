@@ -1,7 +1,7 @@
 //! The rules that remove pattern candidates before anything is solved (Table 2 of the paper), one function each. Each
 //! says whether a candidate is to be removed.
 
-use threadbare_analysis::patterns::{self, Manner, Pattern, PatternKey, PatternSet, Role, Step, Variable};
+use threadbare_patterns::{self as patterns, Manner, Pattern, PatternKey, PatternSet, Role, Step, Variable};
 
 use super::accesses::{Access, Accesses};
 

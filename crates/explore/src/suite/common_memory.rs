@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use threadbare_analysis::cfp::{Function, FunctionPair};
 use threadbare_code::{Announcement, Code};
+use threadbare_coverage::cfp::{Function, FunctionPair};
 use threadbare_trace::{Event, EventKind, ThreadId};
 
 /// Accesses to the same eight bytes count as accesses to the same memory.

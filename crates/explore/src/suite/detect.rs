@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use threadbare_analysis::cfp::{FunctionPair, functions_of};
-use threadbare_analysis::{Atomicity, Detector, Finding, FindingSet, Hybrid, Key};
+use threadbare_coverage::cfp::{FunctionPair, functions_of};
+use threadbare_detect::{Atomicity, Detector, Finding, FindingSet, Hybrid, Key};
 use threadbare_sched::{PolicyKind, PolicySpec, Rng};
 use threadbare_target::{Execution, Modules, Program, RunError, Script, Server, ServerOptions};
 use threadbare_trace::{Event, EventKind, Outcome};

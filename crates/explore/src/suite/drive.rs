@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use threadbare_analysis::Finding;
+use threadbare_detect::Finding;
 use threadbare_sched::Rng;
 use threadbare_target::{Execution, Program};
 

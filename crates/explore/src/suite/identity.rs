@@ -1,6 +1,6 @@
 //! What makes findings of different processes the same.
 
-use threadbare_analysis::{Finding, FindingKind};
+use threadbare_detect::{Finding, FindingKind};
 use threadbare_target::Modules;
 
 /// A text that is the same for the same finding under whatever input, and wherever the program was loaded: its kind, and the

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use threadbare_analysis::cfp::{
+use threadbare_coverage::cfp::{
     Calls, Function, FunctionPair, Hold, Instance, OrderClocks, concurrent_pairs,
 };
 use threadbare_sched::{PolicyKind, PolicySpec};

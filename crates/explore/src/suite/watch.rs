@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use threadbare_analysis::cfp::{Function, FunctionPair, inherit};
 use threadbare_code::{Announcement, Code, Inheritance};
+use threadbare_coverage::cfp::{Function, FunctionPair, inherit};
 
 /// What makes measuring cheaper.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -64,7 +64,7 @@ fn until_saturated(strategy: &str, coverage: &[&str], jobs: usize) -> crate::Cam
 #[test]
 fn every_strategy_and_criterion_can_end_by_saturation() {
     for strategy in ["random", "pct", "pos", "delay-yield", "auto"] {
-        for criterion in threadbare_analysis::coverage::CRITERIA {
+        for criterion in threadbare_coverage::CRITERIA {
             let result = until_saturated(strategy, &[criterion], 1);
             let point = result.coverage[0].saturation.unwrap();
             assert!(result.saturated && result.executions < 5000, "{strategy} {criterion}");

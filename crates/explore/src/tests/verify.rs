@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use threadbare_analysis::total::Checks;
+use threadbare_models::Checks;
 use threadbare_sched::Rng;
 use threadbare_target::{Program, resolve};
 use threadbare_trace::FailureKind;

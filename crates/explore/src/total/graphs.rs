@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use threadbare_analysis::total::graph::{DependencyGraph, Root};
-use threadbare_analysis::total::{Location, UseDefines, branch_instances, manner_occurrences};
+use threadbare_models::graph::{DependencyGraph, Root};
+use threadbare_models::{Location, UseDefines, branch_instances, manner_occurrences};
 
 use threadbare_target::Execution;
 

@@ -8,9 +8,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use threadbare_analysis::LockSets;
-use threadbare_analysis::total::graph::{DependencyGraph, Guideline, satisfies};
-use threadbare_analysis::total::{Combinations, Label, Location, UseDefine, UseDefines};
+use threadbare_happens_before::LockSets;
+use threadbare_models::graph::{DependencyGraph, Guideline, satisfies};
+use threadbare_models::{Combinations, Label, Location, UseDefine, UseDefines};
 use threadbare_sched::{Guidance, Instance, PolicyKind, Turn, Wanted};
 use threadbare_target::{Execution, Script};
 use threadbare_trace::{Event, ThreadId};

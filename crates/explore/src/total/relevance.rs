@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use std::sync::Arc;
 
-use threadbare_analysis::total::DataFlow;
 use threadbare_code::{Call, Callee, Code, Fate, Flows};
+use threadbare_models::DataFlow;
 use threadbare_target::{Execution, Modules};
 use threadbare_trace::{Event, EventKind};
 

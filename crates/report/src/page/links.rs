@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
-use threadbare_analysis::{Change, LockSets, Mode};
+use threadbare_happens_before::{Change, LockSets, Mode};
 use threadbare_trace::{Event, EventKind, ThreadId};
 
 use crate::Names;

@@ -1,6 +1,6 @@
 //! A trace that grows, in fact or in thought.
 
-use threadbare_analysis::patterns::{Occurrence, TraceMatcher};
+use threadbare_patterns::{Occurrence, TraceMatcher};
 use threadbare_trace::{Event, EventKind};
 
 use super::novelty::{Gains, Seen, Taste};

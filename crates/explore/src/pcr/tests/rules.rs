@@ -1,7 +1,7 @@
 //! What each rule removes, and that nothing is lost by it.
 
-use threadbare_analysis::patterns::{PATTERNS, TraceMatcher};
 use threadbare_order::{Forest, Path, StepId};
+use threadbare_patterns::{PATTERNS, TraceMatcher};
 use threadbare_sched::Rng;
 use threadbare_sched::toy::{Step, Toy};
 use threadbare_target::Execution;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use threadbare_analysis::patterns::{Manner, PATTERNS, Pattern, Role, Variable};
+use threadbare_patterns::{Manner, PATTERNS, Pattern, Role, Variable};
 use threadbare_sched::PolicyKind;
 use threadbare_sched::toy::{Step, Toy};
 

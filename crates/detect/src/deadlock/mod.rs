@@ -1,0 +1,209 @@
+//! Deadlock prediction by lock order.
+//!
+//! A circle of two or more threads is reported if each acquired a lock that the next one of them
+//! held when it acquired its own, and
+//!
+//! * no two of them held a common lock then (a gate that lets one through at a time);
+//! * no two of these acquisitions are in an enforced order (fork and join, barriers, …);
+//! * they can come there: some interleaving of what they did with locks since each last held none does;
+//! * each one would really have had to wait: it was not a try-lock or a timed one, and a reader does not wait
+//!   for a reader.
+//!
+//! Any number of locks up to ten is followed. Locks in memory that is used for something else, or
+//! that are destroyed or initialised anew, are other locks from then on.
+
+mod approach;
+mod cycles;
+pub(crate) mod observed;
+pub(crate) mod words;
+
+use std::sync::Arc;
+
+use threadbare_happens_before::{AddressTable, Change, Held, LockSets, Mode, Order, Rules, Stamp, reborn};
+use threadbare_trace::{Event, EventKind, ThreadId};
+
+use self::approach::Move;
+use self::cycles::{CycleSearch, Dependency, Hold, LockId, accesses};
+use crate::detector::Detector;
+use crate::finding::{Access, Certainty, Finding, FindingKind, FindingSet};
+
+/// How many acquisitions of the same locks by the same code are kept, if their threads knew different things.
+const KEPT: usize = 8;
+
+/// Predicts deadlocks.
+pub struct Deadlock {
+    order: Order,
+    locks: LockSets,
+    ids: AddressTable<u64>,
+    next_id: u64,
+    dependencies: Vec<Dependency>,
+    /// What each thread did with locks since it last held none.
+    ways: Vec<Vec<Move>>,
+    found: FindingSet,
+}
+
+impl Default for Deadlock {
+    fn default() -> Self {
+        Deadlock {
+            order: Order::new(Rules::Enforced),
+            locks: LockSets::default(),
+            ids: AddressTable::default(),
+            next_id: 0,
+            dependencies: Vec::new(),
+            ways: Vec::new(),
+            found: FindingSet::default(),
+        }
+    }
+}
+
+impl Deadlock {
+    fn id(&mut self, lock: u64) -> LockId {
+        let id = self.ids.entry(lock);
+        if *id == 0 {
+            self.next_id += 1;
+            *id = self.next_id;
+        }
+        LockId(*id)
+    }
+
+    fn taken(&mut self, access: Access, lock: u64, mode: Mode, waits: bool, stamp: Stamp) {
+        let thread = access.thread;
+        let held = Arc::clone(self.locks.held(thread));
+        let held: Vec<Held> = held.iter().filter(|held| held.lock != lock).copied().collect();
+        if held.is_empty() || !waits {
+            return;
+        }
+        let held = held
+            .into_iter()
+            .map(|held| Hold {
+                lock: self.id(held.lock),
+                mode: held.mode,
+                access: Access {
+                    event: held.since,
+                    thread,
+                    pc: held.pc,
+                    context: held.context,
+                    kind: held.kind,
+                    object: held.lock,
+                },
+            })
+            .collect();
+        let wanted = Hold { lock: self.id(lock), mode, access: Access { object: lock, ..access } };
+        let way = self.way(thread).clone();
+        let way = if way.len() > approach::LONGEST { Vec::new() } else { way };
+        self.remember(Dependency { thread, wanted, held, stamp, way });
+    }
+
+    fn way(&mut self, thread: ThreadId) -> &mut Vec<Move> {
+        if self.ways.len() <= thread.index() {
+            self.ways.resize(thread.index() + 1, Vec::new());
+        }
+        &mut self.ways[thread.index()]
+    }
+
+    fn follow(&mut self, thread: ThreadId, change: Option<Change>) {
+        let (lock, taken) = match change {
+            None => return,
+            Some(Change::Taken(lock, mode)) => (lock, Some(mode)),
+            Some(Change::Released(held)) => (held.lock, None),
+        };
+        let step = Move { lock: self.id(lock), taken };
+        let nothing_held = self.locks.held(thread).is_empty();
+        let way = self.way(thread);
+        if nothing_held {
+            way.clear();
+        } else if way.len() <= approach::LONGEST {
+            way.push(step);
+        }
+    }
+
+    fn remember(&mut self, new: Dependency) {
+        let is_same = |old: &Dependency| {
+            old.thread == new.thread
+                && old.way == new.way
+                && is_like(&old.wanted, &new.wanted)
+                && old.held.len() == new.held.len()
+                && old.held.iter().zip(&new.held).all(|(a, b)| is_like(a, b))
+        };
+        let same: Vec<usize> =
+            (0..self.dependencies.len()).filter(|index| is_same(&self.dependencies[*index])).collect();
+        let knows_as_much = |old: &Stamp| old.clock.differs_only_in(new.thread, &new.stamp.clock);
+        match same.last() {
+            Some(&last) if knows_as_much(&self.dependencies[last].stamp) => self.dependencies[last] = new,
+            _ => {
+                if same.len() >= KEPT {
+                    self.dependencies.remove(same[KEPT / 2]);
+                }
+                self.dependencies.push(new);
+            }
+        }
+    }
+
+    /// The locks at these addresses are gone: circles with them are reported now.
+    fn forget(&mut self, first: u64, last: u64) {
+        if self.ids.live() == 0 {
+            return;
+        }
+        for address in self.ids.addresses(first, last) {
+            let Some(id) = self.ids.remove(address) else { continue };
+            let lock = LockId(id);
+            let Deadlock { dependencies, found, .. } = self;
+            CycleSearch::new(dependencies).through(lock, |cycle| report(found, cycle));
+            dependencies.retain(|dependency| {
+                dependency.wanted.lock != lock && dependency.held.iter().any(|held| held.lock != lock)
+            });
+        }
+    }
+}
+
+fn is_like(a: &Hold, b: &Hold) -> bool {
+    a.lock == b.lock && a.mode == b.mode && a.access.pc == b.access.pc
+}
+
+fn report(found: &mut FindingSet, cycle: &[&Dependency]) {
+    let accesses = accesses(cycle);
+    found.add(Finding {
+        kind: FindingKind::Deadlock,
+        certainty: Certainty::Predicted,
+        pattern: None,
+        object: accesses[0].object,
+        at: accesses.iter().map(|access| access.event).max().unwrap_or(0),
+        locks: accesses.iter().step_by(2).map(|access| access.object).collect(),
+        accesses,
+        count: 1,
+    });
+}
+
+impl Detector for Deadlock {
+    fn name(&self) -> &'static str {
+        "deadlocks"
+    }
+
+    fn observe(&mut self, index: usize, event: &Event) {
+        let Some(kind) = event.kind() else { return };
+        let acquires = matches!(kind, EventKind::Lock | EventKind::ReadLock);
+        // One who waits for a lock has not learned yet what its last holder knew.
+        let request = acquires.then(|| self.order.stamp(event.thread));
+        self.order.before(event, kind);
+        let change = self.locks.observe(index, event, kind);
+        if let Some(Change::Taken(lock, mode)) = change {
+            let stamp = request.unwrap_or_else(|| self.order.stamp(event.thread));
+            // One who would not have waited keeps nobody waiting in a circle.
+            let waits = event.old == 0 || !acquires;
+            self.taken(Access::of(index, event, kind), lock, mode, waits, stamp);
+        }
+        self.follow(event.thread, change);
+        if let Some((first, last)) = reborn(event, kind) {
+            self.forget(first, last);
+        } else if matches!(kind, EventKind::Init | EventKind::Destroy) {
+            self.forget(event.addr, event.addr);
+        }
+        self.order.after(event, kind);
+    }
+
+    fn findings(self: Box<Self>) -> Vec<Finding> {
+        let mut found = self.found;
+        CycleSearch::new(&self.dependencies).all(|cycle| report(&mut found, cycle));
+        found.into_sorted()
+    }
+}

@@ -1,0 +1,140 @@
+//! What a run depends on besides the program and its schedule, and how a schedule file says it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use threadbare_explore::Options;
+use threadbare_target::Program;
+use threadbare_trace::Schedule;
+
+/// The most steps of an execution: more would not fit the shared memory of one worker.
+pub const MOST_STEPS: u64 = 100_000_000;
+/// The longest time that makes sense, in seconds: a year; beyond it a number is a slip of the finger.
+pub const MOST_SECONDS: f64 = 31_536_000.0;
+
+fn step_limit(text: &str) -> Option<u64> {
+    text.parse().ok().filter(|steps| (1..=MOST_STEPS).contains(steps))
+}
+
+fn seconds(text: &str) -> Option<Duration> {
+    let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && *number <= MOST_SECONDS)?;
+    Some(Duration::from_secs_f64(number))
+}
+
+/// The conditions under which a program is run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Conditions {
+    /// Steps after which an execution counts as hung.
+    pub max_steps: u64,
+    /// Whether condition waits may wake without a signal.
+    pub spurious: bool,
+    /// Whether the program's threads are OS threads.
+    pub os_threads: bool,
+    /// Whether a non-zero exit status is no failure.
+    pub any_exit: bool,
+    /// Real time without a step after which an execution is given up.
+    pub stall: Duration,
+    /// What the program reads.
+    pub stdin: Option<PathBuf>,
+    /// What the program finds in its environment besides what is there.
+    pub env: Vec<(String, String)>,
+    /// The folder it runs in, if not the current one.
+    pub folder: Option<PathBuf>,
+    /// Whether it runs one test of Rust's test harness.
+    pub is_test: bool,
+}
+
+impl Conditions {
+    /// The conditions of a campaign.
+    pub fn of(options: &Options, program: &Program) -> Conditions {
+        Conditions {
+            max_steps: options.max_steps,
+            spurious: options.spurious,
+            os_threads: options.os_threads,
+            any_exit: options.any_exit,
+            stall: options.stall,
+            stdin: program.stdin.clone(),
+            env: program.env.clone(),
+            folder: program.folder.clone(),
+            is_test: program.is_test,
+        }
+    }
+
+    /// The lines of a schedule file.
+    pub fn to_options(&self) -> Vec<String> {
+        let mut options = vec![format!("max-steps {}", self.max_steps)];
+        let mut flag = |set: bool, word: &str| options.extend(set.then(|| word.to_string()));
+        flag(self.spurious, "spurious");
+        flag(self.os_threads, "os-threads");
+        flag(self.any_exit, "any-exit");
+        flag(self.is_test, "test");
+        options.push(format!("stall {}", self.stall.as_secs_f64()));
+        options.extend(self.stdin.iter().map(|path| format!("stdin {}", path.display())));
+        options.extend(self.env.iter().map(|(name, value)| format!("env {name}={value}")));
+        options.extend(self.folder.iter().map(|path| format!("folder {}", path.display())));
+        options
+    }
+
+    /// Reads the lines of a schedule file; also gives those that are not understood.
+    pub fn of_schedule(schedule: &Schedule) -> (Conditions, Vec<String>) {
+        let mut conditions = Conditions {
+            max_steps: 1_000_000,
+            spurious: false,
+            os_threads: false,
+            any_exit: false,
+            stall: Duration::from_secs(10),
+            stdin: None,
+            env: Vec::new(),
+            folder: None,
+            is_test: false,
+        };
+        let unknown = schedule.options.iter().filter(|option| conditions.take(option).is_none()).cloned();
+        let unknown = unknown.collect();
+        (conditions, unknown)
+    }
+
+    fn take(&mut self, option: &str) -> Option<()> {
+        let (key, value) = option.split_once(' ').unwrap_or((option, ""));
+        match key {
+            "max-steps" => self.max_steps = step_limit(value)?,
+            "spurious" => self.spurious = true,
+            "os-threads" => self.os_threads = true,
+            "any-exit" => self.any_exit = true,
+            "test" => self.is_test = true,
+            "stall" => self.stall = seconds(value)?,
+            "stdin" => self.stdin = Some(PathBuf::from(value)),
+            "env" => {
+                let (name, value) = value.split_once('=')?;
+                self.env.push((name.to_string(), value.to_string()));
+            }
+            "folder" => self.folder = Some(PathBuf::from(value)),
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_survive_a_schedule_file() {
+        let conditions = Conditions {
+            max_steps: 77,
+            spurious: true,
+            os_threads: true,
+            any_exit: true,
+            stall: Duration::from_millis(2500),
+            stdin: Some("in put.txt".into()),
+            env: vec![("MODE".into(), "fast=1 and\nmore".into()), ("EMPTY".into(), String::new())],
+            folder: Some("/some where".into()),
+            is_test: true,
+        };
+        let mut schedule = Schedule { options: conditions.to_options(), ..Schedule::default() };
+        schedule.options.push("from-the-future 3".into());
+        let text = schedule.to_text();
+        let (read, unknown) = Conditions::of_schedule(&Schedule::parse(&text).expect("our own text"));
+        assert_eq!((read, unknown), (conditions, vec!["from-the-future 3".to_string()]));
+    }
+}

@@ -1,0 +1,110 @@
+//! A step of a thread as the trace model sees it: location, operation, operand (§3.6).
+
+use threadbare_happens_before::Touch;
+use threadbare_trace::{Event, EventKind, ThreadId};
+
+/// Where a step is made: by which thread, at which place in the code.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Location {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The code address.
+    pub site: u64,
+}
+
+impl Location {
+    /// Where an event happened.
+    pub fn of(event: &Event) -> Location {
+        Location { thread: event.thread, site: event.pc }
+    }
+}
+
+/// What a step does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Act {
+    /// Takes a lock alone.
+    Lock,
+    /// Takes a lock with other readers.
+    ReadLock,
+    /// Gives a lock back.
+    Unlock,
+    /// Reads memory.
+    Read,
+    /// Writes memory.
+    Write,
+    /// Reads memory atomically.
+    AtomicRead,
+    /// Writes memory atomically, or reads and writes it in one.
+    AtomicWrite,
+    /// Anything else, by the number of its kind.
+    Other(u8),
+}
+
+impl Act {
+    /// Whether it changes memory.
+    pub fn writes(self) -> bool {
+        matches!(self, Act::Write | Act::AtomicWrite)
+    }
+
+    /// Whether it is an access to memory.
+    pub fn accesses(self) -> bool {
+        matches!(self, Act::Read | Act::Write | Act::AtomicRead | Act::AtomicWrite)
+    }
+
+    /// Whether it is an atomic access to memory.
+    pub fn is_atomic(self) -> bool {
+        matches!(self, Act::AtomicRead | Act::AtomicWrite)
+    }
+}
+
+/// A step of a thread.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Operation {
+    /// The place in the code.
+    pub site: u64,
+    /// What it does.
+    pub act: Act,
+    /// The lock, or the first byte of the memory.
+    pub operand: u64,
+    /// How many bytes of memory; 0 for what is no memory.
+    pub len: u64,
+}
+
+impl Operation {
+    /// What an event does. The wait on a condition gives its mutex back, and its end takes it again. Events that only
+    /// name memory do nothing.
+    pub fn of(event: &Event) -> Option<Operation> {
+        use EventKind::*;
+        let kind = event.kind()?;
+        let site = event.pc;
+        if let Some(touch) = Touch::of(event, kind) {
+            let act = match (touch.atomic, touch.writes) {
+                (false, false) => Act::Read,
+                (false, true) => Act::Write,
+                (true, false) => Act::AtomicRead,
+                (true, true) => Act::AtomicWrite,
+            };
+            return Some(Operation { site, act, operand: touch.addr, len: touch.len });
+        }
+        let (act, operand) = match kind {
+            Lock => (Act::Lock, event.addr),
+            ReadLock => (Act::ReadLock, event.addr),
+            Unlock => (Act::Unlock, event.addr),
+            CondWait => (Act::Unlock, event.value),
+            CondWake | CondTimeout => (Act::Lock, event.value),
+            Alloc | Frame => return None,
+            // What a creation or a join is about is a thread, and its own stack says nothing of a start.
+            Create | Join | JoinFailed | Detach => (Act::Other(kind as u8), event.value),
+            Start | Exit => (Act::Other(kind as u8), 0),
+            _ => (Act::Other(kind as u8), event.addr),
+        };
+        Some(Operation { site, act, operand, len: 0 })
+    }
+
+    /// Whether both touch the same memory.
+    pub fn overlaps(&self, other: &Operation) -> bool {
+        let is_apart = self.operand.saturating_add(self.len) <= other.operand
+            || other.operand.saturating_add(other.len) <= self.operand;
+        self.act.accesses() && other.act.accesses() && !is_apart
+    }
+}
