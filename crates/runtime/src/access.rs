@@ -2,8 +2,6 @@
 
 mod sharing;
 
-use std::arch::naked_asm;
-use std::mem::offset_of;
 use std::sync::atomic::Ordering;
 
 use threadbare_sched::Op;
@@ -14,7 +12,6 @@ use sharing::{is_own, use_after_free};
 
 use crate::engine::{WATCHED, engine};
 use crate::fiber::Fiber;
-use crate::interpose::{REGISTERS, note_registers};
 use crate::shadow::{self, Cell, FREED, GRAIN_BITS, MANY, OWNER, SHARED, WRITTEN};
 
 /// Reads up to eight bytes of program memory.
@@ -183,11 +180,9 @@ pub unsafe fn range(addr: usize, size: usize, write: bool, pc: u64) {
     }
 }
 
-/// The hooks of aligned accesses. Their short way is written by hand, because it is taken for nearly
-/// every access of the program: count the operation, and if the cells say that the place is the
-/// thread's own, return.
+/// The hooks of aligned accesses: by which cells, which of their bits, and which tag of the fiber a private one is known.
 macro_rules! hooks {
-    ($($name:ident, $size:literal, $write:literal, $volatile:literal, $cells:literal, $mask:expr, $tag:ident;)*) => {$(
+    ($($name:ident, $size:literal, $write:literal, $volatile:literal, $cells:ident, $mask:expr, $tag:ident;)*) => {$(
         /// Announces an access of the size and kind in its name.
         ///
         /// # Safety
@@ -199,40 +194,7 @@ macro_rules! hooks {
                 // SAFETY: the stub passes the program's own address.
                 unsafe { plain::<$size, $write, $volatile>(addr, pc) }
             }
-            naked_asm!(
-                "mov rax, [rip + {watched}]",
-                "test rax, rax",
-                "jz 3f",
-                "mov ecx, [rax + {ops}]",
-                "inc ecx",
-                "mov [rax + {ops}], ecx",
-                "cmp ecx, [rax + {stop_at}]",
-                "je 2f",
-                "mov rdx, rdi",
-                "shl rdx, {unused_bits}",
-                "shr rdx, {unused_bits} + {grain_bits}",
-                "movabs r8, {base}",
-                concat!("mov", $cells, " [r8 + rdx * 2]"),
-                "and edx, {mask}",
-                "cmp edx, [rax + {tag}]",
-                "jne 2f",
-                "3:",
-                "ret",
-                "2:",
-                note_registers!(),
-                "mov rsi, [rsp]",
-                "jmp {serve}",
-                registers = sym REGISTERS,
-                watched = sym WATCHED,
-                ops = const offset_of!(Fiber, ops),
-                stop_at = const offset_of!(Fiber, stop_at),
-                unused_bits = const 64 - shadow::ADDRESS_BITS,
-                grain_bits = const GRAIN_BITS,
-                base = const shadow::BASE,
-                mask = const $mask,
-                tag = const offset_of!(Fiber, $tag),
-                serve = sym serve,
-            )
+            crate::arch::enter_unless_private!(serve, $cells, $mask, $tag)
         }
     )*};
 }
@@ -246,23 +208,23 @@ const WRITE: i32 = 0xffff;
 const WRITE_BOTH: i32 = -1;
 
 hooks! {
-    __tsan_read1, 1, false, false, "zx edx, word ptr", READ, owns;
-    __tsan_write1, 1, true, false, "zx edx, word ptr", WRITE, owns_written;
-    __tsan_read2, 2, false, false, "zx edx, word ptr", READ, owns;
-    __tsan_write2, 2, true, false, "zx edx, word ptr", WRITE, owns_written;
-    __tsan_read4, 4, false, false, "zx edx, word ptr", READ, owns;
-    __tsan_write4, 4, true, false, "zx edx, word ptr", WRITE, owns_written;
-    __tsan_read8, 8, false, false, " edx, dword ptr", READ_BOTH, owns_both;
-    __tsan_write8, 8, true, false, " edx, dword ptr", WRITE_BOTH, owns_both_written;
-    __tsan_volatile_read1, 1, false, true, "zx edx, word ptr", READ, owns;
-    __tsan_volatile_write1, 1, true, true, "zx edx, word ptr", WRITE, owns_written;
-    __tsan_volatile_read2, 2, false, true, "zx edx, word ptr", READ, owns;
-    __tsan_volatile_write2, 2, true, true, "zx edx, word ptr", WRITE, owns_written;
-    __tsan_volatile_read4, 4, false, true, "zx edx, word ptr", READ, owns;
-    __tsan_volatile_write4, 4, true, true, "zx edx, word ptr", WRITE, owns_written;
-    __tsan_volatile_read8, 8, false, true, " edx, dword ptr", READ_BOTH, owns_both;
-    __tsan_volatile_write8, 8, true, true, " edx, dword ptr", WRITE_BOTH, owns_both_written;
-    __tsan_vptr_read, 8, false, false, " edx, dword ptr", READ_BOTH, owns_both;
+    __tsan_read1, 1, false, false, one, READ, owns;
+    __tsan_write1, 1, true, false, one, WRITE, owns_written;
+    __tsan_read2, 2, false, false, one, READ, owns;
+    __tsan_write2, 2, true, false, one, WRITE, owns_written;
+    __tsan_read4, 4, false, false, one, READ, owns;
+    __tsan_write4, 4, true, false, one, WRITE, owns_written;
+    __tsan_read8, 8, false, false, two, READ_BOTH, owns_both;
+    __tsan_write8, 8, true, false, two, WRITE_BOTH, owns_both_written;
+    __tsan_volatile_read1, 1, false, true, one, READ, owns;
+    __tsan_volatile_write1, 1, true, true, one, WRITE, owns_written;
+    __tsan_volatile_read2, 2, false, true, one, READ, owns;
+    __tsan_volatile_write2, 2, true, true, one, WRITE, owns_written;
+    __tsan_volatile_read4, 4, false, true, one, READ, owns;
+    __tsan_volatile_write4, 4, true, true, one, WRITE, owns_written;
+    __tsan_volatile_read8, 8, false, true, two, READ_BOTH, owns_both;
+    __tsan_volatile_write8, 8, true, true, two, WRITE_BOTH, owns_both_written;
+    __tsan_vptr_read, 8, false, false, two, READ_BOTH, owns_both;
 }
 
 macro_rules! unaligned_hooks {
@@ -278,7 +240,7 @@ macro_rules! unaligned_hooks {
                 // SAFETY: the stub passes the program's own address.
                 unsafe { range(addr, $size, $write, pc) }
             }
-            naked_asm!(note_registers!(), "mov rsi, [rsp]", "jmp {serve}", registers = sym REGISTERS, serve = sym serve)
+            crate::arch::enter_with_caller!(serve, 1)
         }
     )*};
 }
@@ -312,7 +274,7 @@ macro_rules! paired_hooks {
                     range(addr, $size, true, pc);
                 }
             }
-            naked_asm!(note_registers!(), "mov rsi, [rsp]", "jmp {serve}", registers = sym REGISTERS, serve = sym serve)
+            crate::arch::enter_with_caller!(serve, 1)
         }
     )*};
 }
@@ -336,7 +298,7 @@ macro_rules! range_hooks {
                 // SAFETY: the stub passes the program's own range.
                 unsafe { range(addr, size, $write, pc) }
             }
-            naked_asm!(note_registers!(), "mov rdx, [rsp]", "jmp {serve}", registers = sym REGISTERS, serve = sym serve)
+            crate::arch::enter_with_caller!(serve, 2)
         }
     )*};
 }
@@ -359,5 +321,5 @@ pub unsafe extern "C-unwind" fn __tsan_vptr_update(_place: usize, _value: usize)
             }
         }
     }
-    naked_asm!(note_registers!(), "mov rdx, [rsp]", "jmp {serve}", registers = sym REGISTERS, serve = sym serve)
+    crate::arch::enter_with_caller!(serve, 2)
 }

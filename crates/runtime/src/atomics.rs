@@ -9,8 +9,9 @@ use threadbare_sched::Op;
 use threadbare_trace::{Event, EventKind};
 
 use crate::access;
+use crate::arch::{self, caller};
 use crate::engine::{WATCHED, engine};
-use crate::interpose::{caller, controlled};
+use crate::interpose::controlled;
 use crate::sync::rust_std;
 
 const SC: Ordering = Ordering::SeqCst;
@@ -71,23 +72,8 @@ impl Word for u128 {
     }
 
     unsafe fn compare_exchange(addr: usize, expected: u128, new: u128) -> u128 {
-        let (mut low, mut high) = (expected as u64, (expected >> 64) as u64);
-        // SAFETY: the program's own aligned sixteen bytes. rbx is exchanged by hand because the
-        // compiler keeps it for itself; the others are named so that none of them can be rbx.
-        unsafe {
-            std::arch::asm!(
-                "xchg rsi, rbx",
-                "lock cmpxchg16b [rdi]",
-                "mov rbx, rsi",
-                in("rdi") addr,
-                inout("rsi") new as u64 => _,
-                in("rcx") (new >> 64) as u64,
-                inout("rax") low,
-                inout("rdx") high,
-                options(nostack)
-            );
-        }
-        u128::from(low) | (u128::from(high) << 64)
+        // SAFETY: the program's own aligned sixteen bytes.
+        unsafe { arch::compare_exchange_16(addr, expected, new) }
     }
 
     unsafe fn load(addr: usize) -> u128 {
@@ -299,7 +285,7 @@ macro_rules! stubs {
                 // SAFETY: the program's own addresses.
                 unsafe { $body }
             }
-            crate::interpose::note_caller_and_jump!(serve)
+            arch::enter!(serve)
         }
     )*};
 }

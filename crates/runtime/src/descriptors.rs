@@ -196,7 +196,7 @@ impl Held {
         // Connections that an earlier execution made and did not take are not for this one.
         for fd in &self.listeners {
             while external_waits::is_ready(*fd, libc::POLLIN) {
-                let left_over = call(libc::SYS_accept, &[*fd]) as c_int;
+                let left_over = call(libc::SYS_accept4, &[*fd]) as c_int;
                 if left_over < 0 {
                     break;
                 }

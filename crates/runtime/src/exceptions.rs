@@ -1,6 +1,5 @@
 //! Where panics and exceptions begin, and where they are caught.
 
-use std::arch::naked_asm;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -33,8 +32,7 @@ pub unsafe extern "C-unwind" fn _Unwind_RaiseException(_exception: *mut c_void) 
         }
         resolve(&ORIGINAL, c"_Unwind_RaiseException")
     }
-    // The argument is kept; with it the stack is aligned as a call wants it.
-    naked_asm!("push rdi", "call {}", "pop rdi", "jmp rax", sym note)
+    crate::arch::note_and_pass_on!(note)
 }
 
 /// Says where a frame goes on that an exception has come to, to clean up or because it catches. The last one catches.

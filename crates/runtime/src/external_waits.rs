@@ -12,12 +12,12 @@ pub fn is_ready(fd: i32, events: i16) -> bool {
 
 /// Polls; the time is in milliseconds, negative for as long as it takes.
 pub fn poll_raw(polls: &mut [libc::pollfd], milliseconds: i32) -> isize {
-    // SAFETY: the slice is valid for the call.
+    let milliseconds = i64::from(milliseconds);
+    let length = libc::timespec { tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000 };
+    let length = if milliseconds < 0 { std::ptr::null() } else { &raw const length };
+    // SAFETY: the slice and the time are valid for the call.
     unsafe {
-        sys::call(
-            libc::SYS_poll,
-            [polls.as_mut_ptr() as usize, polls.len(), milliseconds as isize as usize, 0, 0, 0],
-        )
+        sys::call(libc::SYS_ppoll, [polls.as_mut_ptr() as usize, polls.len(), length as usize, 0, 8, 0])
     }
 }
 

@@ -135,7 +135,7 @@ pub struct Fiber {
     /// The saved context while another fiber runs.
     pub sp: StackPointer,
     /// Its thread pointer.
-    pub fs: usize,
+    pub thread_pointer: usize,
     /// Its identity for the C library.
     pub pthread: libc::pthread_t,
     /// The pool slot it borrows, if it does.
@@ -260,7 +260,7 @@ impl Fiber {
             creator: ThreadId::MAIN,
             steps: 0,
             sp: 0,
-            fs: 0,
+            thread_pointer: 0,
             pthread: 0,
             slot: None,
             stack: (0, 0),

@@ -1,6 +1,5 @@
 //! Functions that are entered and left: the hooks the compiler calls for each of them.
 
-use std::arch::naked_asm;
 use std::sync::atomic::Ordering;
 
 use crate::call_profile;
@@ -25,7 +24,7 @@ pub unsafe extern "C-unwind" fn __tsan_func_entry(_pc: u64) {
             }
         }
     }
-    naked_asm!("mov rsi, rsp", "jmp {}", sym serve)
+    crate::arch::enter_with_stack_pointer!(serve)
 }
 
 /// A function is about to be left.

@@ -3,41 +3,7 @@
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Where the interposed call being served will return to. Read first thing by whoever needs it;
-/// only one thread of a controlled program runs at a time, so one word is enough.
-pub static CALLER: AtomicUsize = AtomicUsize::new(0);
-
-/// How many registers a function keeps for its caller, the stack pointer included.
-pub const KEPT: usize = 7;
-
-/// What they held when the program last came into the runtime. The first is the stack pointer: the return
-/// address lies there. With the memory they are all that the program goes on with.
-pub static REGISTERS: [AtomicUsize; KEPT] = [const { AtomicUsize::new(0) }; KEPT];
-
-/// The registers that the program goes on with.
-pub fn registers() -> [usize; KEPT] {
-    std::array::from_fn(|index| REGISTERS[index].load(Ordering::Relaxed))
-}
-
-/// Puts back what the program goes on with: it has been in the runtime otherwise since.
-pub fn set_registers(registers: [usize; KEPT]) {
-    for (place, value) in REGISTERS.iter().zip(registers) {
-        place.store(value, Ordering::Relaxed);
-    }
-}
-
-/// The instructions that note the registers; `{registers}` has to be [`REGISTERS`].
-macro_rules! note_registers {
-    () => {
-        "mov [rip + {registers}], rsp\n\
-         mov [rip + {registers} + 8], rbx\n\
-         mov [rip + {registers} + 16], rbp\n\
-         mov [rip + {registers} + 24], r12\n\
-         mov [rip + {registers} + 32], r13\n\
-         mov [rip + {registers} + 40], r14\n\
-         mov [rip + {registers} + 48], r15"
-    };
-}
+use crate::arch::{caller, entry_stack_pointer};
 
 /// Whether this process is under control. If not, every interposer is a plain forwarder.
 static CONTROLLED: AtomicBool = AtomicBool::new(false);
@@ -53,16 +19,10 @@ pub fn set_controlled(on: bool) {
     CONTROLLED.store(on, Ordering::Relaxed);
 }
 
-/// The code address that called the interposed function being served.
-#[inline(always)]
-pub fn caller() -> u64 {
-    CALLER.load(Ordering::Relaxed) as u64
-}
-
 /// The place in the program's own code from which the interposed function was reached: where the
 /// call came through a system library, the nearest return address above it on the stack.
 pub fn site() -> u64 {
-    let (pc, stack) = (caller(), REGISTERS[0].load(Ordering::Relaxed));
+    let (pc, stack) = (caller(), entry_stack_pointer());
     let libraries = &crate::engine::engine().world.libraries;
     if !libraries.is_system(pc) {
         return pc;
@@ -80,7 +40,7 @@ pub fn site() -> u64 {
 /// Rust's compiled standard library, means less to the programmer.
 pub fn instrumented_site() -> u64 {
     let engine = crate::engine::engine();
-    let called = engine.current().called_out_at(REGISTERS[0].load(Ordering::Relaxed)).next();
+    let called = engine.current().called_out_at(entry_stack_pointer()).next();
     called.filter(|pc| engine.world.libraries.is_program_return(*pc)).unwrap_or_else(site)
 }
 
@@ -150,27 +110,10 @@ macro_rules! interpose {
                 // SAFETY: the body relies on what the C function demands of its caller.
                 unsafe { $body }
             }
-            crate::interpose::note_caller_and_jump!(serve)
+            crate::arch::enter!(serve)
         }
     )*};
 }
 
-/// The body of an exported stub: note the return address, go on in `$serve`.
-macro_rules! note_caller_and_jump {
-    ($serve:ident) => {
-        std::arch::naked_asm!(
-            "mov r11, [rsp]",
-            "mov [rip + {caller}], r11",
-            crate::interpose::note_registers!(),
-            "jmp {serve}",
-            caller = sym crate::interpose::CALLER,
-            registers = sym crate::interpose::REGISTERS,
-            serve = sym $serve,
-        )
-    };
-}
-
 pub(crate) use interpose;
-pub(crate) use note_caller_and_jump;
-pub(crate) use note_registers;
 pub(crate) use real;

@@ -63,13 +63,7 @@ impl Libraries {
             return false;
         }
         // SAFETY: inside an executable range, and not at its very start.
-        unsafe {
-            let at = |back: u64| *((pc - back) as *const u8);
-            at(5) == 0xe8
-                || (at(6) == 0xff && at(5) == 0x15)
-                || (at(2) == 0xff && at(1) & 0x38 == 0x10)
-                || (at(3) == 0xff && at(2) & 0x38 == 0x10)
-        }
+        unsafe { crate::arch::follows_call(pc) }
     }
 }
 

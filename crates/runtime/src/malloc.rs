@@ -10,7 +10,7 @@ use threadbare_trace::EventKind;
 use crate::engine::engine;
 use crate::heap::thread_regions;
 use crate::heap::{about_to_free, allocated, revive, watching};
-use crate::interpose::{note_caller_and_jump, site};
+use crate::interpose::site;
 
 unsafe extern "C-unwind" {
     fn __libc_malloc(size: usize) -> *mut c_void;
@@ -97,7 +97,7 @@ unsafe fn move_to_region(block: *mut c_void, size: usize, pc: u64) -> *mut c_voi
 
 macro_rules! allocators {
     ($(fn $name:ident($($arg:ident: $type:ty),*) $(-> $ret:ty)? $body:block)*) => {$(
-        /// StateHashes in for the C library's function of this name.
+        /// Stands in for the C library's function of this name.
         ///
         /// # Safety
         /// As the C function.
@@ -108,7 +108,7 @@ macro_rules! allocators {
                 // SAFETY: as the C function demands of its caller.
                 unsafe { $body }
             }
-            note_caller_and_jump!(serve)
+            crate::arch::enter!(serve)
         }
     )*};
 }

@@ -124,7 +124,7 @@ interpose! {
     }
     /// The program gives up.
     fn abort() {
-        let from = crate::interpose::caller();
+        let from = crate::arch::caller();
         let by_terminate = engine().world.libraries.is_system(from);
         engine().current().pending.site = instrumented_site();
         if by_terminate {

@@ -40,7 +40,7 @@ impl Engine {
         fiber.wait = wait;
         fiber.timed = timed;
         self.complete_write();
-        let registers = self.world.state_hashes.are_wanted().then(crate::interpose::registers);
+        let registers = self.world.state_hashes.are_wanted().then(crate::arch::registers);
         if registers.is_some() {
             fiber.state_hash = crate::thread_state_hash::of(fiber);
         }
@@ -53,7 +53,7 @@ impl Engine {
         }
         if let Some(registers) = registers {
             // A call that has more than one step goes on where it was made, whoever came in between.
-            crate::interpose::set_registers(registers);
+            crate::arch::set_registers(registers);
         }
         // The thread may have moved on to another place in time, but it is the same thread.
         let timed_out = fiber.timed_out();
@@ -286,7 +286,7 @@ impl Engine {
                 unsafe { threads::pass_baton(here, to, has_ended) };
             } else {
                 // SAFETY: `to` was saved by an earlier switch or prepared as a new stack.
-                unsafe { arch::switch(&mut here.sp, to.sp, to.fs) };
+                unsafe { arch::switch(&mut here.sp, to.sp, to.thread_pointer) };
             }
         }
         if let Some(handler) = here.to_deliver.take() {

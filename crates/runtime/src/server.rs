@@ -28,7 +28,7 @@ pub fn connect() {
         crate::arch::init();
         let mut main = Fiber::new(ThreadId::MAIN, Fiber::new_frames());
         main.pthread = libc::pthread_self();
-        main.fs = crate::arch::thread_pointer();
+        main.thread_pointer = crate::arch::thread_pointer();
         main.stack = threads::stack_of(main.pthread);
         let stack = main.stack;
         engine::init(shared, main);

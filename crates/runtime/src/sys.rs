@@ -1,8 +1,9 @@
 //! System calls made directly: the C library's wrappers are interposed by this very library.
 
-use std::arch::asm;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::arch;
 
 /// Makes a system call; errors come back as negative numbers.
 ///
@@ -10,24 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The arguments must be what the kernel expects for this call.
 #[inline(always)]
 pub unsafe fn call(number: i64, args: [usize; 6]) -> isize {
-    let result: isize;
-    // SAFETY: the caller vouches for the arguments; the clobbers are those of the kernel's ABI.
-    unsafe {
-        asm!(
-            "syscall",
-            inlateout("rax") number as isize => result,
-            in("rdi") args[0],
-            in("rsi") args[1],
-            in("rdx") args[2],
-            in("r10") args[3],
-            in("r8") args[4],
-            in("r9") args[5],
-            lateout("rcx") _,
-            lateout("r11") _,
-            options(nostack)
-        );
-    }
-    result
+    // SAFETY: as the caller vouches.
+    unsafe { arch::syscall(number, args) }
 }
 
 /// Where the runtime's own memory lies: above the notes on the program's memory, apart from everything that the
@@ -125,8 +110,8 @@ pub unsafe fn futex_wake(word: *const u32) {
 /// # Safety
 /// Only the calling thread exists in the copy.
 pub unsafe fn fork() -> i32 {
-    // SAFETY: as the caller vouches; plain fork takes no argument.
-    unsafe { call(libc::SYS_fork, [0; 6]) as i32 }
+    // SAFETY: as the caller vouches; no stack is given, so memory is copied.
+    unsafe { call(libc::SYS_clone, [libc::SIGCHLD as usize, 0, 0, 0, 0, 0]) as i32 }
 }
 
 /// As [`fork`], but the new process is a child of this one's parent.

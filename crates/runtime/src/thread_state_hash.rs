@@ -14,7 +14,7 @@ use crate::address_hash::AddressHasher;
 use crate::engine::Engine;
 use crate::fiber::Fiber;
 use crate::shadow::{self, Cell};
-use crate::{interpose, spin};
+use crate::{arch, spin};
 
 /// What is known while the plan asks for it.
 #[derive(Default)]
@@ -105,7 +105,7 @@ fn content(addr: usize, len: usize) -> u64 {
 /// written to memory of its own elsewhere.
 pub fn of(fiber: &mut Fiber) -> u32 {
     settle(fiber);
-    let registers = interpose::registers();
+    let registers = arch::registers();
     let whole = registers.iter().fold(spin::stack(fiber, registers[0]), |sum, word| mix(sum, *word as u64));
     let whole = mix(whole, fiber.own_content);
     ((whole >> 32) ^ whole) as u32 >> Event::STATE_HASH

@@ -33,7 +33,7 @@ type CreateFn = unsafe extern "C-unwind" fn(
 /// its stack and thread pointer.
 pub struct Slot {
     pthread: libc::pthread_t,
-    fs: usize,
+    thread_pointer: usize,
     /// Where a fiber's stack begins.
     top: usize,
     stack: (usize, usize),
@@ -122,7 +122,7 @@ extern "C-unwind" fn lend(slot: *mut c_void) -> *mut c_void {
     let marker = 0u8;
     // SAFETY: the slot is boxed and outlives the process; the creator waits for `ready`.
     unsafe {
-        (*slot).fs = arch::thread_pointer();
+        (*slot).thread_pointer = arch::thread_pointer();
         // Leave room for this frame: its contents are not needed again, but its caller's are.
         (*slot).top = (&raw const marker as usize - 512) & !63;
         let parking = sys::map(16_384) as usize + 16_384;
@@ -148,7 +148,7 @@ extern "C" fn park(slot: usize) -> ! {
 fn borrow(attributes: *const libc::pthread_attr_t, stack: Stack) -> Result<usize, c_int> {
     let mut slot = Box::new(Slot {
         pthread: 0,
-        fs: 0,
+        thread_pointer: 0,
         top: 0,
         stack: (0, 0),
         frames: Fiber::new_frames(),
@@ -225,7 +225,10 @@ fn take_slot(attributes: *const libc::pthread_attr_t, tag: Cell) -> Result<usize
             } else {
                 let libraries = &engine().world.libraries;
                 // What the allocator keeps for the thread would be lost, over and over.
-                slot.renew(libraries.first_variable(slot.fs), libraries.allocator_variables(slot.fs));
+                slot.renew(
+                    libraries.first_variable(slot.thread_pointer),
+                    libraries.allocator_variables(slot.thread_pointer),
+                );
             }
             if used_by != tag || engine().records {
                 shadow::fill(slot.stack.0, slot.stack.1 - slot.stack.0, 0);
@@ -297,7 +300,7 @@ pub fn create(
         let mut fiber = Fiber::new(id, slot.frames);
         fiber.slot = Some(index);
         fiber.pthread = slot.pthread;
-        fiber.fs = slot.fs;
+        fiber.thread_pointer = slot.thread_pointer;
         fiber.stack = slot.stack;
         // SAFETY: the slot's stack is unused from `top` down.
         fiber.sp = unsafe { arch::prepare(slot.top, first_step) };

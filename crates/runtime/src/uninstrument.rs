@@ -5,13 +5,8 @@ use std::ops::Range;
 
 use threadbare_wire::CodeRange;
 
-use crate::access;
 use crate::shared_memory::{Shared, lost_control};
-
-/// A call and a jump by a distance, and a call through a table.
-const CALL: u8 = 0xe8;
-const JUMP: u8 = 0xe9;
-const CALL_THROUGH: [u8; 2] = [0xff, 0x15];
+use crate::{access, arch};
 
 /// Replaces the calls that the driver has named since so many were replaced; returns how many are now. Called where none of them is in progress:
 /// before any code of the program runs, and at the snapshot.
@@ -25,9 +20,9 @@ pub fn apply(shared: &Shared, done: u64) -> u64 {
     protect(&code, libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC);
     for place in (done..count).filter_map(|index| shared.uninstrument(index)) {
         let address = program.bias + place as usize;
-        if code.contains(&address) && code.contains(&(address + 6)) {
+        if code.contains(&address) && code.contains(&(address + arch::LONGEST_CALL)) {
             // SAFETY: within the program's code, which is writable now and not running yet.
-            unsafe { silence(address as *mut u8) };
+            unsafe { arch::remove_call(address as *mut u8) };
         }
     }
     protect(&code, libc::PROT_READ | libc::PROT_EXEC);
@@ -42,10 +37,11 @@ pub fn apply_to(ranges: &[CodeRange]) {
     let code = program.code.clone();
     let mut calls = Vec::new();
     for range in ranges {
-        let range = (range.start as usize).max(code.start)..(range.end as usize).min(code.end - 6);
+        let range =
+            (range.start as usize).max(code.start)..(range.end as usize).min(code.end - arch::LONGEST_CALL);
         for place in range {
             // SAFETY: within the program's code, with room for an instruction behind.
-            if unsafe { target(place, &code) }.is_some_and(access::announces) {
+            if unsafe { arch::call_through_table(place, &code) }.is_some_and(access::announces) {
                 calls.push(place);
             }
         }
@@ -54,57 +50,10 @@ pub fn apply_to(ranges: &[CodeRange]) {
         protect(&code, libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC);
         for place in calls {
             // SAFETY: a call in the program's code, which is writable now and not running.
-            unsafe { silence(place as *mut u8) };
+            unsafe { arch::remove_call(place as *mut u8) };
         }
         protect(&code, libc::PROT_READ | libc::PROT_EXEC);
     }
-}
-
-/// What the instruction at a place calls, if it is a call through the loader's table.
-///
-/// # Safety
-/// The place must be in `code`, with six bytes behind it.
-unsafe fn target(place: usize, code: &Range<usize>) -> Option<usize> {
-    const MARK: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
-    const JUMP_THROUGH: [u8; 2] = [0xff, 0x25];
-    // SAFETY: reads of code, and of the table that the loader fills before any code runs.
-    unsafe {
-        let distance = |at: usize| (at as *const i32).read_unaligned() as isize;
-        let entry = |at: usize| (at as *const usize).read_unaligned();
-        let bytes = |at: usize| (at as *const [u8; 2]).read();
-        if bytes(place)[0] != CALL {
-            return None;
-        }
-        let mut stub = (place + 5).wrapping_add_signed(distance(place + 1));
-        if !code.contains(&stub) || !code.contains(&(stub + 16)) {
-            return None;
-        }
-        if (stub as *const [u8; 4]).read() == MARK {
-            stub += MARK.len();
-        }
-        if bytes(stub) != JUMP_THROUGH {
-            return None;
-        }
-        let slot = (stub + 6).wrapping_add_signed(distance(stub + 2));
-        // The table lies behind the code, in what the executable has mapped.
-        (slot >= code.end && slot < code.end + (1 << 30)).then(|| entry(slot))
-    }
-}
-
-/// # Safety
-/// The place must be code that nobody runs.
-unsafe fn silence(place: *mut u8) {
-    // SAFETY: as the caller vouches.
-    let opcode = unsafe { [*place, *place.add(1)] };
-    let nothing: &[u8] = match opcode {
-        [CALL, _] => &[0x0f, 0x1f, 0x44, 0x00, 0x00],
-        // The last thing a function does: it returns instead.
-        [JUMP, _] => &[0xc3],
-        CALL_THROUGH => &[0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00],
-        _ => return,
-    };
-    // SAFETY: as the caller vouches; no longer than the instruction that stood there.
-    unsafe { std::ptr::copy_nonoverlapping(nothing.as_ptr(), place, nothing.len()) };
 }
 
 fn protect(code: &Range<usize>, protection: c_int) {

@@ -8,7 +8,7 @@ use threadbare_trace::EventKind;
 use super::blocking_call::{Manner, broken_off, manner, result, transfer, turn, write_all, write_parts};
 use crate::engine::engine;
 use crate::interpose::{interpose, real, site};
-use crate::sync::{note, step};
+use crate::sync::{note, or_errno, step};
 use crate::sys;
 
 /// The rest of a call that has had its turn.
@@ -110,7 +110,7 @@ interpose! {
         if turn(fd, libc::POLLIN, false, site()) {
             return broken_off() as _;
         }
-        then_call!(libc::SYS_accept, fd, from, length) as c_int
+        then_call!(libc::SYS_accept4, fd, from, length, 0) as c_int
     }
     /// Accepts a connection, with flags for it.
     fn accept4(fd: c_int, from: *mut sockaddr, length: *mut socklen_t, flags: c_int) -> c_int {
@@ -166,7 +166,10 @@ interpose! {
     }
     /// Makes an epoll set.
     fn epoll_create(size: c_int) -> c_int {
-        let made = then_call!(libc::SYS_epoll_create, size) as c_int;
+        if size <= 0 {
+            return or_errno(libc::EINVAL);
+        }
+        let made = then_call!(libc::SYS_epoll_create1, 0) as c_int;
         if made >= 0 { known().add_watch(made, 0) }
         made
     }

@@ -116,8 +116,8 @@ unsafe fn members(count: c_int, sets: [*mut fd_set; 3]) -> Vec<pollfd> {
 unsafe fn select_when(count: c_int, sets: [*mut fd_set; 3], limit: Limit, pc: u64) -> c_int {
     // SAFETY: the program's own sets.
     unsafe {
-        let mut now = timeval { tv_sec: 0, tv_usec: 0 };
-        let mut length: *mut timeval = &mut now;
+        let mut now = timespec { tv_sec: 0, tv_nsec: 0 };
+        let mut length: *mut timespec = &mut now;
         if engine().running {
             if wait(members(count, sets), limit, pc) {
                 return or_errno(libc::EINTR);
@@ -126,7 +126,7 @@ unsafe fn select_when(count: c_int, sets: [*mut fd_set; 3], limit: Limit, pc: u6
             length = std::ptr::null_mut();
         }
         result(sys::call(
-            libc::SYS_select,
+            libc::SYS_pselect6,
             [count as usize, sets[0] as usize, sets[1] as usize, sets[2] as usize, length as usize, 0],
         ))
     }

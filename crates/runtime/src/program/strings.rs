@@ -5,8 +5,8 @@ use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::Ordering;
 
 use crate::access::{range, touch_range};
+use crate::arch::caller;
 use crate::engine::{WATCHED, engine};
-use crate::interpose::caller;
 
 unsafe extern "C" {
     fn memcpy(to: *mut c_void, from: *const c_void, bytes: usize) -> *mut c_void;
@@ -85,7 +85,7 @@ macro_rules! wrap {
                 // SAFETY: as the C function demands of its caller.
                 unsafe { $body }
             }
-            crate::interpose::note_caller_and_jump!(serve)
+            crate::arch::enter!(serve)
         }
     )*};
 }

@@ -26,7 +26,7 @@ interpose! {
             libc::SYS_nanosleep => return c_long::from(time::nanosleep(a as *const timespec, b as *mut timespec)),
             libc::SYS_read => return io::read(a as c_int, b as *mut c_void, c) as c_long,
             libc::SYS_write => return io::write(a as c_int, b as *const c_void, c) as c_long,
-            libc::SYS_clone | libc::SYS_clone3 | libc::SYS_fork | libc::SYS_vfork => {
+            number if crate::arch::makes_process(number) => {
                 crate::shared_memory::unsupported("a system call that makes threads or processes by hand")
             }
             _ => match process_identity::call(number, [a, b, c], site()) {

@@ -71,10 +71,11 @@ impl Engine {
     /// A closure is about to be repeated, called from here. Whatever was written before counts as not written yet.
     pub fn watch_writes(&mut self) {
         const VARIABLES: usize = 1 << 14;
-        let own_stack = crate::interpose::registers()[0];
+        let own_stack = crate::arch::registers()[0];
         self.world.writes = Writes { repetition: 1, own_stack, ..Writes::default() };
         let main = self.current();
-        let (callers, variables) = (own_stack..main.stack.1, main.fs - VARIABLES..main.fs);
+        let (callers, variables) =
+            (own_stack..main.stack.1, main.thread_pointer - VARIABLES..main.thread_pointer);
         let data = self.world.libraries.data().iter().cloned();
         for range in self.world.heap.live_blocks().chain(data).chain([callers, variables]) {
             // SAFETY: the shadow is up.

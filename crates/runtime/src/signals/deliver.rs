@@ -58,7 +58,7 @@ impl Engine {
         interrupt.restarts = disposition.has(libc::SA_RESTART);
         self.world.signals.pending -= 1;
         fiber.wait = None;
-        fiber.fs = host.fs;
+        fiber.thread_pointer = host.thread_pointer;
         interrupted.interrupted_by = Some(id);
         interrupted.was_blocked = interrupted.is_blocked();
         host.handlers.push(id);

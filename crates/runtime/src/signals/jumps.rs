@@ -1,37 +1,21 @@
-//! Leaving a handler by a jump.
-//!
-//! Where a jump leads is read from its buffer, as the C library keeps it on x86-64.
+//! Leaving a handler by a jump: where it leads is read from its buffer.
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::AtomicUsize;
 
 use super::{deliver, mask};
+use crate::arch;
 use crate::engine::engine;
 use crate::interpose::{interpose, real, resolve};
 
 /// The masks that were saved with places to jump to, by the buffer.
 pub type Jumps = HashMap<usize, u64>;
 
-/// The word of a jump buffer that holds the stack pointer.
-const STACK_POINTER: usize = 6;
-/// The word that says whether a mask was saved with it.
-const HAS_MASK: usize = 8;
-
-/// The stack pointer that a jump goes on with. The C library keeps it in disguise.
-unsafe fn target(buffer: *const c_void) -> usize {
-    let guard: usize;
-    // SAFETY: the thread block holds the disguise at this place; the buffer is the program's.
-    unsafe {
-        std::arch::asm!("mov {}, fs:[0x30]", out(reg) guard, options(nostack, readonly));
-        (*buffer.cast::<usize>().add(STACK_POINTER)).rotate_right(17) ^ guard
-    }
-}
-
 /// The running thread is about to jump: handlers that are left by that end.
 unsafe fn about_to_jump(buffer: *mut c_void) {
     // SAFETY: as the caller vouches.
-    let (target, has_mask) = unsafe { (target(buffer), *buffer.cast::<u64>().add(HAS_MASK) as u32 != 0) };
+    let (target, has_mask) = unsafe { (arch::jump_stack_pointer(buffer), arch::jump_restores_mask(buffer)) };
     let host = engine().host();
     while let Some(&innermost) = host.handlers.last() {
         let (low, high) = engine().fiber(innermost).own_stack;
@@ -60,17 +44,7 @@ pub unsafe extern "C-unwind" fn __sigsetjmp(_buffer: *mut c_void, _with_mask: c_
         }
         resolve(&REAL, c"__sigsetjmp")
     }
-    std::arch::naked_asm!(
-        "push rdi",
-        "push rsi",
-        "sub rsp, 8",
-        "call {note}",
-        "add rsp, 8",
-        "pop rsi",
-        "pop rdi",
-        "jmp rax",
-        note = sym note,
-    )
+    arch::note_and_pass_on!(note)
 }
 
 type Jump = unsafe extern "C-unwind" fn(*mut c_void, c_int);

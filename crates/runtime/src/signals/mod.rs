@@ -84,10 +84,7 @@ extern "C" fn caught(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_
         return;
     }
     // SAFETY: the kernel passes valid records.
-    let (address, pc) = unsafe {
-        let context = &*context.cast::<libc::ucontext_t>();
-        ((*info).si_addr() as usize, context.uc_mcontext.gregs[libc::REG_RIP as usize] as u64)
-    };
+    let (address, pc) = unsafe { ((*info).si_addr() as usize, crate::arch::program_counter(context)) };
     if signal == libc::SIGSEGV && crate::spin::explains(pc) {
         return;
     }

@@ -104,7 +104,7 @@ pub struct Stand {
     kind: EventKind,
     object: u64,
     site: u64,
-    registers: [usize; crate::interpose::KEPT],
+    registers: [usize; crate::arch::PRESERVED],
     stack: u64,
 }
 
@@ -112,7 +112,7 @@ impl Stand {
     /// Where the running thread stands, before its pending operation.
     pub fn of(fiber: &Fiber) -> Stand {
         let Op { kind, object, site, .. } = fiber.pending;
-        let registers = crate::interpose::registers();
+        let registers = crate::arch::registers();
         let sp = registers[0];
         // A program may run on stacks that it has made itself; those are part of its memory.
         let stack = if fiber.stack_range().contains(&sp) { remembered::stack(fiber, sp) } else { 0 };

@@ -80,7 +80,10 @@ fn maps() -> Option<String> {
     // SAFETY: opens, reads into room that is there, and closes.
     unsafe {
         let name = c"/proc/self/maps".as_ptr() as usize;
-        let fd = sys::call(libc::SYS_open, [name, (libc::O_RDONLY | libc::O_CLOEXEC) as usize, 0, 0, 0, 0]);
+        let fd = sys::call(
+            libc::SYS_openat,
+            [libc::AT_FDCWD as usize, name, (libc::O_RDONLY | libc::O_CLOEXEC) as usize, 0, 0, 0],
+        );
         if fd < 0 {
             return None;
         }

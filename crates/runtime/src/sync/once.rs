@@ -5,9 +5,10 @@ use std::ffi::c_int;
 use threadbare_trace::{EventKind, ThreadId};
 
 use super::{note, step, step_when};
+use crate::arch;
 use crate::engine::engine;
 use crate::fiber::{Fiber, Waitable};
-use crate::interpose::{self, interpose, site};
+use crate::interpose::{interpose, site};
 
 /// What a control holds once its routine has run, as the C library writes it.
 const DONE: c_int = 2;
@@ -58,7 +59,7 @@ impl Drop for Unfinished {
 /// # Safety
 /// The control must be one, and the routine callable.
 pub unsafe fn run(control: *mut c_int, routine: unsafe extern "C-unwind" fn(), pc: u64) {
-    let registers = interpose::registers();
+    let registers = arch::registers();
     let address = control as usize;
     let place = engine().world.onces.entry(address).or_default();
     place.address = address;
@@ -75,7 +76,7 @@ pub unsafe fn run(control: *mut c_int, routine: unsafe extern "C-unwind" fn(), p
         let mut unfinished = Unfinished { once, is_done: false };
         routine();
         // The routine has called the runtime; and others that come meanwhile wait.
-        interpose::set_registers(registers);
+        arch::set_registers(registers);
         step(EventKind::OnceEnd, address, pc);
         *control = DONE;
         unfinished.is_done = true;

@@ -11,7 +11,7 @@ use crate::access;
 use crate::engine::{WATCHED, engine};
 use crate::fiber::{Fiber, Waitable};
 use crate::heap;
-use crate::interpose::{controlled, note_caller_and_jump};
+use crate::interpose::controlled;
 
 // The numbers that the stubs know.
 /// The function looks at its word, and may change it.
@@ -114,7 +114,7 @@ pub unsafe extern "C-unwind" fn __threadbare_std_entry(
             value
         }
     }
-    note_caller_and_jump!(serve)
+    crate::arch::enter!(serve)
 }
 
 /// The word of a lock that has to be free; lives on the waiting thread's stack.
@@ -175,7 +175,7 @@ pub unsafe extern "C-unwind" fn __threadbare_std_leave(_word: usize, _before: u6
             _ => drop(engine().note(EventKind::AtomicRead, word, WORD, value, value)),
         }
     }
-    note_caller_and_jump!(serve)
+    crate::arch::enter!(serve)
 }
 
 /// What a word is known to hold since the innermost function that looks at it began, which is over. Functions that a

@@ -39,7 +39,7 @@ extern "C-unwind" fn os_first_step(fiber: *mut c_void) -> *mut c_void {
     // SAFETY: the fiber is boxed and never dropped.
     unsafe {
         wait_for_baton(fiber);
-        (*fiber).fs = arch::thread_pointer();
+        (*fiber).thread_pointer = arch::thread_pointer();
     }
     first_step()
 }

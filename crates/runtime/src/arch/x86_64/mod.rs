@@ -1,5 +1,19 @@
-//! The x86-64 side of the runtime.
+//! x86-64, with Linux and the GNU C library.
 
+mod abi;
+mod entry;
+mod instructions;
 mod switch;
+mod wide_atomic;
 
+pub use abi::{jump_restores_mask, jump_stack_pointer, makes_process, program_counter, syscall};
+pub use entry::{CALLER, PRESERVED, REGISTERS, caller, entry_stack_pointer, registers, set_registers};
+pub(crate) use entry::{
+    enter, enter_unless_private, enter_with_caller, enter_with_stack_pointer, note_and_pass_on,
+    note_registers,
+};
+pub use instructions::{
+    LONGEST_CALL, call_through_table, follows_call, forbid_clock, reads_clock, remove_call,
+};
 pub use switch::{StackPointer, abandon_stack, call_on_stack, init, prepare, switch, thread_pointer};
+pub use wide_atomic::compare_exchange_16;

@@ -1,6 +1,4 @@
-//! Switching between fibers: registers, stack and the thread pointer (x86-64 only).
-//!
-//! Everything that would have to be written again for another processor is in this file.
+//! Switching between fibers: registers, stack and the thread pointer.
 
 use std::arch::naked_asm;
 use std::sync::atomic::{AtomicU8, Ordering};
