@@ -32,7 +32,7 @@ fn main() {
     let crates = PathBuf::from(var("CARGO_MANIFEST_DIR")).join("..");
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed={PREBUILT}");
-    for name in ["runtime", "trace", "sched", "wire"] {
+    for name in ["runtime", "library", "trace", "sched", "wire"] {
         println!("cargo::rerun-if-changed={}", crates.join(name).join("src").display());
         println!("cargo::rerun-if-changed={}", crates.join(name).join("Cargo.toml").display());
     }

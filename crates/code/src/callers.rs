@@ -105,17 +105,13 @@ fn surely_calls(caller: &Function, callee: u64, synchronizes: &HashSet<u64>) -> 
 
 /// Whether a call out of the file may synchronize, or come back into the file.
 fn may_synchronize(callee: &Callee) -> bool {
-    const SYNCHRONIZES: &[&str] = &["pthread_", "sem_", "thrd_", "mtx_", "cnd_", "call_once", "syscall"];
-    const CALLS_BACK: &[&str] =
-        &["qsort", "qsort_r", "bsearch", "tsearch", "twalk", "tdestroy", "ftw", "nftw"];
     const STANDARD: &[&str] =
         &["thread", "mutex", "condition_variable", "future", "barrier", "latch", "semaphore"];
     match callee {
         Callee::Function(_) => false,
         Callee::Unknown => true,
         Callee::Import(name) => {
-            SYNCHRONIZES.iter().any(|prefix| name.starts_with(prefix))
-                || CALLS_BACK.contains(&name.as_str())
+            threadbare_library::function(name).is_some_and(|row| row.synchronizes || row.calls_back)
                 || (name.starts_with("_Z") && STANDARD.iter().any(|part| name.contains(part)))
         }
     }

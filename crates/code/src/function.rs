@@ -54,28 +54,10 @@ pub struct Function {
     pub is_pointed_to: bool,
 }
 
-/// Library functions that do not come back.
-const ENDS: &[&str] = &[
-    "abort",
-    "exit",
-    "_exit",
-    "_Exit",
-    "quick_exit",
-    "__assert_fail",
-    "__stack_chk_fail",
-    "__cxa_throw",
-    "__cxa_rethrow",
-    "_Unwind_Resume",
-    "pthread_exit",
-    "longjmp",
-    "siglongjmp",
-    "_ZSt9terminatev",
-];
-
 impl Callee {
     /// Whether a call of it never comes back.
     pub fn never_returns(&self) -> bool {
-        matches!(self, Callee::Import(name) if ENDS.contains(&name.as_str()))
+        matches!(self, Callee::Import(name) if threadbare_library::function(name).is_some_and(|row| row.never_returns))
     }
 }
 

@@ -56,4 +56,4 @@ pub use steering::{Pause, Snapshot, Stop};
 pub use symbols::{DataName, Site, Symbols, demangle};
 pub use trace_hash::stable_hash;
 pub use types::Part;
-pub use wrapper::{Language, WRAPPED_FUNCTIONS, WrapperError, become_compiler, compiler_command};
+pub use wrapper::{Language, WrapperError, become_compiler, compiler_command};

@@ -16,13 +16,6 @@ use std::process::Command;
 use crate::runtime_library::{RuntimeLibrary, UnpackError};
 use arguments::{Arguments, Stage};
 
-/// Library functions that touch the program's memory out of sight of the instrumentation. The
-/// linker sends calls of `F` to the runtime's `__wrap_F`, which announces the access.
-pub const WRAPPED_FUNCTIONS: &[&str] = &[
-    "memcpy", "memmove", "memset", "memcmp", "memchr", "strlen", "strcpy", "strncpy", "strcat", "strcmp",
-    "strncmp", "strchr", "strrchr", "strdup", "strnlen", "bcopy", "bzero",
-];
-
 /// The language of a compiler driver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Language {
@@ -150,7 +143,7 @@ fn instrumented(
             Family::Clang => words.extend(["-mllvm".into(), "-tsan-distinguish-volatile=1".into()]),
         }
         // Compilers would put short copies and comparisons into the code, and announce nothing of them.
-        words.extend(WRAPPED_FUNCTIONS.iter().map(|name| format!("-fno-builtin-{name}").into()));
+        words.extend(threadbare_library::wrapped().map(|name| format!("-fno-builtin-{name}").into()));
     }
     if links {
         words.extend(link_words(library));
@@ -177,7 +170,7 @@ fn link_words(library: &RuntimeLibrary) -> Vec<OsString> {
     words.push("-Wl,--pop-state".into());
     // `-Xlinker` rather than `-Wl,`: the folder's name may hold a comma.
     words.extend(["-Xlinker".into(), "-rpath".into(), "-Xlinker".into(), library.folder().into()]);
-    words.extend(WRAPPED_FUNCTIONS.iter().map(|name| format!("-Wl,--wrap={name}").into()));
+    words.extend(threadbare_library::wrapped().map(|name| format!("-Wl,--wrap={name}").into()));
     words.push("-pthread".into());
     words
 }
@@ -241,6 +234,14 @@ mod tests {
         assert!(place("libthreadbare_rt.so") < place("a.o"));
         assert!(words.contains(&"-Wl,--wrap=memcpy".to_string()));
         assert!(!words.iter().any(|word| word.contains("sanitize")), "nothing is compiled");
+    }
+
+    #[test]
+    fn the_linker_wraps_what_the_table_of_library_functions_says() {
+        let words = instrument("a.o -o p", Family::Gcc);
+        let given: Vec<&str> = words.iter().filter_map(|word| word.strip_prefix("-Wl,--wrap=")).collect();
+        assert_eq!(given, threadbare_library::wrapped().collect::<Vec<_>>());
+        assert!(given.contains(&"memcpy"));
     }
 
     #[test]

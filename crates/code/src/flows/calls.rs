@@ -4,12 +4,12 @@ use iced_x86::FlowControl;
 
 use super::announces::{Announces, Atomic};
 use super::graph::{CLEAN, Name, Node};
-use super::library::{Role, role};
 use super::places::{ARGUMENTS, PASSED, RAX, RDX, REGISTERS, RETURNED, VOLATILE, each, general, low, vector};
 use super::pointers::{ANYWHERE, TIME, pointed, shifted};
 use super::value::Position;
 use super::wire::Wiring;
 use crate::Callee;
+use threadbare_library::{Role, role};
 
 impl Wiring<'_> {
     /// Follows values into a call and out of it. A jump that leaves the function is a call whose results are the function's own.

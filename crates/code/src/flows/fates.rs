@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::graph::{Graph, Name, Node};
-use super::library::{Role, role};
 use super::places::{RAX, REGISTERS, RETURNED, each, general};
 use super::program::Program;
 use super::value::Value;
 use super::{Fate, Flows, announces::Announces};
 use crate::Callee;
+use threadbare_library::{Role, role};
 
 /// What the compiler's start-up code consists of. It runs before and after the program.
 const START_UP: &[&str] = &[
@@ -63,14 +63,13 @@ impl Program<'_> {
         let mut routines = BTreeSet::new();
         for known in &self.known {
             for (place, callee) in &known.body.calls {
-                let argument = match callee {
-                    Callee::Import(name) if name == "pthread_create" => 2,
-                    Callee::Import(name) if name == "thrd_create" => 1,
-                    _ => continue,
+                let Callee::Import(name) = callee else { continue };
+                let Some(argument) = threadbare_library::function(name).and_then(|row| row.starts) else {
+                    continue;
                 };
                 let facts = known.facts.as_ref()?;
                 let arguments = facts.arguments.get(place)?;
-                routines.insert(facts.values.as_address(arguments[argument])?);
+                routines.insert(facts.values.as_address(arguments[argument as usize])?);
             }
         }
         Some(routines)

@@ -16,7 +16,6 @@ mod evaluate;
 mod fates;
 mod frame;
 mod graph;
-mod library;
 mod places;
 mod pointers;
 mod program;

@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 
 use super::announces::{Announces, Atomic};
 use super::evaluate::Facts;
-use super::library::{Role, role};
 use super::places::ARGUMENTS;
 use super::program::{Known, Program};
 use super::value::{Position, Value};
 use crate::Callee;
+use threadbare_library::{Role, role};
 
 /// How far from an argument's pointer a function reads or writes.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]

@@ -2,10 +2,10 @@
 
 use super::announces::Announces;
 use super::graph::{Graph, Name};
-use super::library::role;
 use super::places::{PASSED, RETURNED, each};
 use super::pointers::ANYWHERE;
 use super::program::Program;
+use threadbare_library::role;
 
 /// Lets everything that comes near the function be unknown: what it is given, what it reads, what the functions return that it calls.
 pub fn wire(program: &Program<'_>, number: usize, graph: &mut Graph) {

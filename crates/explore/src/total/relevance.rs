@@ -15,19 +15,6 @@ use threadbare_trace::{Event, EventKind};
 
 use super::values::Sites;
 
-/// Functions whose answer may be another one without any step that tells why.
-const MAY_REFUSE: &[&str] = &[
-    "sem_trywait",
-    "sem_timedwait",
-    "sem_clockwait",
-    "sem_getvalue",
-    "pthread_cond_timedwait",
-    "pthread_cond_clockwait",
-    "pthread_tryjoin_np",
-    "pthread_timedjoin_np",
-    "pthread_clockjoin_np",
-];
-
 /// See the module's description.
 #[derive(Default)]
 pub(crate) struct Relevance {
@@ -200,7 +187,7 @@ impl Relevance {
                     self.all.insert(format!("{names} may look at any memory"));
                     self.unseen.insert(format!("{names} may read or write memory without announcing it"));
                 }
-                let refusing = |call: &Call| matches!(&call.to, Callee::Import(name) if MAY_REFUSE.contains(&name.as_str()));
+                let refusing = |call: &Call| matches!(&call.to, Callee::Import(name) if threadbare_library::function(name).is_some_and(|row| row.refuses || row.times_out));
                 if code.functions().iter().any(|function| function.calls.iter().any(refusing)) {
                     self.unseen.insert(
                         "operations that are tried, or given up after a time, might go otherwise".to_string(),
