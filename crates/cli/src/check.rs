@@ -10,15 +10,15 @@ use threadbare_target::{Program, Symbols, compilers};
 use threadbare_trace::Schedule;
 
 use crate::args::CheckArgs;
+use crate::artifacts::Artifacts;
 use crate::coverage::Account;
 use crate::coverage_args::window_words;
 use crate::error::CliError;
-use crate::findings::{Findings, Told};
-use crate::found::{self, Kept, Shelf};
-use crate::keep::Papers;
+use crate::failures::{self, Destination, KeptFailure};
+use crate::findings::{Findings, ReportedFinding};
 use crate::progress::{Bar, Phase};
 use crate::suppressions::Suppressions;
-use crate::{hunt, keep, output, page, stop};
+use crate::{artifacts, hunt, output, page, signals};
 
 /// Executions that are examined where nobody says how many.
 pub const EXECUTIONS: u64 = 100;
@@ -28,7 +28,7 @@ pub fn run(args: &CheckArgs) -> Result<u8, CliError> {
     let hunt = &args.hunt;
     let options = hunt::options(hunt, EXECUTIONS)?;
     let suppressions = Suppressions::read(args.suppressions.as_deref())?;
-    let stop = stop::flag()?;
+    let stop = signals::stop_flag()?;
     let (program, cflags) = hunt::prepare(hunt, &stop)?;
     let result = {
         let bar = Bar::new(options.executions, hunt.output.quiet);
@@ -55,7 +55,7 @@ pub fn run(args: &CheckArgs) -> Result<u8, CliError> {
     let report = json(args, &program, &result, &findings, &failures);
     output::write_json(&hunt.output, &report)?;
     let record = record(&program, &result, &report, &findings);
-    page::keep(&hunt.out, page::subject(hunt), record, hunt.html.as_deref())?;
+    page::save_record(&hunt.out, page::subject(hunt), record, hunt.html.as_deref())?;
     let failed = failures.iter().filter_map(|kept| kept.sarif.clone());
     let results: Vec<SarifResult> = findings.sarif().into_iter().chain(failed).collect();
     output::write_sarif(&hunt.output, "check", &results)?;
@@ -90,11 +90,11 @@ pub fn tell_all(
         if suppressions.silence(&text) {
             findings.silenced += 1;
         } else if !findings.count_again(&text, count, &[]) {
-            let name = keep::file_stem(&args.hunt.program);
+            let name = artifacts::file_stem(&args.hunt.program);
             let schedule =
                 keep_schedule(&args.hunt.out, &name, examined, &text.sentence, replayer.symbols(), head)?;
             let follows_from = examined.follows_from.and_then(|place| headings.get(place).cloned());
-            findings.add(Told {
+            findings.add(ReportedFinding {
                 text,
                 schedule,
                 fails: examined.fails,
@@ -128,8 +128,8 @@ pub fn keep_schedule(
     let name = format!("{name}-{}", examined.finding.kind.word());
     let trace = recorded(run, &names, &schedule);
     let (original, long_original, printed) = (None, None, &run.output[..]);
-    let papers = Papers { schedule: &schedule, trace: &trace, original, long_original, printed };
-    keep::keep(folder, &name, &papers).map(Some)
+    let artifacts = Artifacts { schedule: &schedule, trace: &trace, original, long_original, printed };
+    artifacts::save(folder, &name, &artifacts).map(Some)
 }
 
 pub fn keep_failures(
@@ -137,11 +137,11 @@ pub fn keep_failures(
     result: &Check,
     replayer: &mut Replayer,
     head: &Schedule,
-) -> Result<Vec<Kept>, CliError> {
-    let name = keep::file_stem(&args.hunt.program);
+) -> Result<Vec<KeptFailure>, CliError> {
+    let name = artifacts::file_stem(&args.hunt.program);
     let minimise = !args.hunt.no_minimise;
     let phase = Phase::new(args.hunt.output.quiet);
-    let shelf = Shelf {
+    let destination = Destination {
         folder: &args.hunt.out,
         name: &name,
         minimise,
@@ -149,19 +149,19 @@ pub fn keep_failures(
         phase: &phase,
         head: head.clone(),
     };
-    let look = output::look(&args.hunt.output);
+    let format = output::text_format(&args.hunt.output);
     replayer.spend_no_more_than(result.elapsed);
     replayer.comparisons().know(&result.passing, result.executions);
     let keep = |met: &Met| {
         let (execution, count) = (met.execution, met.count);
         let found = Found { execution, policy: "check".into(), run: met.run.clone(), count };
-        found::keep(&found, Some(&mut *replayer), &shelf, &look)
+        failures::keep(&found, Some(&mut *replayer), &destination, &format)
     };
     result.failures.iter().map(keep).collect()
 }
 
 /// What a person reads.
-pub fn words(args: &CheckArgs, result: &Check, findings: &Findings, failures: &[Kept]) -> String {
+pub fn words(args: &CheckArgs, result: &Check, findings: &Findings, failures: &[KeptFailure]) -> String {
     let quiet = args.hunt.output.quiet;
     let mut text = if quiet { findings.headlines() } else { findings.words(args.hunt.output.full, "--full") };
     if findings.lack_lines() && !quiet {
@@ -182,7 +182,7 @@ pub fn words(args: &CheckArgs, result: &Check, findings: &Findings, failures: &[
         if let Some(cause) = &report.cause {
             text.push_str(&format!("   Cause: {cause}.\n"));
         }
-        kept.left_out.iter().for_each(|what| text.push_str(&format!("   {what}\n")));
+        kept.left_out.iter().for_each(|what| text.push_str(&format!("   {}\n", what.sentence())));
         text.push_str(&format!("   {}\n\n", output::replay_command(&kept.schedule)));
     }
     if result.interrupted {
@@ -227,7 +227,7 @@ pub fn json(
     program: &Program,
     result: &Check,
     findings: &Findings,
-    failures: &[Kept],
+    failures: &[KeptFailure],
 ) -> JsonReport {
     let failures: Vec<_> = failures.iter().map(|kept| kept.report.clone()).collect();
     JsonReport {

@@ -18,7 +18,7 @@ use crate::compare_args::CompareArgs;
 use crate::coverage::Account;
 use crate::error::CliError;
 use crate::progress::Bar;
-use crate::{hunt, output, page, stop};
+use crate::{hunt, output, page, signals};
 
 /// Executions of a trial where nobody says how many.
 const EXECUTIONS: u64 = 10_000;
@@ -27,7 +27,7 @@ const EXECUTIONS: u64 = 10_000;
 pub fn run(args: &CompareArgs) -> Result<u8, CliError> {
     check(args)?;
     let options = hunt::options(&args.hunt, EXECUTIONS)?;
-    let stop = stop::flag()?;
+    let stop = signals::stop_flag()?;
     let (program, _) = hunt::prepare(&args.hunt, &stop)?;
     let comparison = {
         let trials = args.runs * args.strategies.len() as u64;
@@ -52,7 +52,7 @@ pub fn run(args: &CompareArgs) -> Result<u8, CliError> {
         ..CampaignRecord::default()
     };
     let hunt = &args.hunt;
-    page::keep(&hunt.out, page::subject(hunt), record, hunt.html.as_deref())?;
+    page::save_record(&hunt.out, page::subject(hunt), record, hunt.html.as_deref())?;
     Ok(if has_failed { crate::FOUND } else { crate::NOTHING })
 }
 

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use threadbare_report::{Finding, FindingCard, FindingText, Level, Rule, SarifResult};
 
-use crate::{keep, output};
+use crate::{artifacts, output};
 
 /// Findings on one object that a person is shown unless all are asked for.
 const SHOWN_OF_AN_OBJECT: usize = 3;
 
 /// One finding as it is told.
-pub struct Told {
+pub struct ReportedFinding {
     /// Its words.
     pub text: FindingText,
     /// The schedule of a run that shows it.
@@ -31,7 +31,7 @@ pub struct Told {
 /// All findings that are told.
 #[derive(Default)]
 pub struct Findings {
-    all: Vec<Told>,
+    all: Vec<ReportedFinding>,
     /// How many of the first ones are sure causes of failures.
     causes: usize,
     /// How many were silenced.
@@ -67,7 +67,7 @@ fn without_numbers(object: &str) -> String {
     text
 }
 
-impl Told {
+impl ReportedFinding {
     fn is_shown_by(&mut self, inputs: &[String]) {
         let new: Vec<String> = inputs.iter().filter(|it| !self.inputs.contains(it)).cloned().collect();
         self.inputs.extend(new);
@@ -103,7 +103,7 @@ impl Findings {
     }
 
     /// Adds one.
-    pub fn add(&mut self, told: Told) {
+    pub fn add(&mut self, told: ReportedFinding) {
         self.all.push(told);
     }
 
@@ -133,7 +133,7 @@ impl Findings {
                 told.is_shown_by(inputs);
                 told
             }
-            None => Told {
+            None => ReportedFinding {
                 text: text.clone(),
                 schedule: None,
                 fails: true,
@@ -185,11 +185,12 @@ impl Findings {
 
     /// The same, with the commands that show them again.
     pub fn briefly(&self) -> String {
-        let again = |told: &Told| {
+        let again = |told: &ReportedFinding| {
             let schedule = told.schedule.as_deref();
             schedule.map_or_else(String::new, |path| format!("Again: {}\n", output::replay_command(path)))
         };
-        let brief = |told: &Told| format!("{} ({})\n{}", told.text.heading, state(told), again(told));
+        let brief =
+            |told: &ReportedFinding| format!("{} ({})\n{}", told.text.heading, state(told), again(told));
         self.all.iter().map(brief).collect()
     }
 
@@ -216,7 +217,7 @@ impl Findings {
 }
 
 /// How sure it is.
-fn state(told: &Told) -> &'static str {
+fn state(told: &ReportedFinding) -> &'static str {
     match (&told.schedule, told.fails) {
         (Some(_), true) if told.is_cause => "confirmed: the program fails of it",
         (Some(_), true) => "confirmed: the program failed when it happened",
@@ -225,7 +226,7 @@ fn state(told: &Told) -> &'static str {
     }
 }
 
-fn words(number: usize, told: &Told) -> String {
+fn words(number: usize, told: &ReportedFinding) -> String {
     let state = state(told);
     let origin = told.follows_from.as_ref().map_or_else(String::new, |it| format!("; follows from the {it}"));
     let state = format!("{state}{origin}");
@@ -245,7 +246,7 @@ fn words(number: usize, told: &Told) -> String {
     text
 }
 
-fn json(told: &Told) -> Finding {
+fn json(told: &ReportedFinding) -> Finding {
     Finding {
         kind: told.text.kind,
         object: told.text.object.clone(),
@@ -259,7 +260,7 @@ fn json(told: &Told) -> Finding {
     }
 }
 
-fn card(told: &Told) -> FindingCard {
+fn card(told: &ReportedFinding) -> FindingCard {
     FindingCard {
         heading: told.text.heading.clone(),
         state: state(told).to_string(),
@@ -268,11 +269,14 @@ fn card(told: &Told) -> FindingCard {
         accesses: told.text.accesses.clone(),
         follows_from: told.follows_from.clone(),
         replay: told.schedule.as_deref().map(output::replay_command),
-        trace: told.schedule.as_deref().and_then(|path| keep::file_name(&path.with_extension(keep::TRACE))),
+        trace: told
+            .schedule
+            .as_deref()
+            .and_then(|path| artifacts::file_name(&path.with_extension(artifacts::TRACE))),
     }
 }
 
-fn sarif(told: &Told) -> SarifResult {
+fn sarif(told: &ReportedFinding) -> SarifResult {
     let mut places = told.text.places.iter().cloned();
     SarifResult {
         rule: match told.text.kind {
@@ -314,8 +318,8 @@ mod tests {
         }
     }
 
-    fn told(text: FindingText) -> Told {
-        Told {
+    fn told(text: FindingText) -> ReportedFinding {
+        ReportedFinding {
             text,
             schedule: None,
             fails: false,

@@ -13,10 +13,10 @@ use threadbare_report::{CampaignRecord, GeneratedReport, JsonReport, Verdict, fa
 use threadbare_target::{Program, compilers};
 
 use crate::error::CliError;
-use crate::found::{self, Kept, Shelf};
+use crate::failures::{self, Destination, KeptFailure};
 use crate::generate_args::GenerateArgs;
 use crate::progress::{Bar, Phase};
-use crate::{coverage, hunt as hunting, keep, output, page, stop};
+use crate::{artifacts, coverage, hunt as hunting, output, page, signals};
 
 /// Executions of each test where nobody says how many.
 const EXECUTIONS: u64 = 50;
@@ -37,7 +37,7 @@ pub fn run(args: &GenerateArgs) -> Result<u8, CliError> {
                 .into(),
         ));
     }
-    let stop = stop::flag()?;
+    let stop = signals::stop_flag()?;
     let (program, cflags) = hunting::prepare(&args.hunt, &stop)?;
     let operations = operations(&program)?;
     let criteria = match options.coverage.is_empty() {
@@ -63,7 +63,7 @@ pub fn run(args: &GenerateArgs) -> Result<u8, CliError> {
     output::write_json(&args.hunt.output, &report)?;
     let record =
         CampaignRecord { compilers: compilers(&work.program.executable), ..hunting::record(&report) };
-    page::keep(&args.hunt.out, page::subject(&args.hunt), record, args.hunt.html.as_deref())?;
+    page::save_record(&args.hunt.out, page::subject(&args.hunt), record, args.hunt.html.as_deref())?;
     let results: Vec<_> = failing.iter().filter_map(|failing| failing.kept.sarif.clone()).collect();
     output::write_sarif(&args.hunt.output, "generate", &results)?;
     Ok(if failing.is_some() { crate::FOUND } else { crate::NOTHING })
@@ -116,7 +116,7 @@ struct Failing {
 /// The same with the files that were kept of it.
 struct KeptTest {
     test: Test,
-    kept: Kept,
+    kept: KeptFailure,
     source: String,
     file: PathBuf,
 }
@@ -212,15 +212,16 @@ impl Work<'_> {
         let program = self.with(&failing.test);
         let conditions = Conditions::of(&self.options, &program);
         let head = hunting::schedule_head(&program, cflags, &conditions, &self.options);
-        let name = keep::file_stem(&hunt.program);
+        let name = artifacts::file_stem(&hunt.program);
         let phase = Phase::new(hunt.output.quiet);
         let minimise = !hunt.no_minimise;
-        let shelf = Shelf { folder: &hunt.out, name: &name, minimise, explain: true, phase: &phase, head };
+        let destination =
+            Destination { folder: &hunt.out, name: &name, minimise, explain: true, phase: &phase, head };
         let mut replayer = Replayer::start(&program, &conditions, &self.stop)
             .inspect_err(|error| output::say(&format!("warning: the failure was not run again: {error}")))
             .ok();
-        let look = output::look(&hunt.output);
-        let kept = found::keep(&failing.campaign.found[0], replayer.as_mut(), &shelf, &look)?;
+        let format = output::text_format(&hunt.output);
+        let kept = failures::keep(&failing.campaign.found[0], replayer.as_mut(), &destination, &format)?;
         let source = self.source(&failing.test);
         let extension = hunt.program.extension().unwrap_or("c".as_ref()).to_string_lossy();
         let file = kept.schedule.with_extension(format!("test.{extension}"));

@@ -19,9 +19,9 @@ use crate::args::{HuntArgs, Threads};
 use crate::coverage::Account;
 use crate::coverage_args::window_words;
 use crate::error::CliError;
-use crate::found::{self, Kept, Shelf};
+use crate::failures::{self, Destination, KeptFailure};
 use crate::progress::{Bar, Phase};
-use crate::{keep, output, page, stop};
+use crate::{artifacts, output, page, signals};
 
 /// Executions that are made where nobody says how many.
 const EXECUTIONS: u64 = 10_000;
@@ -29,7 +29,7 @@ const EXECUTIONS: u64 = 10_000;
 /// Looks for a failing interleaving; returns the exit status.
 pub fn run(args: &HuntArgs) -> Result<u8, CliError> {
     let options = options(args, EXECUTIONS)?;
-    let stop = stop::flag()?;
+    let stop = signals::stop_flag()?;
     let (program, cflags) = prepare(args, &stop)?;
     let campaign = {
         let bar = Bar::new(options.executions, args.output.quiet);
@@ -53,7 +53,7 @@ pub fn run(args: &HuntArgs) -> Result<u8, CliError> {
         uncovered: Account::with_places(&campaign.coverage, &campaign.modules).uncovered_places(),
         ..record(&report)
     };
-    page::keep(&args.out, page::subject(args), record, args.html.as_deref())?;
+    page::save_record(&args.out, page::subject(args), record, args.html.as_deref())?;
     let results: Vec<_> = kept.iter().filter_map(|kept| kept.sarif.clone()).collect();
     output::write_sarif(&args.output, "hunt", &results)?;
     Ok(if campaign.found.is_empty() { crate::NOTHING } else { crate::FOUND })
@@ -177,16 +177,16 @@ fn keep_all(
     options: &Options,
     campaign: &Campaign,
     stop: &Arc<AtomicBool>,
-) -> Result<Vec<Kept>, CliError> {
+) -> Result<Vec<KeptFailure>, CliError> {
     if campaign.found.is_empty() {
         return Ok(Vec::new());
     }
     let conditions = Conditions::of(options, program);
     let head = schedule_head(program, cflags, &conditions, options);
-    let name = keep::file_stem(&args.program);
+    let name = artifacts::file_stem(&args.program);
     let phase = Phase::new(args.output.quiet);
     phase.show("running the failing schedule again…");
-    let shelf = Shelf {
+    let destination = Destination {
         folder: &args.out,
         name: &name,
         minimise: !args.no_minimise,
@@ -194,7 +194,7 @@ fn keep_all(
         phase: &phase,
         head,
     };
-    let look = output::look(&args.output);
+    let format = output::text_format(&args.output);
     // A failure is kept even if the program cannot be started a second time.
     let mut replayer = Replayer::start(program, &conditions, stop)
         .inspect_err(|error| output::say(&format!("warning: the failure was not run again: {error}")))
@@ -202,7 +202,11 @@ fn keep_all(
     if let Some(replayer) = &mut replayer {
         replayer.spend_no_more_than(campaign.elapsed);
     }
-    campaign.found.iter().map(|found| found::keep(found, replayer.as_mut(), &shelf, &look)).collect()
+    campaign
+        .found
+        .iter()
+        .map(|found| failures::keep(found, replayer.as_mut(), &destination, &format))
+        .collect()
 }
 
 /// What a person reads at the end.
@@ -210,7 +214,7 @@ fn words(
     args: &HuntArgs,
     program: &Program,
     campaign: &Campaign,
-    kept: &[Kept],
+    kept: &[KeptFailure],
     explaining: Duration,
 ) -> String {
     let Some(first) = kept.first() else { return nothing_found(args, program, campaign) };
@@ -245,7 +249,7 @@ fn circumstances(program: &Program) -> String {
 }
 
 /// What a person reads about one failure besides its interleaving; `is_alone` says that no two executions ran side by side.
-pub fn about(kept: &Kept, seed: u64, is_alone: bool) -> String {
+pub fn about(kept: &KeptFailure, seed: u64, is_alone: bool) -> String {
     let mut text = String::new();
     let report = &kept.report;
     let site = report.site.as_ref().map_or_else(String::new, |site| format!(" at {site}"));
@@ -273,7 +277,7 @@ pub fn about(kept: &Kept, seed: u64, is_alone: bool) -> String {
     if let Some(cause) = &report.cause {
         text.push_str(&format!("Cause: {cause}.\n"));
     }
-    kept.left_out.iter().for_each(|what| text.push_str(&format!("{what}\n")));
+    kept.left_out.iter().for_each(|what| text.push_str(&format!("{}\n", what.sentence())));
     text.push_str(&format!("Again: {}\n", output::replay_command(&kept.schedule)));
     text
 }
@@ -340,7 +344,7 @@ fn figures(campaign: &Campaign) -> String {
     )
 }
 
-fn json(args: &HuntArgs, campaign: &Campaign, kept: &[Kept]) -> JsonReport {
+fn json(args: &HuntArgs, campaign: &Campaign, kept: &[KeptFailure]) -> JsonReport {
     let failures: Vec<_> = kept.iter().map(|kept| kept.report.clone()).collect();
     JsonReport {
         tool: "threadbare",

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
-use threadbare_report::{JsonReport, Look, SarifResult, printable, sarif};
+use threadbare_report::{JsonReport, SarifResult, TextFormat, printable, sarif};
 
 use crate::args::OutputArgs;
 use crate::error::CliError;
@@ -14,12 +14,12 @@ const WIDTH_OF_A_PIPE: usize = 120;
 const NARROWEST: usize = 40;
 
 /// How texts for people should look, from the options and what standard output is.
-pub fn look(options: &OutputArgs) -> Look {
-    look_for(options.verbose, options.full)
+pub fn text_format(options: &OutputArgs) -> TextFormat {
+    text_format_for(options.verbose, options.full)
 }
 
 /// The same where only these two can be chosen.
-pub fn look_for(verbose: bool, full: bool) -> Look {
+pub fn text_format_for(verbose: bool, full: bool) -> TextFormat {
     let terminal = io::stdout().is_terminal();
     let width = match terminal_size::terminal_size_of(io::stdout()) {
         Some((terminal_size::Width(columns), _)) => usize::from(columns).max(NARROWEST),
@@ -27,7 +27,7 @@ pub fn look_for(verbose: bool, full: bool) -> Look {
     };
     let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
         || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    Look { width, colour: terminal && !refused, verbose, full }
+    TextFormat { width, colour: terminal && !refused, verbose, full }
 }
 
 /// Writes what people read. A reader that went away (`| head`) is no reason to complain.

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use threadbare_detect::Finding;
-use threadbare_diagnose::{Conditions, ExecutionNames, Replayer, from_schedule, recorded};
+use threadbare_diagnose::{
+    Conditions, ExecutionNames, Replayer, describe_failure, from_schedule, recorded, trace_hash,
+};
 use threadbare_explore::{find_shown, pointed_out};
 use threadbare_report::{
     Coverage, FailureReport, JsonReport, ReplayReport, SarifResult, Verdict, about_switch, failure_phrase,
@@ -16,8 +18,8 @@ use threadbare_trace::Schedule;
 
 use crate::args::ReplayArgs;
 use crate::error::CliError;
-use crate::findings::{Findings, Told};
-use crate::{found, output, stop};
+use crate::findings::{Findings, ReportedFinding};
+use crate::{failures, output, signals};
 
 /// Runs a schedule again; returns the exit status.
 pub fn run(args: &ReplayArgs) -> Result<u8, CliError> {
@@ -35,7 +37,7 @@ pub fn run(args: &ReplayArgs) -> Result<u8, CliError> {
             program.name
         ));
     }
-    let stop = stop::flag()?;
+    let stop = signals::stop_flag()?;
     let mut replayer = Replayer::start(&program, &conditions, &stop)?;
     if schedule.shows.is_some() {
         replayer.tell_all();
@@ -126,7 +128,7 @@ impl Runs {
         let begin = Instant::now();
         let switches = from_schedule(schedule);
         let first = replayer.follow(&switches)?;
-        let hash = found::trace_hash(&first, replayer.symbols());
+        let hash = trace_hash(&first, replayer.symbols());
         let mut runs = Runs {
             made: 0,
             failed: 0,
@@ -146,7 +148,7 @@ impl Runs {
                 break;
             }
             let run = replayer.follow(&switches)?;
-            runs.alike &= found::trace_hash(&run, replayer.symbols()) == runs.hash;
+            runs.alike &= trace_hash(&run, replayer.symbols()) == runs.hash;
             runs.count(&run, schedule);
         }
         runs.elapsed = begin.elapsed();
@@ -180,7 +182,7 @@ fn findings(found: Option<&Finding>, runs: &Runs, names: &ExecutionNames<'_>, pa
     if let Some(found) = found {
         let text = finding_text(found, names, true);
         let schedule = Some(path.to_path_buf());
-        findings.add(Told {
+        findings.add(ReportedFinding {
             text,
             schedule,
             fails: runs.failed > 0,
@@ -207,13 +209,13 @@ fn tell(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols) 
         if !args.output.quiet {
             let shown = schedule.shows.as_ref();
             let marked = shown.map_or_else(Vec::new, |shown| pointed_out(shown, &runs.first.events));
-            text.push_str(&found::show(&runs.first, &marked, &names, &output::look(&args.output)));
+            text.push_str(&failures::show(&runs.first, &marked, &names, &output::text_format(&args.output)));
             text.push('\n');
         }
         text.push_str(&conclusion(schedule, runs, parting.as_ref()));
         output::print(&text)?;
     }
-    let failure = found::describe(&runs.first, &names, symbols).map(|mut failure| {
+    let failure = describe_failure(&runs.first, &names, symbols).map(|mut failure| {
         failure.execution = schedule.execution;
         failure.schedule = Some(args.schedule.display().to_string());
         failure.reproduced = runs.reproduced == runs.made;
@@ -279,7 +281,7 @@ fn write_files(
     if let Some(path) = &args.trace {
         output::write_whole(path, &trace.to_bytes())?;
     }
-    let failure = failure.and_then(|failure| found::sarif_result(&trace, failure));
+    let failure = failure.and_then(|failure| failures::sarif_result(&trace, failure));
     let results: Vec<SarifResult> = findings.sarif().into_iter().chain(failure).collect();
     output::write_sarif(&args.output, "replay", &results)
 }

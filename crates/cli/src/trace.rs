@@ -135,9 +135,10 @@ fn show(args: &ShowArgs, file: &TraceFile) -> Result<(), CliError> {
         return output::print("The trace does not say how the run ended.\n");
     };
     let marked = file.shows.as_ref().map_or_else(Vec::new, |shown| pointed_out(shown, file.events()));
-    let story = Interleaving { events: file.events(), switches: file.switches(), outcome, marked: &marked };
-    let look = output::look_for(args.verbose, args.full);
-    output::print(&interleaving(&story, &RecordedNames::new(file), &look))
+    let execution =
+        Interleaving { events: file.events(), switches: file.switches(), outcome, marked: &marked };
+    let format = output::text_format_for(args.verbose, args.full);
+    output::print(&interleaving(&execution, &RecordedNames::new(file), &format))
 }
 
 fn export(args: &ExportArgs, file: &TraceFile) -> Result<(), CliError> {

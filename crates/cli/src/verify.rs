@@ -10,14 +10,14 @@ use threadbare_report::{
 use threadbare_target::{Program, Symbols};
 
 use crate::error::CliError;
+use crate::failures::KeptFailure;
 use crate::findings::Findings;
-use crate::found::Kept;
 use crate::open_questions::OpenQuestions;
 use crate::output::counted;
 use crate::progress::Bar;
 use crate::suppressions::Suppressions;
 use crate::verify_args::VerifyArgs;
-use crate::{check, hunt, output, page, stop};
+use crate::{check, hunt, output, page, signals};
 
 /// Executions after which it ends where nobody says how many.
 const EXECUTIONS: u64 = 100_000;
@@ -34,7 +34,7 @@ pub fn run(args: &VerifyArgs) -> Result<u8, CliError> {
     let mut options = hunt::options(hunt, EXECUTIONS)?;
     options.strategy = "total".to_string();
     let suppressions = Suppressions::read(args.check.suppressions.as_deref())?;
-    let stop = stop::flag()?;
+    let stop = signals::stop_flag()?;
     args.graph.as_deref().map_or(Ok(()), output::check_target)?;
     let (program, cflags) = hunt::prepare(hunt, &stop)?;
     let result = {
@@ -71,7 +71,7 @@ pub fn run(args: &VerifyArgs) -> Result<u8, CliError> {
         ..check::record(&program, &result.check, &report, &findings)
     };
     record.uncovered.push(open.card());
-    page::keep(&hunt.out, page::subject(hunt), record, hunt.html.as_deref())?;
+    page::save_record(&hunt.out, page::subject(hunt), record, hunt.html.as_deref())?;
     let failed = failures.iter().filter_map(|kept| kept.sarif.clone());
     let results: Vec<SarifResult> = findings.sarif().into_iter().chain(failed).collect();
     output::write_sarif(&hunt.output, "verify", &results)?;
@@ -88,7 +88,7 @@ fn drawings(graphs: &Graphs, symbols: &Symbols) -> Vec<Drawing> {
 }
 
 /// What a person reads.
-fn words(args: &VerifyArgs, result: &Verification, findings: &Findings, failures: &[Kept]) -> String {
+fn words(args: &VerifyArgs, result: &Verification, findings: &Findings, failures: &[KeptFailure]) -> String {
     let mut text = check::words(&args.check, &result.check, findings, failures);
     let cases = counted(result.test_cases as usize, "test case");
     let groups = counted(result.groups as usize, "race-equivalent group");
@@ -146,7 +146,7 @@ fn json(
     program: &Program,
     result: &Verification,
     findings: &Findings,
-    failures: &[Kept],
+    failures: &[KeptFailure],
     uncovered: Option<Vec<Requirement>>,
 ) -> JsonReport {
     let report = check::json(&args.check, program, &result.check, findings, failures);

@@ -24,7 +24,8 @@ const ATTEMPTS: u64 = 3;
 /// Among how many of those that tell failing executions from passing ones the cause is chosen.
 const CHOSEN_FROM: usize = 16;
 
-/// The cause of a failure.
+/// The cause of a failure; all of it is empty where none is known.
+#[derive(Default)]
 pub struct Explanation {
     /// What tells it from passing executions, in one sentence; none where the failure's own message does.
     pub sentence: Option<String>,

@@ -21,12 +21,12 @@ use crate::error::DiagnoseError;
 const MOST_PASSES: usize = 8;
 
 /// How much may be spent on making a schedule shorter.
-const SHORTENING_RUNS: usize = 1500;
-const SHORTENING_TIME: Duration = Duration::from_secs(10);
+const MINIMISING_RUNS: usize = 1500;
+const MINIMISING_TIME: Duration = Duration::from_secs(10);
 /// What may be spent on it, and on explaining failures, however quickly the failure was found.
 const LEAST_TIME: Duration = Duration::from_secs(5);
 /// What may be spent on a hang: each of its runs takes longer, and every order may well hang.
-const SHORTENING_A_HANG: Duration = Duration::from_secs(2);
+const MINIMISING_A_HANG: Duration = Duration::from_secs(2);
 
 /// One in so many of the first runs takes turns instead of a random order.
 const TURNS_EVERY: u64 = 4;
@@ -46,7 +46,7 @@ pub struct Replayer {
     /// What happens where the program does not even get to its first thread.
     early: Option<Execution>,
     /// What is left of the time for making schedules shorter, for all failures together.
-    time_to_shorten: Duration,
+    time_to_minimise: Duration,
     comparisons: ComparisonRuns,
     cancellation: Cancellation,
     symbols: Rc<Symbols>,
@@ -89,7 +89,7 @@ impl Replayer {
             options,
             server,
             early,
-            time_to_shorten: SHORTENING_TIME,
+            time_to_minimise: MINIMISING_TIME,
             symbols: Rc::new(symbols),
             flags: 0,
         })
@@ -104,7 +104,7 @@ impl Replayer {
     /// Bounds the time for making schedules shorter and for explaining failures by that of the search: nobody wants
     /// to wait for words much longer than for what they are about.
     pub fn spend_no_more_than(&mut self, search: Duration) {
-        self.time_to_shorten = search.clamp(LEAST_TIME, SHORTENING_TIME);
+        self.time_to_minimise = search.clamp(LEAST_TIME, MINIMISING_TIME);
         self.comparisons.spend_no_more_than(search.max(LEAST_TIME));
     }
 
@@ -134,14 +134,14 @@ impl Replayer {
 
     /// Looks for the fewest switches that fail in the same way; the execution, and whether none of
     /// its switches can be left out.
-    pub fn shorten(&mut self, failing: Execution) -> (Execution, bool) {
+    pub fn minimise(&mut self, failing: Execution) -> (Execution, bool) {
         let hangs = failing.outcome.failure().is_some_and(|failure| failure.kind == FailureKind::Hang);
-        let limit = self.time_to_shorten.min(if hangs { SHORTENING_A_HANG } else { SHORTENING_TIME });
+        let limit = self.time_to_minimise.min(if hangs { MINIMISING_A_HANG } else { MINIMISING_TIME });
         let Some(server) = self.server.as_mut().filter(|_| !limit.is_zero()) else {
             return (failing, false);
         };
         let (begin, cancellation) = (Instant::now(), &self.cancellation);
-        let (shortest, is_minimal) = minimise(failing.clone(), SHORTENING_RUNS, &mut |plan| {
+        let (shortest, is_minimal) = minimise(failing.clone(), MINIMISING_RUNS, &mut |plan| {
             if begin.elapsed() > limit || cancellation.is_requested() {
                 return None;
             }
@@ -149,7 +149,7 @@ impl Replayer {
             server.learn(&run.discovered);
             Some(run)
         });
-        self.time_to_shorten = limit.saturating_sub(begin.elapsed());
+        self.time_to_minimise = limit.saturating_sub(begin.elapsed());
         // Once more on a program that has learned no more than any other, so that what is shown is what
         // a replay shows.
         match start(&self.program, &self.options) {

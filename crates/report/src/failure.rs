@@ -3,7 +3,7 @@
 use threadbare_trace::{Failure, FailureKind, ThreadId, Waiting};
 
 use crate::describe::shortened;
-use crate::{Look, Names, Place, printable};
+use crate::{Names, Place, TextFormat, printable};
 
 /// What the message of a failure says where Rust panicked.
 const PANICKED: &str = " panicked at ";
@@ -148,13 +148,13 @@ fn marked(text: &str) -> Option<(Mark, usize)> {
 }
 
 /// The closing paragraph: what went wrong, where, and the calls that led there.
-pub(crate) fn paragraph(failure: &Failure, names: &dyn Names, look: &Look) -> String {
+pub(crate) fn paragraph(failure: &Failure, names: &dyn Names, format: &TextFormat) -> String {
     let site = failure_site(failure, names);
     let mut heading = format!("✗ {} in {}", failure_word(failure), failure_thread(failure));
     if let Some(site) = &site {
         heading.push_str(&format!(" at {site}"));
     }
-    let mut text = look.alarm(&heading);
+    let mut text = format.alarm(&heading);
     text.push('\n');
     for line in printable(&name_addresses(&failure.message, names)).lines() {
         text.push_str(&format!("  {line}\n"));
@@ -179,7 +179,7 @@ pub(crate) fn paragraph(failure: &Failure, names: &dyn Names, look: &Look) -> St
             let lead = if depth == 0 { "in" } else { "by" };
             let again = if same.len() > 1 { format!(", {} times", same.len()) } else { String::new() };
             let line = format!("  {lead} {:widest$}  {}{again}\n", function(&same[0]), same[0]);
-            text.push_str(&look.dim(&line));
+            text.push_str(&format.dim(&line));
         }
     }
     text

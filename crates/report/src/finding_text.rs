@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use threadbare_detect::{Access, Finding, FindingKind};
 use threadbare_trace::{EventKind, SignalMask, signal_name};
 
-use crate::sequence::{object_name, past_tense, sequence, site};
+use crate::access_sequence::{object_name, past_tense, sequence, site};
 use crate::{Names, Place};
 
 /// One of the steps that a finding is about.

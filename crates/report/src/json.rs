@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::coverage::CoverageReport;
 use crate::suite::SuiteReport;
-use crate::total::TotalReport;
+use crate::verify_json::TotalReport;
 
 /// What a command concluded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]

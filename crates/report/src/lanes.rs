@@ -3,7 +3,7 @@
 use threadbare_trace::ThreadId;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::Look;
+use crate::TextFormat;
 
 /// One line of the table before it is fitted.
 pub(crate) enum Line {
@@ -42,25 +42,25 @@ struct Columns {
 }
 
 /// Draws the table. `titles` names the threads that have lanes.
-pub(crate) fn draw(titles: &[(ThreadId, String)], lines: &[Line], look: &Look) -> String {
-    let columns = Columns::fit(titles, lines, look.width);
-    let mut text = columns.head(titles, look);
+pub(crate) fn draw(titles: &[(ThreadId, String)], lines: &[Line], format: &TextFormat) -> String {
+    let columns = Columns::fit(titles, lines, format.width);
+    let mut text = columns.head(titles, format);
     let mut above = "";
     for line in lines {
         match line {
             Line::Across(line) => {
-                for part in wrap(line, look.width.saturating_sub(columns.number + GAP.len()).max(20)) {
+                for part in wrap(line, format.width.saturating_sub(columns.number + GAP.len()).max(20)) {
                     let indent = " ".repeat(columns.number);
-                    text.push_str(&format!("{indent}{GAP}{}\n", look.dim(&part)));
+                    text.push_str(&format!("{indent}{GAP}{}\n", format.dim(&part)));
                 }
             }
             Line::Note { thread, text: note } => {
-                columns.step(["", "", note, "", ""], *thread, true, look, &mut text);
+                columns.step(["", "", note, "", ""], *thread, true, format, &mut text);
             }
             Line::Step { number, site, thread, text: step, holds, source } => {
-                columns.step([number, site, step, holds, source], *thread, false, look, &mut text);
+                columns.step([number, site, step, holds, source], *thread, false, format, &mut text);
                 if columns.source == 0 && source != above {
-                    columns.source_below(source, *thread, look, &mut text);
+                    columns.source_below(source, *thread, format, &mut text);
                 }
                 above = source;
             }
@@ -143,7 +143,7 @@ impl Columns {
     }
 
     /// A line of source in a row of its own, from its thread's lane on.
-    fn source_below(&self, source: &str, thread: ThreadId, look: &Look, out: &mut String) {
+    fn source_below(&self, source: &str, thread: ThreadId, format: &TextFormat, out: &mut String) {
         if source.is_empty() {
             return;
         }
@@ -153,18 +153,18 @@ impl Columns {
         let source = format!("│ {source}");
         let column = self.number + self.site + 2 * GAP.len();
         // What does not fit to the right of its lane's beginning begins further left.
-        let indent = (column + beside).min(look.width.saturating_sub(source.width()).max(column));
-        let room = look.width.saturating_sub(indent).max(NARROWEST_LANE);
-        out.push_str(&format!("{}{}\n", " ".repeat(indent), look.dim(&clip(&source, room))));
+        let indent = (column + beside).min(format.width.saturating_sub(source.width()).max(column));
+        let room = format.width.saturating_sub(indent).max(NARROWEST_LANE);
+        out.push_str(&format!("{}{}\n", " ".repeat(indent), format.dim(&clip(&source, room))));
     }
 
-    fn head(&self, titles: &[(ThreadId, String)], look: &Look) -> String {
+    fn head(&self, titles: &[(ThreadId, String)], format: &TextFormat) -> String {
         let mut head = format!("{:>1$}{GAP}", "step", self.number);
         head.push_str(&pad("site", self.site));
         for (thread, lane) in &self.lanes {
             let title = titles.iter().find(|(id, _)| id == thread).map_or("", |(_, title)| title);
             head.push_str(GAP);
-            head.push_str(&look.paint(look.lane(*thread).bold(), &pad(&clip(title, *lane), *lane)));
+            head.push_str(&format.paint(format.lane(*thread).bold(), &pad(&clip(title, *lane), *lane)));
         }
         if self.lanes.is_empty() {
             head.push_str(GAP);
@@ -173,12 +173,12 @@ impl Columns {
         if self.holds > 0 {
             head.push_str(&format!("{GAP}{HOLDS}"));
         }
-        let mut head = trimmed(head, look);
+        let mut head = trimmed(head, format);
         head.push('\n');
         head
     }
 
-    fn step(&self, cells: [&str; 5], thread: ThreadId, note: bool, look: &Look, out: &mut String) {
+    fn step(&self, cells: [&str; 5], thread: ThreadId, note: bool, format: &TextFormat, out: &mut String) {
         let [number, site, text, holds, source] = cells;
         let named;
         let (width, text) = match self.lanes.iter().find(|(id, _)| *id == thread) {
@@ -195,15 +195,15 @@ impl Columns {
             let part = parts.get(index).map_or("", String::as_str);
             let mut line = format!("{:>1$}{GAP}", if first { number } else { "" }, self.number);
             line.push_str(&pad(&clip_front(if first { site } else { "" }, self.site), self.site));
-            let style = if note { look.lane(thread).dimmed() } else { look.lane(thread) };
+            let style = if note { format.lane(thread).dimmed() } else { format.lane(thread) };
             if self.lanes.is_empty() {
                 line.push_str(GAP);
-                line.push_str(&look.paint(style, &pad(part, self.list)));
+                line.push_str(&format.paint(style, &pad(part, self.list)));
             }
             for (id, lane) in &self.lanes {
                 line.push_str(GAP);
                 if *id == thread {
-                    line.push_str(&look.paint(style, &pad(part, *lane)));
+                    line.push_str(&format.paint(style, &pad(part, *lane)));
                 } else {
                     line.push_str(&pad("", *lane));
                 }
@@ -214,17 +214,17 @@ impl Columns {
             }
             if first && self.source > 0 && !source.is_empty() {
                 line.push_str(GAP);
-                line.push_str(&look.dim(&clip(source, self.source)));
+                line.push_str(&format.dim(&clip(source, self.source)));
             }
-            out.push_str(&trimmed(line, look));
+            out.push_str(&trimmed(line, format));
             out.push('\n');
         }
     }
 }
 
 /// Trailing blanks are noise in a file, and invisible on a terminal.
-fn trimmed(line: String, look: &Look) -> String {
-    if look.colour { line } else { line.trim_end().to_string() }
+fn trimmed(line: String, format: &TextFormat) -> String {
+    if format.colour { line } else { line.trim_end().to_string() }
 }
 
 fn pad(text: &str, width: usize) -> String {

@@ -12,7 +12,7 @@ use threadbare_happens_before::{Change, LockSets};
 use threadbare_trace::{Event, EventKind, Moment, Outcome, SwitchRecord, ThreadId, TraceFile, moments};
 
 use crate::describe::meant_kind;
-use crate::held::lock_name;
+use crate::locks_held::lock_name;
 use crate::{Names as _, RecordedNames, event_text};
 
 /// Microseconds a step takes on the viewer's clock: room for arrows to begin and end inside it.

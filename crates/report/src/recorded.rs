@@ -10,9 +10,9 @@ use crate::failure::stuck_thread;
 use crate::{Interleaving, Names, Place, name_addresses};
 
 /// Writes an execution down with all its names. The caller adds what program it was.
-pub fn record(story: &Interleaving<'_>, contexts: &[ContextRecord], names: &dyn Names) -> TraceFile {
+pub fn record(execution: &Interleaving<'_>, contexts: &[ContextRecord], names: &dyn Names) -> TraceFile {
     let mut file = TraceFile::default();
-    let mut outcome = story.outcome.clone();
+    let mut outcome = execution.outcome.clone();
     if let Outcome::Failed(failure) = &mut outcome {
         if let Some(stuck) = stuck_thread(failure) {
             (failure.thread, failure.stack) = (stuck.thread, vec![stuck.pc]);
@@ -22,10 +22,10 @@ pub fn record(story: &Interleaving<'_>, contexts: &[ContextRecord], names: &dyn 
         failure.stack.iter().for_each(|&pc| name_site(&mut file, pc, 0, names));
     }
     file.outcome = Some(outcome);
-    for moment in moments(story.events, story.switches) {
+    for moment in moments(execution.events, execution.switches) {
         match moment {
             Moment::Event(index) => {
-                let event = story.events[index];
+                let event = execution.events[index];
                 push_contexts(&mut file, event.context, contexts, names);
                 name_site(&mut file, event.pc, event.context, names);
                 if event.kind() == Some(EventKind::Start)
@@ -36,7 +36,7 @@ pub fn record(story: &Interleaving<'_>, contexts: &[ContextRecord], names: &dyn 
                 file.push_event(event, &event_names(index, &event, names));
             }
             Moment::Switch(index) => {
-                let switch = story.switches[index];
+                let switch = execution.switches[index];
                 push_contexts(&mut file, switch.context, contexts, names);
                 name_site(&mut file, switch.pc, switch.context, names);
                 file.push_switch(switch, names.object(switch.addr).as_deref());

@@ -4,23 +4,23 @@ use std::collections::BTreeMap;
 
 use threadbare_trace::{EventKind, Outcome, SwitchReason, SwitchRecord, ThreadId};
 
-use crate::held::{HeldLocks, LockNames};
 use crate::lanes::{self, Line};
+use crate::locks_held::{HeldLocks, LockNames};
 use crate::names::PrintableNames;
 use crate::timeline::{self, Row};
-use crate::{Interleaving, Look, Names, about_switch, event_text, failure};
+use crate::{Interleaving, Names, TextFormat, about_switch, event_text, failure};
 
 /// What stands before a step that is pointed out.
 const MARK: &str = "● ";
 
 /// The whole story of one execution: the table of steps, then how it ended.
-pub fn interleaving(story: &Interleaving<'_>, names: &dyn Names, look: &Look) -> String {
+pub fn interleaving(execution: &Interleaving<'_>, names: &dyn Names, format: &TextFormat) -> String {
     let names: &dyn Names = &PrintableNames(names);
-    let rows = timeline::rows(story, names, look);
-    let titles = titles(story, &rows, names);
-    let mut held = HeldLocks::of(story.events, names);
+    let rows = timeline::rows(execution, names, format);
+    let titles = titles(execution, &rows, names);
+    let mut held = HeldLocks::of(execution.events, names);
     let failing =
-        story.outcome.failure().map(|failure| held.at_end(failure::failure_thread(failure)).to_vec());
+        execution.outcome.failure().map(|failure| held.at_end(failure::failure_thread(failure)).to_vec());
     let failing = failing.unwrap_or_default();
     let shown = rows.iter().filter_map(|row| match row {
         Row::Step { index, .. } => Some(held.during(*index)),
@@ -29,8 +29,8 @@ pub fn interleaving(story: &Interleaving<'_>, names: &dyn Names, look: &Look) ->
     let locks = LockNames::of(shown.flatten().chain(&failing), names);
     let holds = |event: usize| locks.text(held.during(event));
     let mut lines: Vec<Line> =
-        rows.iter().map(|row| line(row, row.is_one_of(story.marked), names, &holds)).collect();
-    if let Some(failure) = story.outcome.failure() {
+        rows.iter().map(|row| line(row, row.is_one_of(execution.marked), names, &holds)).collect();
+    if let Some(failure) = execution.outcome.failure() {
         lines.push(Line::Step {
             number: String::new(),
             holds: locks.text(&failing),
@@ -42,13 +42,13 @@ pub fn interleaving(story: &Interleaving<'_>, names: &dyn Names, look: &Look) ->
                 .map_or_else(String::new, |text| text.trim().to_string()),
         });
     }
-    let mut text = lanes::draw(&titles, &lines, look);
+    let mut text = lanes::draw(&titles, &lines, format);
     text.push('\n');
     if lacks_lines(&rows, names) {
         text.push_str("No source line is known: compile with `-g`, and do not strip the program.\n\n");
     }
-    match story.outcome {
-        Outcome::Failed(failure) => text.push_str(&failure::paragraph(failure, names, look)),
+    match execution.outcome {
+        Outcome::Failed(failure) => text.push_str(&failure::paragraph(failure, names, format)),
         Outcome::Passed => text.push_str("The program ended as it should.\n"),
         Outcome::Uncontrolled(why) => text.push_str(&format!("Control was lost: {why}\n")),
     }
@@ -65,19 +65,23 @@ fn lacks_lines(rows: &[Row], names: &dyn Names) -> bool {
 }
 
 /// The threads that have something in the table, each with the function it runs.
-pub(crate) fn titles(story: &Interleaving<'_>, rows: &[Row], names: &dyn Names) -> Vec<(ThreadId, String)> {
+pub(crate) fn titles(
+    execution: &Interleaving<'_>,
+    rows: &[Row],
+    names: &dyn Names,
+) -> Vec<(ThreadId, String)> {
     let mut titles: BTreeMap<ThreadId, String> = BTreeMap::new();
     let shown = rows.iter().filter_map(|row| match row {
         Row::Step { event, .. } => Some(event.thread),
         Row::Folded { thread, .. } => Some(*thread),
         Row::Switch(_) | Row::LeftOut { .. } => None,
     });
-    for thread in shown.chain(story.outcome.failure().map(failure::failure_thread)) {
+    for thread in shown.chain(execution.outcome.failure().map(failure::failure_thread)) {
         titles.entry(thread).or_insert_with(|| {
             if thread == ThreadId::MAIN { format!("{thread} main") } else { thread.to_string() }
         });
     }
-    for event in story.events.iter().filter(|event| event.kind() == Some(EventKind::Start)) {
+    for event in execution.events.iter().filter(|event| event.kind() == Some(EventKind::Start)) {
         if let (Some(title), Some(routine)) = (titles.get_mut(&event.thread), names.routine(event.old)) {
             *title = format!("{} {routine}", event.thread);
         }

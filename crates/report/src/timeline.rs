@@ -7,7 +7,7 @@ use threadbare_trace::{
 };
 
 use crate::describe::is_temporary;
-use crate::{Look, Names, Place};
+use crate::{Names, Place, TextFormat};
 
 /// One execution, as far as it can be shown.
 #[derive(Clone, Copy, Debug)]
@@ -46,17 +46,17 @@ const KEPT_ENDS: usize = 5;
 const AROUND: usize = 12;
 
 /// The rows to show.
-pub(crate) fn rows(story: &Interleaving<'_>, names: &dyn Names, look: &Look) -> Vec<Row> {
-    let failure = story.outcome.failure();
-    let is_marked = |row: &Row| row.is_one_of(story.marked);
-    let mut rows = merge(story.events, story.switches);
+pub(crate) fn rows(execution: &Interleaving<'_>, names: &dyn Names, format: &TextFormat) -> Vec<Row> {
+    let failure = execution.outcome.failure();
+    let is_marked = |row: &Row| row.is_one_of(execution.marked);
+    let mut rows = merge(execution.events, execution.switches);
     mark_starts(&mut rows);
-    if !look.verbose {
+    if !format.verbose {
         rows.retain(|row| matters(row, failure) || is_marked(row));
         leave_out_libraries(&mut rows, names, &is_marked);
     }
     let rows = join_repeats(number(rows), &is_marked);
-    if look.full {
+    if format.full {
         return rows;
     }
     cut(fold_long_runs(rows, &is_marked), MOST_ROWS, &is_marked)
@@ -64,9 +64,13 @@ pub(crate) fn rows(story: &Interleaving<'_>, names: &dyn Names, look: &Look) -> 
 
 /// The rows to draw, at most about so many. Long runs are folded by whoever looks at them, unless there are too many rows.
 /// Also gives the number of preemptions among all rows.
-pub(crate) fn rows_to_draw(story: &Interleaving<'_>, names: &dyn Names, most: usize) -> (Vec<Row>, usize) {
-    let all = rows(story, names, &Look { full: true, ..Look::default() });
-    let is_marked = |row: &Row| row.is_one_of(story.marked);
+pub(crate) fn rows_to_draw(
+    execution: &Interleaving<'_>,
+    names: &dyn Names,
+    most: usize,
+) -> (Vec<Row>, usize) {
+    let all = rows(execution, names, &TextFormat { full: true, ..TextFormat::default() });
+    let is_marked = |row: &Row| row.is_one_of(execution.marked);
     let preemptions = all.iter().filter(|row| row.preempts()).count();
     let all = if all.len() > most { fold_long_runs(all, &is_marked) } else { all };
     (cut(all, most, &is_marked), preemptions)

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use threadbare_happens_before::{Held, Mode};
 use threadbare_trace::{EventKind, Outcome, SwitchReason, ThreadId, TraceFile};
 
-use crate::held::{HeldLocks, lock_name};
+use crate::locks_held::{HeldLocks, lock_name};
 use crate::{Names as _, RecordedNames, about_switch, event_text, failure_site};
 
 /// Writes the whole JSON object. Places are listed once; events and switches give their index.

@@ -3,21 +3,21 @@
 mod support;
 
 use support::{Bank, deadlock, lost_update, recorded, shown};
-use threadbare_report::{Interleaving, Look, RecordedNames, interleaving, record};
+use threadbare_report::{Interleaving, RecordedNames, TextFormat, interleaving, record};
 use threadbare_trace::{Event, EventKind, Outcome, ThreadId, TraceFile};
 
-fn told(file: &TraceFile, look: Look) -> String {
+fn told(file: &TraceFile, format: TextFormat) -> String {
     let outcome = file.outcome.as_ref().expect("an outcome");
-    let story = Interleaving { events: file.events(), switches: file.switches(), outcome, marked: &[] };
-    interleaving(&story, &RecordedNames::new(file), &look)
+    let execution = Interleaving { events: file.events(), switches: file.switches(), outcome, marked: &[] };
+    interleaving(&execution, &RecordedNames::new(file), &format)
 }
 
 #[test]
 fn a_file_reads_as_the_execution_it_was_made_of() {
     for parts in [lost_update(), deadlock()] {
         for verbose in [false, true] {
-            let look = Look { verbose, ..Look::default() };
-            assert_eq!(told(&recorded(&parts), look), shown(&parts, look));
+            let format = TextFormat { verbose, ..TextFormat::default() };
+            assert_eq!(told(&recorded(&parts), format), shown(&parts, format));
         }
     }
 }
@@ -26,7 +26,7 @@ fn a_file_reads_as_the_execution_it_was_made_of() {
 fn a_file_that_was_cut_shows_its_beginning() {
     let bytes = recorded(&lost_update()).to_bytes();
     let error = TraceFile::read(&bytes[..bytes.len() * 9 / 10]).expect_err("a cut file");
-    let text = told(&error.partial, Look::default());
+    let text = told(&error.partial, TextFormat::default());
     assert!(text.contains("read balance = 0") && text.contains("✗ assertion"), "{text}");
     assert!(error.partial.events().len() < lost_update().0.len());
 }
@@ -75,8 +75,8 @@ fn every_kind_of_event_keeps_its_words() {
             ..Event::default()
         })
         .collect();
-    let story = Interleaving { events: &events, switches: &[], outcome: &Outcome::Passed, marked: &[] };
-    let look = Look { verbose: true, full: true, width: 200, ..Look::default() };
-    let file = record(&story, &[], &Pointers);
-    assert_eq!(told(&file, look), interleaving(&story, &Pointers, &look));
+    let execution = Interleaving { events: &events, switches: &[], outcome: &Outcome::Passed, marked: &[] };
+    let format = TextFormat { verbose: true, full: true, width: 200, ..TextFormat::default() };
+    let file = record(&execution, &[], &Pointers);
+    assert_eq!(told(&file, format), interleaving(&execution, &Pointers, &format));
 }

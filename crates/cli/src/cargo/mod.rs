@@ -6,11 +6,11 @@ mod build_std;
 pub mod error;
 mod hunt;
 mod listing;
+mod summary;
 mod targets;
 mod test;
 mod trial;
 mod user_flags;
-mod words;
 
 use std::ffi::OsString;
 

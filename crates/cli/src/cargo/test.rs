@@ -12,10 +12,10 @@ use super::args::TestArgs;
 use super::build::{Built, Wanted, Workspace};
 use super::error::CargoError;
 use super::listing::{self, Test};
+use super::summary;
 use super::trial::{Outcome, Trials};
-use super::words;
 use crate::error::CliError;
-use crate::{output, stop};
+use crate::{output, signals};
 
 /// Runs a crate's tests; returns the exit status.
 pub fn run(args: &TestArgs) -> Result<u8, CliError> {
@@ -24,7 +24,7 @@ pub fn run(args: &TestArgs) -> Result<u8, CliError> {
     }
     output::check_json(&args.output)?;
     args.junit.as_deref().map_or(Ok(()), output::check_target)?;
-    let stop = stop::flag()?;
+    let stop = signals::stop_flag()?;
     let workspace = Workspace::find(&args.build)?;
     let built = workspace.build(&args.build, Wanted::Tests(&args.targets))?;
     if stop.load(Ordering::Relaxed) {
@@ -38,14 +38,14 @@ pub fn run(args: &TestArgs) -> Result<u8, CliError> {
     let folder = args.out.clone().unwrap_or_else(|| workspace.folder().join("found"));
     let here = std::env::current_dir().unwrap_or_default();
     let folder = folder.strip_prefix(&here).map_or_else(|_| folder.clone(), |path| path.to_path_buf());
-    let trials = Trials { args, folder: &folder, look: output::look(&args.output), stop: &stop };
+    let trials = Trials { args, folder: &folder, format: output::text_format(&args.output), stop: &stop };
     let begin = Instant::now();
     let speaks = !args.output.json_on_stdout();
     if speaks && !args.output.quiet {
-        output::print(&words::head(&tests, &built, args))?;
+        output::print(&summary::head(&tests, &built, args))?;
     }
     let outcomes = run_all(&trials, &tests, &|outcome| match speaks && !args.output.quiet {
-        true => output::print(&words::line(&outcome.report, &trials.look)),
+        true => output::print(&summary::line(&outcome.report, &trials.format)),
         false => Ok(()),
     })?;
     finish(args, &outcomes, begin.elapsed(), speaks)
@@ -116,13 +116,13 @@ fn run_all(
 
 /// Says what came of it, and writes the files.
 fn finish(args: &TestArgs, outcomes: &[Outcome], elapsed: Duration, speaks: bool) -> Result<u8, CliError> {
-    for warning in words::warnings(outcomes) {
+    for warning in summary::warnings(outcomes) {
         output::say(&format!("warning: {warning}"));
     }
     let reports: Vec<_> = outcomes.iter().map(|outcome| outcome.report.clone()).collect();
     if speaks {
-        output::print(&words::failures(&reports, &output::look(&args.output)))?;
-        output::print(&words::summary(&reports, elapsed))?;
+        output::print(&summary::failures(&reports, &output::text_format(&args.output)))?;
+        output::print(&summary::summary(&reports, elapsed))?;
     }
     if let Some(path) = &args.junit {
         let text = junit("threadbare", elapsed, &reports);
@@ -132,7 +132,7 @@ fn finish(args: &TestArgs, outcomes: &[Outcome], elapsed: Duration, speaks: bool
         })?;
         output::write_whole(path, text.as_bytes())?;
     }
-    output::write_text(args.output.json.as_deref(), || words::json(args, outcomes, elapsed).to_text())?;
+    output::write_text(args.output.json.as_deref(), || summary::json(args, outcomes, elapsed).to_text())?;
     let results: Vec<_> = outcomes.iter().flat_map(|outcome| outcome.sarif.clone()).collect();
     output::write_sarif(&args.output, "test", &results)?;
     let has = |status: TestStatus| reports.iter().any(|report| report.status == status);

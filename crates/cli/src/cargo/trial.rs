@@ -8,15 +8,15 @@ use std::time::{Duration, Instant};
 use threadbare_diagnose::{Conditions, ExecutionNames, Replayer};
 use threadbare_explore::{Campaign, Check, ExploreError, Options, hunt, races};
 use threadbare_report::{
-    JsonReport, Look, SarifResult, TestReport, TestStatus, failure_phrase, finding_text,
+    JsonReport, SarifResult, TestReport, TestStatus, TextFormat, failure_phrase, finding_text,
 };
 use threadbare_target::{Program, StartError};
 
 use super::args::TestArgs;
 use super::listing::Test;
 use crate::error::CliError;
-use crate::findings::{Findings, Told};
-use crate::found::{self, Shelf};
+use crate::failures::{self, Destination};
+use crate::findings::{Findings, ReportedFinding};
 use crate::hunt::{about, schedule_head};
 use crate::progress::Phase;
 use crate::{check, output};
@@ -32,8 +32,8 @@ pub struct Trials<'a> {
     pub args: &'a TestArgs,
     /// Where schedules are kept.
     pub folder: &'a Path,
-    /// How texts look.
-    pub look: Look,
+    /// How texts for people look.
+    pub format: TextFormat,
     /// Raised when the user wants it to end.
     pub stop: &'a Arc<AtomicBool>,
 }
@@ -121,7 +121,7 @@ impl Trials<'_> {
         let options = self.options();
         let conditions = Conditions::of(&options, &test.program);
         let (name, phase) = (file_name(test), Phase::new(true));
-        let shelf = Shelf {
+        let destination = Destination {
             folder: self.folder,
             name: &name,
             minimise: !self.args.no_minimise,
@@ -135,7 +135,7 @@ impl Trials<'_> {
             replayer.spend_no_more_than(campaign.elapsed);
         }
         let Some(first) = campaign.found.first() else { return Ok(()) };
-        let kept = found::keep(first, replayer.as_mut(), &shelf, &self.look)?;
+        let kept = failures::keep(first, replayer.as_mut(), &destination, &self.format)?;
         let words = about(&kept, options.seed, true);
         let report = &mut outcome.report;
         report.status = TestStatus::Failed;
@@ -171,7 +171,7 @@ impl Trials<'_> {
             let name = file_name(test);
             let schedule = check::keep_schedule(self.folder, &name, race, &text.sentence, &symbols, &head)?;
             let inputs = Vec::new();
-            findings.add(Told {
+            findings.add(ReportedFinding {
                 text,
                 schedule,
                 fails: false,

@@ -7,12 +7,12 @@ use std::path::Path;
 use serde_json::json;
 use threadbare_explore::pointed_out;
 use threadbare_report::{
-    CampaignRecord, FailureFiles, Page, PageCampaign, PageStories, PageStory, RECORD_EXTENSION,
+    CampaignRecord, FailureFiles, Page, PageCampaign, PageInterleaving, PageInterleavings, RECORD_EXTENSION,
 };
 use threadbare_trace::TraceFile;
 
+use crate::artifacts;
 use crate::error::CliError;
-use crate::keep;
 
 /// The steps that a page shows of all executions together, and of one at most and at least.
 const STEPS_OF_ALL: usize = 4000;
@@ -77,8 +77,8 @@ pub fn folder(folder: &Path) -> Result<Gathered, CliError> {
         }
     }
     let is_stray = |name: &&String| {
-        let is_trace = Path::new(name).extension().is_some_and(|end| end == keep::TRACE);
-        is_trace && !name.ends_with(&format!(".{}", keep::ORIGINAL)) && !used.contains(*name)
+        let is_trace = Path::new(name).extension().is_some_and(|end| end == artifacts::TRACE);
+        is_trace && !name.ends_with(&format!(".{}", artifacts::ORIGINAL)) && !used.contains(*name)
     };
     gathered.strays(names.iter().filter(is_stray), folder);
     gathered.tell_apart();
@@ -229,9 +229,9 @@ impl Source {
     fn drawn(&self, most: usize) -> PageCampaign {
         let drawn = |title: &str, file: &TraceFile| {
             let marked = file.shows.as_ref().map_or_else(Vec::new, |shown| pointed_out(shown, file.events()));
-            PageStory::of(title, file, &marked, most)
+            PageInterleaving::of(title, file, &marked, most)
         };
-        let stories = self.scenes.iter().map(|scene| PageStories {
+        let stories = self.scenes.iter().map(|scene| PageInterleavings {
             title: scene.title.clone(),
             of: scene.of,
             main: Some(drawn(&scene.title, &scene.main)),

@@ -1,9 +1,9 @@
 //! `threadbare report`, and what `--html` writes: a campaign as one page.
 
 mod args;
+mod campaign_record;
 mod gather;
 mod graphs;
-mod keep;
 mod subject;
 
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 pub use self::args::{REPORT_AFTER, ReportArgs};
+pub use self::campaign_record::{command_line, failure_files, save_record};
 pub use self::graphs::graph_cards;
-pub use self::keep::{command_line, failure_files, keep};
 pub use self::subject::{subject, suite_subject};
 use crate::error::CliError;
 use crate::output;

@@ -5,18 +5,22 @@ use std::path::Path;
 use threadbare_report::Subject;
 
 use crate::args::HuntArgs;
-use crate::keep;
+use crate::artifacts;
 
 /// The program of a command, with what it is given.
 pub fn subject(args: &HuntArgs) -> Subject {
     let input = args.stdin.iter().map(|path| format!("< {}", quoted(&path.display().to_string())));
     let given: Vec<String> = args.args.iter().map(|word| quoted(word)).chain(input).collect();
-    Subject { name: keep::file_stem(&args.program), program: absolute(&args.program), given: given.join(" ") }
+    Subject {
+        name: artifacts::file_stem(&args.program),
+        program: absolute(&args.program),
+        given: given.join(" "),
+    }
 }
 
 /// A suite, whose inputs are in its file; records are called after its program.
 pub fn suite_subject(file: &Path, program: &str) -> Subject {
-    Subject { name: keep::file_stem(Path::new(program)), program: absolute(file), given: String::new() }
+    Subject { name: artifacts::file_stem(Path::new(program)), program: absolute(file), given: String::new() }
 }
 
 fn absolute(path: &Path) -> String {

@@ -13,8 +13,8 @@ use super::record::{DrivenRecord, FailureRecord, OutcomeRecord, ToldRecord};
 use super::uncovered::UncoveredPairs;
 use super::work::Suite;
 use super::{Results, tally};
-use crate::findings::{Findings, Told};
-use crate::found;
+use crate::failures;
+use crate::findings::{Findings, ReportedFinding};
 use crate::suppressions::Suppressions;
 
 /// What is told in the end.
@@ -55,7 +55,7 @@ impl Account {
     pub fn sarif(&self) -> Vec<SarifResult> {
         let of_failure = |failure: &FailureReport| {
             let bytes = std::fs::read(failure.trace.as_deref()?).ok()?;
-            found::sarif_result(&TraceFile::read(&bytes).ok()?, failure)
+            failures::sarif_result(&TraceFile::read(&bytes).ok()?, failure)
         };
         self.findings.sarif().into_iter().chain(self.failures.iter().filter_map(of_failure)).collect()
     }
@@ -99,7 +99,7 @@ fn tell(suite: &Suite<'_>, results: &Results, suppressions: &Suppressions) -> (F
         if suppressions.silence(&text) {
             findings.silenced += 1;
         } else if !findings.count_again(&text, told.count, inputs) {
-            findings.add(Told {
+            findings.add(ReportedFinding {
                 text,
                 schedule: told.schedule,
                 fails: told.fails,

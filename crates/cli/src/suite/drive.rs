@@ -15,8 +15,8 @@ use threadbare_trace::Schedule;
 use super::record::{DrivenRecord, FailureRecord, TextRecord, ToldRecord};
 use super::work::{Suite, Task};
 use crate::error::CliError;
+use crate::failures::{self, Destination};
 use crate::findings::is_same;
-use crate::found::{self, Shelf};
 use crate::progress::Phase;
 use crate::{check, hunt, output};
 
@@ -126,15 +126,15 @@ fn keep_failures(
     let name = suite.stem();
     let phase = Phase::new(true);
     let folder = &suite.args.out;
-    let shelf =
-        Shelf { folder, name: &name, minimise: true, explain: true, phase: &phase, head: head.clone() };
-    let look = output::look_for(false, false);
+    let destination =
+        Destination { folder, name: &name, minimise: true, explain: true, phase: &phase, head: head.clone() };
+    let format = output::text_format_for(false, false);
     replayer.spend_no_more_than(result.elapsed);
     replayer.comparisons().know(&result.passing, result.executions);
     let keep = |met: &Met| {
         let (execution, count) = (met.execution, met.count);
         let found = Found { execution, policy: "suite".into(), run: met.run.clone(), count };
-        let kept = found::keep(&found, Some(&mut *replayer), &shelf, &look)?;
+        let kept = failures::keep(&found, Some(&mut *replayer), &destination, &format)?;
         Ok(FailureRecord::of(&kept.report, kept.cause.as_ref(), kept.is_sure))
     };
     result.failures.iter().map(keep).collect()

@@ -6,9 +6,9 @@ mod drive;
 mod matrix;
 mod record;
 mod store;
+mod summary;
 mod tally;
 mod uncovered;
-mod words;
 mod work;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +27,7 @@ use crate::error::CliError;
 use crate::progress::Bar;
 use crate::suite_args::SuiteArgs;
 use crate::suppressions::Suppressions;
-use crate::{hunt, output, page, stop};
+use crate::{hunt, output, page, signals};
 
 /// All that is known of a suite.
 #[derive(Default)]
@@ -71,7 +71,7 @@ pub fn run(args: &SuiteArgs) -> Result<u8, CliError> {
     json.into_iter().chain(args.sarif.as_deref()).try_for_each(output::check_target)?;
     output::check_html(args.html.as_deref())?;
     let suppressions = Suppressions::read(args.suppressions.as_deref())?;
-    let suite = Suite::prepare(args, stop::flag()?)?;
+    let suite = Suite::prepare(args, signals::stop_flag()?)?;
     let mut results = Results::default();
     measure_all(&suite, &mut results)?;
     select_inputs(&mut results);
@@ -86,7 +86,7 @@ pub fn run(args: &SuiteArgs) -> Result<u8, CliError> {
         return Err(CliError::NoThreads { path: args.suite.clone() });
     }
     if !args.json_on_stdout() {
-        output::print(&words::words(&suite, &results, &account))?;
+        output::print(&summary::words(&suite, &results, &account))?;
     }
     output::write_text(args.json.as_deref(), || account.report.to_text())?;
     let sarif = || threadbare_report::sarif(&account.sarif(), env!("CARGO_PKG_VERSION"), "suite");
@@ -99,7 +99,7 @@ pub fn run(args: &SuiteArgs) -> Result<u8, CliError> {
         ..hunt::record(&account.report)
     };
     let subject = page::suite_subject(&args.suite, &account.report.program);
-    page::keep(&args.out, subject, record, args.html.as_deref())?;
+    page::save_record(&args.out, subject, record, args.html.as_deref())?;
     Ok(if account.is_empty() { crate::NOTHING } else { crate::FOUND })
 }
 

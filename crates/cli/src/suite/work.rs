@@ -134,7 +134,7 @@ impl<'a> Suite<'a> {
 
     /// What the program is called in file names.
     pub fn stem(&self) -> String {
-        self.programs.first().map_or_else(String::new, |it| crate::keep::file_stem(Path::new(&it.name)))
+        self.programs.first().map_or_else(String::new, |it| crate::artifacts::file_stem(Path::new(&it.name)))
     }
 }
 

@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use super::interleaving::PageInterleaving;
 use super::record::CampaignRecord;
-use super::story::PageStory;
 use crate::printable;
 
 const STYLE: &str = concat!(
@@ -47,22 +47,22 @@ pub struct PageCampaign {
     /// What was kept of it.
     pub record: CampaignRecord,
     /// The executions that are drawn.
-    pub stories: Vec<PageStories>,
+    pub stories: Vec<PageInterleavings>,
     /// What is missing on the page, and why, in whole sentences.
     pub notes: Vec<String>,
 }
 
 /// The executions of one failure or finding.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
-pub struct PageStories {
+pub struct PageInterleavings {
     /// What they show.
     pub title: String,
     /// `failure` or `finding`, and which of them in the campaign's list; none for a trace of its own.
     pub of: Option<(&'static str, usize)>,
     /// The one to look at first.
-    pub main: Option<PageStory>,
+    pub main: Option<PageInterleaving>,
     /// The one that was found, before it was made shorter.
-    pub original: Option<PageStory>,
+    pub original: Option<PageInterleaving>,
     /// What the program printed.
     pub output: Option<String>,
 }

@@ -8,7 +8,7 @@ use threadbare_trace::{Event, EventKind, ThreadId};
 
 use crate::Names;
 use crate::describe::meant_kind;
-use crate::held::lock_name;
+use crate::locks_held::lock_name;
 
 /// An arrow between two steps, by their places in the list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]

@@ -2,17 +2,17 @@
 //! the trace files beside it. The page's own program is in `page/*.js`, written by hand and taken in as it is.
 
 mod html;
+mod interleaving;
 mod links;
 mod record;
-mod shape;
+mod schema;
 mod sources;
-mod story;
 
-pub use html::{Page, PageCampaign, PageStories};
+pub use html::{Page, PageCampaign, PageInterleavings};
+pub use interleaving::PageInterleaving;
 pub use record::{
     CampaignRecord, Excerpt, FailureFiles, FindingCard, GraphCard, GraphCards, GraphNode, GuidelineCard,
     LongOriginal, Matrix, MatrixRow, PatternCard, QuestionCard, RECORD_EXTENSION, RECORD_VERSION,
     RecordError, Subject, Uncovered,
 };
 pub use sources::excerpts;
-pub use story::PageStory;

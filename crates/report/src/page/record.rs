@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::shape::damage;
+use super::schema::damage;
 use crate::{AccessText, Place};
 
 /// The version of the file; others are not read.

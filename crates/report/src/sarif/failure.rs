@@ -4,7 +4,9 @@ use threadbare_trace::{Outcome, TraceFile};
 
 use super::{FlowStep, Level, Rule, SarifResult};
 use crate::timeline::{self, Row};
-use crate::{Interleaving, Look, Names, Place, RecordedNames, event_text, failure_phrase, failure_site};
+use crate::{
+    Interleaving, Names, Place, RecordedNames, TextFormat, event_text, failure_phrase, failure_site,
+};
 
 /// The failure of an execution, with the interleaving that led to it; none if it passed.
 pub fn failure_result(file: &TraceFile) -> Option<SarifResult> {
@@ -37,8 +39,8 @@ pub fn failure_result(file: &TraceFile) -> Option<SarifResult> {
 
 /// The steps that the table for people has, too.
 fn flow(file: &TraceFile, outcome: &Outcome, names: &RecordedNames<'_>) -> Vec<FlowStep> {
-    let story = Interleaving { events: file.events(), switches: file.switches(), outcome, marked: &[] };
-    let rows = timeline::rows(&story, names, &Look::default());
+    let execution = Interleaving { events: file.events(), switches: file.switches(), outcome, marked: &[] };
+    let rows = timeline::rows(&execution, names, &TextFormat::default());
     let step = |row: &Row| match row {
         Row::Step { index, event, .. } => Some(FlowStep {
             thread: event.thread,

@@ -1,7 +1,7 @@
 //! Executions made by hand, and their names.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use threadbare_report::{Interleaving, Look, Names, Place, interleaving, record};
+use threadbare_report::{Interleaving, Names, Place, TextFormat, interleaving, record};
 use threadbare_trace::{Event, EventKind, Failure, FailureKind, Outcome, SwitchRecord, ThreadId, TraceFile};
 
 /// Code address n is line n of bank.c, from 50 on of a library; objects are named by a small table.
@@ -116,9 +116,9 @@ pub fn lost_update() -> (Vec<Event>, Vec<SwitchRecord>, Outcome) {
     (events, switches, failure(FailureKind::Assertion, message, 0, &[25, 39]))
 }
 
-pub fn shown(parts: &(Vec<Event>, Vec<SwitchRecord>, Outcome), look: Look) -> String {
+pub fn shown(parts: &(Vec<Event>, Vec<SwitchRecord>, Outcome), format: TextFormat) -> String {
     let (events, switches, outcome) = parts;
-    interleaving(&Interleaving { events, switches, outcome, marked: &[] }, &Bank, &look)
+    interleaving(&Interleaving { events, switches, outcome, marked: &[] }, &Bank, &format)
 }
 
 /// Two threads that take two locks in opposite orders, one of them after a condition wait.

@@ -19,7 +19,7 @@ pub const LONG_ORIGINAL: &str = "original.schedule";
 pub const OUTPUT: &str = "output";
 
 /// What is kept of one failure or finding.
-pub struct Papers<'a> {
+pub struct Artifacts<'a> {
     /// The schedule.
     pub schedule: &'a Schedule,
     /// What happens when it is followed.
@@ -34,7 +34,7 @@ pub struct Papers<'a> {
 
 /// Writes `NAME-N.schedule`, `NAME-N.trace` and `NAME-N.output` with the first free N, and returns
 /// the first one's path; the others are found by their extensions.
-pub fn keep(folder: &Path, name: &str, papers: &Papers<'_>) -> Result<PathBuf, CliError> {
+pub fn save(folder: &Path, name: &str, artifacts: &Artifacts<'_>) -> Result<PathBuf, CliError> {
     let failed = |path: &Path| {
         let path = path.to_path_buf();
         move |source: io::Error| CliError::Write { path, source }
@@ -46,12 +46,12 @@ pub fn keep(folder: &Path, name: &str, papers: &Papers<'_>) -> Result<PathBuf, C
             continue;
         }
         // Another campaign may take the number at this moment: then the next one is tried.
-        if write_new(folder, &path, papers.schedule.to_text().as_bytes()).map_err(failed(&path))? {
-            let traces = [(TRACE, Some(papers.trace)), (ORIGINAL, papers.original)];
+        if write_new(folder, &path, artifacts.schedule.to_text().as_bytes()).map_err(failed(&path))? {
+            let traces = [(TRACE, Some(artifacts.trace)), (ORIGINAL, artifacts.original)];
             let traces =
                 traces.into_iter().filter_map(|(extension, trace)| Some((extension, trace?.to_bytes())));
-            let long = papers.long_original.map(|it| (LONG_ORIGINAL, it.to_text().into_bytes()));
-            for (extension, bytes) in traces.chain(long).chain([(OUTPUT, papers.printed.to_vec())]) {
+            let long = artifacts.long_original.map(|it| (LONG_ORIGINAL, it.to_text().into_bytes()));
+            for (extension, bytes) in traces.chain(long).chain([(OUTPUT, artifacts.printed.to_vec())]) {
                 let beside = path.with_extension(extension);
                 write_new(folder, &beside, &bytes).map_err(failed(&beside))?;
             }
@@ -93,10 +93,10 @@ mod tests {
         let schedule = Schedule { program: "bank.c".into(), ..Schedule::default() };
         let trace = TraceFile::default();
         let (original, long_original) = (Some(&trace), None);
-        let papers =
-            |printed| Papers { schedule: &schedule, trace: &trace, original, long_original, printed };
-        let first = keep(folder.path(), "bank", &papers(b"one")).expect("kept");
-        let second = keep(folder.path(), "bank", &papers(b"two")).expect("kept");
+        let artifacts =
+            |printed| Artifacts { schedule: &schedule, trace: &trace, original, long_original, printed };
+        let first = save(folder.path(), "bank", &artifacts(b"one")).expect("kept");
+        let second = save(folder.path(), "bank", &artifacts(b"two")).expect("kept");
         assert!(first.ends_with("bank-1.schedule") && second.ends_with("bank-2.schedule"));
         assert_eq!(fs::read(first.with_extension("output")).expect("written"), b"one");
         assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 8);
@@ -109,7 +109,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
         let (schedule, trace) = (Schedule::default(), TraceFile::default());
         let (original, long_original, printed) = (None, None, &b""[..]);
-        let papers = Papers { schedule: &schedule, trace: &trace, original, long_original, printed };
-        assert!(keep(file.path(), "bank", &papers).is_err());
+        let artifacts = Artifacts { schedule: &schedule, trace: &trace, original, long_original, printed };
+        assert!(save(file.path(), "bank", &artifacts).is_err());
     }
 }

@@ -9,7 +9,7 @@ use crate::output;
 
 /// A flag that is raised by the first SIGINT, SIGTERM or SIGHUP. The second ends the tool at once;
 /// the processes of the tested program end with it, since their pipes close.
-pub fn flag() -> Result<Arc<AtomicBool>, CliError> {
+pub fn stop_flag() -> Result<Arc<AtomicBool>, CliError> {
     let stop = Arc::new(AtomicBool::new(false));
     let raised = stop.clone();
     ctrlc::set_handler(move || {

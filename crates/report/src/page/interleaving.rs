@@ -8,14 +8,14 @@ use threadbare_trace::{Event, EventKind, Outcome, ThreadId, TraceFile};
 use super::links::{Link, Span, links, spans};
 use crate::describe::meant_kind;
 use crate::failure::{failure_thread, failure_word};
-use crate::held::{HeldLocks, LockNames};
+use crate::locks_held::{HeldLocks, LockNames};
 use crate::terminal::{switch_text, titles};
 use crate::timeline::{Row, rows_to_draw};
 use crate::{Interleaving, Names as _, Place, RecordedNames, event_text, failure_site};
 
 /// One execution, cut to what a page can hold.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct PageStory {
+pub struct PageInterleaving {
     /// What people call it.
     title: String,
     /// The lanes.
@@ -106,15 +106,15 @@ struct FailureText {
     locks: String,
 }
 
-impl PageStory {
+impl PageInterleaving {
     /// The execution in a trace file, with some events pointed out, in about so many steps.
-    pub fn of(title: &str, file: &TraceFile, marked: &[usize], most: usize) -> PageStory {
+    pub fn of(title: &str, file: &TraceFile, marked: &[usize], most: usize) -> PageInterleaving {
         let passed = Outcome::Passed;
         let outcome = file.outcome.as_ref().unwrap_or(&passed);
-        let story = Interleaving { events: file.events(), switches: file.switches(), outcome, marked };
+        let execution = Interleaving { events: file.events(), switches: file.switches(), outcome, marked };
         let names = RecordedNames::new(file);
-        let (rows, preemptions) = rows_to_draw(&story, &names, most);
-        let mut held = HeldLocks::of(story.events, &names);
+        let (rows, preemptions) = rows_to_draw(&execution, &names, most);
+        let mut held = HeldLocks::of(execution.events, &names);
         let at_end = outcome.failure().map(|it| held.at_end(failure_thread(it)).to_vec()).unwrap_or_default();
         let during = rows.iter().filter_map(|row| match row {
             Row::Step { index, .. } => Some(held.during(*index)),
@@ -127,9 +127,9 @@ impl PageStory {
             positions: BTreeMap::new(),
             place_numbers: HashMap::new(),
             object_numbers: HashMap::new(),
-            story: PageStory {
+            interleaving: PageInterleaving {
                 title: title.to_string(),
-                threads: titles(&story, &rows, &names).into_iter().map(lane).collect(),
+                threads: titles(&execution, &rows, &names).into_iter().map(lane).collect(),
                 steps: Vec::new(),
                 places: Vec::new(),
                 objects: Vec::new(),
@@ -146,8 +146,8 @@ impl PageStory {
         for row in &rows {
             draft.add(row, marked, |index| locks.text(held.during(index)));
         }
-        let Draft { positions, mut story, .. } = draft;
-        story.failure = outcome.failure().map(|failure| {
+        let Draft { positions, mut interleaving, .. } = draft;
+        interleaving.failure = outcome.failure().map(|failure| {
             let place = failure_site(failure, &names);
             FailureText {
                 kind: failure_word(failure),
@@ -157,9 +157,9 @@ impl PageStory {
                 locks: locks.text(&at_end),
             }
         });
-        story.links = links(file.events(), &positions);
-        story.spans = spans(file.events(), &names, &positions);
-        story
+        interleaving.links = links(file.events(), &positions);
+        interleaving.spans = spans(file.events(), &names, &positions);
+        interleaving
     }
 }
 
@@ -169,16 +169,16 @@ struct Draft<'a> {
     positions: BTreeMap<usize, usize>,
     place_numbers: HashMap<(u64, u32), Option<usize>>,
     object_numbers: HashMap<String, usize>,
-    story: PageStory,
+    interleaving: PageInterleaving,
 }
 
 impl Draft<'_> {
     fn add(&mut self, row: &Row, marked: &[usize], locks: impl Fn(usize) -> String) {
-        let before = self.story.steps.len();
+        let before = self.interleaving.steps.len();
         match row {
             Row::Step { index, number, event, times } => {
                 self.positions.insert(*index, before);
-                self.story.total += times;
+                self.interleaving.total += times;
                 let step = Step {
                     number: *number,
                     thread: event.thread.0,
@@ -190,9 +190,9 @@ impl Draft<'_> {
                     times: *times,
                     marked: marked.contains(index),
                 };
-                self.story.steps.push(step);
+                self.interleaving.steps.push(step);
             }
-            Row::Switch(switch) => self.story.switches.push(SwitchText {
+            Row::Switch(switch) => self.interleaving.switches.push(SwitchText {
                 before,
                 from: switch.from.0,
                 to: switch.to.0,
@@ -200,8 +200,8 @@ impl Draft<'_> {
                 text: switch_text(switch, self.names),
             }),
             Row::Folded { count, .. } | Row::LeftOut { count } => {
-                self.story.total += count;
-                self.story.gaps.push(Gap { before, count: *count });
+                self.interleaving.total += count;
+                self.interleaving.gaps.push(Gap { before, count: *count });
             }
         }
     }
@@ -213,10 +213,10 @@ impl Draft<'_> {
         }
         let number = self.names.place(event.pc, event.context).map(|place| {
             let text = PlaceText { source: self.names.source(&place), place };
-            let known = self.story.places.iter().position(|it| *it == text);
+            let known = self.interleaving.places.iter().position(|it| *it == text);
             known.unwrap_or_else(|| {
-                self.story.places.push(text);
-                self.story.places.len() - 1
+                self.interleaving.places.push(text);
+                self.interleaving.places.len() - 1
             })
         });
         self.place_numbers.insert(key, number);
@@ -229,7 +229,7 @@ impl Draft<'_> {
             EventKind::Io | EventKind::Start | EventKind::Frame | EventKind::Create | EventKind::Join
         );
         let name = self.names.object_at(index, event.addr).filter(|_| has_object)?;
-        let objects = &mut self.story.objects;
+        let objects = &mut self.interleaving.objects;
         Some(*self.object_numbers.entry(name).or_insert_with_key(|name| {
             objects.push(name.clone());
             objects.len() - 1

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use threadbare_report::{Coverage, JsonReport, Look, TestReport, TestStatus, TestsReport, Verdict};
+use threadbare_report::{Coverage, JsonReport, TestReport, TestStatus, TestsReport, TextFormat, Verdict};
 
 use super::args::TestArgs;
 use super::build::Built;
@@ -25,7 +25,7 @@ pub fn head(tests: &[Test], built: &Built, args: &TestArgs) -> String {
 }
 
 /// One line about a test that has ended.
-pub fn line(test: &TestReport, look: &Look) -> String {
+pub fn line(test: &TestReport, format: &TextFormat) -> String {
     let (word, colour) = match test.status {
         TestStatus::Passed => ("PASS", AnsiColor::Green),
         TestStatus::Failed => ("FAIL", AnsiColor::Red),
@@ -34,7 +34,7 @@ pub fn line(test: &TestReport, look: &Look) -> String {
         TestStatus::Unable => ("ERROR", AnsiColor::Red),
         TestStatus::Interrupted => ("STOP", AnsiColor::Yellow),
     };
-    let style = if look.colour { colour.on_default().bold() } else { Style::new() };
+    let style = if format.colour { colour.on_default().bold() } else { Style::new() };
     let what = match (test.status, test.executions) {
         (TestStatus::NothingToExplore, _) => ": nothing to explore, it starts no thread".to_string(),
         (TestStatus::Ignored, _) => ": ignored".to_string(),
@@ -54,13 +54,13 @@ pub fn line(test: &TestReport, look: &Look) -> String {
 }
 
 /// What went wrong, at length.
-pub fn failures(tests: &[TestReport], look: &Look) -> String {
+pub fn failures(tests: &[TestReport], format: &TextFormat) -> String {
     let mut text = String::new();
     for test in tests {
         if !matches!(test.status, TestStatus::Failed | TestStatus::Unable) {
             continue;
         }
-        let style = if look.colour { Style::new().bold() } else { Style::new() };
+        let style = if format.colour { Style::new().bold() } else { Style::new() };
         text.push_str(&format!("\n{style}──── {} {}{style:#}\n", test.executable, test.name));
         text.push_str(&test.text);
         // A failure with an interleaving says in the end what it is.

@@ -12,7 +12,7 @@ use threadbare_trace::TraceFile;
 
 use super::subject::quoted;
 use crate::error::CliError;
-use crate::{keep, output};
+use crate::{artifacts, output};
 
 /// A trace file that takes so long to read that only the places of findings are looked up.
 const LONG_TRACE: u64 = 1_000_000;
@@ -21,7 +21,7 @@ const LONG_TRACE: u64 = 1_000_000;
 /// command and a strategy the last campaign is kept.
 ///
 /// A result is no worse for not being kept, so that is only a warning; a page that was asked for is another matter.
-pub fn keep(
+pub fn save_record(
     folder: &Path,
     subject: Subject,
     mut record: CampaignRecord,
@@ -95,18 +95,18 @@ pub fn failure_files(report: &FailureReport) -> FailureFiles {
     let Some(schedule) = report.schedule.as_deref().map(Path::new) else { return FailureFiles::default() };
     let beside = |extension| {
         let path = schedule.with_extension(extension);
-        path.exists().then(|| keep::file_name(&path)).flatten()
+        path.exists().then(|| artifacts::file_name(&path)).flatten()
     };
-    let long = schedule.with_extension(keep::LONG_ORIGINAL);
+    let long = schedule.with_extension(artifacts::LONG_ORIGINAL);
     let long_original = report.original_events.filter(|_| long.exists());
     FailureFiles {
         replay: Some(output::replay_command(schedule)),
-        schedule: keep::file_name(schedule),
-        trace: keep::file_name(&schedule.with_extension(keep::TRACE)),
-        original: beside(keep::ORIGINAL),
+        schedule: artifacts::file_name(schedule),
+        trace: artifacts::file_name(&schedule.with_extension(artifacts::TRACE)),
+        original: beside(artifacts::ORIGINAL),
         long_original: long_original
             .map(|events| LongOriginal { events, replay: output::replay_command(&long) }),
-        output: beside(keep::OUTPUT),
+        output: beside(artifacts::OUTPUT),
     }
 }
 

@@ -5,7 +5,7 @@ use threadbare_trace::ThreadId;
 
 /// How a text for people should look.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Look {
+pub struct TextFormat {
     /// How many columns there are.
     pub width: usize,
     /// Whether to use colour.
@@ -16,13 +16,13 @@ pub struct Look {
     pub full: bool,
 }
 
-impl Default for Look {
-    fn default() -> Look {
-        Look { width: 100, colour: false, verbose: false, full: false }
+impl Default for TextFormat {
+    fn default() -> TextFormat {
+        TextFormat { width: 100, colour: false, verbose: false, full: false }
     }
 }
 
-impl Look {
+impl TextFormat {
     /// The text in a style, or as it is where colour is not wanted.
     pub fn paint(&self, style: Style, text: &str) -> String {
         if self.colour && !text.is_empty() { format!("{style}{text}{style:#}") } else { text.to_string() }
