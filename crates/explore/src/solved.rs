@@ -194,6 +194,8 @@ pub(crate) struct Solved<R: Reasoning> {
     pub(crate) notes: Notes<R::Aim>,
     pub(crate) reasoning: R,
     ready: VecDeque<Plan>,
+    /// Executions ran code in one piece that should have been interleaved.
+    left_out: bool,
 }
 
 impl<R: Reasoning> Solved<R> {
@@ -205,6 +207,7 @@ impl<R: Reasoning> Solved<R> {
             notes: Notes::new(seed, R::relevance()),
             reasoning: R::new(jobs),
             ready: VecDeque::new(),
+            left_out: false,
         }
     }
 
@@ -280,6 +283,7 @@ impl<R: Reasoning> Strategy for Solved<R> {
         is_over: &dyn Fn() -> bool,
     ) -> Result<(), ExploreError> {
         self.notes.made += runs.len() as u64;
+        self.left_out |= runs.iter().any(|(_, run)| run.leaves_code_unexplored);
         if news {
             self.begin_anew();
             return Ok(());
@@ -305,7 +309,7 @@ impl<R: Reasoning> Strategy for Solved<R> {
 
     fn exhausted(&self) -> bool {
         let sees_all = self.notes.relevance.as_ref().is_none_or(Relevance::sees_everything);
-        self.phase == Phase::Done && self.reasoning.is_complete() && sees_all
+        self.phase == Phase::Done && self.reasoning.is_complete() && sees_all && !self.left_out
     }
 
     fn effort(&self) -> SearchEffort {

@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::fingerprint::short_hex;
 use crate::runtime_library::{RuntimeLibrary, UnpackError};
-use crate::std_entries;
+use crate::std_stubs;
 use crate::wrapper::{Language, WrapperError, compiler_command, not_started};
 
 /// The only target whose instrumentation is known to work.
@@ -159,16 +159,15 @@ pub struct RustFlags {
     /// What the compiler is given besides. It has to be told [`RUST_TARGET`] as well, which keeps build scripts and
     /// procedural macros out of it.
     pub flags: Vec<OsString>,
-    /// The locks of this compiler's standard library are known, so that threads can be switched at them.
-    pub knows_std: bool,
-    /// Where the flags begin that are about them.
+    /// Where the flags begin that are about the compiled standard library.
     own: usize,
 }
 
 impl RustFlags {
-    /// Leaves out what is about the compiled standard library, for a program that brings one of its own.
-    pub fn leave_std_alone(&mut self) {
+    /// Leaves out what is about the compiled standard library, for a program that brings one compiled with these flags.
+    pub fn instrument_std(&mut self, library: &RuntimeLibrary) {
         self.flags.truncate(self.own);
+        self.flags.extend(std_stubs::instrumented_flags(library.folder()));
     }
 }
 
@@ -190,10 +189,9 @@ pub fn rust_flags(library: &RuntimeLibrary) -> RustFlags {
     .map(OsString::from)
     .to_vec();
     flags.extend([search, run_path]);
-    let entries = std_entries::flags(&rust_compiler(), RUST_TARGET, library.folder());
-    let (knows_std, own) = (!entries.is_empty(), flags.len());
-    flags.extend(entries);
-    RustFlags { flags, knows_std, own }
+    let own = flags.len();
+    flags.extend(std_stubs::flags(&rust_compiler(), RUST_TARGET, library.folder()));
+    RustFlags { flags, own }
 }
 
 /// The Rust compiler, by the name that cargo takes it by.

@@ -47,6 +47,8 @@ pub struct Execution {
     pub fired: [u64; Tsa::RULES],
     /// Which code is the programmer's own.
     pub own_code: Arc<OwnCode>,
+    /// Code that synchronizes ran in one piece, as a warning says: whatever was run, interleavings were left out.
+    pub leaves_code_unexplored: bool,
 }
 
 impl Execution {
@@ -70,6 +72,7 @@ impl Execution {
             divergence: None,
             fired: Default::default(),
             own_code: Arc::default(),
+            leaves_code_unexplored: false,
         }
     }
 

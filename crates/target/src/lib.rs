@@ -29,7 +29,7 @@ mod server;
 mod server_error;
 mod signal;
 mod std_deeds;
-mod std_entries;
+mod std_stubs;
 mod steering;
 mod symbols;
 mod thread_bodies;

@@ -13,6 +13,7 @@ use object::{Endianness, Object as _, ObjectSection as _, ObjectSymbol as _};
 use threadbare_wire::RUNTIME_LIBRARY;
 
 use crate::compiler::{BuildError, SourceLanguage, compile_in};
+use crate::std_stubs::{StdNote, path_of};
 
 /// A program with its input.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -45,9 +46,36 @@ impl Program {
         self.defines(|name| name == "rust_eh_personality")
     }
 
+    /// What of Rust's standard library in the executable has no scheduling points of its own, in whole sentences for
+    /// people; none if all of it has them, or there is none. Whatever is explored, interleavings are then left out.
+    pub fn unexplored_std(&self) -> Option<String> {
+        const MEANING: &str = "They are one step each and are interrupted only where they sleep, so a failure that needs \
+             another thread in between is not found, and nothing is claimed to be exhausted; another version of Rust, or \
+             `cargo threadbare test --build-std`, explores them";
+        let content = std::fs::read(&self.executable).unwrap_or_default();
+        let elf = ElfFile::<FileHeader64<Endianness>>::parse(&*content).ok()?;
+        match StdNote::of(&elf) {
+            Some(StdNote::Instrumented) => None,
+            Some(StdNote::Stubbed { missing, .. }) if missing.is_empty() => None,
+            Some(StdNote::Stubbed { compiler, missing }) => Some(format!(
+                "the standard library of {compiler} does not have all functions under the names that threadbare knows; \
+                 missing: {}. {MEANING}",
+                missing.join(", ")
+            )),
+            None if self.holds_rust_std() => Some(format!(
+                "the locks and condition variables of Rust's standard library could not be given scheduling points: \
+                 the program was linked without them, or there is no `cc` to assemble them. {MEANING}"
+            )),
+            None => None,
+        }
+    }
+
     /// Whether the executable's `main` is that of Rust's own test harness, and not one that a crate brings itself.
     pub fn holds_test_harness(&self) -> bool {
-        self.defines(|name| name.contains("4test") && name.contains("16test_main_static"))
+        const FUNCTION: &str = "test_main_static";
+        // Most symbols need not be demangled.
+        let is_it = |name: &str| path_of(name).is_some_and(|path| path == format!("test::{FUNCTION}"));
+        self.defines(|name| name.contains(FUNCTION) && is_it(name))
     }
 
     /// Whether the executable may offer a closure that can be repeated: it has to know the name of the function.

@@ -84,6 +84,7 @@ pub struct Server {
     baseline: Baseline,
     modules: Arc<Modules>,
     own_code: Arc<OwnCode>,
+    unexplored: Option<String>,
     pub(crate) options: ServerOptions,
     pool: u32,
     learned: u64,
@@ -155,6 +156,7 @@ impl Server {
             baseline,
             modules,
             own_code,
+            unexplored: program.unexplored_std(),
             options,
             pool: 0,
             learned: 0,
@@ -223,6 +225,11 @@ impl Server {
     /// How many threads it is to have ready.
     pub(crate) fn pool(&self) -> u32 {
         self.pool
+    }
+
+    /// Which code of the program is run in one piece although it synchronizes, in whole sentences for people.
+    pub fn unexplored(&self) -> Option<&str> {
+        self.unexplored.as_deref()
     }
 
     /// What is loaded where in the program, as of the snapshot.
@@ -310,6 +317,7 @@ impl Server {
         };
         let mut warnings: Vec<String> = control.warnings.read().lines().map(str::to_string).collect();
         warnings.extend(remark);
+        warnings.extend(self.unexplored.clone());
         if self.learned_full {
             warnings.push("more shared memory was found than can be remembered".to_string());
         }
@@ -355,6 +363,7 @@ impl Server {
             divergence,
             fired: control.fired,
             own_code: Arc::clone(&self.own_code),
+            leaves_code_unexplored: self.unexplored.is_some(),
         })
     }
 

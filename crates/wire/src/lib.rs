@@ -9,6 +9,7 @@ mod checkpoint;
 mod control;
 mod own_code;
 mod repetition;
+mod std_op;
 
 pub use area::{Area, Layout};
 pub use checkpoint::{CheckpointRecord, Leaving, MOST_LEFT};
@@ -18,6 +19,7 @@ pub use control::{
 };
 pub use own_code::{CodeRange, own_place};
 pub use repetition::{Leak, Repetition};
+pub use std_op::{StdOp, UnknownStdOp};
 pub use threadbare_trace::{ContextRecord, SwitchRecord};
 
 /// The number a tested program takes its process for; its threads follow. It is above what the kernel gives to

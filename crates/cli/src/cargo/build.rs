@@ -10,7 +10,6 @@ use super::args::{BuildArgs, TargetArgs};
 use super::error::CargoError;
 use super::{targets, user_flags};
 use crate::error::CliError;
-use crate::output;
 
 /// What is built of a crate.
 #[derive(Clone, Copy)]
@@ -117,12 +116,7 @@ impl Workspace {
         let mut command = cargo();
         if args.build_std {
             super::build_std::set_up(&mut command)?;
-            rust.leave_std_alone();
-        } else if !rust.knows_std {
-            output::say(
-                "warning: this compiler's standard library is not known; threads are switched at its locks only where \
-                 these sleep",
-            );
+            rust.instrument_std(&library);
         }
         user_flags::add(&mut command, &rust.flags);
         command.args(words(args, wanted));

@@ -252,7 +252,10 @@ impl Repeating<'_> {
     }
 
     fn close(self) -> Result<Campaign, ExploreError> {
-        let ledger = self.ledger;
+        let mut ledger = self.ledger;
+        if let Some(warning) = self.server.unexplored() {
+            ledger.warn(warning);
+        }
         Ok(Campaign {
             verdict: if ledger.found.is_empty() { CampaignVerdict::Clean } else { CampaignVerdict::Failure },
             executions: ledger.executions,

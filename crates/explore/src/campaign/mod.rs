@@ -225,7 +225,9 @@ impl<'a> Conduct<'a> {
             }
         }
         self.complete &= runs.len() == batch.plans.len();
-        self.complete &= !runs.iter().any(|(_, run, _)| is_cut_short(run, self.options.max_steps));
+        let is_whole =
+            |run: &Execution| !is_cut_short(run, self.options.max_steps) && !run.leaves_code_unexplored;
+        self.complete &= runs.iter().all(|(_, run, _)| is_whole(run));
         let news = self.history.absorb(runs.iter().map(|(place, run, profile)| {
             let probing = batch.plans[*place].flags & flags::PROBE != 0;
             (run, profile.as_ref(), !probing)

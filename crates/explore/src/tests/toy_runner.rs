@@ -382,5 +382,6 @@ fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
         divergence: None,
         fired: Default::default(),
         own_code: Arc::default(),
+        leaves_code_unexplored: false,
     }
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use threadbare_sched::Op;
 use threadbare_trace::{EventKind, ThreadId};
+use threadbare_wire::StdOp;
 
 use super::word_locks;
 use crate::access;
@@ -12,28 +13,7 @@ use crate::engine::{WATCHED, engine};
 use crate::fiber::{Fiber, Waitable};
 use crate::heap;
 use crate::interpose::controlled;
-
-// The numbers that the stubs know.
-/// The function looks at its word, and may change it.
-const LOOKS: u32 = 0;
-/// The function changes its word, which orders nothing.
-const CHANGES: u32 = 1;
-/// It takes its word as a lock.
-const LOCKS: u32 = 2;
-/// It gives back a lock, sleeps, and takes it again.
-const WAITS: u32 = 3;
-/// It takes its word as a lock that others may take as well.
-const SHARES: u32 = 4;
-
-/// It takes one from its word, before it may wake whoever waits for it to be zero. The last one who holds what a thread of a scope gave does so: that
-/// thread at its end, or whoever drops its handle later.
-const RELEASES: u32 = 5;
-/// It goes on when all others have come as well.
-const MEETS: u32 = 6;
-/// It sleeps until it finds a token in a word that nobody tells us.
-const PARKS: u32 = 7;
-/// It makes room in a scope for the thread that is created next.
-const ADMITS: u32 = 8;
+use crate::sys;
 
 /// What a word holds that has a token for its thread.
 pub const TOKEN: u64 = 1;
@@ -51,16 +31,17 @@ const WORD: u8 = size_of::<u32>() as u8;
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn __threadbare_std_entry(
     _word: usize,
-    _deed: u32,
+    _number: u32,
     _pc: u64,
     _lock: usize,
 ) -> u64 {
-    unsafe extern "C-unwind" fn serve(word: usize, deed: u32, pc: u64, lock: usize) -> u64 {
+    unsafe extern "C-unwind" fn serve(word: usize, number: u32, pc: u64, lock: usize) -> u64 {
         if !controlled() {
             return 0;
         }
         engine().world.has_stubs = true;
-        if deed == ADMITS {
+        let op = op_of(number);
+        if op == StdOp::EnterScope {
             // Also before the first thread, and where nothing is watched.
             engine().current().admits_to_scope = true;
             return 0;
@@ -71,9 +52,9 @@ pub unsafe extern "C-unwind" fn __threadbare_std_entry(
         }
         // Nobody else runs while it spins, so all that it can do is to wait until the lock is free, and take it.
         let free = Free(word);
-        let waits = deed == LOCKS && engine().brief;
+        let waits = op == StdOp::Lock && engine().brief;
         let wait: Option<*const dyn Waitable> = if waits { Some(&raw const free) } else { None };
-        let changes = waits || deed == CHANGES;
+        let changes = waits || op == StdOp::Notify;
         let kind = if changes { EventKind::AtomicUpdate } else { EventKind::AtomicRead };
         // SAFETY: a watched fiber is the running one; the addresses are the library's words.
         unsafe {
@@ -84,37 +65,42 @@ pub unsafe extern "C-unwind" fn __threadbare_std_entry(
                 (*fiber).found_taken = 0;
             }
             engine().does_not_wait(&mut *fiber);
-            if deed == PARKS {
+            if op == StdOp::Park {
                 engine().point(Op { kind, object: 0, size: 0, site: pc, index, place: 0 }, None, false);
                 return 0;
             }
-            let word = if deed == RELEASES { count_in(word) } else { word };
+            let word = if op == StdOp::LeaveScope { count_in(word) } else { word };
             access::touch_range(&*fiber, word, usize::from(WORD), kind.writes());
-            let op = Op { kind, object: word as u64, size: u32::from(WORD), site: pc, index, place: 0 };
-            engine().point(op, wait, false);
+            let next = Op { kind, object: word as u64, size: u32::from(WORD), site: pc, index, place: 0 };
+            engine().point(next, wait, false);
             if engine().brief {
-                (*fiber).takes_again = if deed == WAITS { lock } else { 0 };
-                (*fiber).notifies = if deed == CHANGES { word } else { 0 };
+                (*fiber).takes_again = if op == StdOp::CondvarWait { lock } else { 0 };
+                (*fiber).notifies = if op == StdOp::Notify { word } else { 0 };
             }
             let value = access::load(word, WORD);
-            (*fiber).waits_on_condition = deed == WAITS;
-            if deed == LOOKS {
+            (*fiber).waits_on_condition = op == StdOp::CondvarWait;
+            if op == StdOp::Observe {
                 (*fiber).looks.push((word, value));
             }
-            match deed {
-                CHANGES => engine().changed(),
-                WAITS => note_update(lock, access::load(lock, WORD), 0),
-                RELEASES => {
+            match op {
+                StdOp::Notify => engine().changed(),
+                StdOp::CondvarWait => note_update(lock, access::load(lock, WORD), 0),
+                StdOp::LeaveScope => {
                     (*fiber).left_scope = (*fiber).answers_to_scope;
                     note_update(word, value, value.wrapping_sub(1));
                 }
-                MEETS => note_update(word, value, value),
+                StdOp::BarrierWait => note_update(word, value, value),
                 _ => (*fiber).saw(pc, word as u64, value),
             }
             value
         }
     }
     crate::arch::enter!(serve)
+}
+
+/// What a stub's number stands for; the stubs and this library may be of different versions.
+fn op_of(number: u32) -> StdOp {
+    StdOp::from_number(number).unwrap_or_else(|unknown| sys::die(&unknown.to_string()))
 }
 
 /// The word of a lock that has to be free; lives on the waiting thread's stack.
@@ -146,14 +132,15 @@ impl Waitable for Free {
 /// The address must be that of the word.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn __threadbare_std_leave(_word: usize, _before: u64, _pc: u64, _deed: u32) {
-    unsafe extern "C-unwind" fn serve(word: usize, before: u64, pc: u64, deed: u32) {
+pub unsafe extern "C-unwind" fn __threadbare_std_leave(_word: usize, _before: u64, _pc: u64, _number: u32) {
+    unsafe extern "C-unwind" fn serve(word: usize, before: u64, pc: u64, number: u32) {
         let fiber = WATCHED.load(Ordering::Relaxed);
         if fiber.is_null() || !controlled() {
             return;
         }
+        let op = op_of(number);
         engine().complete_write();
-        if deed == PARKS {
+        if op == StdOp::Park {
             // SAFETY: a watched fiber is the running one.
             unsafe { (*fiber).pending.site = pc };
             take_tokens();
@@ -167,10 +154,10 @@ pub unsafe extern "C-unwind" fn __threadbare_std_leave(_word: usize, _before: u6
             (*fiber).waits_on_condition = false;
             access::load(word, WORD)
         };
-        let before = if deed == LOOKS { looked_last(word).unwrap_or(before) } else { before };
-        match deed {
-            LOCKS | WAITS => note_update(word, 0, value),
-            SHARES => note_update(word, value.saturating_sub(1), value),
+        let before = if op == StdOp::Observe { looked_last(word).unwrap_or(before) } else { before };
+        match op {
+            StdOp::Lock | StdOp::CondvarWait => note_update(word, 0, value),
+            StdOp::LockShared => note_update(word, value.saturating_sub(1), value),
             _ if value != before => note_update(word, before, value),
             _ => drop(engine().note(EventKind::AtomicRead, word, WORD, value, value)),
         }
