@@ -15,7 +15,7 @@ use crate::coverage::Covered;
 use crate::drive::Drive;
 use crate::error::ExploreError;
 use crate::options::Options;
-use crate::sampled::RoundRobin;
+use crate::strategies::sampled::RoundRobin;
 use crate::strategy::by_name;
 
 /// The longest trace in which accesses are looked for that may come in either order.

@@ -4,43 +4,34 @@
 //! plans on as many servers as asked for and keeps what was found. Adding a technique means adding
 //! one file that implements [`Strategy`] and a line in `strategy.rs`.
 
-mod ars;
-mod auto;
 mod campaign;
 mod check;
 mod checkpoints;
 mod compare;
 mod confirm;
 mod coverage;
-mod dfs;
 mod drive;
 mod error;
 mod finding_rank;
 mod follow_schedule;
 pub mod generate;
 mod history;
-mod map_random;
-mod mcr;
 mod minimise;
 mod neighbours;
 mod omission;
 mod options;
-mod pcr;
 mod profile;
 mod question_queue;
 mod races;
-mod reach;
 mod runner;
-mod sampled;
 mod saturation;
 mod search;
 mod search_effort;
 mod solved;
 mod statistics;
+mod strategies;
 mod strategy;
 pub mod suite;
-mod total;
-mod tsa;
 mod verify;
 
 #[cfg(test)]
@@ -54,7 +45,6 @@ pub use confirm::{directed, find_shown, is_suspicion, pointed_out, shown};
 pub use coverage::{CoveragePoint, Covered, Measuring};
 pub use error::ExploreError;
 pub use history::History;
-pub use mcr::{OpenKind, OpenQuestion};
 pub use minimise::{is_preemption, is_same_failure, minimise, replay};
 pub use neighbours::neighbours;
 pub use options::Options;
@@ -64,6 +54,7 @@ pub use saturation::{SaturationRule, Window};
 pub use search::{Search, SharedSearch, Steer};
 pub use search_effort::{GraphSize, SearchEffort};
 pub use statistics::{Censored, Magnitude, Measure, Method, Summary, Wilcoxon, wilcoxon as signed_ranks};
+pub use strategies::mcr::{OpenKind, OpenQuestion};
+pub use strategies::total::Graphs;
 pub use strategy::{Plan, STRATEGIES, Strategy};
-pub use total::Graphs;
 pub use verify::{Checked, GroupsPoint, Verification, verify};

@@ -14,8 +14,8 @@ use threadbare_target::{Execution, Script};
 use threadbare_trace::{Failure, SwitchReason, ThreadId};
 use threadbare_wire::SwitchRecord;
 
-use crate::dfs::Dfs;
 use crate::history::History;
+use crate::strategies::dfs::Dfs;
 use crate::strategy::{Plan, Strategy as _};
 
 /// Runs a plan's policy and script; none if that is not possible any more.

@@ -17,8 +17,8 @@ use crate::error::ExploreError;
 use crate::follow_schedule;
 use crate::history::History;
 use crate::search_effort::SearchEffort;
+use crate::strategies::total::Relevance;
 use crate::strategy::{Plan, Strategy};
-use crate::total::Relevance;
 
 /// Steps beyond which an execution is not looked at.
 const LONGEST: usize = 100_000;

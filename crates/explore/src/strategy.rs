@@ -4,21 +4,21 @@ use threadbare_sched::{PolicyKind, PolicySpec};
 use threadbare_target::{Execution, Script};
 use threadbare_wire::flags;
 
-use crate::ars::{self, Style};
-use crate::auto::Auto;
-use crate::dfs::Dfs;
 use crate::error::ExploreError;
 use crate::history::History;
-use crate::map_random::MapRandom;
-use crate::mcr::Mcr;
 use crate::options::Options;
-use crate::pcr::Pcr;
-use crate::reach::{Reach, Tpair};
-use crate::sampled::{RoundRobin, Sampled, Sampler};
 use crate::search::SharedSearch;
 use crate::search_effort::SearchEffort;
-use crate::total::{Published, Total};
-use crate::tsa::{Form, Tsa};
+use crate::strategies::ars::{self, Style};
+use crate::strategies::auto::Auto;
+use crate::strategies::dfs::Dfs;
+use crate::strategies::map_random::MapRandom;
+use crate::strategies::mcr::Mcr;
+use crate::strategies::pcr::Pcr;
+use crate::strategies::reach::{Reach, Tpair};
+use crate::strategies::sampled::{RoundRobin, Sampled, Sampler};
+use crate::strategies::total::{Published, Total};
+use crate::strategies::tsa::{Form, Tsa};
 
 /// The names of all strategies, in the order they are listed to people.
 pub const STRATEGIES: &[&str] = &[

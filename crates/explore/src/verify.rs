@@ -16,10 +16,10 @@ use crate::checkpoints::Spared;
 use crate::confirm::{happens, settle_in};
 use crate::drive::Drive;
 use crate::error::ExploreError;
-use crate::mcr::OpenQuestion;
 use crate::options::Options;
+use crate::strategies::mcr::OpenQuestion;
+use crate::strategies::total::{Graphs, Total};
 use crate::strategy::{Strategy, by_name};
-use crate::total::{Graphs, Total};
 
 /// The account of a verification.
 pub struct Verification {

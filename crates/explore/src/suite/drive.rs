@@ -13,7 +13,7 @@ use crate::check::Check;
 use crate::drive::Drive;
 use crate::error::ExploreError;
 use crate::options::Options;
-use crate::sampled::{RoundRobin, Sampler, probe};
+use crate::strategies::sampled::{RoundRobin, Sampler, probe};
 
 /// Executions in random order that are made beforehand: they show what is shared, and whether the program fails anyway.
 const BEFOREHAND: u64 = 12;

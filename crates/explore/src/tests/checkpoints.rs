@@ -6,9 +6,9 @@ use threadbare_trace::Event;
 use super::verify::{Extra, PROGRAMS, source};
 use crate::checkpoints::Checkpoints;
 use crate::history::History;
-use crate::mcr::Mcr;
+use crate::strategies::mcr::Mcr;
+use crate::strategies::total::{Published, Total};
 use crate::strategy::{Plan, Strategy};
-use crate::total::{Published, Total};
 
 /// How many executions of each program are compared.
 const MOST: usize = 60;

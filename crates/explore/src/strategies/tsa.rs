@@ -22,8 +22,8 @@ use threadbare_trace::{Event, EventKind};
 
 use crate::error::ExploreError;
 use crate::history::History;
-use crate::sampled::probe;
 use crate::search_effort::SearchEffort;
+use crate::strategies::sampled::probe;
 use crate::strategy::{Plan, Strategy};
 
 /// Executions in a row without a new pair after which they aim at some pairs only.

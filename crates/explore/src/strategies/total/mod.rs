@@ -19,8 +19,8 @@ use threadbare_target::Execution;
 pub use self::graphs::Graphs;
 pub(crate) use self::published::Published;
 pub(crate) use self::relevance::Relevance;
-use crate::mcr::{OpenQuestion, Target, Values};
 use crate::solved::{Entry, Next, Notes, Reasoning, Solved};
+use crate::strategies::mcr::{OpenQuestion, Target, Values};
 use crate::strategy::Plan;
 
 /// See the module's description.

@@ -6,7 +6,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use rpds::HashTrieMapSync;
 
 /// A map by addresses, or by numbers that are mixed.
-pub(in crate::ars) type Table<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
+pub(in crate::strategies::ars) type Table<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
 
 /// A set of numbers that are mixed.
 pub(super) type Numbers = HashSet<u64, BuildHasherDefault<NumberHasher>>;
@@ -27,7 +27,7 @@ pub(super) fn mix(state: u64, word: u64) -> u64 {
 
 /// Hashes numbers; nobody chooses them to do harm.
 #[derive(Default)]
-pub(in crate::ars) struct NumberHasher(u64);
+pub(in crate::strategies::ars) struct NumberHasher(u64);
 
 impl Hasher for NumberHasher {
     fn finish(&self) -> u64 {

@@ -8,7 +8,7 @@ use super::program_state::ProgramState;
 
 /// What a trace has led to, and what it has shown. Cheap to copy.
 #[derive(Clone, Default)]
-pub(in crate::ars) struct PartialTrace {
+pub(in crate::strategies::ars) struct PartialTrace {
     pub(super) world: ProgramState,
     matcher: TraceMatcher,
     gains: Gains,

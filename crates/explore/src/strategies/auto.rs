@@ -6,7 +6,7 @@ use threadbare_wire::flags;
 
 use crate::error::ExploreError;
 use crate::history::History;
-use crate::sampled::{RoundRobin, Sampler, is_profiled, probe};
+use crate::strategies::sampled::{RoundRobin, Sampler, is_profiled, probe};
 use crate::strategy::{Plan, Strategy};
 
 /// What an execution of the beginning does.

@@ -19,7 +19,7 @@ const MOST_FEATURES: usize = 1 << 22;
 
 /// What one execution goes for.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::ars) struct Taste {
+pub(in crate::strategies::ars) struct Taste {
     /// What it counts when another thread shows what this execution itself has shown already.
     pub again: f64,
     /// What a memory-access pattern counts.

@@ -19,7 +19,7 @@ const SPREAD: u64 = 5;
 
 /// What executions so far have taught.
 #[derive(Default)]
-pub(in crate::ars) struct Foresight {
+pub(in crate::strategies::ars) struct Foresight {
     habits: NextSteps,
     seen: Seen,
     /// Deadlocks that were foreseen and did not come.
@@ -28,7 +28,7 @@ pub(in crate::ars) struct Foresight {
 
 /// A way that a trace might go on.
 #[derive(Default)]
-pub(in crate::ars) struct Future {
+pub(in crate::strategies::ars) struct Future {
     /// Its steps, as far as they can be foreseen.
     pub steps: VecDeque<Foreseen>,
     /// What all is worth that the trace will have shown then.

@@ -12,7 +12,7 @@ const MOST_STEPS: usize = 1 << 20;
 
 /// A step that a thread will make.
 #[derive(Clone, Copy)]
-pub(in crate::ars) struct Foreseen {
+pub(in crate::strategies::ars) struct Foreseen {
     /// What it does and finds.
     pub event: Event,
     /// A thread with the same history has found the same before, so that it is known what comes next.

@@ -19,8 +19,8 @@ use threadbare_trace::ThreadId;
 
 use crate::error::ExploreError;
 use crate::history::History;
-use crate::sampled::probe;
 use crate::search_effort::SearchEffort;
+use crate::strategies::sampled::probe;
 use crate::strategy::{Plan, Strategy};
 
 /// How many patterns are drawn, of which the one that was covered least is aimed at.
