@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use threadbare_explore::strategies::StrategyOptions;
 use threadbare_explore::{Campaign, Options, hunt};
 use threadbare_target::{Program, resolve};
 
@@ -75,7 +76,9 @@ fn compare(
     show: &dyn Fn(&Figure),
 ) -> Result<()> {
     let with = |snapshots: bool| {
-        run(program, Options { strategy: strategy.into(), executions, snapshots, ..Options::default() })
+        let strategy_options = StrategyOptions { snapshots, ..StrategyOptions::default() };
+        let strategy = strategy.into();
+        run(program, Options { strategy, executions, strategy_options, ..Options::default() })
     };
     let (mut fast, mut slow, mut partial_runs) = (f64::MAX, f64::MAX, 0);
     for _ in 0..TRIES {
@@ -136,7 +139,7 @@ fn long_program(folder: &Path, show: &dyn Fn(&Figure)) -> Result<()> {
         "steps/s",
     ));
     // The server, what it forked for the execution at hand, and the copies.
-    let most = Options::default().ars_width as f64 + 6.0;
+    let most = StrategyOptions::default().ars_width as f64 + 6.0;
     show(&Figure::with(
         "  processes at any one time",
         processes as f64,

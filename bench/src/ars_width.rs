@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use threadbare_explore::strategies::StrategyOptions;
 use threadbare_explore::{Options, compare};
 
 use crate::Result;
@@ -57,7 +58,9 @@ pub fn print(args: &WidthArgs) -> Result<()> {
             let mut curve = Curve::default();
             for ars_width in WIDTHS {
                 let time = Some(Duration::from_secs(args.seconds));
-                let options = Options { executions: EXECUTIONS, time, ars_width, ..Options::default() };
+                let strategy_options = StrategyOptions { ars_width, ..StrategyOptions::default() };
+                let options =
+                    Options { executions: EXECUTIONS, time, strategy_options, ..Options::default() };
                 let names = [strategy.to_string()];
                 let comparison = compare(&program, &names, args.runs, &options, &|_| {}, &Arc::default())?;
                 for it in &comparison.contestants {

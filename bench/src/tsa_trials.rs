@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use threadbare_coverage::PairSets;
+use threadbare_explore::strategies::StrategyOptions;
 use threadbare_explore::{CoveragePoint, Options, STRATEGIES, SaturationRule, Window, hunt, signed_ranks};
 use threadbare_target::Program;
 
@@ -235,7 +236,10 @@ fn campaign(
 ) -> Result<(Trial, [PairSets; 2])> {
     let options = Options {
         strategy: technique.strategy.to_string(),
-        delay_probability: technique.probability,
+        strategy_options: StrategyOptions {
+            delay_probability: technique.probability,
+            ..StrategyOptions::default()
+        },
         seed,
         executions: budget.executions,
         keep_going: true,

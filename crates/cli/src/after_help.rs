@@ -1,35 +1,9 @@
 //! What `hunt` and `check` say at the end of their help.
 
 use crate::coverage_args::CRITERIA_HELP;
+use crate::strategy_args::strategies_help;
 
 const HUNT_AFTER: &str = "\
-STRATEGIES
-  auto           threads interrupted at every place of one kind, then where one acts on what it has
-                 read, and a seeded portfolio of the ones below; the report says which of them found it
-  random         uniform choice among the threads that can go on
-  pct            random priorities with a few changes (--pct-depth)
-  pos            partial order sampling: random priorities, drawn again at conflicts
-  surw           selectively uniform random walk
-  ars            adaptive: of the ways it foresees, goes the one that is farthest from what passed,
-                 in memory-access patterns and in what threads find in memory (--ars-width)
-  ars-paper      adaptive as it was published: goes on with the sub-traces whose patterns are
-                 farthest from what passed (--ars-width)
-  dfs            all interleavings in order (--preemption-bound), until exhausted
-  mcr            every value that a read can see, by solving for it, until exhausted
-  total          every way that threads can go, by solving for what decides it, until exhausted
-  total-paper    the same as it was published: by holding threads back, without solving
-  reach          reachability testing: every order of accesses that some thread can notice, by
-                 forcing the variants of each execution, until exhausted
-  tpair          the same for the orders of every two threads, with all others as recorded
-  pcr            memory-access patterns that no execution has shown, by solving for them
-  map-random     the same by holding threads back, without solving
-  tsa            synchronization pairs that no execution has shown, by pausing threads before locks
-  tsa-h          the same without the rule that looks at how much is left to show
-  tsa-paper      the same as it was published: aims at all of them, always
-  delay-yield, delay-10ms, delay-100ms
-                 threads in virtual parallel, some operations delayed (--probability)
-  round-robin    one step each, in turn
-
 EXIT STATUS
   0  nothing was found within the budget
   1  a failure was found
@@ -42,13 +16,12 @@ EXAMPLES
 
 /// What `hunt` says at the end of its help.
 pub fn hunt_after() -> String {
-    HUNT_AFTER.replace("\n\nEXIT STATUS", &format!("\n\n{CRITERIA_HELP}\n\nEXIT STATUS"))
+    format!("{}\n\n{CRITERIA_HELP}\n\n{HUNT_AFTER}", strategies_help())
 }
 
 /// What `check` says at the end of its help: the strategies are those of `hunt`.
 pub fn check_after() -> String {
-    let strategies = HUNT_AFTER.split("\n\n").next().unwrap_or_default();
-    format!("{strategies}\n\n{CHECK_AFTER}")
+    format!("{}\n\n{CHECK_AFTER}", strategies_help())
 }
 
 const CHECK_AFTER: &str = "\

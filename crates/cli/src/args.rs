@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
+use threadbare_explore::strategies::{DEFAULT, StrategyOption, StrategyOptions};
+
 use crate::after_help::{check_after, hunt_after};
 use crate::compare_args::{self, COMPARE_AFTER, CompareArgs};
 use crate::coverage_args::CoverageArgs;
@@ -14,6 +16,7 @@ use crate::numbers::{
     at_least_one, depth, preemptions, probability, seconds, step_limit, whole, width, worker_count,
 };
 use crate::page::{REPORT_AFTER, ReportArgs};
+use crate::strategy_args::{StrategyName, option_help};
 use crate::suite_args::{SUITE_AFTER, SuiteArgs};
 use crate::trace::TraceArgs;
 use crate::verify_args::{self, VERIFY_AFTER, VerifyArgs};
@@ -167,7 +170,8 @@ pub struct HuntArgs {
     pub args: Vec<String>,
 
     /// How to choose interleavings; `--help` lists the names
-    #[arg(long, value_name = "NAME", default_value = "auto")]
+    #[arg(long, value_name = "NAME", default_value = DEFAULT, value_parser = StrategyName)]
+    #[arg(hide_possible_values = true)]
     pub strategy: String,
 
     /// Same program, input, strategy and seed: same result
@@ -197,31 +201,29 @@ pub struct HuntArgs {
     #[arg(long)]
     pub keep_going: bool,
 
-    /// pct: how many ordering constraints a failure needs
-    #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Strategy options")]
+    #[arg(long, value_name = "N", default_value_t = StrategyOptions::default().pct_depth)]
+    #[arg(help = option_help(StrategyOption::PctDepth), help_heading = "Strategy options")]
     #[arg(value_parser = depth, allow_negative_numbers = true)]
     pub pct_depth: u32,
 
-    /// delay-*: the probability of a delay at an operation
-    #[arg(long, value_name = "P", default_value_t = 0.1, value_parser = probability)]
-    #[arg(allow_negative_numbers = true, help_heading = "Strategy options")]
+    #[arg(long, value_name = "P", default_value_t = StrategyOptions::default().delay_probability)]
+    #[arg(help = option_help(StrategyOption::Probability), help_heading = "Strategy options")]
+    #[arg(value_parser = probability, allow_negative_numbers = true)]
     pub probability: f64,
 
-    /// ars-paper: how many sub-traces to go on with; ars: four times as many futures are compared
-    #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Strategy options")]
+    #[arg(long, value_name = "N", default_value_t = StrategyOptions::default().ars_width)]
+    #[arg(help = option_help(StrategyOption::ArsWidth), help_heading = "Strategy options")]
     #[arg(value_parser = width, allow_negative_numbers = true)]
-    pub ars_width: u32,
+    pub ars_width: usize,
 
-    /// ars: run every prefix again instead of going on from snapshots (slower, same result)
-    #[arg(long, help_heading = "Strategy options")]
+    #[arg(long, help = option_help(StrategyOption::NoSnapshots), help_heading = "Strategy options")]
     pub no_snapshots: bool,
 
-    /// total, verify: run every schedule from its beginning instead of going on from checkpoints (same result)
-    #[arg(long, help_heading = "Strategy options")]
+    #[arg(long, help = option_help(StrategyOption::NoCheckpoints), help_heading = "Strategy options")]
     pub no_checkpoints: bool,
 
-    /// dfs: at most this many switches away from a thread that could go on (default: no bound)
     #[arg(long, value_name = "N", help_heading = "Strategy options")]
+    #[arg(help = option_help(StrategyOption::PreemptionBound))]
     #[arg(value_parser = preemptions, allow_negative_numbers = true)]
     pub preemption_bound: Option<u32>,
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use threadbare_explore::{
-    self as explore, Comparison, Contestant, ExploreError, Measure, Options, STRATEGIES, Summary, Trial,
-    TrialEnd, Versus, compare,
+    self as explore, Comparison, Contestant, Measure, Options, Summary, Trial, TrialEnd, Versus, compare,
+    strategies,
 };
 use threadbare_report::{
     CampaignRecord, CompareReport, Figures, JsonReport, LowerBounds, StrategyReport, TrialReport, Verdict,
@@ -26,7 +26,7 @@ const EXECUTIONS: u64 = 10_000;
 /// Runs strategies side by side; returns the exit status.
 pub fn run(args: &CompareArgs) -> Result<u8, CliError> {
     check(args)?;
-    let options = hunt::options(&args.hunt, EXECUTIONS)?;
+    let options = hunt::options_with(&args.hunt, EXECUTIONS, &args.strategies)?;
     let stop = signals::stop_flag()?;
     let (program, _) = hunt::prepare(&args.hunt, &stop)?;
     let comparison = {
@@ -59,16 +59,14 @@ pub fn run(args: &CompareArgs) -> Result<u8, CliError> {
 /// Refuses what makes no sense, before anything is built.
 fn check(args: &CompareArgs) -> Result<(), CliError> {
     for (place, name) in args.strategies.iter().enumerate() {
-        if !STRATEGIES.contains(&name.as_str()) {
-            return Err(ExploreError::UnknownStrategy(name.clone()).into());
-        }
+        strategies::find(name)?;
         if args.strategies[..place].contains(name) {
             return Err(CliError::Usage(format!("--strategies names `{name}` twice; name each one once")));
         }
     }
     let hunt = &args.hunt;
     let refused = [
-        (hunt.strategy != "auto", "--strategy", "; name strategies with --strategies"),
+        (hunt.strategy != strategies::DEFAULT, "--strategy", "; name strategies with --strategies"),
         (hunt.keep_going, "--keep-going", ": a trial ends at its first failure"),
         (hunt.no_minimise, "--no-minimise", ": no schedule is kept"),
         (hunt.output.sarif.is_some(), "--sarif", ": there are no findings to write"),

@@ -6,6 +6,7 @@ use clap::{Arg, Args, Command};
 
 use crate::args::HuntArgs;
 use crate::numbers::trial_count;
+use crate::strategy_args::StrategyName;
 
 /// The end of its help.
 pub const COMPARE_AFTER: &str = "\
@@ -37,6 +38,7 @@ pub struct CompareArgs {
 
     /// The strategies, separated by commas; all others are compared with the first
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', required = true)]
+    #[arg(value_parser = StrategyName, hide_possible_values = true)]
     pub strategies: Vec<String>,
 
     /// Trials of each strategy

@@ -1,6 +1,7 @@
 //! `threadbare hunt`.
 
 use std::path::Path;
+use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -8,8 +9,9 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use threadbare_coverage::CRITERIA;
 use threadbare_diagnose::{Conditions, Replayer};
+use threadbare_explore::strategies::{Claim, Row, StrategyOptions};
 use threadbare_explore::{
-    CHECKPOINT_GAP, Campaign, CampaignVerdict, ExploreError, Options, STRATEGIES, hunt,
+    CHECKPOINT_GAP, Campaign, CampaignVerdict, ExploreError, Options, hunt, strategies,
 };
 use threadbare_report::{CampaignRecord, JsonReport, failure_phrase};
 use threadbare_target::{Program, SourceLanguage, compilers, fingerprint, resolve};
@@ -116,16 +118,24 @@ pub fn schedule_head(
 
 /// The campaign's options; `executions` is the number where none is given.
 pub fn options(args: &HuntArgs, executions: u64) -> Result<Options, CliError> {
+    options_with(args, executions, slice::from_ref(&args.strategy))
+}
+
+/// The same where the strategies are chosen in another way than by `--strategy`.
+pub fn options_with<S: AsRef<str>>(
+    args: &HuntArgs,
+    executions: u64,
+    names: &[S],
+) -> Result<Options, CliError> {
     // Before anything is compiled: a slip of the finger should not cost a build.
-    if !STRATEGIES.contains(&args.strategy.as_str()) {
-        return Err(ExploreError::UnknownStrategy(args.strategy.clone()).into());
-    }
+    let rows: Vec<&Row> =
+        names.iter().map(|name| strategies::find(name.as_ref())).collect::<Result<_, _>>()?;
     let criteria = args.coverage.criteria(args.html.is_some());
     if let Some(name) = criteria.iter().find(|name| !CRITERIA.contains(&name.as_str())) {
         return Err(ExploreError::UnknownCriterion(name.clone()).into());
     }
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    Ok(Options {
+    let options = Options {
         strategy: args.strategy.clone(),
         seed: args.seed,
         executions: args.executions.unwrap_or(executions),
@@ -133,12 +143,14 @@ pub fn options(args: &HuntArgs, executions: u64) -> Result<Options, CliError> {
         jobs: args.jobs.unwrap_or_else(cores),
         max_steps: args.max_steps,
         keep_going: args.keep_going,
-        pct_depth: args.pct_depth,
-        delay_probability: args.probability,
-        ars_width: args.ars_width as usize,
-        snapshots: !args.no_snapshots,
+        strategy_options: StrategyOptions {
+            pct_depth: args.pct_depth,
+            delay_probability: args.probability,
+            ars_width: args.ars_width,
+            snapshots: !args.no_snapshots,
+            preemption_bound: args.preemption_bound,
+        },
         checkpoint_gap: (!args.no_checkpoints).then_some(CHECKPOINT_GAP),
-        preemption_bound: args.preemption_bound,
         spurious: args.spurious,
         os_threads: args.threads == Threads::Os,
         any_exit: args.any_exit,
@@ -149,7 +161,11 @@ pub fn options(args: &HuntArgs, executions: u64) -> Result<Options, CliError> {
         known: None,
         in_process: true,
         heeds_wishes: args.executions.is_none(),
-    })
+    };
+    for useless in Row::unread(&rows, &options) {
+        output::say(&format!("warning: {useless}"));
+    }
+    Ok(options)
 }
 
 fn split_cflags(given: &[String]) -> Result<Vec<String>, CliError> {
@@ -292,15 +308,8 @@ fn nothing_found(args: &HuntArgs, program: &Program, campaign: &Campaign) -> Str
     let begin = if campaign.interrupted { "Interrupted: nothing found so far" } else { "Nothing found" };
     let mut text = format!("{begin} in {} ", args.program.display());
     text.push_str(&format!("(strategy {}, seed {}): {} ", args.strategy, args.seed, figures(campaign)));
-    text.push_str(&match (campaign.exhausted, campaign.bound) {
-        (true, None) if args.strategy == "mcr" => {
-            "Whatever the interleaving, no thread comes to see anything else: exhausted.".to_string()
-        }
-        (true, None) => "Every interleaving was run: exhausted.".to_string(),
-        (true, Some(bound)) => {
-            let most = output::counted(bound as usize, "preemption");
-            format!("Every interleaving with at most {most} was run: exhausted within that bound.")
-        }
+    text.push_str(&match campaign.exhausted {
+        true => strategies::claim_of(&args.strategy).sentence(campaign.bound),
         _ if campaign.saturated => {
             let window = window_words(args.coverage.rule().window);
             format!("Coverage is saturated: it hardly grew in {window}. Other interleavings may be left.")
@@ -315,7 +324,7 @@ fn nothing_found(args: &HuntArgs, program: &Program, campaign: &Campaign) -> Str
                 args.time.as_secs_f64()
             )
         }
-        _ => "Other interleavings may be left.".to_string(),
+        _ => Claim::Nothing.sentence(None),
     });
     if campaign.exhausted && program.holds_rust_std() {
         text.push_str(

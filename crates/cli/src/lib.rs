@@ -23,6 +23,7 @@ mod page;
 mod progress;
 mod replay;
 mod signals;
+mod strategy_args;
 mod suite;
 mod suite_args;
 mod suppressions;

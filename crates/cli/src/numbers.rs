@@ -11,7 +11,7 @@ const MOST_TRIALS: u64 = 10_000;
 /// All executions of the window are remembered.
 const MOST_WINDOW: u64 = 1_000_000;
 const MOST_DEPTH: u32 = 100;
-const MOST_WIDTH: u32 = 100;
+const MOST_WIDTH: usize = 100;
 
 /// A count of 1 or more.
 pub fn at_least_one(text: &str) -> Result<u64, String> {
@@ -65,7 +65,7 @@ pub fn prefix(text: &str) -> Result<usize, String> {
 }
 
 /// How wide a search is.
-pub fn width(text: &str) -> Result<u32, String> {
+pub fn width(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number @ 1..=MOST_WIDTH) => Ok(number),
         _ => Err(format!("give a whole number from 1 to {MOST_WIDTH}")),

@@ -1,7 +1,8 @@
 //! `threadbare verify`.
 
 use threadbare_diagnose::{Conditions, ExecutionNames, Replayer};
-use threadbare_explore::{Checked, Graphs, GroupsPoint, Verification, verify};
+use threadbare_explore::strategies::OF_VERIFY;
+use threadbare_explore::{Checked, Graphs, GroupsPoint, Options, Verification, strategies, verify};
 use threadbare_models::graph::Drawing;
 use threadbare_report::{
     CampaignRecord, CheckpointsReport, Coverage, CoverageStep, GraphReport, GroupsReport, JsonReport,
@@ -25,14 +26,14 @@ const EXECUTIONS: u64 = 100_000;
 /// Tries out every way that threads can go; returns the exit status.
 pub fn run(args: &VerifyArgs) -> Result<u8, CliError> {
     let hunt = &args.check.hunt;
-    if hunt.strategy != "auto" {
+    if hunt.strategy != strategies::DEFAULT {
         let advice = "leave out --strategy, or use `threadbare hunt`";
         return Err(CliError::Usage(format!(
             "`verify` goes its own way through all interleavings: {advice}"
         )));
     }
-    let mut options = hunt::options(hunt, EXECUTIONS)?;
-    options.strategy = "total".to_string();
+    let options = hunt::options_with(hunt, EXECUTIONS, &[OF_VERIFY])?;
+    let options = Options { strategy: OF_VERIFY.to_string(), ..options };
     let suppressions = Suppressions::read(args.check.suppressions.as_deref())?;
     let stop = signals::stop_flag()?;
     args.graph.as_deref().map_or(Ok(()), output::check_target)?;
@@ -93,7 +94,10 @@ fn words(args: &VerifyArgs, result: &Verification, findings: &Findings, failures
     let cases = counted(result.test_cases as usize, "test case");
     let groups = counted(result.groups as usize, "race-equivalent group");
     text.push_str(&match (result.exhausted, result.left) {
-        (true, _) => format!("{cases}, and no thread can go any other way: exhausted.\n"),
+        (true, _) => {
+            let claim = strategies::claim_of(OF_VERIFY).words(None);
+            format!("{cases}, and {claim}: exhausted.\n")
+        }
         (false, 0) => {
             format!("{cases}; no question is left, but what the warnings name could not be asked.\n")
         }
@@ -158,7 +162,7 @@ fn json(
         GroupsReport { tested: result.groups, left: result.left, history: history(result), uncovered };
     JsonReport {
         command: "verify",
-        strategy: "total".to_string(),
+        strategy: OF_VERIFY.to_string(),
         verdict,
         exhausted: result.exhausted,
         coverage: Coverage { groups: serde_json::to_value(&groups).ok(), ..report.coverage.clone() },

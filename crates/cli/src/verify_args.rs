@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Command};
+use threadbare_explore::strategies::{OF_VERIFY, StrategyOption};
 
 use crate::args::CheckArgs;
+use crate::strategy_args::option_id;
 
 /// What `verify` says at the end of its help.
 pub const VERIFY_AFTER: &str = "\
@@ -46,15 +48,19 @@ pub struct VerifyArgs {
 }
 
 /// Options that mean nothing here.
-const MEANINGLESS: [&str; 7] =
-    ["strategy", "keep_going", "pct_depth", "probability", "ars_width", "no_snapshots", "preemption_bound"];
+const MEANINGLESS: [&str; 2] = ["strategy", "keep_going"];
 
-/// Hides the options that mean nothing here.
+/// Words the options that mean something else here, and hides those that mean nothing: of the options that only some
+/// strategies read, those that this one does not.
 pub fn adapt(command: Command) -> Command {
     let command = command
         .mut_arg("executions", |it| it.help("Stop after this many executions (default: 100000)"))
         .mut_arg("jobs", |it| {
             it.help("How many questions are worked on side by side (default: one per core)")
         });
-    MEANINGLESS.iter().fold(command, |command, name| command.mut_arg(name, |it| it.hide(true)))
+    let command = MEANINGLESS.iter().fold(command, |command, name| command.mut_arg(name, |it| it.hide(true)));
+    StrategyOption::ALL.into_iter().fold(command, |command, option| {
+        let is_read = option.readers().contains(&OF_VERIFY);
+        command.mut_arg(option_id(option), |it| it.help(format!("verify: {}", option.help())).hide(!is_read))
+    })
 }

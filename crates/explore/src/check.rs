@@ -15,8 +15,8 @@ use crate::coverage::Covered;
 use crate::drive::Drive;
 use crate::error::ExploreError;
 use crate::options::Options;
+use crate::strategies::by_name;
 use crate::strategies::sampled::RoundRobin;
-use crate::strategy::by_name;
 
 /// The longest trace in which accesses are looked for that may come in either order.
 const LONGEST_TURNED: usize = 20_000;

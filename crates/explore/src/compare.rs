@@ -25,7 +25,8 @@ use crate::search_effort::SearchEffort;
 use crate::statistics::{
     Censored, Magnitude, Measure, Summary, Wilcoxon, bonferroni, cliffs_delta, wilcoxon,
 };
-use crate::strategy::{Plan, by_name};
+use crate::strategies::by_name;
+use crate::strategy::Plan;
 
 /// Executions before the trials that only find out what is shared.
 pub const WARM_UP: u64 = 32;

@@ -3,7 +3,7 @@
 use threadbare_coverage::CRITERIA;
 use threadbare_target::{RunError, StartError};
 
-use crate::strategy::STRATEGIES;
+use crate::strategies::{DEFAULT, STRATEGIES};
 
 /// Why a campaign could not be run.
 #[derive(Debug, thiserror::Error)]
@@ -22,10 +22,17 @@ pub enum ExploreError {
     Probability(f64),
     /// More threads than a systematic search can tell apart.
     #[error(
-        "dfs tells at most 64 threads apart and this program started {0}; \
-         start fewer threads or use another strategy, such as `pos`"
+        "{strategy} tells at most {most} threads apart and this program started {started}; \
+         start fewer threads or use another strategy, such as `{DEFAULT}`"
     )]
-    TooManyThreads(u32),
+    TooManyThreads {
+        /// The strategy.
+        strategy: &'static str,
+        /// As many as it tells apart.
+        most: u32,
+        /// As many as there were.
+        started: u32,
+    },
     /// No execution could be kept under control.
     #[error("no execution could be kept under control: {0}")]
     Uncontrolled(String),

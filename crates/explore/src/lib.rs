@@ -2,7 +2,7 @@
 //!
 //! A [`Strategy`] makes plans and learns from the executions that come back; [`hunt`] runs the
 //! plans on as many servers as asked for and keeps what was found. Adding a technique means adding
-//! one file that implements [`Strategy`] and a line in `strategy.rs`.
+//! one file that implements [`Strategy`] and a row in [`strategies::TABLE`].
 
 mod campaign;
 mod check;
@@ -29,7 +29,7 @@ mod search;
 mod search_effort;
 mod solved;
 mod statistics;
-mod strategies;
+pub mod strategies;
 mod strategy;
 pub mod suite;
 mod verify;
@@ -54,7 +54,8 @@ pub use saturation::{SaturationRule, Window};
 pub use search::{Search, SharedSearch, Steer};
 pub use search_effort::{GraphSize, SearchEffort};
 pub use statistics::{Censored, Magnitude, Measure, Method, Summary, Wilcoxon, wilcoxon as signed_ranks};
+pub use strategies::STRATEGIES;
 pub use strategies::mcr::{OpenKind, OpenQuestion};
 pub use strategies::total::Graphs;
-pub use strategy::{Plan, STRATEGIES, Strategy};
+pub use strategy::{Plan, Strategy};
 pub use verify::{Checked, GroupsPoint, Verification, verify};

@@ -9,11 +9,12 @@ use crate::checkpoints::CHECKPOINT_GAP;
 use crate::coverage::Measuring;
 use crate::error::ExploreError;
 use crate::saturation::SaturationRule;
+use crate::strategies::{self, StrategyOption, StrategyOptions};
 
 /// What to do in a campaign.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The name of a strategy; see [`crate::STRATEGIES`].
+    /// The name of a strategy; see [`strategies::TABLE`].
     pub strategy: String,
     /// The seed: same seed, same result.
     pub seed: u64,
@@ -27,19 +28,11 @@ pub struct Options {
     pub max_steps: u64,
     /// Go on after a failure.
     pub keep_going: bool,
-    /// The bug depth of `pct`.
-    pub pct_depth: u32,
-    /// How likely an operation is delayed by the `delay` strategies.
-    pub delay_probability: f64,
-    /// How many sub-traces `ars` goes on with.
-    pub ars_width: usize,
-    /// Go on from snapshots in the middle of executions, where a strategy can.
-    pub snapshots: bool,
+    /// What only some strategies read.
+    pub strategy_options: StrategyOptions,
     /// The steps from one checkpoint to the next, where executions may go on from those of others; none for always from the
     /// beginning.
     pub checkpoint_gap: Option<u64>,
-    /// The most preemptions of an interleaving that `dfs` runs.
-    pub preemption_bound: Option<u32>,
     /// Condition waits may wake without a signal.
     pub spurious: bool,
     /// Every thread of the program is an operating-system thread.
@@ -66,19 +59,15 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            strategy: "auto".to_string(),
+            strategy: strategies::DEFAULT.to_string(),
             seed: 1,
             executions: 10_000,
             time: None,
             jobs: 1,
             max_steps: 1_000_000,
             keep_going: false,
-            pct_depth: 3,
-            delay_probability: 0.1,
-            ars_width: 5,
-            snapshots: true,
+            strategy_options: StrategyOptions::default(),
             checkpoint_gap: Some(CHECKPOINT_GAP),
-            preemption_bound: None,
             spurious: false,
             os_threads: false,
             any_exit: false,
@@ -97,6 +86,23 @@ impl Options {
     /// Measures by the criteria that are asked for.
     pub fn measuring(&self) -> Result<Measuring, ExploreError> {
         Measuring::by(&self.coverage, self.saturation)
+    }
+
+    /// The options of single strategies that differ from their defaults.
+    pub(crate) fn changed(&self) -> Vec<StrategyOption> {
+        let (own, default) = (self, Options::default());
+        let differs = |option: &StrategyOption| {
+            let (given, usual) = (&own.strategy_options, &default.strategy_options);
+            match option {
+                StrategyOption::PctDepth => given.pct_depth != usual.pct_depth,
+                StrategyOption::Probability => given.delay_probability != usual.delay_probability,
+                StrategyOption::ArsWidth => given.ars_width != usual.ars_width,
+                StrategyOption::NoSnapshots => given.snapshots != usual.snapshots,
+                StrategyOption::NoCheckpoints => own.checkpoint_gap != default.checkpoint_gap,
+                StrategyOption::PreemptionBound => given.preemption_bound != usual.preemption_bound,
+            }
+        };
+        StrategyOption::ALL.into_iter().filter(differs).collect()
     }
 
     pub(crate) fn flags(&self) -> u32 {

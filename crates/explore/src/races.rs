@@ -12,7 +12,7 @@ use crate::check::{Check, Examined};
 use crate::drive::Drive;
 use crate::error::ExploreError;
 use crate::options::Options;
-use crate::strategy::by_name;
+use crate::strategies::by_name;
 
 /// Examines executions for data races. Each of those that it tells of happened in the execution that is given with it.
 pub fn races(program: &Program, options: &Options, stop: &Arc<AtomicBool>) -> Result<Check, ExploreError> {

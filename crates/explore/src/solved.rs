@@ -38,9 +38,6 @@ pub(crate) fn batch(made: u64) -> usize {
 
 /// What a strategy makes of executions.
 pub(crate) trait Reasoning {
-    /// The name of the strategy.
-    const NAME: &'static str;
-
     /// What a schedule was solved for.
     type Aim;
 
@@ -72,7 +69,7 @@ pub(crate) trait Reasoning {
     }
 
     /// What the user should know when there is nothing left to try.
-    fn warning(&self) -> Option<String> {
+    fn warning(&self, _speaker: &str) -> Option<String> {
         None
     }
 }
@@ -103,6 +100,8 @@ pub(crate) struct Planned<A> {
 
 /// The books: what was run and shown.
 pub(crate) struct Notes<A> {
+    /// What people call the strategy.
+    pub(crate) name: &'static str,
     pub(crate) seed: u64,
     /// What matters to threads, with the executions that have been seen through it; none if everything does.
     pub(crate) relevance: Option<Relevance>,
@@ -119,8 +118,9 @@ pub(crate) struct Notes<A> {
 }
 
 impl<A> Notes<A> {
-    fn new(seed: u64, relevance: Option<Relevance>) -> Notes<A> {
+    fn new(name: &'static str, seed: u64, relevance: Option<Relevance>) -> Notes<A> {
         Notes {
+            name,
             seed,
             relevance,
             forest: Forest::new(),
@@ -151,7 +151,7 @@ impl<A> Notes<A> {
         let nothing = Schedule { steps: Vec::new() };
         let plan = follow_schedule::plan(&nothing, &self.forest, None, self.seed);
         self.explored.insert(follow_schedule::way(&plan));
-        plan
+        Plan { name: self.name.to_string(), ..plan }
     }
 
     fn enter(&mut self, plan: &Plan, run: &Execution) -> Entry<A> {
@@ -200,11 +200,11 @@ pub(crate) struct Solved<R: Reasoning> {
 
 impl<R: Reasoning> Solved<R> {
     /// Where all shared memory is known already, no execution has to look for it.
-    pub(crate) fn new(seed: u64, jobs: usize, sharing_is_known: bool) -> Solved<R> {
+    pub(crate) fn new(name: &'static str, seed: u64, jobs: usize, sharing_is_known: bool) -> Solved<R> {
         Solved {
             phase: if sharing_is_known { Phase::Opening } else { Phase::Probe },
             jobs,
-            notes: Notes::new(seed, R::relevance()),
+            notes: Notes::new(name, seed, R::relevance()),
             reasoning: R::new(jobs),
             ready: VecDeque::new(),
             left_out: false,
@@ -213,10 +213,10 @@ impl<R: Reasoning> Solved<R> {
 
     /// Keeps only what was counted.
     fn begin_anew(&mut self) {
-        let Notes { seed, effort, made, next_tag, .. } = self.notes;
+        let Notes { name, seed, effort, made, next_tag, .. } = self.notes;
         let relevance = self.notes.relevance.take().map(Relevance::without_executions);
-        *self = Solved::new(seed, self.jobs, true);
-        self.notes = Notes { effort, made, next_tag, ..Notes::new(seed, relevance) };
+        *self = Solved::new(name, seed, self.jobs, true);
+        self.notes = Notes { effort, made, next_tag, ..Notes::new(name, seed, relevance) };
     }
 
     /// Reads all executions again: more matters than it seemed.
@@ -256,14 +256,15 @@ impl<R: Reasoning> Strategy for Solved<R> {
             _ if count == 0 => Vec::new(),
             Phase::Probe => {
                 self.phase = Phase::Opening;
-                vec![Plan::probe(self.notes.seed, format!("{} (probe)", R::NAME))]
+                vec![Plan::probe(self.notes.seed, format!("{} (probe)", self.notes.name))]
             }
             Phase::Opening => {
                 self.phase = Phase::Search;
                 vec![self.reasoning.opening(&mut self.notes)]
             }
             Phase::Search => {
-                let named = |plan: Plan| Plan { name: R::NAME.to_string(), ..plan };
+                let name = self.notes.name;
+                let named = |plan: Plan| Plan { name: name.to_string(), ..plan };
                 self.ready.drain(..count.min(self.ready.len())).map(named).collect()
             }
             Phase::Done => Vec::new(),
@@ -316,9 +317,9 @@ impl<R: Reasoning> Strategy for Solved<R> {
         self.notes.effort
     }
 
-    fn warnings(&self) -> Vec<String> {
+    fn warnings(&self, speaker: &str) -> Vec<String> {
         let is_through = self.phase == Phase::Done;
-        let left_out = is_through.then(|| self.reasoning.warning()).flatten();
+        let left_out = is_through.then(|| self.reasoning.warning(speaker)).flatten();
         left_out.into_iter().chain(self.notes.relevance.as_ref().and_then(Relevance::warning)).collect()
     }
 }

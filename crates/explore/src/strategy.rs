@@ -1,4 +1,4 @@
-//! The trait every strategy implements, and the strategies by name.
+//! The trait that every strategy implements, and the plans that it makes.
 
 use threadbare_sched::{PolicyKind, PolicySpec};
 use threadbare_target::{Execution, Script};
@@ -6,45 +6,8 @@ use threadbare_wire::flags;
 
 use crate::error::ExploreError;
 use crate::history::History;
-use crate::options::Options;
 use crate::search::SharedSearch;
 use crate::search_effort::SearchEffort;
-use crate::strategies::ars::{self, Style};
-use crate::strategies::auto::Auto;
-use crate::strategies::dfs::Dfs;
-use crate::strategies::map_random::MapRandom;
-use crate::strategies::mcr::Mcr;
-use crate::strategies::pcr::Pcr;
-use crate::strategies::reach::{Reach, Tpair};
-use crate::strategies::sampled::{RoundRobin, Sampled, Sampler};
-use crate::strategies::total::{Published, Total};
-use crate::strategies::tsa::{Form, Tsa};
-
-/// The names of all strategies, in the order they are listed to people.
-pub const STRATEGIES: &[&str] = &[
-    "auto",
-    "random",
-    "pct",
-    "pos",
-    "surw",
-    "ars",
-    "ars-paper",
-    "dfs",
-    "mcr",
-    "reach",
-    "tpair",
-    "pcr",
-    "total",
-    "total-paper",
-    "map-random",
-    "tsa",
-    "tsa-h",
-    "tsa-paper",
-    "delay-yield",
-    "delay-10ms",
-    "delay-100ms",
-    "round-robin",
-];
 
 /// Everything that decides one execution.
 #[derive(Clone, Debug)]
@@ -120,7 +83,8 @@ pub trait Strategy {
         Ok(())
     }
 
-    /// Whether every interleaving (within [`Strategy::bound`]) has been run.
+    /// Whether all has been run that the strategy's [`Claim`](crate::strategies::Claim) is about (within
+    /// [`Strategy::bound`]).
     fn exhausted(&self) -> bool {
         false
     }
@@ -140,49 +104,9 @@ pub trait Strategy {
         SearchEffort::default()
     }
 
-    /// What the user should know about the search.
-    fn warnings(&self) -> Vec<String> {
+    /// What the user should know about the search, in whole sentences. `speaker` is what the user knows it by: the name of
+    /// the strategy, or of the command that runs it.
+    fn warnings(&self, _speaker: &str) -> Vec<String> {
         Vec::new()
-    }
-}
-
-/// The strategy that the options name.
-pub(crate) fn by_name(options: &Options) -> Result<Box<dyn Strategy>, ExploreError> {
-    let seed = options.seed;
-    let probability = options.delay_probability;
-    if !(0.0..=1.0).contains(&probability) {
-        return Err(ExploreError::Probability(probability));
-    }
-    let sampled = |sampler| Ok(Box::new(Sampled::new(sampler, seed)) as Box<dyn Strategy>);
-    let style = Style {
-        width: options.ars_width.max(1),
-        probes: options.known.is_none(),
-        always_from_start: !options.snapshots,
-    };
-    let delay = |micros| sampled(Sampler::Delay { micros, probability });
-    match options.strategy.as_str() {
-        "auto" => Ok(Box::new(Auto::new(seed, probability))),
-        "random" => sampled(Sampler::Random),
-        "pct" => sampled(Sampler::Pct { depth: options.pct_depth }),
-        "pos" => sampled(Sampler::Pos),
-        "surw" => sampled(Sampler::Surw),
-        "mcr" => Ok(Box::new(Mcr::new(seed, options.jobs, options.known.is_some()))),
-        "map-random" => Ok(Box::new(MapRandom::new(seed))),
-        "tsa" => Ok(Box::new(Tsa::new(Form::Full, seed))),
-        "tsa-h" => Ok(Box::new(Tsa::new(Form::WithoutHeuristic, seed))),
-        "tsa-paper" => Ok(Box::new(Tsa::new(Form::Paper, seed))),
-        "total" => Ok(Box::new(Total::new(seed, options.jobs, options.known.is_some()))),
-        "total-paper" => Ok(Box::new(Published::new(seed, options.known.is_some()))),
-        "pcr" => Ok(Box::new(Pcr::new(seed, options.jobs, options.known.is_some()))),
-        "reach" => Ok(Box::new(Reach::new(seed, options.jobs, options.known.is_some()))),
-        "tpair" => Ok(Box::new(Tpair::new(seed, options.jobs, options.known.is_some()))),
-        "ars" => Ok(ars::ars(seed, style)),
-        "ars-paper" => Ok(ars::ars_paper(seed, style)),
-        "dfs" => Ok(Box::new(Dfs::new(seed, options.preemption_bound, options.known.is_some()))),
-        "delay-yield" => delay(0),
-        "delay-10ms" => delay(10_000),
-        "delay-100ms" => delay(100_000),
-        "round-robin" => Ok(Box::new(RoundRobin::new(seed))),
-        other => Err(ExploreError::UnknownStrategy(other.to_string())),
     }
 }

@@ -9,6 +9,7 @@ mod dfs;
 mod mcr;
 mod oracle;
 mod reach;
+mod strategies;
 pub(crate) mod toy_runner;
 mod tsa;
 mod verify;

@@ -19,7 +19,8 @@ use crate::error::ExploreError;
 use crate::options::Options;
 use crate::strategies::mcr::OpenQuestion;
 use crate::strategies::total::{Graphs, Total};
-use crate::strategy::{Strategy, by_name};
+use crate::strategies::{DEFAULT, OF_VERIFY, by_name};
+use crate::strategy::Strategy;
 
 /// The account of a verification.
 pub struct Verification {
@@ -86,13 +87,13 @@ pub fn verify(
         checks: Checks::default(),
         history: Vec::new(),
     };
-    let mut total = Total::new(options.seed, options.jobs, false);
+    let mut total = Total::new(OF_VERIFY, options.seed, options.jobs, false);
     verifying.follow(&mut total, options.executions, progress)?;
     let mut sampled = 0;
     if !total.exhausted() {
         // What could not be worked out may still show by chance.
         let before = verifying.drive.check.executions;
-        let random = Options { strategy: "auto".to_string(), ..options.clone() };
+        let random = Options { strategy: DEFAULT.to_string(), ..options.clone() };
         let most = options.executions.min(before + SAMPLES);
         verifying.follow(by_name(&random)?.as_mut(), most, progress)?;
         sampled = verifying.drive.check.executions - before;
@@ -101,8 +102,7 @@ pub fn verify(
     let exhausted = total.exhausted();
     let spared = drive.spared();
     let mut check = drive.end();
-    let by_its_name = |warning: String| warning.replacen("total does not", "verify does not", 1);
-    check.warnings.extend(total.warnings().into_iter().map(by_its_name));
+    check.warnings.extend(total.warnings("verify"));
     Ok(Verification {
         check,
         test_cases: total.test_cases(),

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use threadbare_explore::strategies::DEFAULT;
 
 use crate::args::{HuntArgs, OutputArgs, ReplayArgs, STYLES};
 use crate::numbers::{at_least_one, seconds, step_limit, whole, worker_count};
+use crate::strategy_args::StrategyName;
 
 const TEST_AFTER: &str = "\
 WHAT IS DONE
@@ -190,7 +192,8 @@ pub struct TestArgs {
     pub args: Vec<String>,
 
     /// How to choose interleavings; `threadbare hunt --help` lists the names
-    #[arg(long, value_name = "NAME", default_value = "auto")]
+    #[arg(long, value_name = "NAME", default_value = DEFAULT, value_parser = StrategyName)]
+    #[arg(hide_possible_values = true)]
     pub strategy: String,
 
     /// Same tests, strategy and seed: same result

@@ -45,7 +45,7 @@ pub fn line(test: &TestReport, format: &TextFormat) -> String {
         }
         (_, 0) => String::new(),
         (_, number) => {
-            let all = if test.exhausted { ", all there are" } else { "" };
+            let all = if test.exhausted { ", exhausted" } else { "" };
             format!(" ({}{all})", counted(usize::try_from(number).unwrap_or(usize::MAX), "execution"))
         }
     };

@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use threadbare_explore::{ExploreError, STRATEGIES};
+use threadbare_explore::strategies;
 use threadbare_report::{TestStatus, junit};
 
 use super::args::TestArgs;
@@ -19,9 +19,7 @@ use crate::{output, signals};
 
 /// Runs a crate's tests; returns the exit status.
 pub fn run(args: &TestArgs) -> Result<u8, CliError> {
-    if !STRATEGIES.contains(&args.strategy.as_str()) {
-        return Err(ExploreError::UnknownStrategy(args.strategy.clone()).into());
-    }
+    strategies::find(&args.strategy)?;
     output::check_json(&args.output)?;
     args.junit.as_deref().map_or(Ok(()), output::check_target)?;
     let stop = signals::stop_flag()?;

@@ -23,6 +23,7 @@ use crate::error::ExploreError;
 use crate::minimise::{is_same_failure, replay};
 use crate::options::Options;
 use crate::search_effort::SearchEffort;
+use crate::strategies;
 
 /// Steps after which a copy makes room for a fresh one: it bounds what a closure that leaks memory can take, and how
 /// long nobody looks whether the time is up.
@@ -83,10 +84,9 @@ impl Rest {
 
 /// The sampler for a strategy, if it needs nobody outside.
 fn sampler_of(strategy: &str, wished: Option<Sampler>) -> Option<Sampler> {
-    match strategy {
-        "auto" => Some(wished.unwrap_or(Sampler::Mixed)),
-        "surw" => Some(Sampler::Uniform),
-        name => Sampler::from_name(name),
+    match strategies::find(strategy).ok()?.in_process? {
+        Sampler::Mixed => Some(wished.unwrap_or(Sampler::Mixed)),
+        sampler => Some(sampler),
     }
 }
 

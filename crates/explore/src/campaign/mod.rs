@@ -30,7 +30,8 @@ use self::progress::PolicyScores;
 pub use self::progress::{CoverageProgress, Progress};
 use crate::options::Options;
 use crate::runner::{Launch, Servers, Trouble};
-use crate::strategy::{Strategy, by_name};
+use crate::strategies::by_name;
+use crate::strategy::Strategy;
 
 /// The largest batch. It bounds how stale learned sharing can be.
 const LARGEST_BATCH: u64 = 64;
@@ -284,7 +285,7 @@ impl<'a> Conduct<'a> {
     }
 
     fn close(mut self, strategy: &dyn Strategy, elapsed: Duration) -> Result<Campaign, ExploreError> {
-        for warning in strategy.warnings() {
+        for warning in strategy.warnings(&self.options.strategy) {
             self.ledger.warn(&warning);
         }
         let Ledger { executions, uncontrolled, .. } = self.ledger;

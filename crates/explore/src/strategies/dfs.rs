@@ -32,6 +32,7 @@ struct Branch {
 
 /// A depth-first walk over the tree of decisions.
 pub(crate) struct Dfs {
+    name: &'static str,
     seed: u64,
     preemption_bound: Option<u32>,
     /// The deepest branch is on top.
@@ -45,8 +46,14 @@ pub(crate) struct Dfs {
 }
 
 impl Dfs {
-    pub(crate) fn new(seed: u64, preemption_bound: Option<u32>, sharing_is_known: bool) -> Dfs {
+    pub(crate) fn new(
+        name: &'static str,
+        seed: u64,
+        preemption_bound: Option<u32>,
+        sharing_is_known: bool,
+    ) -> Dfs {
         Dfs {
+            name,
             seed,
             preemption_bound,
             branches: Vec::new(),
@@ -60,12 +67,12 @@ impl Dfs {
     /// A walk over the interleavings with at most this many preemptions, where all shared memory is
     /// known already.
     pub(crate) fn within(bound: u32) -> Dfs {
-        Dfs::new(0, Some(bound), true)
+        Dfs::new("minimise", 0, Some(bound), true)
     }
 
     fn follow(&self, threads: Vec<ThreadId>) -> Plan {
         // One seed for all: whatever else it decides has to be the same on every path.
-        let mut plan = Plan::new(PolicyKind::Prefix, self.seed, "dfs");
+        let mut plan = Plan::new(PolicyKind::Prefix, self.seed, self.name);
         plan.script = Script::Prefix(threads);
         plan.flags = flags::DECISIONS;
         plan
@@ -135,7 +142,7 @@ impl Strategy for Dfs {
     fn plan(&mut self, _first: u64, count: usize, _history: &History) -> Vec<Plan> {
         if !self.probed {
             self.probed = true;
-            return vec![Plan::probe(self.seed, "dfs (probe)")];
+            return vec![Plan::probe(self.seed, format!("{} (probe)", self.name))];
         }
         if !self.begun {
             self.begun = true;
@@ -152,7 +159,8 @@ impl Strategy for Dfs {
         _is_over: &dyn Fn() -> bool,
     ) -> Result<(), ExploreError> {
         if let Some((_, run)) = runs.iter().find(|(_, run)| run.threads > MOST_THREADS) {
-            return Err(ExploreError::TooManyThreads(run.threads));
+            let (strategy, most, started) = (self.name, MOST_THREADS, run.threads);
+            return Err(ExploreError::TooManyThreads { strategy, most, started });
         }
         if news {
             self.branches.clear();
@@ -185,7 +193,7 @@ impl Strategy for Dfs {
         self.preemption_bound.filter(|_| self.bound_was_met)
     }
 
-    fn warnings(&self) -> Vec<String> {
+    fn warnings(&self, _speaker: &str) -> Vec<String> {
         self.doubt.iter().cloned().collect()
     }
 }

@@ -46,6 +46,7 @@ struct Aim {
 
 /// See the module's description.
 pub(crate) struct MapRandom {
+    name: &'static str,
     seed: u64,
     accessors: BTreeMap<(ObjectId, Manner), BTreeSet<Accessor>>,
     /// Variables that more than one thread accesses.
@@ -56,8 +57,9 @@ pub(crate) struct MapRandom {
 }
 
 impl MapRandom {
-    pub(crate) fn new(seed: u64) -> MapRandom {
+    pub(crate) fn new(name: &'static str, seed: u64) -> MapRandom {
         MapRandom {
+            name,
             seed,
             accessors: BTreeMap::new(),
             shared: Vec::new(),
@@ -157,7 +159,7 @@ impl Strategy for MapRandom {
             let mut rng = Rng::new(Rng::derive(seed, 1));
             let aim = self.aim(&mut rng);
             let policy = aim.as_ref().and_then(|aim| PolicySpec::in_order(&aim.operations));
-            let mut plan = Plan::new(PolicyKind::Random, seed, "map-random");
+            let mut plan = Plan::new(PolicyKind::Random, seed, self.name);
             if let (Some(aim), Some(policy)) = (aim, policy) {
                 plan.policy = PolicySpec { seed, ..policy };
                 plan.tag = number;

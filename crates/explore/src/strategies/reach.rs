@@ -116,8 +116,6 @@ fn doubts(forest: &Forest) -> impl Iterator<Item = Omission> + '_ {
 }
 
 impl<const PAIRS: bool> Reasoning for Variants<PAIRS> {
-    const NAME: &'static str = if PAIRS { "tpair" } else { "reach" };
-
     type Aim = ();
 
     fn new(_jobs: usize) -> Self {
@@ -130,7 +128,7 @@ impl<const PAIRS: bool> Reasoning for Variants<PAIRS> {
     }
 
     fn opening(&mut self, notes: &mut Notes<()>) -> Plan {
-        Plan { name: Self::NAME.to_string(), ..notes.undisturbed() }
+        notes.undisturbed()
     }
 
     fn learn(&mut self, notes: &mut Notes<()>, run: &Execution, entry: Entry<()>) {
@@ -171,7 +169,7 @@ impl<const PAIRS: bool> Reasoning for Variants<PAIRS> {
         !PAIRS && self.omissions.is_empty()
     }
 
-    fn warning(&self) -> Option<String> {
-        warning(Self::NAME, &self.omissions)
+    fn warning(&self, speaker: &str) -> Option<String> {
+        warning(speaker, &self.omissions)
     }
 }

@@ -8,8 +8,8 @@
 //!
 //! Pairs that cannot be shown after all stay uncovered for ever, and with them the third rule tends to make one
 //! execution like the other. So executions first aim at the pairs of the refined estimate, which is all but free of
-//! such, and once they bring nothing new, each of them aims at some of all pairs only, at times at none. `tsa-paper`
-//! always aims at all.
+//! such, and once they bring nothing new, each of them aims at some of all pairs only, at times at none. The published
+//! form (`published/tsa.rs`) always aims at all.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -35,31 +35,21 @@ const STAYS: [f64; 3] = [0.0, 0.5, 0.9];
 
 /// Which form of the technique.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Form {
-    /// As described above.
-    Full,
-    /// Without the third rule, the estimation-based heuristic.
-    WithoutHeuristic,
-    /// As the paper has it.
-    Paper,
+pub(in crate::strategies) struct Form {
+    /// How many of the paper's three rules decide which thread is released.
+    pub rules: u32,
+    /// Every execution aims at all uncovered pairs of the paper's estimate.
+    pub aims_at_all: bool,
 }
 
 impl Form {
-    fn name(self) -> &'static str {
-        match self {
-            Form::Full => "tsa",
-            Form::WithoutHeuristic => "tsa-h",
-            Form::Paper => "tsa-paper",
-        }
-    }
-
-    fn rules(self) -> u32 {
-        if self == Form::WithoutHeuristic { 2 } else { 3 }
-    }
+    /// As described above.
+    pub const FULL: Form = Form { rules: 3, aims_at_all: false };
 }
 
 /// See the module's description.
 pub(crate) struct Tsa {
+    name: &'static str,
     form: Form,
     seed: u64,
     /// What is possible by the paper's estimate.
@@ -79,8 +69,9 @@ pub(crate) struct Tsa {
 }
 
 impl Tsa {
-    pub(crate) fn new(form: Form, seed: u64) -> Tsa {
+    pub(in crate::strategies) fn new(name: &'static str, form: Form, seed: u64) -> Tsa {
         Tsa {
+            name,
             form,
             seed,
             estimated: BTreeSet::new(),
@@ -97,13 +88,13 @@ impl Tsa {
     fn plan_one(&self, number: u64) -> Plan {
         let seed = Rng::derive(self.seed, number);
         if number == 1 {
-            return Plan { trace: true, ..Plan::new(PolicyKind::Prefix, seed, self.form.name()) };
+            return Plan { trace: true, ..Plan::new(PolicyKind::Prefix, seed, self.name) };
         }
         let mut rng = Rng::new(Rng::derive(seed, 1));
-        let mut plan = Plan::new(PolicyKind::Tsa, seed, self.form.name());
-        plan.policy.size = self.form.rules();
+        let mut plan = Plan::new(PolicyKind::Tsa, seed, self.name);
+        plan.policy.size = self.form.rules;
         plan.policy.probability = STAYS[rng.below(STAYS.len() as u64) as usize];
-        let aims_at_all = self.form == Form::Paper || self.in_vain < IN_VAIN;
+        let aims_at_all = self.form.aims_at_all || self.in_vain < IN_VAIN;
         let requirements = if aims_at_all { Arc::clone(&self.requirements) } else { self.some(&mut rng) };
         plan.script = Script::Requirements(requirements);
         Plan { trace: true, flags: probe(number), ..plan }
@@ -132,7 +123,7 @@ impl Tsa {
         if before.1 < self.places.len() || (shows_more && !self.covered.is_subset(&self.estimated)) {
             self.estimated.extend(estimate(&seen, Precision::Paper));
             self.estimated.extend(&self.covered);
-            if self.form != Form::Paper {
+            if !self.form.aims_at_all {
                 self.likely.extend(estimate(&seen, Precision::Refined));
             }
         }

@@ -11,6 +11,7 @@ use super::toy_runner::{Lab, Manners};
 use super::{campaign, options};
 use crate::campaign::results::CampaignVerdict;
 use crate::options::Options;
+use crate::strategies::StrategyOptions;
 
 const STYLES: [&str; 2] = ["ars", "ars-paper"];
 
@@ -78,7 +79,8 @@ fn snapshots_save_time_and_change_nothing() {
             let toy = made_up(&mut rng);
             let words = |snapshots: bool, refuses_copies: bool| {
                 let lab = Lab::new(toy.clone(), Some(2), Manners { refuses_copies, ..Manners::default() });
-                let options = Options { keep_going: true, snapshots, ..options(style, 40) };
+                let strategy_options = StrategyOptions { snapshots, ..StrategyOptions::default() };
+                let options = Options { keep_going: true, strategy_options, ..options(style, 40) };
                 let campaign = campaign(&lab, &options).unwrap();
                 let failures: Vec<u64> = campaign.found.iter().map(|found| found.execution).collect();
                 let words: Vec<String> = lab.seen().into_iter().map(|seen| seen.word).collect();
@@ -96,7 +98,8 @@ fn there_are_never_more_snapshots_than_the_queue_is_wide_and_a_few() {
     for style in STYLES {
         for ars_width in [1, 5] {
             let lab = Lab::lost_update(7, 3);
-            let options = Options { keep_going: true, ars_width, ..options(style, 60) };
+            let strategy_options = StrategyOptions { ars_width, ..StrategyOptions::default() };
+            let options = Options { keep_going: true, strategy_options, ..options(style, 60) };
             let campaign = campaign(&lab, &options).unwrap();
             assert!(campaign.snapshots > 60);
             let most = lab.0.most_snapshots.load(Ordering::Relaxed);

@@ -13,7 +13,7 @@ use crate::campaign::run;
 use crate::campaign::{Campaign, CampaignVerdict};
 use crate::error::ExploreError;
 use crate::options::Options;
-use crate::strategy::STRATEGIES;
+use crate::strategies::{STRATEGIES, StrategyOptions};
 
 /// Everything about a campaign that must not depend on timing.
 #[derive(PartialEq, Debug)]
@@ -125,7 +125,8 @@ fn unknown_strategies_and_empty_budgets_are_refused() {
     assert!(error.contains("`magic`") && STRATEGIES.iter().all(|name| error.contains(name)), "{error}");
     assert!(matches!(campaign(&lab, &options("auto", 0)), Err(ExploreError::NoExecutions)));
     for delay_probability in [-0.1, 1.5, f64::NAN] {
-        let options = Options { delay_probability, ..options("delay-yield", 10) };
+        let strategy_options = StrategyOptions { delay_probability, ..StrategyOptions::default() };
+        let options = Options { strategy_options, ..options("delay-yield", 10) };
         assert!(matches!(campaign(&lab, &options), Err(ExploreError::Probability(_))));
     }
     assert_eq!(lab.0.launches.load(Ordering::Relaxed), 0, "nothing was started");

@@ -7,7 +7,8 @@ use super::verify::{Extra, PROGRAMS, source};
 use crate::checkpoints::Checkpoints;
 use crate::history::History;
 use crate::strategies::mcr::Mcr;
-use crate::strategies::total::{Published, Total};
+use crate::strategies::published::total::Published;
+use crate::strategies::total::Total;
 use crate::strategy::{Plan, Strategy};
 
 /// How many executions of each program are compared.
@@ -73,9 +74,9 @@ fn an_execution_from_a_checkpoint_is_the_one_from_the_beginning() {
     for number in 0..PROGRAMS {
         let program = Program { args: vec![number.to_string()], ..built.clone() };
         let which = format!("program {number}");
-        spared += compare(&program, &mut Total::new(1, 1, false), &which);
-        spared += compare(&program, &mut Mcr::new(1, 1, false), &which);
-        spared += compare(&program, &mut Published::new(1, false), &which);
+        spared += compare(&program, &mut Total::new("total", 1, 1, false), &which);
+        spared += compare(&program, &mut Mcr::new("mcr", 1, 1, false), &which);
+        spared += compare(&program, &mut Published::new("total-paper", 1, false), &which);
     }
     println!("{spared} executions went on from checkpoints");
     assert!(spared >= PROGRAMS / 2, "{spared}");
@@ -92,5 +93,5 @@ fn a_program_that_cannot_be_copied_is_run_from_the_beginning() {
         file = open(\"/dev/null\", O_WRONLY); if (y == 0) x = 1; y = 2; if (x == 3) y = 0; pthread_join(t, 0); close(file); return 0; }\n";
     std::fs::write(&file, text).unwrap();
     let program = resolve(&file, &[], folder.path()).unwrap();
-    assert_eq!(compare(&program, &mut Total::new(1, 1, false), "a program with files"), 0);
+    assert_eq!(compare(&program, &mut Total::new("total", 1, 1, false), "a program with files"), 0);
 }

@@ -9,6 +9,7 @@ use crate::compare::{Comparison, TrialEnd, WARM_UP, run_all};
 use crate::error::ExploreError;
 use crate::options::Options;
 use crate::statistics::{Magnitude, Measure};
+use crate::strategies::StrategyOptions;
 
 fn names(strategies: &[&str]) -> Vec<String> {
     strategies.iter().map(|name| name.to_string()).collect()
@@ -65,7 +66,10 @@ fn a_trial_is_a_campaign_of_its_own_with_a_seed_that_all_strategies_share() {
 fn a_strategy_that_cannot_fail_loses_to_one_that_does() {
     // Without a preemption no update is torn.
     let lab = Lab::lost_update(2, 1);
-    let only_whole = Options { preemption_bound: Some(0), ..options(40) };
+    let only_whole = Options {
+        strategy_options: StrategyOptions { preemption_bound: Some(0), ..StrategyOptions::default() },
+        ..options(40)
+    };
     let comparison = compare(&lab, &["random", "dfs"], 20, &only_whole);
     let [random, dfs] = &comparison.contestants[..] else { panic!("two strategies") };
     assert_eq!((random.failed(), dfs.failed()), (20, 0));

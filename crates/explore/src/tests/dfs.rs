@@ -11,6 +11,7 @@ use super::{campaign, options};
 use crate::campaign::results::CampaignVerdict;
 use crate::error::ExploreError;
 use crate::options::Options;
+use crate::strategies::StrategyOptions;
 
 /// Two or three threads that all touch both locations, some of it under locks.
 fn made_up(rng: &mut Rng) -> Toy {
@@ -67,8 +68,9 @@ fn a_preemption_bound_leaves_out_exactly_what_lies_beyond_it() {
             let within = all.iter().filter(|(_, preemptions)| **preemptions <= bound);
             let expected: BTreeSet<String> = within.map(|(word, _)| word.clone()).collect();
             let lab = Lab::new(toy.clone(), None, Manners::default());
-            let options =
-                Options { keep_going: true, preemption_bound: Some(bound), ..options("dfs", 1_000_000) };
+            let strategy_options =
+                StrategyOptions { preemption_bound: Some(bound), ..StrategyOptions::default() };
+            let options = Options { keep_going: true, strategy_options, ..options("dfs", 1_000_000) };
             let result = campaign(&lab, &options).unwrap();
             assert!(result.exhausted);
             let cut = expected.len() < all.len();
@@ -130,5 +132,5 @@ fn executions_out_of_control_void_the_claim() {
 fn more_threads_than_bits_are_refused() {
     let toy = Toy { threads: vec![vec![Step::Write(8)]; 65] };
     let error = campaign(&Lab::new(toy, None, Manners::default()), &options("dfs", 10)).unwrap_err();
-    assert!(matches!(error, ExploreError::TooManyThreads(65)), "{error}");
+    assert!(matches!(error, ExploreError::TooManyThreads { started: 65, .. }), "{error}");
 }

@@ -14,7 +14,7 @@ use threadbare_wire::flags;
 use crate::check::Check;
 use crate::drive::Drive;
 use crate::options::Options;
-use crate::strategy::by_name;
+use crate::strategies::by_name;
 use crate::verify::{Verification, races, verify};
 
 /// How many programs are generated.

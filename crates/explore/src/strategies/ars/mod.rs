@@ -1,25 +1,18 @@
 //! Adaptive randomized scheduling (ARS): go on with the sub-traces that are farthest, in memory-access
 //! patterns, from the traces that passed.
 //!
-//! `ars-paper` is Algorithm 1 of the paper ([`beam`]). The first execution is a random one. Then each iteration
-//! grows sub-traces from the first decision on: of those at hand it takes the farthest, makes one step with
-//! every thread that can go on, and keeps the `width` farthest of what it then has. When none is left,
-//! the traces that ended and passed join those that passed before.
-//!
-//! On real threads that loses to a random walk: once a trace is complete, the queue holds little but its
-//! siblings, which differ from it in their last steps, and each of them costs an execution. And the distance
-//! of a sub-trace says little about what it may still become. So `ars` ([`walk`]) compares whole traces, as
+//! Algorithm 1 of the paper (`published/ars`) loses to a random walk on real threads: once a trace is complete, the
+//! queue holds little but its siblings, which differ from it in their last steps, and each of them costs an execution. And
+//! the distance of a sub-trace says little about what it may still become. So `ars` ([`walk`]) compares whole traces, as
 //! adaptive random testing does with inputs: it draws candidates, and runs the one that is farthest from what
 //! passed. Candidates cost nothing, since most of what threads will do has been seen ([`foresight`]).
 //! Beside patterns it counts what threads find in memory: a thread that finds what it has found before in its
 //! place does what it has done before. Its first execution, where nothing can be foreseen yet, lets threads read
 //! what others have just written ([`unread_writes`]).
 
-mod beam;
 mod foresight;
 mod navigator;
-mod passed;
-mod subtrace;
+mod paths;
 mod unread_writes;
 mod walk;
 
@@ -28,16 +21,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use threadbare_sched::PolicyKind;
 use threadbare_target::Execution;
 
+pub(in crate::strategies) use self::navigator::{Arrival, Navigator, Since, State, StoppedCopy};
+pub(in crate::strategies) use self::paths::Paths;
+pub(in crate::strategies) use self::walk::Walk;
 use crate::error::ExploreError;
 use crate::history::History;
+use crate::options::Options;
 use crate::search::{Search, SharedSearch};
 use crate::strategy::{Plan, Strategy};
-use beam::Beam;
-use walk::Walk;
 
 /// How a search goes about it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Style {
+pub(in crate::strategies) struct Style {
+    /// What people call the search.
+    pub name: &'static str,
     /// How many sub-traces to go on with, or to compare.
     pub width: usize,
     /// Looks for memory that is shared in the first execution, which is a random one then.
@@ -46,33 +43,35 @@ pub(crate) struct Style {
     pub always_from_start: bool,
 }
 
+impl Style {
+    /// What the options ask of a search of this name.
+    pub(in crate::strategies) fn of(name: &'static str, options: &Options) -> Style {
+        Style {
+            name,
+            width: options.strategy_options.ars_width.max(1),
+            probes: options.known.is_none(),
+            always_from_start: !options.strategy_options.snapshots,
+        }
+    }
+}
+
 /// A search that learns from how executions end.
-trait Adaptive: Search + 'static {
+pub(in crate::strategies) trait Adaptive: Search + 'static {
     /// There are more scheduling points than before: paths mean something else from now on.
     fn decisions_changed(&mut self);
 
     /// What is known of the navigator it goes over.
-    fn ground_state(&self) -> &navigator::State;
+    fn ground_state(&self) -> &State;
 }
 
 /// A strategy that stands for a search.
-struct Ars<S> {
+pub(in crate::strategies) struct Ars<S> {
     name: &'static str,
     search: Arc<Mutex<S>>,
 }
 
-/// The strategy `ars`.
-pub(crate) fn ars(seed: u64, style: Style) -> Box<dyn Strategy> {
-    Box::new(Ars::new("ars", Walk::new(seed, style)))
-}
-
-/// The strategy `ars-paper`.
-pub(crate) fn ars_paper(seed: u64, style: Style) -> Box<dyn Strategy> {
-    Box::new(Ars::new("ars-paper", Beam::new(seed, style)))
-}
-
 impl<S: Adaptive> Ars<S> {
-    fn new(name: &'static str, search: S) -> Ars<S> {
+    pub(in crate::strategies) fn new(name: &'static str, search: S) -> Ars<S> {
         Ars { name, search: Arc::new(Mutex::new(search)) }
     }
 
@@ -105,7 +104,7 @@ impl<S: Adaptive> Strategy for Ars<S> {
         self.search().ground_state().partial_runs
     }
 
-    fn warnings(&self) -> Vec<String> {
-        self.search().ground_state().warnings()
+    fn warnings(&self, speaker: &str) -> Vec<String> {
+        self.search().ground_state().warnings(speaker)
     }
 }

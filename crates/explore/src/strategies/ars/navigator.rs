@@ -4,14 +4,14 @@ use threadbare_sched::PolicyKind;
 use threadbare_target::{Execution, Script, Snapshot, Stop};
 use threadbare_trace::ThreadId;
 
-use super::subtrace::Paths;
+use super::paths::Paths;
 use crate::error::ExploreError;
 use crate::search::Steer;
 use crate::strategy::Plan;
 
 /// A copy of the program that stands at a decision.
 #[derive(Clone, Copy)]
-pub(super) struct StoppedCopy {
+pub(in crate::strategies) struct StoppedCopy {
     /// The choices that led there.
     pub path: usize,
     snapshot: Snapshot,
@@ -20,14 +20,14 @@ pub(super) struct StoppedCopy {
 }
 
 /// Where a copy came to a stop, and from where it tells what happened.
-pub(super) struct Arrival {
+pub(in crate::strategies) struct Arrival {
     pub stop: Stop,
     pub since: Since,
 }
 
 /// A place on the way to a stop.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Since {
+pub(in crate::strategies) enum Since {
     /// The start of the program.
     Start,
     /// Its first decision.
@@ -37,13 +37,13 @@ pub(super) enum Since {
 }
 
 /// The copies at hand.
-pub(super) struct Navigator<'a> {
+pub(in crate::strategies) struct Navigator<'a> {
     pub steer: &'a mut dyn Steer,
     pub state: &'a mut State,
 }
 
 /// What lasts from one use of the navigator to the next.
-pub(super) struct State {
+pub(in crate::strategies) struct State {
     seed: u64,
     /// Every prefix is run again from the start.
     always_from_start: bool,
@@ -74,9 +74,9 @@ impl State {
     }
 
     /// What the user should know.
-    pub fn warnings(&self) -> Vec<String> {
+    pub fn warnings(&self, speaker: &str) -> Vec<String> {
         let slow = self.no_copies.iter().map(|reason| {
-            format!("ars ran prefixes again where it would have gone on from snapshots: {reason}")
+            format!("{speaker} ran prefixes again where it would have gone on from snapshots: {reason}")
         });
         let lost = "a failure met on a snapshot did not show when its path was run from the start";
         slow.chain(self.lost_failures.then(|| lost.to_string())).collect()

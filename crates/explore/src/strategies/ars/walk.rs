@@ -14,7 +14,7 @@ use threadbare_wire::{LearnedRecord, OfferRecord};
 
 use super::foresight::{Foreseen, Foresight, Future, PartialTrace, Taste};
 use super::navigator::{Arrival, Navigator, Since, State, StoppedCopy};
-use super::subtrace::Paths;
+use super::paths::Paths;
 use super::unread_writes::UnreadWrites;
 use super::{Adaptive, Style};
 use crate::error::ExploreError;
@@ -45,7 +45,7 @@ struct Here {
 }
 
 /// The state of the search.
-pub(super) struct Walk {
+pub(in crate::strategies) struct Walk {
     style: Style,
     seed: u64,
     rng: Rng,
@@ -103,7 +103,7 @@ impl Walk {
 
     /// Finds out what is shared.
     fn run_randomly(&mut self, steer: &mut dyn Steer) -> Result<(), ExploreError> {
-        let mut plan = Plan::probe(Rng::derive(self.seed, 1), "ars (random start)");
+        let mut plan = Plan::probe(Rng::derive(self.seed, 1), self.style.name);
         plan.profile = true;
         let run = self.navigator(steer).run(&plan)?;
         let mut trail = PartialTrace::default();
@@ -233,7 +233,8 @@ impl Walk {
                 self.take_in(&mut trail, run.events.get(told..).unwrap_or_default());
                 self.end(&trail, &run);
                 let choices = self.paths.choices(path);
-                let mut run = self.navigator(steer).in_full("ars", choices, *run)?;
+                let name = self.style.name;
+                let mut run = self.navigator(steer).in_full(name, choices, *run)?;
                 run.discovered.append(&mut self.discovered);
                 self.ended.push_back(run);
             }

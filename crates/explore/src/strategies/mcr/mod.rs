@@ -169,11 +169,6 @@ impl Values {
         found
     }
 
-    /// What a strategy of this name has to say about what was left out.
-    pub(crate) fn left_out(&self, strategy: &str) -> Option<String> {
-        warning(strategy, &self.mind.omissions)
-    }
-
     /// How much is still to be asked.
     pub(crate) fn left(&self) -> usize {
         self.queue.len()
@@ -220,8 +215,6 @@ impl Values {
 }
 
 impl Reasoning for Values {
-    const NAME: &'static str = "mcr";
-
     type Aim = Aim;
 
     fn new(jobs: usize) -> Values {
@@ -236,7 +229,7 @@ impl Reasoning for Values {
     }
 
     fn opening(&mut self, notes: &mut Notes<Aim>) -> Plan {
-        Plan { name: Values::NAME.to_string(), ..notes.undisturbed() }
+        notes.undisturbed()
     }
 
     fn learn(&mut self, notes: &mut Notes<Aim>, run: &Execution, entry: Entry<Aim>) {
@@ -288,7 +281,7 @@ impl Reasoning for Values {
         self.mind.omissions.is_empty()
     }
 
-    fn warning(&self) -> Option<String> {
-        self.left_out(Values::NAME)
+    fn warning(&self, speaker: &str) -> Option<String> {
+        warning(speaker, &self.mind.omissions)
     }
 }

@@ -213,8 +213,6 @@ impl Patterns {
 }
 
 impl Reasoning for Patterns {
-    const NAME: &'static str = "pcr";
-
     type Aim = Aim;
 
     fn new(jobs: usize) -> Patterns {
@@ -226,7 +224,8 @@ impl Reasoning for Patterns {
     fn opening(&mut self, notes: &mut Notes<Aim>) -> Plan {
         self.fresh += 1;
         let seed = Rng::derive(notes.seed, notes.made + 1);
-        Plan { trace: true, ..Plan::new(PolicyKind::Random, seed, "pcr (random)") }
+        let name = format!("{} (random)", notes.name);
+        Plan { trace: true, ..Plan::new(PolicyKind::Random, seed, name) }
     }
 
     fn learn(&mut self, notes: &mut Notes<Aim>, run: &Execution, entry: Entry<Aim>) {

@@ -32,7 +32,7 @@ pub struct Graphs {
 }
 
 /// The graphs of all branches that an execution came to, and of all its access-manners, without what leaves no choice.
-pub(super) fn of_execution(
+pub(in crate::strategies) fn of_execution(
     run: &Execution,
     seen: &UseDefines,
     relevance: &Relevance,

@@ -9,15 +9,13 @@
 //!
 //! Two accesses that may race are brought together, so that a race that is told has happened.
 
-mod graphs;
-mod published;
+pub(in crate::strategies) mod graphs;
 mod relevance;
 mod values;
 
 use threadbare_target::Execution;
 
 pub use self::graphs::Graphs;
-pub(crate) use self::published::Published;
 pub(crate) use self::relevance::Relevance;
 use crate::solved::{Entry, Next, Notes, Reasoning, Solved};
 use crate::strategies::mcr::{OpenQuestion, Target, Values};
@@ -54,8 +52,6 @@ pub(crate) struct Ways {
 }
 
 impl Reasoning for Ways {
-    const NAME: &'static str = "total";
-
     type Aim = <Values as Reasoning>::Aim;
 
     fn new(jobs: usize) -> Ways {
@@ -71,7 +67,7 @@ impl Reasoning for Ways {
     }
 
     fn opening(&mut self, notes: &mut Notes<Self::Aim>) -> Plan {
-        Plan { name: Ways::NAME.to_string(), ..self.values.opening(notes) }
+        self.values.opening(notes)
     }
 
     fn learn(&mut self, notes: &mut Notes<Self::Aim>, run: &Execution, entry: Entry<Self::Aim>) {
@@ -86,7 +82,7 @@ impl Reasoning for Ways {
         self.values.is_complete()
     }
 
-    fn warning(&self) -> Option<String> {
-        self.values.left_out(Ways::NAME)
+    fn warning(&self, speaker: &str) -> Option<String> {
+        self.values.warning(speaker)
     }
 }

@@ -33,7 +33,7 @@ fn program_of(pattern: &Pattern) -> Toy {
 fn attempts(toy: &Toy, seed: u64) -> Vec<Attempt> {
     let lab = Lab::new(toy.clone(), None, Manners { all_shared: true, ..Manners::default() });
     let mut runner = lab.launch().ok().unwrap();
-    let mut pcr = Pcr::new(seed, 1, true);
+    let mut pcr = Pcr::new("pcr", seed, 1, true);
     for number in 1..500 {
         let plans = pcr.plan(number, 1, &History::default());
         let Some(plan) = plans.first() else { break };
@@ -71,7 +71,7 @@ fn an_execution_that_leaves_its_schedule_is_used() {
     let toy = Toy { threads: vec![thread.clone(), thread] };
     let lab = Lab::new(toy, None, Manners { all_shared: true, ..Manners::default() });
     let mut runner = lab.launch().ok().unwrap();
-    let mut pcr = Pcr::new(1, 1, true);
+    let mut pcr = Pcr::new("pcr", 1, 1, true);
     let mut used = 0;
     for number in 1..100 {
         let plans = pcr.plan(number, 1, &History::default());
@@ -98,7 +98,7 @@ fn no_schedule_is_run_twice_and_what_is_impossible_is_not_always_asked() {
     let toy = Toy { threads: vec![thread.clone(), thread] };
     let lab = Lab::new(toy, None, Manners { all_shared: true, ..Manners::default() });
     let mut runner = lab.launch().ok().unwrap();
-    let mut pcr = Pcr::new(1, 1, true);
+    let mut pcr = Pcr::new("pcr", 1, 1, true);
     for number in 1..300 {
         let plans = pcr.plan(number, 1, &History::default());
         let Some(plan) = plans.first() else { break };

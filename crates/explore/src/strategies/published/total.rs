@@ -16,9 +16,9 @@ use threadbare_target::{Execution, Script};
 use threadbare_trace::{Event, ThreadId};
 use threadbare_wire::{SwitchRecord, flags};
 
-use super::{Relevance, graphs};
 use crate::error::ExploreError;
 use crate::history::History;
+use crate::strategies::total::{Relevance, graphs};
 use crate::strategy::{Plan, Strategy};
 
 /// How often a guideline is tried: what comes before its steps is a random walk.
@@ -26,6 +26,7 @@ const TRIES: u64 = 3;
 
 /// See the module's description.
 pub(crate) struct Published {
+    name: &'static str,
     seed: u64,
     relevance: Relevance,
     probed: bool,
@@ -59,8 +60,9 @@ struct ShownPaths {
 }
 
 impl Published {
-    pub(crate) fn new(seed: u64, sharing_is_known: bool) -> Published {
+    pub(crate) fn new(name: &'static str, seed: u64, sharing_is_known: bool) -> Published {
         Published {
+            name,
             seed,
             relevance: Relevance::default(),
             probed: sharing_is_known,
@@ -95,7 +97,7 @@ impl Published {
     }
 
     fn guided(&self, guidance: Guidance) -> Plan {
-        let plan = Plan::new(PolicyKind::Guideline, self.seed, "total-paper");
+        let plan = Plan::new(PolicyKind::Guideline, self.seed, self.name);
         Plan { trace: true, checkpoints: true, script: Script::Guidance(Arc::new(guidance)), ..plan }
     }
 
@@ -185,7 +187,7 @@ impl Strategy for Published {
         }
         let mut plan = if !self.probed {
             self.probed = true;
-            Plan::probe(self.seed, "total-paper (probe)")
+            Plan::probe(self.seed, format!("{} (probe)", self.name))
         } else if !self.begun {
             self.begun = true;
             self.guided(Guidance { seed: self.seed, ..Guidance::default() })
@@ -211,7 +213,7 @@ impl Strategy for Published {
         _is_over: &dyn Fn() -> bool,
     ) -> Result<(), ExploreError> {
         if news {
-            *self = Published::new(self.seed, true);
+            *self = Published::new(self.name, self.seed, true);
             return Ok(());
         }
         for (_, run) in runs.iter().filter(|(plan, _)| plan.trace) {

@@ -1,4 +1,12 @@
-//! The search of `ars-paper`: a queue of sub-traces, the farthest of which goes on.
+//! Adaptive randomized scheduling as it was published (Algorithm 1 of the paper): a queue of sub-traces, the farthest of
+//! which goes on.
+//!
+//! The first execution is a random one. Then each iteration grows sub-traces from the first decision on: of those at hand
+//! it takes the farthest, makes one step with every runnable thread, and keeps the `width` farthest of what it then
+//! has. When none is left, the traces that ended and passed join those that passed before.
+
+mod passed;
+mod subtrace;
 
 use std::collections::VecDeque;
 
@@ -8,16 +16,15 @@ use threadbare_target::{Execution, Stop};
 use threadbare_trace::{Event, Outcome};
 use threadbare_wire::{LearnedRecord, flags};
 
-use super::navigator::{Arrival, Navigator, Since, State};
-use super::passed::Passed;
-use super::subtrace::{Decision, Growth, Paths, Rank, SubTrace};
-use super::{Adaptive, Style};
+use self::passed::Passed;
+use self::subtrace::{Decision, Growth, Rank, SubTrace};
 use crate::error::ExploreError;
 use crate::search::{Search, Steer};
+use crate::strategies::ars::{Adaptive, Arrival, Navigator, Paths, Since, State, Style};
 use crate::strategy::Plan;
 
 /// The state of the search.
-pub(super) struct Beam {
+pub(in crate::strategies) struct Beam {
     style: Style,
     seed: u64,
     rng: Rng,
@@ -61,7 +68,7 @@ impl Beam {
 
     /// Line 3 of the algorithm.
     fn run_randomly(&mut self, steer: &mut dyn Steer) -> Result<(), ExploreError> {
-        let mut plan = Plan::new(PolicyKind::Random, Rng::derive(self.seed, 1), "ars-paper (random start)");
+        let mut plan = Plan::new(PolicyKind::Random, Rng::derive(self.seed, 1), self.style.name);
         plan.flags = if self.style.probes { flags::PROBE } else { 0 };
         plan.profile = true;
         let run = self.navigator(steer).run(&plan)?;
@@ -178,8 +185,8 @@ impl Beam {
             // The iteration ends with it.
             self.queue.clear();
         }
-        let choices = self.paths.choices(path);
-        let mut run = self.navigator(steer).in_full("ars-paper", choices, run)?;
+        let (name, choices) = (self.style.name, self.paths.choices(path));
+        let mut run = self.navigator(steer).in_full(name, choices, run)?;
         run.discovered.append(&mut self.discovered);
         self.ended.push_back(run);
         Ok(())
