@@ -13,15 +13,15 @@ pub(crate) struct Panic {
 }
 
 /// The panic that a program ended with. One that only passes on the end of another thread, by unwrapping what
-/// `join` or a poisoned lock gave, gives way to the one before.
+/// `join` or a poisoned lock returned, is passed over in favour of the one before.
 pub(crate) fn panic(output: &[u8]) -> Option<Panic> {
     let all = panics(output);
     all.iter().rev().find(|panic| !panic.passes_on()).or(all.last()).cloned()
 }
 
-/// The panic that a program ended with, and others that it printed if the last one met a poisoned lock. The panic that
-/// poisoned it is what went wrong, unless somebody knew of it and went on: who has joined its thread, as `is_joined`
-/// tells, or the same thread.
+/// The panic that a program ended with, and others that it printed if the last one came of a poisoned lock. The panic that
+/// poisoned it is what went wrong, unless somebody knew of it and continued: a thread that has joined its thread (`is_joined`),
+/// or the same thread.
 pub(crate) fn ending_panic(output: &[u8], is_joined: impl Fn(ThreadId) -> bool) -> Option<Panic> {
     const MOST_OTHERS: usize = 3;
     let all = panics(output);
@@ -51,7 +51,7 @@ impl Panic {
 
 /// All panics that were printed.
 pub(crate) fn panics(output: &[u8]) -> Vec<Panic> {
-    // What the harness says next stands right below the last one.
+    // What the harness says next is right below the last one.
     let text = String::from_utf8_lossy(output).replace("\nFAILED\n\nfailures:\n", "\n\nfailures:\n");
     let lines: Vec<&str> = text.lines().collect();
     (0..lines.len()).filter_map(|at| panic_at(&lines[at..])).collect()
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_is_told_with_its_place_and_its_reason() {
+    fn a_panic_is_reported_with_its_place_and_its_reason() {
         let output =
             b"hello\n\nthread 'main' panicked at src/bank.rs:19:5:\nassertion `left == right` failed\n  \
             left: 1\n right: 2\nnote: run with `RUST_BACKTRACE=1`\n";
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_passed_on_gives_way_to_where_it_began() {
+    fn a_panic_that_passes_on_another_is_replaced_by_the_original() {
         let output = format!(
             "thread 'checker' ({}) panicked at w.rs:10:9:\ntoo late\nstack backtrace:\n   0: x\n\n\
              thread 'main' ({PROCESS_NUMBER}) panicked at w.rs:14:14:\nfailed: Any {{ .. }}\n",
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn who_met_a_poisoned_lock_is_told_first_only_if_the_one_who_poisoned_it_was_joined() {
+    fn a_panic_at_a_poisoned_lock_comes_first_only_if_the_thread_that_poisoned_it_was_joined() {
         let poisoning = "thread '<unnamed>' panicked at w.rs:10:9\nwith the lock held";
         let meeting = "thread 'main' panicked at w.rs:14:14\nthe lock: PoisonError { .. }";
         let line = |message: &str, number: i32| {

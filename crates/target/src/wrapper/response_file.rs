@@ -1,13 +1,13 @@
-//! Response files: `@file` stands for the words in the file.
+//! Response files: `@file` is replaced by the arguments in the file.
 
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
-/// Files may name files; a circle must end.
+/// Files may name files; a cycle must end.
 const MAX_DEPTH: usize = 16;
 
-/// The words with every readable response file replaced by its content.
+/// The arguments with every readable response file replaced by its content.
 pub(super) fn expand(words: &[OsString]) -> Vec<OsString> {
     let mut expanded = Vec::with_capacity(words.len());
     expand_into(words, 0, &mut expanded);
