@@ -20,7 +20,7 @@ pub enum ExploreError {
     /// A probability outside [0, 1].
     #[error("a delay's probability lies between 0 and 1, not at {0}; give another one")]
     Probability(f64),
-    /// More threads than a systematic search can tell apart.
+    /// More threads than a systematic search can distinguish.
     #[error(
         "dfs tells at most 64 threads apart and this program started {0}; \
          start fewer threads or use another strategy, such as `pos`"

@@ -1,7 +1,7 @@
 //! Which findings would not be there without another one, and which come first.
 //!
 //! Where a pointer is handed over without synchronization, all that it leads to is accessed without any: those are
-//! consequences of one fault, and are told after it.
+//! consequences of one fault, and are reported after it.
 
 use threadbare_detect::Finding;
 use threadbare_trace::{Event, EventKind};

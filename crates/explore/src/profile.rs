@@ -1,4 +1,4 @@
-//! Who touches what, and how often: what SURW needs to know beforehand.
+//! Which threads access what, and how often: what SURW needs to know beforehand.
 
 use std::collections::BTreeMap;
 
@@ -73,7 +73,7 @@ impl Profile {
         self.objects.len()
     }
 
-    /// Tells a SURW specification to concentrate on the `pick`th object, or on everything.
+    /// Makes a SURW specification concentrate on the `pick`th object, or on everything.
     pub fn concentrate(&self, spec: &mut PolicySpec, pick: Option<usize>) {
         let chosen = pick.and_then(|pick| self.objects.iter().nth(pick));
         let (object, counts) = match chosen {

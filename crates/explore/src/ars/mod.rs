@@ -1,9 +1,9 @@
-//! Adaptive randomized scheduling (ARS): go on with the sub-traces that are farthest, in memory-access
+//! Adaptive randomized scheduling (ARS): extend the sub-traces that are farthest, in memory-access
 //! patterns, from the traces that passed.
 //!
 //! `ars-paper` is Algorithm 1 of the paper ([`beam`]). The first execution is a random one. Then each iteration
 //! grows sub-traces from the first decision on: of those at hand it takes the farthest, makes one step with
-//! every thread that can go on, and keeps the `width` farthest of what it then has. When none is left,
+//! every enabled thread, and keeps the `width` farthest of what it then has. When none is left,
 //! the traces that ended and passed join those that passed before.
 //!
 //! On real threads that loses to a random walk: once a trace is complete, the queue holds little but its
@@ -12,7 +12,7 @@
 //! adaptive random testing does with inputs: it draws candidates, and runs the one that is farthest from what
 //! passed. Candidates cost nothing, since most of what threads will do has been seen ([`foresight`]).
 //! Beside patterns it counts what threads find in memory: a thread that finds what it has found before in its
-//! place does what it has done before. Its first execution, where nothing can be foreseen yet, lets threads read
+//! place does what it has done before. Its first execution, where nothing can be predicted yet, lets threads read
 //! what others have just written ([`unread_writes`]).
 
 mod beam;
@@ -35,14 +35,14 @@ use crate::strategy::{Plan, Strategy};
 use beam::Beam;
 use walk::Walk;
 
-/// How a search goes about it.
+/// The parameters of a search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Style {
-    /// How many sub-traces to go on with, or to compare.
+    /// How many sub-traces to extend, or to compare.
     pub width: usize,
     /// Looks for memory that is shared in the first execution, which is a random one then.
     pub probes: bool,
-    /// Runs every prefix again rather than going on from snapshots.
+    /// Runs every prefix again rather than continuing from snapshots.
     pub always_from_start: bool,
 }
 
@@ -51,11 +51,11 @@ trait Adaptive: Search + 'static {
     /// There are more scheduling points than before: paths mean something else from now on.
     fn decisions_changed(&mut self);
 
-    /// What is known of the navigator it goes over.
-    fn ground_state(&self) -> &navigator::State;
+    /// The state of the navigator that it uses.
+    fn navigator_state(&self) -> &navigator::State;
 }
 
-/// A strategy that stands for a search.
+/// A strategy that runs a search.
 struct Ars<S> {
     name: &'static str,
     search: Arc<Mutex<S>>,
@@ -92,20 +92,20 @@ impl<S: Adaptive> Strategy for Ars<S> {
     fn learn(
         &mut self,
         _runs: &[(&Plan, &Execution)],
-        news: bool,
+        unread: bool,
         _is_over: &dyn Fn() -> bool,
     ) -> Result<(), ExploreError> {
-        if news {
+        if unread {
             self.search().decisions_changed();
         }
         Ok(())
     }
 
     fn snapshots(&self) -> u64 {
-        self.search().ground_state().partial_runs
+        self.search().navigator_state().partial_runs
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.search().ground_state().warnings()
+        self.search().navigator_state().warnings()
     }
 }

@@ -56,8 +56,8 @@ impl Growth {
 
 /// A trace that has come to a decision.
 pub(super) struct Decision {
-    pub standing: StoppedCopy,
-    /// The threads that can go on.
+    pub copy: StoppedCopy,
+    /// The enabled threads.
     pub offers: Vec<OfferRecord>,
     pub growth: Growth,
 }
@@ -69,7 +69,7 @@ pub(super) struct SubTrace {
     pub rank: Rank,
 }
 
-/// The greater, the sooner a trace goes on: the distance decides, and then chance.
+/// The greater, the sooner a trace is extended: the distance decides, and then a random number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
     pub distance: u64,
@@ -78,8 +78,8 @@ pub(super) struct Rank {
 
 /// The choices that lead to each trace, as a tree that shares beginnings.
 pub(super) struct Paths {
-    /// The choice, the place of the one before it, and the number of choices. The first entry stands for
-    /// no choice.
+    /// The choice, the place of the one before it, and the number of choices. The first entry is the
+    /// empty path.
     choices: Vec<(usize, ThreadId, u64)>,
 }
 
@@ -91,7 +91,7 @@ impl Paths {
         Paths { choices: vec![(0, ThreadId::MAIN, 0)] }
     }
 
-    /// The path that goes on with this choice.
+    /// The path extended by this choice.
     pub fn extend(&mut self, path: usize, thread: ThreadId) -> usize {
         self.choices.push((path, thread, self.depth(path) + 1));
         self.choices.len() - 1

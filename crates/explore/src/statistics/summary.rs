@@ -23,7 +23,7 @@ pub struct Summary {
     pub largest: f64,
 }
 
-/// Which figures of a summary would be larger if the trials that did not fail had gone on.
+/// Which figures of a summary would be larger if the trials that did not fail had continued.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Censored {
     /// The mean.

@@ -1,4 +1,4 @@
-//! Executions that go on from checkpoints against the same from their beginning.
+//! Executions that continue from checkpoints against the same from their beginning.
 
 use threadbare_target::{Execution, Program, Server, ServerOptions, resolve};
 use threadbare_trace::Event;
@@ -23,8 +23,8 @@ fn server(program: &Program) -> Server {
     Server::start(program, &options).unwrap()
 }
 
-/// All that is told of an execution, but for why switches were made: whoever follows an execution is told to.
-fn told(run: &Execution) -> impl PartialEq + std::fmt::Debug + '_ {
+/// All that is reported of an execution, but for why switches were made: in one that follows another the policy always asks for them.
+fn reported(run: &Execution) -> impl PartialEq + std::fmt::Debug + '_ {
     let event = |event: &Event| {
         let Event { pc, addr, value, thread, kind, size, .. } = *event;
         (pc, addr, value, thread, kind, size)
@@ -41,7 +41,7 @@ fn told(run: &Execution) -> impl PartialEq + std::fmt::Debug + '_ {
     )
 }
 
-/// Runs what a strategy plans for a program in both ways; how many executions went on from checkpoints.
+/// Runs what a strategy plans for a program in both ways; how many executions continued from checkpoints.
 fn compare(program: &Program, strategy: &mut dyn Strategy, which: &str) -> u64 {
     let (mut with, mut without) = (server(program), server(program));
     let mut checkpoints = Checkpoints::new(Some(2));
@@ -52,7 +52,7 @@ fn compare(program: &Program, strategy: &mut dyn Strategy, which: &str) -> u64 {
         let plan = Plan { checkpoints: true, ..plan };
         let run = checkpoints.run(&mut with, &plan, plan.flags).unwrap();
         let other = without.run(plan.policy, &plan.script, plan.flags).unwrap();
-        assert!(told(&run) == told(&other), "{which}, execution {number}:\n{run:#?}\n{other:#?}");
+        assert!(reported(&run) == reported(&other), "{which}, execution {number}:\n{run:#?}\n{other:#?}");
         assert!(with.snapshots() <= 17, "{which}: {} copies", with.snapshots());
         with.learn(&run.discovered);
         without.learn(&run.discovered);

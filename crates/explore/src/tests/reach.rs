@@ -104,7 +104,7 @@ fn no_order_is_run_twice() {
         let lab = Lab::new(toy, None, Manners { all_shared: true, ..Manners::default() });
         let options = Options { keep_going: true, ..options("reach", 100_000) };
         let result = campaign(&lab, &options).unwrap();
-        // Where an execution breaks off somebody is asked to go on who may not be able to.
+        // Where an execution breaks off, a thread is scheduled that may not be runnable.
         if lab.seen().iter().any(|seen| seen.deadlock || seen.failed.is_some()) || result.executions > 64 {
             continue;
         }

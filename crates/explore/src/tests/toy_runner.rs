@@ -16,11 +16,11 @@ use crate::runner::{Launch, Runner, Trouble};
 use crate::search::Steer;
 use crate::strategy::Plan;
 
-/// An execution that a lab made: the choices it was told, and who made each step.
+/// An execution that a lab made: the choices it was given, and which thread made each step.
 #[derive(Clone, Debug)]
 pub struct Seen {
     pub prefix: Vec<ThreadId>,
-    /// The switches it was told.
+    /// The switches it was given.
     pub turns: Vec<(ThreadId, u32, ThreadId)>,
     pub word: String,
     /// By thread: what its steps did and saw.
@@ -79,7 +79,7 @@ pub struct Bench {
     pub launches: AtomicUsize,
     pub runs: AtomicUsize,
     pub seen: Mutex<Vec<Seen>>,
-    /// The most copies that stood at decisions at once.
+    /// The most copies that were stopped at decisions at once.
     pub most_snapshots: AtomicUsize,
 }
 
@@ -145,12 +145,12 @@ pub fn all_executions(toy: &Toy, most: usize) -> Option<Vec<Execution>> {
     Some(all)
 }
 
-/// Runs the toy program with what it was told to be shared.
+/// Runs the toy program with the memory that is known to be shared.
 pub struct ToyRunner {
     bench: Arc<Bench>,
     known: BTreeSet<u64>,
     lost: bool,
-    /// The copies that stand at decisions: how they came there, and after how many steps.
+    /// The copies that are stopped at decisions: how they came there, and after how many steps.
     stopped: BTreeMap<Snapshot, (Vec<ThreadId>, usize)>,
     next: u32,
 }
@@ -266,7 +266,7 @@ impl Steer for ToyRunner {
 }
 
 impl ToyRunner {
-    /// Goes along a path and stops at the decision behind it; events count from step `from` on.
+    /// Follows a path and stops at the decision after it; events count from step `from` on.
     fn go(&mut self, path: Vec<ThreadId>, from: usize) -> Stop {
         let plan = Plan::new(PolicyKind::Prefix, 1, "steered");
         let (walk, _) = self.walk(&plan, &path, &[]);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use threadbare_trace::{Event, EventKind};
 use threadbare_wire::TouchRecord;
 
-/// Memory is told apart in pieces of this many bytes.
+/// Memory is distinguished in pieces of this many bytes.
 const GRAIN: u64 = 4;
 
 /// All code that was seen to access memory, by the address that announces the access.
@@ -17,12 +17,12 @@ pub(crate) struct Sites {
 }
 
 impl Sites {
-    /// Takes in an access to memory of the thread's own.
+    /// Records an access to memory of the thread's own.
     pub(crate) fn touch(&mut self, touch: &TouchRecord) {
         self.access(touch.pc, touch.addr, u64::from(touch.len), touch.writes == 0, touch.writes != 0);
     }
 
-    /// Takes in a step.
+    /// Records a step.
     pub(crate) fn step(&mut self, event: &Event) {
         let Some(kind) = event.kind().filter(|kind| kind.accesses_memory()) else { return };
         let is_range = matches!(kind, EventKind::ReadRange | EventKind::WriteRange | EventKind::Free);

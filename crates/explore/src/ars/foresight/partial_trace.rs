@@ -1,15 +1,15 @@
-//! A trace that grows, in fact or in thought.
+//! A trace that grows, executed or predicted.
 
 use threadbare_patterns::{Occurrence, TraceMatcher};
 use threadbare_trace::{Event, EventKind};
 
-use super::novelty::{Gains, Seen, Taste};
+use super::novelty::{Gains, NoveltyWeights, Seen};
 use super::program_state::ProgramState;
 
 /// What a trace has led to, and what it has shown. Cheap to copy.
 #[derive(Clone, Default)]
 pub(in crate::ars) struct PartialTrace {
-    pub(super) world: ProgramState,
+    pub(super) state: ProgramState,
     matcher: TraceMatcher,
     gains: Gains,
     last: Option<Event>,
@@ -17,12 +17,12 @@ pub(in crate::ars) struct PartialTrace {
 
 impl PartialTrace {
     /// The next event.
-    pub(super) fn observe(&mut self, event: &Event, seen: &Seen, taste: &Taste) {
-        self.gains.step(&self.world, event, seen, taste);
+    pub(super) fn observe(&mut self, event: &Event, seen: &Seen, weights: &NoveltyWeights) {
+        self.gains.step(&self.state, event, seen, weights);
         let mut found: Vec<Occurrence> = Vec::new();
         self.matcher.observe(event, &mut found);
-        found.iter().for_each(|it| self.gains.pattern(event, it.key.0, seen, taste));
-        self.world.observe(event);
+        found.iter().for_each(|it| self.gains.pattern(event, it.key.0, seen, weights));
+        self.state.observe(event);
         let is_step =
             |kind: EventKind| !kind.only_names() && !matches!(kind, EventKind::Start | EventKind::Exit);
         if event.kind().is_some_and(is_step) {
