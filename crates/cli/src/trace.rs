@@ -117,7 +117,7 @@ fn with_trace(
             1 => "1 event".to_string(),
             count => format!("{count} events"),
         };
-        format!("what stands before it ({events}) was {done}")
+        format!("what comes before it ({events}) was {done}")
     } else {
         "give a `.trace` file that `threadbare hunt` or `replay --trace` wrote".to_string()
     };
@@ -161,7 +161,7 @@ fn export(args: &ExportArgs, file: &TraceFile) -> Result<(), CliError> {
     }
 }
 
-/// The file next to an STD trace that says what its numbers stand for.
+/// The file next to an STD trace that says what its numbers mean.
 fn beside(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_os_string();
     name.push(".map");
