@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use threadbare_sched::PolicySpec;
-use threadbare_trace::{Event, EventKind, ThreadId};
+use threadbare_trace::{Event, EventKind, ThreadId, kinds};
 
 /// How often one object is touched.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
@@ -29,7 +29,11 @@ fn at_least<T: Clone + Default>(list: &mut Vec<T>, index: usize) -> &mut T {
 }
 
 fn synchronizes(kind: EventKind) -> bool {
-    (EventKind::Lock as u8..=EventKind::FutexWake as u8).contains(&(kind as u8))
+    use EventKind::*;
+    match kind {
+        kinds!(lock | condition | barrier | semaphore | once | futex) => true,
+        Fence | Signal | Frame | kinds!(plain | atomic | thread | heap | object | pause | outside) => false,
+    }
 }
 
 impl Profile {

@@ -38,7 +38,12 @@ pub(crate) fn read(control: &Control, wait_status: i32, output: &[u8]) -> (Outco
                 failure.message = aborting_panics(failure.thread, output).unwrap_or(failure.message);
             }
             FailureKind::Exception | FailureKind::Exit => {}
-            _ => failure.message = after_panics(failure.message, output),
+            FailureKind::Assertion
+            | FailureKind::Segfault
+            | FailureKind::Deadlock
+            | FailureKind::Hang
+            | FailureKind::UseAfterFree
+            | FailureKind::Misuse => failure.message = after_panics(failure.message, output),
         }
         return (Outcome::Failed(failure), None);
     }

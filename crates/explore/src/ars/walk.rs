@@ -9,10 +9,10 @@ use std::collections::VecDeque;
 
 use threadbare_sched::Rng;
 use threadbare_target::{Execution, Stop};
-use threadbare_trace::{Event, EventKind, ThreadId};
+use threadbare_trace::{Event, ThreadId};
 use threadbare_wire::{LearnedRecord, OfferRecord};
 
-use super::foresight::{Foreseen, Foresight, Future, NoveltyWeights, PartialTrace};
+use super::foresight::{Foreseen, Foresight, Future, NoveltyWeights, PartialTrace, is_step};
 use super::navigator::{Arrival, Navigator, Since, State, StoppedCopy};
 use super::subtrace::Paths;
 use super::unread_writes::UnreadWrites;
@@ -187,9 +187,7 @@ impl Walk {
         for event in events {
             self.foresight.learn(trace, event, &self.weights);
             self.unread.iter_mut().for_each(|unread| unread.observe(event));
-            let comes_by_itself =
-                |kind: EventKind| kind.only_names() || matches!(kind, EventKind::Start | EventKind::Exit);
-            if event.kind().is_none_or(comes_by_itself) {
+            if !event.kind().is_some_and(is_step) {
                 continue;
             }
             match self.plan.pop_front() {

@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
 use threadbare_order::{Answer, Doubt, Forest, Goal, Model, Panel, Path, Question, Schedule, StepId};
 use threadbare_target::Execution;
-use threadbare_trace::{EventKind, FailureKind, Outcome, ThreadId};
+use threadbare_trace::{FailureKind, Outcome, ThreadId, kinds};
 
 pub use self::open_questions::{OpenKind, OpenQuestion};
 pub(crate) use self::targets::Target;
@@ -251,8 +251,7 @@ impl Reasoning for Values {
             self.check(&path, planned, run, &notes.forest);
         }
         if self.wants_races {
-            use EventKind::{AtomicFailed, AtomicRead, AtomicUpdate, AtomicWrite};
-            let is_atomic = |kind| matches!(kind, AtomicRead | AtomicWrite | AtomicUpdate | AtomicFailed);
+            let is_atomic = |kind| matches!(kind, kinds!(atomic));
             let atomic = run.events.iter().filter(|event| event.kind().is_some_and(is_atomic));
             self.known.atomic.extend(atomic.map(|event| event.pc));
         }

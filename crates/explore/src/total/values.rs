@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use threadbare_trace::{Event, EventKind};
+use threadbare_trace::{Event, EventKind, kinds};
 use threadbare_wire::TouchRecord;
 
 /// Memory is distinguished in pieces of this many bytes.
@@ -24,9 +24,15 @@ impl Sites {
 
     /// Records a step.
     pub(crate) fn step(&mut self, event: &Event) {
-        let Some(kind) = event.kind().filter(|kind| kind.accesses_memory()) else { return };
-        let is_range = matches!(kind, EventKind::ReadRange | EventKind::WriteRange | EventKind::Free);
-        let len = if is_range { event.value } else { u64::from(event.size) };
+        let Some(kind) = event.kind() else { return };
+        use EventKind::*;
+        let len = match kind {
+            ReadRange | WriteRange | Free => event.value,
+            Read | Write | kinds!(atomic) => u64::from(event.size),
+            // These access no memory.
+            Alloc | Fence | Signal | Frame | kinds!(lock | condition | barrier | semaphore | once) => return,
+            kinds!(futex | thread | object | pause | outside) => return,
+        };
         let updates = kind == EventKind::AtomicUpdate;
         if updates {
             self.updates.insert(event.pc);

@@ -12,4 +12,4 @@ pub(super) use future::{Foresight, Future};
 pub(super) use hash::Table;
 pub(super) use next_steps::Foreseen;
 pub(super) use novelty::NoveltyWeights;
-pub(super) use partial_trace::PartialTrace;
+pub(super) use partial_trace::{PartialTrace, is_step};

@@ -1,7 +1,7 @@
 //! What threads do next, learned from the executions so far: it depends only on what a thread has done and found
 //! before.
 
-use threadbare_trace::{Event, EventKind, ThreadId};
+use threadbare_trace::{Event, EventKind, ThreadId, kinds};
 use threadbare_wire::OfferRecord;
 
 use super::hash::{Numbers, Table, mix};
@@ -65,7 +65,7 @@ impl NextSteps {
         let value = match EventKind::from_number(offer.kind) {
             // Threads are numbered one after the other.
             Some(EventKind::Create) => state.threads() as u64,
-            // What it would write is not known, so it is something that nobody has seen.
+            // Whatever kind it is, what it would write is not known, so it is something that nobody has seen.
             _ => mix(history, 3),
         };
         let event = Event {
@@ -110,10 +110,10 @@ impl NextSteps {
             Some(known) => Event { thread, ..*known },
             None => {
                 let old = found.unwrap_or_else(|| mix(history, 2));
-                let value = match kind {
-                    EventKind::AtomicUpdate => mix(history, old),
-                    _ if finds(kind) => old,
-                    _ => next.value,
+                let value = match finds(kind) {
+                    true if kind == EventKind::AtomicUpdate => mix(history, old),
+                    true => old,
+                    false => next.value,
                 };
                 Event { thread, old, value, ..*next }
             }
@@ -134,7 +134,12 @@ fn is_same_step(one: &Event, other: &Event) -> bool {
 /// Whether what comes of a step depends on what it finds in memory.
 pub(super) fn finds(kind: EventKind) -> bool {
     use EventKind::*;
-    matches!(kind, Read | AtomicRead | AtomicUpdate | AtomicFailed)
+    match kind {
+        Read | AtomicRead | AtomicUpdate | AtomicFailed => true,
+        Write | AtomicWrite | ReadRange | WriteRange | Fence | Signal | Frame => false,
+        kinds!(lock | condition | barrier | semaphore | once | futex) => false,
+        kinds!(thread | heap | object | pause | outside) => false,
+    }
 }
 
 #[cfg(test)]

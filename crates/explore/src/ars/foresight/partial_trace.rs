@@ -1,10 +1,21 @@
 //! A trace that grows, executed or predicted.
 
 use threadbare_patterns::{Occurrence, TraceMatcher};
-use threadbare_trace::{Event, EventKind};
+use threadbare_trace::{Event, EventKind, kinds};
 
 use super::novelty::{Gains, NoveltyWeights, Seen};
 use super::program_state::ProgramState;
+
+/// Whether an event is a step that a scheduler decides on: that a thread starts or exits follows from the step before.
+pub(in crate::ars) fn is_step(kind: EventKind) -> bool {
+    use EventKind::*;
+    match kind {
+        Start | Exit | Alloc | Frame => false,
+        Create | Join | Detach | JoinFailed | Cancel | Free | Fence | Signal => true,
+        kinds!(plain | atomic | lock | condition | barrier | semaphore | once | futex) => true,
+        kinds!(object | pause | outside) => true,
+    }
+}
 
 /// What a trace has led to, and what it has shown. Cheap to copy.
 #[derive(Clone, Default)]
@@ -23,8 +34,6 @@ impl PartialTrace {
         self.matcher.observe(event, &mut found);
         found.iter().for_each(|it| self.gains.pattern(event, it.key.0, seen, weights));
         self.state.observe(event);
-        let is_step =
-            |kind: EventKind| !kind.only_names() && !matches!(kind, EventKind::Start | EventKind::Exit);
         if event.kind().is_some_and(is_step) {
             self.last = Some(*event);
         }

@@ -1,7 +1,7 @@
 //! The state of a program along a trace, as far as it is known from the events: what threads have found, what memory
 //! holds, who holds which lock and who waits. It is advanced by events, executed or predicted.
 
-use threadbare_trace::{Event, EventKind, ThreadId};
+use threadbare_trace::{Event, EventKind, ThreadId, kinds};
 
 use super::hash::{SharedTable, mix, shared_table};
 
@@ -81,17 +81,23 @@ impl ProgramState {
         };
         let waits = self.thread_states.get(step.thread.index()).and_then(|thread_state| thread_state.waits);
         let is_woken = waits.is_none_or(|wait| wait.is_over);
-        match step.kind() {
-            Some(EventKind::Lock) => is_free(step.addr),
-            Some(EventKind::ReadLock) => !matches!(self.locks.get(&step.addr), Some(Hold::Exclusive(_))),
-            Some(EventKind::Join) => self.alive().all(|thread| u64::from(thread.0) != step.value),
-            Some(EventKind::CondWake) => is_woken && is_free(step.value),
-            Some(EventKind::FutexWoken) => is_woken,
+        use EventKind::*;
+        let Some(kind) = step.kind() else { return false };
+        match kind {
+            Lock => is_free(step.addr),
+            ReadLock => !matches!(self.locks.get(&step.addr), Some(Hold::Exclusive(_))),
+            Join => self.alive().all(|thread| u64::from(thread.0) != step.value),
+            CondWake => is_woken && is_free(step.value),
+            FutexWoken => is_woken,
             // How many a barrier waits for is not recorded; with a second one there, it may be all of them.
-            Some(EventKind::BarrierLeave) => is_woken || self.waiting_at(step.addr) > 1,
-            Some(EventKind::SemWait) => self.holds(step.addr) != Some(0),
-            Some(_) => true,
-            None => false,
+            BarrierLeave => is_woken || self.waiting_at(step.addr) > 1,
+            SemWait => self.holds(step.addr) != Some(0),
+            // These wait for nobody.
+            Unlock | LockFailed | CondWait | CondSignal | CondBroadcast | BarrierArrive | SemPost => true,
+            SemFailed | FutexWait | FutexWake | Create | Start | Exit | Detach | JoinFailed | Cancel => true,
+            Fence | Signal | Frame | kinds!(plain | atomic | heap | object | pause) => true,
+            // These wait for time, for once-routines or for the system, which the state does not hold.
+            CondTimeout | FutexTimeout | kinds!(once | outside) => true,
         }
     }
 
@@ -103,58 +109,66 @@ impl ProgramState {
         thread_state.history = match kind {
             // Threads of one routine are alike until they do something else.
             EventKind::Start => mix(1, event.old),
+            // Any other step of any kind extends the history.
             _ => [event.pc, u64::from(event.kind), known_to_thread(kind, event)]
                 .into_iter()
                 .fold(thread_state.history, mix),
         };
+        use EventKind::*;
         match kind {
-            EventKind::Read | EventKind::AtomicRead | EventKind::AtomicFailed => {
+            Read | AtomicRead | AtomicFailed => {
                 if self.holds(event.addr) != Some(event.value) {
                     self.memory.insert_mut(event.addr, event.value);
                 }
             }
-            EventKind::Write | EventKind::AtomicWrite | EventKind::AtomicUpdate => {
+            Write | AtomicWrite | AtomicUpdate | SemWait | SemPost => {
                 self.memory.insert_mut(event.addr, event.value);
             }
-            EventKind::SemWait | EventKind::SemPost => self.memory.insert_mut(event.addr, event.value),
-            _ => self.synchronize(kind, event),
+            kinds!(lock | condition | barrier | futex) => self.synchronize(kind, event),
+            // What ranges, blocks, once-routines and the system change is not modelled: a prediction that misses it costs a plan only.
+            ReadRange | WriteRange | SemFailed | kinds!(heap | once | object | outside) => {}
+            Fence | Signal | Frame | kinds!(thread | pause) => {}
         }
     }
 
+    /// Advances locks and waits.
     fn synchronize(&mut self, kind: EventKind, event: &Event) {
+        use EventKind::*;
         let thread = event.thread;
         match kind {
-            EventKind::Lock => self.locks.insert_mut(event.addr, Hold::Exclusive(thread)),
-            EventKind::ReadLock => {
+            Lock => self.locks.insert_mut(event.addr, Hold::Exclusive(thread)),
+            ReadLock => {
                 let others = self.readers(event.addr);
                 self.locks.insert_mut(event.addr, Hold::Shared(others + 1));
             }
-            EventKind::Unlock => match self.readers(event.addr) {
+            Unlock => match self.readers(event.addr) {
                 0 | 1 => {
                     self.locks.remove_mut(&event.addr);
                 }
                 readers => self.locks.insert_mut(event.addr, Hold::Shared(readers - 1)),
             },
-            EventKind::CondWait => {
+            CondWait => {
                 self.locks.remove_mut(&event.value);
                 self.wait(thread, event.addr);
             }
-            EventKind::CondWake | EventKind::CondTimeout => {
+            CondWake | CondTimeout => {
                 self.locks.insert_mut(event.value, Hold::Exclusive(thread));
                 self.thread_state(thread).waits = None;
             }
-            EventKind::BarrierArrive => self.wait(thread, event.addr),
+            BarrierArrive => self.wait(thread, event.addr),
             // A refused wait has the value 1.
-            EventKind::FutexWait if event.value != 1 => self.wait(thread, event.addr),
-            EventKind::FutexWoken | EventKind::FutexTimeout => self.thread_state(thread).waits = None,
-            EventKind::BarrierLeave => {
+            FutexWait if event.value != 1 => self.wait(thread, event.addr),
+            FutexWoken | FutexTimeout => self.thread_state(thread).waits = None,
+            BarrierLeave => {
                 // Whoever leaves shows that all have arrived.
                 self.wake(event.addr, usize::MAX);
                 self.thread_state(thread).waits = None;
             }
-            EventKind::CondSignal => self.wake(event.addr, 1),
-            EventKind::CondBroadcast | EventKind::FutexWake => self.wake(event.addr, usize::MAX),
-            _ => {}
+            CondSignal => self.wake(event.addr, 1),
+            CondBroadcast | FutexWake => self.wake(event.addr, usize::MAX),
+            LockFailed | FutexWait => {}
+            Fence | Signal | Frame | kinds!(plain | atomic | semaphore | once) => {}
+            kinds!(thread | heap | object | pause | outside) => {}
         }
     }
 
@@ -195,7 +209,9 @@ fn known_to_thread(kind: EventKind, event: &Event) -> u64 {
     match kind {
         Read | AtomicRead | AtomicUpdate | AtomicFailed => event.old,
         FutexWait | Io | Process | Signal => event.value,
-        _ => 0,
+        Write | AtomicWrite | ReadRange | WriteRange | FutexWoken | FutexTimeout | FutexWake => 0,
+        Fence | Frame | kinds!(lock | condition | barrier | semaphore | once) => 0,
+        kinds!(thread | heap | object | pause) => 0,
     }
 }
 
