@@ -54,7 +54,7 @@ struct ShowArgs {
 
 const EXPORT_AFTER: &str = "\
 FORMATS
-  std       RAPID's format, a line for each operation: `T1|r(V3)|12`. With -o, what the numbers stand for and what was left out is written to OUT.map.
+  std       RAPID's format, a line for each operation: `T1|r(V3)|12`. With -o, what the numbers mean and what was left out is written to OUT.map.
   perfetto  Chrome's trace-event JSON, for the Perfetto viewer: a track for each thread, spans for locks, arrows for switches and for writes that are read
   json      one JSON object with events, switches, places and names
 

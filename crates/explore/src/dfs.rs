@@ -90,7 +90,7 @@ impl Dfs {
             && prefix.iter().zip(decisions).all(|(thread, decision)| *thread == decision.chosen);
         if !followed {
             self.doubt.get_or_insert_with(|| {
-                "the program did not take the same path when it was told the same choices, so nothing is \
+                "the program did not take the same path when it was given the same choices, so nothing is \
                  claimed to be complete; look for input that changes from run to run"
                     .to_string()
             });

@@ -22,7 +22,7 @@ pub enum ExploreError {
     Probability(f64),
     /// More threads than a systematic search can distinguish.
     #[error(
-        "dfs tells at most 64 threads apart and this program started {0}; \
+        "dfs distinguishes at most 64 threads and this program started {0}; \
          start fewer threads or use another strategy, such as `pos`"
     )]
     TooManyThreads(u32),

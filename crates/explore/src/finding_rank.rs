@@ -120,7 +120,7 @@ mod tests {
             examined(pointer, [3, 4], &run, true),
         ];
         rank(&mut findings);
-        let told: Vec<_> = findings.iter().map(|it| (it.finding.object, it.follows_from)).collect();
-        assert_eq!(told, [(pointer, None), (0x500, None), (block + 8, Some(0))]);
+        let ranked: Vec<_> = findings.iter().map(|it| (it.finding.object, it.follows_from)).collect();
+        assert_eq!(ranked, [(pointer, None), (0x500, None), (block + 8, Some(0))]);
     }
 }

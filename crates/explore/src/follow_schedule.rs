@@ -1,4 +1,4 @@
-//! Running a schedule that was worked out, and seeing whether the program followed it.
+//! Running a schedule that was solved for, and seeing whether the program followed it.
 
 use threadbare_happens_before::LockSets;
 use threadbare_order::{Action, Forest, Path, Schedule, StepId, Turn};

@@ -67,11 +67,13 @@ pub fn is_preemption(switch: &SwitchRecord) -> bool {
 fn without_detours(switches: &[SwitchRecord]) -> Vec<SwitchRecord> {
     let mut direct: Vec<SwitchRecord> = Vec::new();
     // Each thread's next operation; that of one that has never run is its first.
-    let mut stands: HashMap<ThreadId, u32> = HashMap::new();
+    let mut next_op: HashMap<ThreadId, u32> = HashMap::new();
     for switch in switches {
-        let stood = stands.insert(switch.from, switch.op).unwrap_or(1);
+        let op_before = next_op.insert(switch.from, switch.op).unwrap_or(1);
         match direct.last_mut() {
-            Some(before) if before.to == switch.from && stood == switch.op && before.from != switch.to => {
+            Some(before)
+                if before.to == switch.from && op_before == switch.op && before.from != switch.to =>
+            {
                 before.to = switch.to;
             }
             _ => direct.push(*switch),

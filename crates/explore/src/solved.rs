@@ -27,7 +27,7 @@ const LONGEST: usize = 100_000;
 /// settled by many.
 pub(crate) const BUDGET: Budget = Budget { conflicts: 2_000, rounds: 500 };
 
-/// How many executions to plan at once, after this many: few at first, when each may teach a lot.
+/// How many executions to plan at once, after this many: few at first, when much is learned from each.
 pub(crate) fn batch(made: u64) -> usize {
     match made {
         0..=64 => 1,
@@ -181,7 +181,7 @@ enum Phase {
     Probe,
     /// An execution that aims at nothing is to be made.
     Opening,
-    /// What was worked out is run.
+    /// What was solved for is run.
     Search,
     /// There is nothing left to try.
     Done,

@@ -92,11 +92,11 @@ impl Server {
         if !self.memory.give_order(slot, Order::Split, HOME) {
             return Err(self.lost());
         }
-        let Some(told) = self.await_end()? else {
+        let Some(reply) = self.await_end()? else {
             self.copies.refuses |= from.is_none();
             return Ok(None);
         };
-        let mut run = self.collect(flags, &told)?;
+        let mut run = self.collect(flags, &reply)?;
         if let (Some((number, _)), Some(checkpoint)) = (&mut run.divergence, from) {
             *number += checkpoint.record.switches;
         }
@@ -178,12 +178,12 @@ impl Server {
     /// Waits for the end of the copy that runs; none if it was not made.
     fn await_end(&mut self) -> Result<Option<Told>, RunError> {
         loop {
-            let told = self.await_news()?;
-            match told.news {
+            let reply = self.await_news()?;
+            match reply.news {
                 News::Refused => return Ok(None),
-                News::Ended if told.process == self.memory.control().child => return Ok(Some(told)),
+                News::Ended if reply.process == self.memory.control().child => return Ok(Some(reply)),
                 // Others were asked to end, or the system ended them.
-                News::Ended => self.copies.has_ended(told.process),
+                News::Ended => self.copies.has_ended(reply.process),
                 News::Paused | News::Serving | News::AllEnded => return Err(self.lost()),
             }
         }

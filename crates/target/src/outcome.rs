@@ -126,13 +126,13 @@ fn aborting_panics(thread: ThreadId, output: &[u8]) -> Option<String> {
 /// because of them.
 fn after_panics(message: String, output: &[u8]) -> String {
     const MOST: usize = 3;
-    let mut told: Vec<String> =
+    let mut lines: Vec<String> =
         first_panics(output).into_iter().take(MOST).map(|panic| panic.message).collect();
-    if told.is_empty() {
+    if lines.is_empty() {
         return message;
     }
-    told.push(format!("afterwards: {message}"));
-    told.join("\n")
+    lines.push(format!("afterwards: {message}"));
+    lines.join("\n")
 }
 
 /// A panic by which a thread of a test ended and that the test never observed. A thread whose panic is caught

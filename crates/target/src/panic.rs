@@ -31,8 +31,8 @@ pub(crate) fn ending_panic(output: &[u8], is_joined: impl Fn(ThreadId) -> bool) 
     let is_blamed = |panic: &&Panic| !panic.passes_on() && !panic.thread.is_some_and(is_known);
     let blamed = all.iter().rev().find(is_blamed).unwrap_or(last);
     let others = all.iter().filter(|panic| *panic != blamed).take(MOST_OTHERS);
-    let told = others.fold(blamed.message.clone(), |told, other| told + "\n" + &other.message);
-    Some(Panic { thread: blamed.thread, message: told })
+    let message = others.fold(blamed.message.clone(), |message, other| message + "\n" + &other.message);
+    Some(Panic { thread: blamed.thread, message })
 }
 
 /// The panics that do not only pass on others.
@@ -118,12 +118,12 @@ mod tests {
             line(poisoning, PROCESS_NUMBER + 2),
             line(meeting, PROCESS_NUMBER)
         );
-        let told = |joined: &[ThreadId]| {
+        let message = |joined: &[ThreadId]| {
             ending_panic(output.as_bytes(), |thread| joined.contains(&thread)).expect("a panic")
         };
-        let unseen = told(&[]);
+        let unseen = message(&[]);
         assert_eq!((unseen.thread, unseen.message), (Some(ThreadId(1)), format!("{poisoning}\n{meeting}")));
-        let seen = told(&[ThreadId(1)]);
+        let seen = message(&[ThreadId(1)]);
         assert_eq!((seen.thread, seen.message), (Some(ThreadId::MAIN), format!("{meeting}\n{poisoning}")));
     }
 }

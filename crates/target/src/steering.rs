@@ -158,17 +158,17 @@ impl Server {
     /// Waits for the copy that is to stop in this slot.
     pub(crate) fn await_stop(&mut self, slot: u32) -> Result<Stop, RunError> {
         loop {
-            let told = self.await_news()?;
-            match told.news {
-                News::Paused => return Ok(self.paused(slot, &told)),
+            let reply = self.await_news()?;
+            match reply.news {
+                News::Paused => return Ok(self.paused(slot, &reply)),
                 News::Refused => return Ok(Stop::Refused(self.memory.control().message.read())),
                 News::Ended => {
                     // A copy that was asked to end may do so while another runs.
-                    if let Some(place) = self.copies.ending.iter().position(|(_, it)| *it == told.process) {
+                    if let Some(place) = self.copies.ending.iter().position(|(_, it)| *it == reply.process) {
                         self.copies.ending.swap_remove(place);
                         continue;
                     }
-                    let run = self.collect(self.copies.flags, &told)?;
+                    let run = self.collect(self.copies.flags, &reply)?;
                     return Ok(Stop::Ended(Box::new(run)));
                 }
                 News::Serving | News::AllEnded => return Err(self.lost()),
@@ -176,8 +176,8 @@ impl Server {
         }
     }
 
-    fn paused(&mut self, slot: u32, told: &Told) -> Stop {
-        self.copies.stopped.insert(slot, told.process);
+    fn paused(&mut self, slot: u32, reply: &Told) -> Stop {
+        self.copies.stopped.insert(slot, reply.process);
         let (control, layout) = (self.memory.control(), self.memory.layout());
         // SAFETY: each area is read as the type the layout sizes it for; the types are plain
         // numbers and so valid for any content.

@@ -12,7 +12,7 @@ use threadbare_target::{Execution, Stop};
 use threadbare_trace::{Event, ThreadId};
 use threadbare_wire::{LearnedRecord, OfferRecord};
 
-use super::foresight::{Foreseen, Foresight, Future, NoveltyWeights, PartialTrace, is_step};
+use super::foresight::{Foresight, Future, NoveltyWeights, PartialTrace, PredictedStep, is_step};
 use super::navigator::{Arrival, Navigator, Since, State, StoppedCopy};
 use super::subtrace::Paths;
 use super::unread_writes::UnreadWrites;
@@ -59,7 +59,7 @@ pub(super) struct Walk {
     first: Option<(Vec<OfferRecord>, PartialTrace)>,
     navigator: State,
     /// The steps to be made next.
-    plan: VecDeque<Foreseen>,
+    plan: VecDeque<PredictedStep>,
     /// More has been seen than when the plan was made.
     is_outdated: bool,
     /// A plan of this execution was predicted to end in a deadlock.
@@ -149,7 +149,7 @@ impl Walk {
         {
             return thread;
         }
-        let offered = |plan: &VecDeque<Foreseen>| {
+        let offered = |plan: &VecDeque<PredictedStep>| {
             let thread = plan.front()?.event.thread;
             here.offers.iter().map(|offer| offer.thread).find(|it| *it == thread)
         };

@@ -77,7 +77,7 @@ fn an_execution_from_a_checkpoint_is_the_one_from_the_beginning() {
         spared += compare(&program, &mut Mcr::new(1, 1, false), &which);
         spared += compare(&program, &mut Published::new(1, false), &which);
     }
-    println!("{spared} executions went on from checkpoints");
+    println!("{spared} executions continued from checkpoints");
     assert!(spared >= PROGRAMS / 2, "{spared}");
 }
 

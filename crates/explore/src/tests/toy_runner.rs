@@ -191,7 +191,7 @@ impl ToyRunner {
         if let Some(thread) = walk.failed {
             failed_in(thread, FailureKind::Assertion, &format!("{thread} fails"))
         } else if walk.deadlock {
-            failed(FailureKind::Deadlock, "nobody can go on")
+            failed(FailureKind::Deadlock, "no thread is runnable")
         } else if self.bench.expected.is_some_and(|expected| value != Some(expected)) {
             failed(FailureKind::Assertion, &format!("the value is {value:?}"))
         } else {

@@ -100,11 +100,11 @@ impl Server {
         asked.passed_steps = 0;
         asked.leak = Leak::Nothing as u32;
         self.request(Request::Repeat)?;
-        let told = match self.await_news() {
+        let reply = match self.await_news() {
             Err(RunError::Stopped) => return Ok(self.interrupted()),
-            told => told?,
+            reply => reply?,
         };
-        let last = self.collect(flags, &told)?;
+        let last = self.collect(flags, &reply)?;
         let made = &self.memory.control().repetition;
         Ok(Repeated {
             passed: made.passed,

@@ -68,10 +68,10 @@ mod tests {
         let at = |name: &str| format!("@{}", folder.path().join(name).display());
         fs::write(folder.path().join("outer"), format!("a.o {} -lm", at("inner"))).unwrap();
         fs::write(folder.path().join("inner"), "b.o").unwrap();
-        fs::write(folder.path().join("circle"), at("circle")).unwrap();
+        fs::write(folder.path().join("cycle"), at("cycle")).unwrap();
         let expand_one = |name: &str| expand(&[OsString::from(at(name))]);
         assert_eq!(expand_one("outer"), ["a.o", "b.o", "-lm"]);
-        assert_eq!(expand_one("circle").len(), 1);
+        assert_eq!(expand_one("cycle").len(), 1);
         assert_eq!(expand_one("missing"), [OsString::from(at("missing"))]);
     }
 }

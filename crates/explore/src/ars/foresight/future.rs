@@ -7,7 +7,7 @@ use threadbare_target::Execution;
 use threadbare_trace::{Event, EventKind, Outcome, ThreadId};
 use threadbare_wire::OfferRecord;
 
-use super::next_steps::{Foreseen, NextSteps};
+use super::next_steps::{NextSteps, PredictedStep};
 use super::novelty::{NoveltyWeights, Seen};
 use super::partial_trace::PartialTrace;
 
@@ -30,7 +30,7 @@ pub(in crate::ars) struct Foresight {
 #[derive(Default)]
 pub(in crate::ars) struct Future {
     /// Its steps, as far as they can be predicted.
-    pub steps: VecDeque<Foreseen>,
+    pub steps: VecDeque<PredictedStep>,
     /// The worth of all that the trace will have shown then.
     pub worth: f64,
     /// It ends in a deadlock.
@@ -122,28 +122,28 @@ impl Foresight {
         &self,
         trace: &PartialTrace,
         picker: &mut ThreadPicker,
-        last: Option<&Foreseen>,
+        last: Option<&PredictedStep>,
         rng: &mut Rng,
-    ) -> Option<Foreseen> {
+    ) -> Option<PredictedStep> {
         if let Some(last) = last
             && rng.below(100) < picker.stays
             && let Some(step) = self.step(trace, last.event.thread)
         {
             return Some(step);
         }
-        let mut lots: Vec<(u64, ThreadId)> =
+        let mut candidates: Vec<(u64, ThreadId)> =
             trace.state.alive().map(|thread| (picker.weight(thread, rng), thread)).collect();
-        let mut total: u64 = lots.iter().map(|(weight, _)| weight).sum();
+        let mut total: u64 = candidates.iter().map(|(weight, _)| weight).sum();
         while total > 0 {
-            let mut lot = rng.below(total);
-            let place = lots.iter().position(|(weight, _)| match lot.checked_sub(*weight) {
+            let mut draw = rng.below(total);
+            let place = candidates.iter().position(|(weight, _)| match draw.checked_sub(*weight) {
                 Some(rest) => {
-                    lot = rest;
+                    draw = rest;
                     false
                 }
                 None => true,
             })?;
-            let (weight, thread) = lots.swap_remove(place);
+            let (weight, thread) = candidates.swap_remove(place);
             total -= weight;
             if let Some(step) = self.step(trace, thread) {
                 return Some(step);
@@ -152,14 +152,14 @@ impl Foresight {
         None
     }
 
-    fn step(&self, trace: &PartialTrace, thread: ThreadId) -> Option<Foreseen> {
-        self.next_steps.foresee(&trace.state, thread).filter(|step| trace.state.is_enabled(&step.event))
+    fn step(&self, trace: &PartialTrace, thread: ThreadId) -> Option<PredictedStep> {
+        self.next_steps.predict(&trace.state, thread).filter(|step| trace.state.is_enabled(&step.event))
     }
 
     /// What a step brings about at once: a new thread begins, a thread that has made its last step ends.
     fn follow_up(&self, trace: &mut PartialTrace, event: &Event) {
         let mut follow = |thread: ThreadId, kind: EventKind| {
-            if let Some(next) = self.next_steps.foresee(&trace.state, thread)
+            if let Some(next) = self.next_steps.predict(&trace.state, thread)
                 && next.event.kind() == Some(kind)
             {
                 trace.state.observe(&next.event);
@@ -174,6 +174,6 @@ impl Foresight {
     /// Whether all threads are known to be blocked.
     fn is_deadlocked(&self, trace: &PartialTrace) -> bool {
         let mut alive = trace.state.alive().peekable();
-        alive.peek().is_some() && alive.all(|thread| self.next_steps.foresee(&trace.state, thread).is_some())
+        alive.peek().is_some() && alive.all(|thread| self.next_steps.predict(&trace.state, thread).is_some())
     }
 }

@@ -10,6 +10,6 @@ mod program_state;
 
 pub(super) use future::{Foresight, Future};
 pub(super) use hash::Table;
-pub(super) use next_steps::Foreseen;
+pub(super) use next_steps::PredictedStep;
 pub(super) use novelty::NoveltyWeights;
 pub(super) use partial_trace::{PartialTrace, is_step};

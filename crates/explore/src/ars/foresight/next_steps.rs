@@ -12,14 +12,14 @@ const MOST_STEPS: usize = 1 << 20;
 
 /// A step that a thread will make.
 #[derive(Clone, Copy)]
-pub(in crate::ars) struct Foreseen {
+pub(in crate::ars) struct PredictedStep {
     /// What it does and finds.
     pub event: Event,
     /// A thread with the same history has found the same before, so that it is known what comes next.
     pub is_known: bool,
 }
 
-impl Foreseen {
+impl PredictedStep {
     /// Whether this is what came.
     pub fn is(&self, event: &Event) -> bool {
         self.event.thread == event.thread && is_same_step(&self.event, event) && self.event.old == event.old
@@ -87,13 +87,13 @@ impl NextSteps {
     }
 
     /// Whether the program ends with this step, as far as is known.
-    pub fn ends(&self, state: &ProgramState, step: &Foreseen) -> bool {
+    pub fn ends(&self, state: &ProgramState, step: &PredictedStep) -> bool {
         let history = own(state.history(step.event.thread), step.event.thread);
         self.last.contains(&history) || (!step.is_known && self.last_places.contains(&step.event.pc))
     }
 
     /// The next step of a thread, if it is known.
-    pub fn foresee(&self, state: &ProgramState, thread: ThreadId) -> Option<Foreseen> {
+    pub fn predict(&self, state: &ProgramState, thread: ThreadId) -> Option<PredictedStep> {
         // What others like it have done counts only where the thread itself has never been.
         let common = state.history(thread);
         let (history, next) = match self.next.get_key_value(&own(common, thread)) {
@@ -118,7 +118,7 @@ impl NextSteps {
                 Event { thread, old, value, ..*next }
             }
         };
-        Some(Foreseen { event, is_known: known.is_some() })
+        Some(PredictedStep { event, is_known: known.is_some() })
     }
 }
 
@@ -164,10 +164,10 @@ mod tests {
         }
         state.observe(&event(2, 0, EventKind::Start, 0, 0));
         // The other one will read what the first has written, and what comes then is not known.
-        let next = next_steps.foresee(&state, ThreadId(2)).unwrap();
+        let next = next_steps.predict(&state, ThreadId(2)).unwrap();
         assert!(next.is(&event(2, 4, EventKind::Read, 1, 1)) && !next.is_known);
         state.observe(&next.event);
-        assert!(next_steps.foresee(&state, ThreadId(2)).is_none());
+        assert!(next_steps.predict(&state, ThreadId(2)).is_none());
     }
 
     #[test]
@@ -177,7 +177,7 @@ mod tests {
         starts.iter().for_each(|start| state.observe(start));
         next_steps.learn(&state, &event(1, 4, EventKind::Write, 0, 1));
         next_steps.learn(&state, &event(2, 4, EventKind::Write, 0, 2));
-        let value = |thread| next_steps.foresee(&state, ThreadId(thread)).unwrap().event.value;
+        let value = |thread| next_steps.predict(&state, ThreadId(thread)).unwrap().event.value;
         assert_eq!((value(1), value(2)), (1, 2));
     }
 }
