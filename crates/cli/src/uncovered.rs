@@ -124,7 +124,7 @@ impl Left {
                         card.patterns.push(PatternCard {
                             pattern,
                             variables,
-                            deeds: it.step_phrases(),
+                            deeds: it.operations(),
                             places,
                         });
                     }
@@ -165,8 +165,8 @@ impl NamedPattern {
     }
 
     /// Which thread does what in each step; where there are two variables, to which.
-    fn step_phrases(&self) -> Vec<String> {
-        let phrase = |(role, manner, variable): &Step| {
+    fn operations(&self) -> Vec<String> {
+        let operation = |(role, manner, variable): &Step| {
             let who = if *role == Role::A { 'a' } else { 'b' };
             let what = if *manner == Manner::Writes { "writes" } else { "reads" };
             match self.objects.len() {
@@ -174,12 +174,12 @@ impl NamedPattern {
                 _ => format!("{who} {what} {}", self.variable(usize::from(*variable == Variable::Y))),
             }
         };
-        self.pattern.steps.iter().map(phrase).collect()
+        self.pattern.steps.iter().map(operation).collect()
     }
 
     fn line(&self) -> String {
-        let step = |(phrase, site): (String, &Site)| format!("{phrase} at {}", shown(site));
-        let steps: Vec<String> = self.step_phrases().into_iter().zip(&self.sites).map(step).collect();
+        let step = |(operation, site): (String, &Site)| format!("{operation} at {}", shown(site));
+        let steps: Vec<String> = self.operations().into_iter().zip(&self.sites).map(step).collect();
         let object = match &self.objects[..] {
             [Some(object)] => format!("{object}: "),
             _ => String::new(),
