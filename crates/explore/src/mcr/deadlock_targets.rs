@@ -16,6 +16,7 @@ enum Thing {
 /// waits for; or something that is more than held and waited for: conditions, semaphores, barriers, locks that are held when their owner ends.
 /// Each step comes after those that lead to it.
 pub(super) fn are_possible(forest: &Forest, steps: &[StepId]) -> bool {
+    use Action::*;
     let mut waits: BTreeMap<Thing, BTreeSet<Thing>> = BTreeMap::new();
     let mut held: HashMap<StepId, Vec<u64>> = HashMap::new();
     for &id in steps {
@@ -23,24 +24,21 @@ pub(super) fn are_possible(forest: &Forest, steps: &[StepId]) -> bool {
         let mut locks = step.parent.and_then(|parent| held.get(&parent)).cloned().unwrap_or_default();
         for action in &step.actions {
             let wanted = match *action {
-                Action::Acquire { lock, .. } => Thing::Lock(lock),
-                Action::Join(thread) => Thing::End(thread),
-                Action::Release(lock) => {
+                Acquire { lock, .. } => Thing::Lock(lock),
+                Join(thread) => Thing::End(thread),
+                Release(lock) => {
                     if let Some(place) = locks.iter().position(|held| *held == lock) {
                         locks.remove(place);
                     }
                     continue;
                 }
-                Action::Exit if !locks.is_empty() => return true,
-                Action::Wait { .. }
-                | Action::Wake { .. }
-                | Action::Timeout { .. }
-                | Action::Arrive(_)
-                | Action::Leave(..)
-                | Action::Take(_)
-                | Action::Keep(..)
-                | Action::Watershed(..) => return true,
-                _ => continue,
+                Exit if !locks.is_empty() => return true,
+                Wait { .. } | Wake { .. } | Timeout { .. } | Arrive(_) | Leave(..) | Take(_) => return true,
+                Keep(..) | Watershed(..) => return true,
+                // These wait for nothing.
+                Read(..) | Write(..) | Update(..) | Touch(..) | Free(_) | Renew { .. } => continue,
+                Refused(_) | Empty(_) | Unended(_) | Signal { .. } | Post(_) => continue,
+                Create(_) | Start(_) | Exit | Idle(_) => continue,
             };
             let has = locks.iter().map(|lock| Thing::Lock(*lock)).chain([Thing::End(step.thread)]);
             for thing in has.filter(|thing| *thing != wanted) {

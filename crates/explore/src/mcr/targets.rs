@@ -157,7 +157,8 @@ pub(super) fn is_reached(forest: &Forest, target: &Target) -> bool {
         }
         (Key::Continues(thread, None, _), _) => !forest.roots(*thread).is_empty(),
         (Key::Continues(_, Some(after), _), _) => !forest.step(*after).children.is_empty(),
-        _ => true,
+        // These are judged by how their execution ended, or by whether it followed its schedule.
+        (Key::Value(_) | Key::Lifetime(..) | Key::Race(..), _) => true,
     }
 }
 
@@ -247,8 +248,13 @@ fn unfinished(forest: &Forest, path: &Path, threads: &[ThreadId], seen: &mut See
 /// Whether this step may make a blocked thread runnable.
 fn may_unblock(forest: &Forest, id: StepId) -> bool {
     use Action::*;
-    let unblocks = |action: &Action| {
-        matches!(action, Release(_) | Wait { .. } | Signal { .. } | Post(_) | Leave(..) | Exit)
+    let unblocks = |action: &Action| match action {
+        Release(_) | Wait { .. } | Signal { .. } | Post(_) | Leave(..) | Exit => true,
+        Read(..) | Write(..) | Update(..) | Touch(..) | Free(_) | Renew { .. } | Idle(_) => false,
+        Acquire { .. } | Refused(_) | Wake { .. } | Timeout { .. } | Arrive(_) | Take(_) | Empty(_) => false,
+        Create(_) | Start(_) | Join(_) | Unended(_) => false,
+        // What these unblock is not modelled.
+        Keep(..) | Watershed(..) => false,
     };
     forest.step(id).actions.iter().any(unblocks)
 }
