@@ -8,7 +8,7 @@ use threadbare_target::{Execution, Stop};
 use threadbare_trace::{Event, Outcome};
 use threadbare_wire::{LearnedRecord, flags};
 
-use super::navigator::{Arrival, Navigator, Since, State};
+use super::navigator::{Arrival, Navigator, NavigatorState, Since};
 use super::passed::Passed;
 use super::subtrace::{Decision, Growth, Paths, Rank, SubTrace};
 use super::{Adaptive, Style};
@@ -29,7 +29,7 @@ pub(super) struct Beam {
     /// The first decision of the program, where every iteration begins.
     first: Option<Decision>,
     events_before_first: usize,
-    navigator: State,
+    navigator: NavigatorState,
     begun: bool,
     /// Executions that ended and were not asked for yet.
     ended: VecDeque<Execution>,
@@ -48,7 +48,7 @@ impl Beam {
             queue: Vec::new(),
             first: None,
             events_before_first: 0,
-            navigator: State::new(seed, style.always_from_start),
+            navigator: NavigatorState::new(seed, style.always_from_start),
             begun: false,
             ended: VecDeque::new(),
             discovered: Vec::new(),
@@ -201,7 +201,7 @@ impl Adaptive for Beam {
         self.first = None;
     }
 
-    fn navigator_state(&self) -> &State {
+    fn navigator_state(&self) -> &NavigatorState {
         &self.navigator
     }
 }

@@ -52,7 +52,7 @@ trait Adaptive: Search + 'static {
     fn decisions_changed(&mut self);
 
     /// The state of the navigator that it uses.
-    fn navigator_state(&self) -> &navigator::State;
+    fn navigator_state(&self) -> &navigator::NavigatorState;
 }
 
 /// A strategy that runs a search.

@@ -39,11 +39,11 @@ pub(super) enum Since {
 /// The copies at hand.
 pub(super) struct Navigator<'a> {
     pub steer: &'a mut dyn Steer,
-    pub state: &'a mut State,
+    pub state: &'a mut NavigatorState,
 }
 
 /// What lasts from one use of the navigator to the next.
-pub(super) struct State {
+pub(super) struct NavigatorState {
     seed: u64,
     /// Every prefix is run again from the start.
     always_from_start: bool,
@@ -59,9 +59,9 @@ pub(super) struct State {
     pub partial_runs: u64,
 }
 
-impl State {
-    pub fn new(seed: u64, always_from_start: bool) -> State {
-        State {
+impl NavigatorState {
+    pub fn new(seed: u64, always_from_start: bool) -> NavigatorState {
+        NavigatorState {
             seed,
             always_from_start,
             epoch: 0,

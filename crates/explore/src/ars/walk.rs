@@ -13,7 +13,7 @@ use threadbare_trace::{Event, ThreadId};
 use threadbare_wire::{LearnedRecord, OfferRecord};
 
 use super::foresight::{Foresight, Future, NoveltyWeights, PartialTrace, PredictedStep, is_step};
-use super::navigator::{Arrival, Navigator, Since, State, StoppedCopy};
+use super::navigator::{Arrival, Navigator, NavigatorState, Since, StoppedCopy};
 use super::subtrace::Paths;
 use super::unread_writes::UnreadWrites;
 use super::{Adaptive, Style};
@@ -57,7 +57,7 @@ pub(super) struct Walk {
     here: Option<ReachedDecision>,
     /// The first decision of the program, where every execution begins.
     first: Option<(Vec<OfferRecord>, PartialTrace)>,
-    navigator: State,
+    navigator: NavigatorState,
     /// The steps to be made next.
     plan: VecDeque<PredictedStep>,
     /// More has been seen than when the plan was made.
@@ -85,7 +85,7 @@ impl Walk {
             paths: Paths::new(),
             here: None,
             first: None,
-            navigator: State::new(seed, style.always_from_start),
+            navigator: NavigatorState::new(seed, style.always_from_start),
             plan: VecDeque::new(),
             is_outdated: false,
             expects_deadlock: false,
@@ -249,7 +249,7 @@ impl Adaptive for Walk {
         self.foresight.forget_next_steps();
     }
 
-    fn navigator_state(&self) -> &State {
+    fn navigator_state(&self) -> &NavigatorState {
         &self.navigator
     }
 }

@@ -27,7 +27,7 @@ use threadbare_trace::{FailureKind, Outcome, ThreadId, kinds};
 
 pub use self::open_questions::{OpenKind, OpenQuestion};
 pub(crate) use self::targets::Target;
-use self::targets::{Key, Seen, is_reached};
+use self::targets::{Key, SeenReads, is_reached};
 use crate::follow_schedule;
 use crate::omission::{Omission, warning};
 use crate::question_queue::{Asking, QuestionQueue, Triage};
@@ -58,7 +58,7 @@ pub(crate) struct Values {
 /// What has been shown, asked and left out.
 #[derive(Default)]
 struct Knowledge {
-    seen: Seen,
+    seen: SeenReads,
     paths: Vec<Path>,
     asked: HashSet<Key>,
     /// The code that accesses memory atomically.

@@ -65,7 +65,7 @@ pub(crate) enum Key {
 
 /// What all executions so far have shown.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct SeenReads {
     /// Values by the code that read them.
     values: HashSet<(u64, u64)>,
     /// The code that read a value and the code that wrote it.
@@ -75,7 +75,12 @@ pub(super) struct Seen {
 }
 
 /// The targets of an execution, and whether loops were cut short. These threads may have more to do.
-pub(super) fn of(forest: &Forest, path: &Path, threads: &[ThreadId], seen: &mut Seen) -> (Vec<Target>, bool) {
+pub(super) fn of(
+    forest: &Forest,
+    path: &Path,
+    threads: &[ThreadId],
+    seen: &mut SeenReads,
+) -> (Vec<Target>, bool) {
     note_flows(forest, path, seen);
     let mut writes: BTreeMap<Extent, BTreeMap<u64, BTreeSet<u64>>> = BTreeMap::new();
     for step in path.steps.iter().map(|id| forest.step(*id)) {
@@ -163,7 +168,7 @@ pub(super) fn is_reached(forest: &Forest, target: &Target) -> bool {
 }
 
 /// Notes which code reads what which code wrote.
-fn note_flows(forest: &Forest, path: &Path, seen: &mut Seen) {
+fn note_flows(forest: &Forest, path: &Path, seen: &mut SeenReads) {
     let mut writers: HashMap<Extent, u64> = HashMap::new();
     for step in path.steps.iter().map(|id| forest.step(*id)) {
         for action in &step.actions {
@@ -203,7 +208,7 @@ fn uses_after_free(forest: &Forest, path: &Path) -> Vec<Target> {
 
 /// Threads that did not run to their ends, because another one ended the process or all were blocked, and were never
 /// seen to continue from there.
-fn unfinished(forest: &Forest, path: &Path, threads: &[ThreadId], seen: &mut Seen) -> Vec<Target> {
+fn unfinished(forest: &Forest, path: &Path, threads: &[ThreadId], seen: &mut SeenReads) -> Vec<Target> {
     let mut last: BTreeMap<ThreadId, Option<StepId>> = threads.iter().map(|thread| (*thread, None)).collect();
     let mut creators: HashMap<ThreadId, StepId> = HashMap::new();
     for &id in &path.steps {
@@ -259,7 +264,7 @@ fn may_unblock(forest: &Forest, id: StepId) -> bool {
     forest.step(id).actions.iter().any(unblocks)
 }
 
-impl Seen {
+impl SeenReads {
     /// Whether some thread was never seen to continue after a step.
     pub(super) fn has_stalled(&self, forest: &Forest) -> bool {
         let stalled = |(thread, after): &(ThreadId, Option<StepId>)| match after {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use threadbare_sched::Rng;
 use threadbare_sched::toy::{Step, Toy};
 
-use super::toy_runner::{Lab, Manners, Seen};
+use super::toy_runner::{Lab, LabExecution, Manners};
 use super::{campaign, options};
 use crate::campaign::{Campaign, CampaignVerdict};
 use crate::options::Options;
@@ -26,7 +26,7 @@ struct Reached {
     deadlocks: BTreeSet<Stand>,
 }
 
-fn reached(seen: &[Seen]) -> Reached {
+fn reached(seen: &[LabExecution]) -> Reached {
     let mut reached = Reached::default();
     for seen in seen {
         for (thread, local) in seen.local.iter().enumerate() {

@@ -6,7 +6,7 @@ use threadbare_sched::Rng;
 use threadbare_sched::toy::{Step, Toy};
 
 use super::mcr::{made_up, small};
-use super::toy_runner::{Lab, Manners, Seen};
+use super::toy_runner::{Lab, LabExecution, Manners};
 use super::{campaign, options};
 use crate::campaign::{Campaign, CampaignVerdict};
 use crate::options::Options;
@@ -21,7 +21,7 @@ enum Outcome {
     Failed { thread: u16, local: Vec<(u64, u64)> },
 }
 
-fn outcome(seen: &Seen) -> Outcome {
+fn outcome(seen: &LabExecution) -> Outcome {
     match seen.failed {
         Some(thread) => Outcome::Failed { thread: thread.0, local: seen.local[thread.index()].clone() },
         None => Outcome::Ended { local: seen.local.clone(), deadlock: seen.deadlock },

@@ -8,7 +8,7 @@ use threadbare_trace::{Event, EventKind, Outcome, ThreadId};
 use threadbare_wire::OfferRecord;
 
 use super::next_steps::{NextSteps, PredictedStep};
-use super::novelty::{NoveltyWeights, Seen};
+use super::novelty::{NoveltyWeights, SeenFeatures};
 use super::partial_trace::PartialTrace;
 
 /// The most steps of a future.
@@ -21,7 +21,7 @@ const SPREAD: u64 = 5;
 #[derive(Default)]
 pub(in crate::ars) struct Foresight {
     next_steps: NextSteps,
-    seen: Seen,
+    seen: SeenFeatures,
     /// Deadlocks that were predicted and did not occur.
     false_deadlocks: u32,
 }

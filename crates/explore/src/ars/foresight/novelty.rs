@@ -39,17 +39,17 @@ struct Feature {
 
 /// What passed executions have shown.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct SeenFeatures {
     features: Numbers,
     /// How many features of a class have been seen.
     classes: Table<u64, u32>,
 }
 
-impl Seen {
+impl SeenFeatures {
     /// An execution has shown these.
     pub fn add(&mut self, gains: &Gains) {
         if self.features.len() >= MOST_FEATURES {
-            *self = Seen::default();
+            *self = SeenFeatures::default();
         }
         for (number, class) in gains.features.iter() {
             if self.features.insert(*number) {
@@ -82,7 +82,13 @@ impl Gains {
     }
 
     /// The next step, in the state before it.
-    pub fn step(&mut self, state: &ProgramState, event: &Event, seen: &Seen, weights: &NoveltyWeights) {
+    pub fn step(
+        &mut self,
+        state: &ProgramState,
+        event: &Event,
+        seen: &SeenFeatures,
+        weights: &NoveltyWeights,
+    ) {
         if !event.kind().is_some_and(finds) {
             return;
         }
@@ -100,12 +106,12 @@ impl Gains {
     }
 
     /// A pattern that ends with a step.
-    pub fn pattern(&mut self, event: &Event, key: u64, seen: &Seen, weights: &NoveltyWeights) {
+    pub fn pattern(&mut self, event: &Event, key: u64, seen: &SeenFeatures, weights: &NoveltyWeights) {
         let (number, class) = (mix(key, 4), mix(event.pc, 4));
         self.add(Feature { number, class, weight: weights.pattern, again: 0.0 }, seen);
     }
 
-    fn add(&mut self, feature: Feature, seen: &Seen) {
+    fn add(&mut self, feature: Feature, seen: &SeenFeatures) {
         if seen.features.contains(&feature.number) {
             return;
         }
@@ -128,11 +134,11 @@ mod tests {
 
     const WEIGHTS: NoveltyWeights = NoveltyWeights { again: 0.0, pattern: 1.0 };
 
-    fn worth(seen: &Seen, pc: u64, value: u64) -> f64 {
+    fn worth(seen: &SeenFeatures, pc: u64, value: u64) -> f64 {
         gains(seen, pc, value).worth()
     }
 
-    fn gains(seen: &Seen, pc: u64, value: u64) -> Gains {
+    fn gains(seen: &SeenFeatures, pc: u64, value: u64) -> Gains {
         let event =
             Event { pc, old: value, thread: ThreadId(1), kind: EventKind::Read as u8, ..Event::default() };
         let mut gains = Gains::default();
@@ -142,7 +148,7 @@ mod tests {
 
     #[test]
     fn what_was_seen_is_worth_nothing_and_the_rest_the_less_the_more_its_place_has_shown() {
-        let mut seen = Seen::default();
+        let mut seen = SeenFeatures::default();
         let at_first = worth(&seen, 4, 1);
         seen.add(&gains(&seen, 4, 1));
         assert_eq!(worth(&seen, 4, 1), 0.0);

@@ -3,7 +3,7 @@
 use threadbare_patterns::{Occurrence, TraceMatcher};
 use threadbare_trace::{Event, EventKind, kinds};
 
-use super::novelty::{Gains, NoveltyWeights, Seen};
+use super::novelty::{Gains, NoveltyWeights, SeenFeatures};
 use super::program_state::ProgramState;
 
 /// Whether an event is a step that a scheduler decides on: that a thread starts or exits follows from the step before.
@@ -28,7 +28,7 @@ pub(in crate::ars) struct PartialTrace {
 
 impl PartialTrace {
     /// The next event.
-    pub(super) fn observe(&mut self, event: &Event, seen: &Seen, weights: &NoveltyWeights) {
+    pub(super) fn observe(&mut self, event: &Event, seen: &SeenFeatures, weights: &NoveltyWeights) {
         self.gains.step(&self.state, event, seen, weights);
         let mut found: Vec<Occurrence> = Vec::new();
         self.matcher.observe(event, &mut found);
