@@ -88,7 +88,8 @@ fn report(args: &CompareArgs, options: &Options, comparison: &Comparison) -> Com
     let strategies = comparison.contestants.iter().enumerate();
     let strategies: Vec<_> =
         strategies.map(|(place, it)| strategy(it, comparison.versus(place).as_ref())).collect();
-    let trials = comparison.contestants.iter().flat_map(|it| it.trials.iter().map(|trial| told(it, trial)));
+    let trials =
+        comparison.contestants.iter().flat_map(|it| it.trials.iter().map(|trial| trial_report(it, trial)));
     CompareReport {
         tool: "threadbare",
         version: env!("CARGO_PKG_VERSION"),
@@ -163,7 +164,7 @@ fn lower_bounds(it: &explore::Censored) -> LowerBounds {
     }
 }
 
-fn told(it: &Contestant, trial: &Trial) -> TrialReport {
+fn trial_report(it: &Contestant, trial: &Trial) -> TrialReport {
     let (Measure::Failed(executions) | Measure::Unfailed(executions)) = trial.measure;
     TrialReport {
         strategy: it.strategy.clone(),

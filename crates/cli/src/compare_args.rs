@@ -1,4 +1,4 @@
-//! What can be said to `compare`.
+//! The options of `compare`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What was covered, in words and as JSON.
+//! What was covered, as text and as JSON.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -90,7 +90,7 @@ impl<'a> Account<'a> {
             if *covered > 0 {
                 let _ = write!(text, "; the last new one in execution {last}");
             }
-            // Where there is nothing to cover, nothing can have come to its end.
+            // Where there is nothing to cover, nothing can be saturated.
             match it.saturation.as_ref().filter(|_| total > 0 || *covered > 0) {
                 Some(CoveragePoint { executions, covered, .. }) => {
                     let after = counted(*executions as usize, "execution");
@@ -98,7 +98,7 @@ impl<'a> Account<'a> {
                 }
                 None => text.push_str(".\n"),
             }
-            text.push_str(&self.left(it).map_or_else(String::new, |left| left.words(name)));
+            text.push_str(&self.left(it).map_or_else(String::new, |left| left.lines(name)));
         }
         text
     }

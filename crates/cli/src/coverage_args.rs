@@ -1,4 +1,4 @@
-//! What can be said about coverage, and about when it is enough.
+//! The options about coverage, and about when it is saturated.
 
 use std::time::Duration;
 
@@ -77,7 +77,7 @@ COVERAGE
   Coverage is saturated when, over the last executions (--saturation-window), it grows so little
   that a straight line does not explain it (--saturation-coefficient).";
 
-/// The length of a window in words.
+/// The length of a window as a phrase.
 pub fn window_words(window: Window) -> String {
     match window {
         Window::Executions(executions) => counted(executions as usize, "execution"),

@@ -57,7 +57,7 @@ pub fn run(args: &GenerateArgs) -> Result<u8, CliError> {
     let failing = work.look()?;
     let failing = failing.map(|failing| work.keep(failing, cflags)).transpose()?;
     if !args.hunt.output.json_on_stdout() {
-        output::print(&work.words(failing.as_ref()))?;
+        output::print(&work.summary(failing.as_ref()))?;
     }
     let report = work.json(failing.as_ref());
     output::write_json(&args.hunt.output, &report)?;
@@ -76,7 +76,7 @@ fn operations(program: &Program) -> Result<Operations, CliError> {
     operations.ok_or_else(|| CliError::NoOperations(program.name.clone()))
 }
 
-/// Runs the program outside of all control and takes what it prints; none if it fails or takes too long.
+/// Runs the program uncontrolled and takes what it prints; none if it fails or takes too long.
 fn ask(program: &Program, arguments: &[&str]) -> Option<String> {
     let mut command = Command::new(&program.executable);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -240,7 +240,7 @@ impl Work<'_> {
     }
 
     /// What a person reads.
-    fn words(&self, failing: Option<&KeptTest>) -> String {
+    fn summary(&self, failing: Option<&KeptTest>) -> String {
         let account = &self.account;
         let mut text = String::new();
         for warning in &account.warnings {

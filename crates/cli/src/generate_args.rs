@@ -1,4 +1,4 @@
-//! What can be said to `threadbare generate`.
+//! The options of `threadbare generate`.
 
 use clap::Args;
 
@@ -22,7 +22,7 @@ THE PROGRAM
 THE TESTS
   A test is a prefix that the main thread does on a new object, and two or more suffixes,
   each done by a thread of its own: `push 1; push 2 | pop | pop; push 3`. Every pair of
-  operations meets before any pair meets again, and short tests come first. Each is hunted in
+  operations is tested before any pair is tested again, and short tests come first. Each is hunted in
   as by `threadbare hunt`; those that add coverage (--coverage, else `map`) are counted. A test
   that fails is made shorter, shown as plain source, and kept with its schedule.
 

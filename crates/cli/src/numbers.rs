@@ -104,7 +104,7 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// How far one looks back: a number of executions, or seconds with an `s`.
+/// How many of the last executions count: a number of executions, or seconds with an `s`.
 pub fn saturation_window(text: &str) -> Result<Window, String> {
     let window = match text.strip_suffix('s') {
         Some(time) => seconds(time).ok().map(Window::Time),

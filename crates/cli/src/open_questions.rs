@@ -1,4 +1,4 @@
-//! What a verification has left, with the names of its places.
+//! The questions that a verification has not asked, with the names of their places.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -30,7 +30,7 @@ impl OpenQuestions {
             let sites: Vec<Site> = it.places.iter().map(site).collect();
             let place = *known.entry((it.kind, sites.iter().map(shown).collect())).or_insert(all.len());
             if place == all.len() {
-                all.push(Named { question: words_of(it.kind), sites, count: 0 });
+                all.push(Named { question: phrase(it.kind), sites, count: 0 });
             }
             all[place].count += it.count;
         }
@@ -48,7 +48,7 @@ impl OpenQuestions {
         self.0.iter().map(requirement).collect()
     }
 
-    /// In words, a line for each; nothing if nothing is left.
+    /// A line for each; nothing if nothing is left.
     pub fn words(&self) -> String {
         let mut text = String::new();
         if !self.0.is_empty() {
@@ -83,12 +83,12 @@ impl OpenQuestions {
     }
 }
 
-fn words_of(kind: OpenKind) -> &'static str {
+fn phrase(kind: OpenKind) -> &'static str {
     match kind {
         OpenKind::SeesAnother => "a read sees another value",
-        OpenKind::Race => "two accesses come at the same time",
-        OpenKind::Gone => "something is used that is gone, or not there yet",
-        OpenKind::GoesOn => "a thread goes on from here",
-        OpenKind::Stuck => "nobody can go on",
+        OpenKind::Race => "two accesses race",
+        OpenKind::Lifetime => "something is used before it is initialised, or after it is freed or destroyed",
+        OpenKind::Continues => "a thread continues from here",
+        OpenKind::Deadlock => "no thread is runnable",
     }
 }

@@ -62,7 +62,7 @@ pub fn print_bytes(bytes: &[u8]) -> Result<(), CliError> {
     }
 }
 
-/// Says something beside the results. Nobody can be told if standard error is gone.
+/// Says something beside the results. Nothing can be reported if standard error is gone.
 pub fn say(text: &str) {
     let _ = writeln!(io::stderr().lock(), "threadbare: {}", printable(text));
 }

@@ -1,4 +1,4 @@
-//! The progress bar, and the lines that stand for it in a pipe.
+//! The progress bar, and the lines that replace it in a pipe.
 
 use std::io::IsTerminal as _;
 use std::sync::Mutex;
@@ -20,7 +20,7 @@ fn width() -> usize {
     terminal_size::terminal_size_of(std::io::stderr()).map_or(USUAL, |(width, _)| usize::from(width.0))
 }
 
-/// How far a campaign is, in as many words as a window of this width has room for, the most wanted first.
+/// How far a campaign is, with as many figures as a window of this width has room for, the most wanted first.
 fn campaign_line(progress: &Progress, width: usize) -> String {
     let Progress { executions, budget, failures, elapsed, time, coverage, best, .. } = progress;
     let rate = if elapsed.is_zero() { 0.0 } else { *executions as f64 / elapsed.as_secs_f64() };
@@ -74,7 +74,7 @@ fn span(seconds: f64) -> String {
     }
 }
 
-/// How often a pipe is told how far it is.
+/// How often a line is written to a pipe.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
 /// As much as a line in a file may have.
 const WIDTH_OF_A_LINE: usize = 120;
@@ -132,13 +132,13 @@ impl Bar {
         Bar::counting(inputs, "inputs", quiet)
     }
 
-    /// One more input is done, in what goes on now.
+    /// One more input is done, in this phase.
     pub fn step(&self, what: &str) {
         self.bar.inc(1);
         self.set(what, None);
     }
 
-    /// Says what goes on now.
+    /// Names the current phase.
     pub fn say(&self, what: &str) {
         self.bar.set_message(self.line(what, None));
         self.bar.tick();
@@ -168,7 +168,7 @@ impl Bar {
             self.bar.set_position((share(progress) * self.bar.length().unwrap_or(0) as f64) as u64);
             self.bar.set_message(campaign_line(progress, width()));
         }
-        self.tell(|| campaign_line(progress, WIDTH_OF_A_LINE));
+        self.write_line(|| campaign_line(progress, WIDTH_OF_A_LINE));
     }
 
     /// Shows how many tests were run, in how many executions.
@@ -185,7 +185,7 @@ impl Bar {
 
     /// Says how far it is; with the time that it took, also how long the rest takes.
     fn set(&self, message: &str, elapsed: Option<Duration>) {
-        self.tell(|| self.line(message, elapsed));
+        self.write_line(|| self.line(message, elapsed));
         self.bar.set_message(self.line(message, elapsed));
     }
 
@@ -194,7 +194,7 @@ impl Bar {
     }
 
     /// A plain line, if it is time for one.
-    fn tell(&self, line: impl FnOnce() -> String) {
+    fn write_line(&self, line: impl FnOnce() -> String) {
         if self.lines.as_ref().is_some_and(|pace| pace.is_due(pace.begin.elapsed())) {
             output::say(&line());
         }
@@ -209,7 +209,7 @@ fn share(progress: &Progress) -> f64 {
     made.max(spent).min(1.0)
 }
 
-/// A line on standard error that says what goes on, if somebody is there to see it.
+/// A line on standard error that names the current phase, if it is a terminal.
 pub struct Phase(ProgressBar);
 
 impl Phase {
@@ -227,7 +227,7 @@ impl Phase {
         Phase(line)
     }
 
-    /// Says what goes on now.
+    /// Names the current phase.
     pub fn show(&self, what: &'static str) {
         self.0.set_message(what);
     }
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_tells_only_what_is_known() {
+    fn a_count_shows_only_what_is_known() {
         let spent = Some(Duration::from_secs(30));
         assert_eq!(counted_line(0, 8, "trials", "", spent), "0/8 trials");
         assert_eq!(counted_line(0, 8, "trials", "0 failed", spent), "0/8 trials, 0 failed");
@@ -284,11 +284,11 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_is_told_now_and_then() {
+    fn a_line_is_written_to_a_pipe_now_and_then() {
         let pace = Pace::new();
         let moments = [0, 9, 10, 11, 19, 20, 35, 44, 45].map(Duration::from_secs);
-        let told = moments.map(|moment| pace.is_due(moment));
-        assert_eq!(told, [false, false, true, false, false, true, true, false, true]);
+        let written = moments.map(|moment| pace.is_due(moment));
+        assert_eq!(written, [false, false, true, false, false, true, true, false, true]);
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub fn run(args: &ReplayArgs) -> Result<u8, CliError> {
     let program = program(args, &schedule, &conditions)?;
     if fingerprint(&program.executable).is_ok_and(|now| now != schedule.binary) {
         output::say(&format!(
-            "warning: `{}` has changed since the schedule was made; it may go another way",
+            "warning: `{}` has changed since the schedule was made; it may take another path",
             program.name
         ));
     }
@@ -43,7 +43,7 @@ pub fn run(args: &ReplayArgs) -> Result<u8, CliError> {
         replayer.tell_all();
     }
     let runs = Runs::make(&mut replayer, &schedule, args.times, &stop)?;
-    tell(args, &schedule, &runs, replayer.symbols())?;
+    report(args, &schedule, &runs, replayer.symbols())?;
     Ok(if runs.failed + runs.showed > 0 { crate::FOUND } else { crate::NOTHING })
 }
 
@@ -176,7 +176,7 @@ fn finding(schedule: &Schedule, run: &Execution) -> Option<Finding> {
     schedule.shows.as_ref().and_then(|shown| find_shown(shown, run))
 }
 
-/// The finding in words, for the files.
+/// The finding as text, for the files.
 fn findings(found: Option<&Finding>, runs: &Runs, names: &ExecutionNames<'_>, path: &Path) -> Findings {
     let mut findings = Findings::default();
     if let Some(found) = found {
@@ -195,9 +195,9 @@ fn findings(found: Option<&Finding>, runs: &Runs, names: &ExecutionNames<'_>, pa
     findings
 }
 
-fn tell(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols) -> Result<(), CliError> {
+fn report(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols) -> Result<(), CliError> {
     let names = ExecutionNames::new(symbols, &runs.first);
-    let parting = parting(schedule, &runs.first, &names);
+    let divergence = divergence(schedule, &runs.first, &names);
     let found = finding(schedule, &runs.first);
     if !runs.alike {
         output::say("warning: the runs had different traces: the program depends on something uncontrolled");
@@ -212,7 +212,7 @@ fn tell(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols) 
             text.push_str(&failures::show(&runs.first, &marked, &names, &output::text_format(&args.output)));
             text.push('\n');
         }
-        text.push_str(&conclusion(schedule, runs, parting.as_ref()));
+        text.push_str(&conclusion(schedule, runs, divergence.as_ref()));
         output::print(&text)?;
     }
     let failure = describe_failure(&runs.first, &names, symbols).map(|mut failure| {
@@ -253,8 +253,8 @@ fn tell(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols) 
         replay: Some(ReplayReport {
             times: runs.made,
             reproduced: runs.reproduced,
-            diverged_at: parting.as_ref().map(|parting| parting.number),
-            divergence: parting.map(|parting| parting.what),
+            diverged_at: divergence.as_ref().map(|divergence| divergence.number),
+            divergence: divergence.map(|divergence| divergence.what),
             trace_hash: runs.hash.clone(),
         }),
         generated: None,
@@ -286,7 +286,7 @@ fn write_files(
     output::write_sarif(&args.output, "replay", &results)
 }
 
-fn conclusion(schedule: &Schedule, runs: &Runs, parting: Option<&Parting>) -> String {
+fn conclusion(schedule: &Schedule, runs: &Runs, divergence: Option<&Divergence>) -> String {
     let of =
         if runs.made == 1 { String::new() } else { format!(" ({} of {} runs)", runs.reproduced, runs.made) };
     let ended = if runs.failed == 0 { "the program passed" } else { "the program failed otherwise" };
@@ -313,9 +313,9 @@ fn conclusion(schedule: &Schedule, runs: &Runs, parting: Option<&Parting>) -> St
         (None, None, 0) => format!("The schedule was run again{of}: {ended}.\n"),
         (None, None, _) => format!("The schedule was run again{of}: the program failed.\n"),
     };
-    if let Some(Parting { number, what, only_in_words }) = parting {
+    if let Some(Divergence { number, what, only_renamed }) = divergence {
         let all = schedule.switches.len();
-        text.push_str(&match only_in_words {
+        text.push_str(&match only_renamed {
             true => format!(
                 "The program has changed, but all {all} switches could be made; the first that reads \
                  otherwise is number {number}: {what}\n"
@@ -326,25 +326,25 @@ fn conclusion(schedule: &Schedule, runs: &Runs, parting: Option<&Parting>) -> St
     text
 }
 
-/// Where a run parts from its schedule.
-struct Parting {
+/// Where a run diverges from its schedule.
+struct Divergence {
     /// The number of the switch.
     number: u64,
     /// What is different.
     what: String,
-    /// The run went on as the schedule has it all the same.
-    only_in_words: bool,
+    /// The run followed the schedule all the same; only the sites have other names.
+    only_renamed: bool,
 }
 
 /// The first switch that did not happen as the schedule has it, and what happened instead.
-fn parting(schedule: &Schedule, run: &Execution, names: &ExecutionNames<'_>) -> Option<Parting> {
+fn divergence(schedule: &Schedule, run: &Execution, names: &ExecutionNames<'_>) -> Option<Divergence> {
     let now = |index: usize| run.switches.get(index).map(|switch| about_switch(switch, names));
-    // The runtime knows operations by number only; the sites tell when a number means something else.
+    // The runtime knows operations by number only; the sites show when a number means something else.
     let moved = schedule.switches.iter().enumerate().find_map(|(index, switch)| {
         let site = now(index).filter(|site| *site != switch.site)?;
         let place = format!("{}'s operation {} was `{}`", switch.from, switch.op, switch.site);
         let what = format!("{place} and is now `{site}`");
-        Some(Parting { number: index as u64 + 1, what, only_in_words: run.divergence.is_none() })
+        Some(Divergence { number: index as u64 + 1, what, only_renamed: run.divergence.is_none() })
     });
     let followed = run.divergence.as_ref().map(|(number, why)| {
         let index = (*number as usize).saturating_sub(1);
@@ -353,7 +353,7 @@ fn parting(schedule: &Schedule, run: &Execution, names: &ExecutionNames<'_>) -> 
             what.push_str(&format!(" (expected at `{}`", switch.site));
             what.push_str(&now(index).map_or_else(|| ")".into(), |site| format!(", found `{site}`)")));
         }
-        Parting { number: *number, what, only_in_words: false }
+        Divergence { number: *number, what, only_renamed: false }
     });
     match (moved, followed) {
         (Some(moved), Some(followed)) => Some(if moved.number < followed.number { moved } else { followed }),

@@ -1,4 +1,4 @@
-//! What can be said to `suite`.
+//! The options of `suite`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -38,7 +38,7 @@ SUITE FILE
 
 WHAT IS KEPT
   What was measured and found is kept in the folder given by --out, by the content of the
-  executable and of the input. So a suite that was interrupted goes on where it was, an input
+  executable and of the input. So a suite that was interrupted continues where it was, an input
   that is added is the only one that is measured, and what changed is done again.
 
 EXIT STATUS

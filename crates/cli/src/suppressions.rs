@@ -1,4 +1,4 @@
-//! Findings that nobody wants to hear about again.
+//! Findings that are not to be reported again.
 //!
 //! A file has one rule a line, `KIND TEXT`: findings of that kind (`*` for all) whose object or one
 //! of whose places contains the text are silenced; `#` begins a comment. A comment in the source

@@ -54,7 +54,7 @@ struct ShowArgs {
 
 const EXPORT_AFTER: &str = "\
 FORMATS
-  std       RAPID's format, a line for each operation: `T1|r(V3)|12`. With -o, what the numbers stand for and what was left out is written to OUT.map.
+  std       RAPID's format, a line for each operation: `T1|r(V3)|12`. With -o, what the numbers mean and what was left out is written to OUT.map.
   perfetto  Chrome's trace-event JSON, for the Perfetto viewer: a track for each thread, spans for locks, arrows for switches and for writes that are read
   json      one JSON object with events, switches, places and names
 
@@ -117,7 +117,7 @@ fn with_trace(
             1 => "1 event".to_string(),
             count => format!("{count} events"),
         };
-        format!("what stands before it ({events}) was {done}")
+        format!("what comes before it ({events}) was {done}")
     } else {
         "give a `.trace` file that `threadbare hunt` or `replay --trace` wrote".to_string()
     };
@@ -161,7 +161,7 @@ fn export(args: &ExportArgs, file: &TraceFile) -> Result<(), CliError> {
     }
 }
 
-/// The file next to an STD trace that says what its numbers stand for.
+/// The file next to an STD trace that says what its numbers mean.
 fn beside(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_os_string();
     name.push(".map");

@@ -57,7 +57,7 @@ impl Left {
         Some(Left::Pairs(uncovered))
     }
 
-    /// Whether there may be more than is told.
+    /// Whether there may be more than is listed.
     pub fn is_cut(&self) -> bool {
         match self {
             Left::Pairs(_) => false,
@@ -82,8 +82,8 @@ impl Left {
         }
     }
 
-    /// In words, a line for each; nothing if nothing is left.
-    pub fn words(&self, criterion: &str) -> String {
+    /// A line for each; nothing if nothing is left.
+    pub fn lines(&self, criterion: &str) -> String {
         let mut text = String::new();
         // Writing to a text does not fail.
         match self {
@@ -95,7 +95,7 @@ impl Left {
             }
             Left::Patterns(patterns) => {
                 for (patterns, number) in patterns.iter().zip(["one variable", "two variables"]) {
-                    text.push_str(&patterns.words(criterion, number));
+                    text.push_str(&patterns.lines(criterion, number));
                 }
             }
             Left::Pairs(_) => {}
@@ -121,7 +121,12 @@ impl Left {
                         let places = places.collect();
                         let variables = (0..it.objects.len()).map(|which| it.variable(which).to_string());
                         let (pattern, variables) = (it.pattern.id, variables.collect());
-                        card.patterns.push(PatternCard { pattern, variables, deeds: it.deeds(), places });
+                        card.patterns.push(PatternCard {
+                            pattern,
+                            variables,
+                            deeds: it.operations(),
+                            places,
+                        });
                     }
                 }
             }
@@ -131,7 +136,7 @@ impl Left {
 }
 
 impl NamedPatterns {
-    fn words(&self, criterion: &str, variables: &str) -> String {
+    fn lines(&self, criterion: &str, variables: &str) -> String {
         let mut text = String::new();
         if self.patterns.is_empty() && !self.has_more {
             return text;
@@ -140,11 +145,11 @@ impl NamedPatterns {
             text,
             "Not covered ({criterion}), or not possible; what accesses seen so far could make of {variables}:"
         );
-        self.patterns.iter().take(MOST_KEPT).for_each(|it| text.push_str(&it.words()));
+        self.patterns.iter().take(MOST_KEPT).for_each(|it| text.push_str(&it.line()));
         let more = self.patterns.len().saturating_sub(MOST_KEPT);
         let _ = match (more, self.has_more) {
             (0, false) => Ok(()),
-            (0, true) => writeln!(text, "   and maybe more: not all were looked at"),
+            (0, true) => writeln!(text, "   and maybe more: not all were examined"),
             (more, false) => writeln!(text, "   and {more} more; --json lists them"),
             (more, true) => writeln!(text, "   and at least {more} more; --json lists them"),
         };
@@ -159,9 +164,9 @@ impl NamedPattern {
         name.unwrap_or(if which == 0 { "without a name" } else { "another without a name" })
     }
 
-    /// Who does what in each step; where there are two variables, to which.
-    fn deeds(&self) -> Vec<String> {
-        let deed = |(role, manner, variable): &Step| {
+    /// Which thread does what in each step; where there are two variables, to which.
+    fn operations(&self) -> Vec<String> {
+        let operation = |(role, manner, variable): &Step| {
             let who = if *role == Role::A { 'a' } else { 'b' };
             let what = if *manner == Manner::Writes { "writes" } else { "reads" };
             match self.objects.len() {
@@ -169,12 +174,12 @@ impl NamedPattern {
                 _ => format!("{who} {what} {}", self.variable(usize::from(*variable == Variable::Y))),
             }
         };
-        self.pattern.steps.iter().map(deed).collect()
+        self.pattern.steps.iter().map(operation).collect()
     }
 
-    fn words(&self) -> String {
-        let step = |(deed, site): (String, &Site)| format!("{deed} at {}", shown(site));
-        let steps: Vec<String> = self.deeds().into_iter().zip(&self.sites).map(step).collect();
+    fn line(&self) -> String {
+        let step = |(operation, site): (String, &Site)| format!("{operation} at {}", shown(site));
+        let steps: Vec<String> = self.operations().into_iter().zip(&self.sites).map(step).collect();
         let object = match &self.objects[..] {
             [Some(object)] => format!("{object}: "),
             _ => String::new(),

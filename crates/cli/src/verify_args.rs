@@ -1,4 +1,4 @@
-//! What `verify` can be told.
+//! The options of `verify`.
 
 use std::path::PathBuf;
 
@@ -14,9 +14,9 @@ WHAT IS TRIED OUT
   Two interleavings are race-equivalent if every thread makes the same accesses under the same
   locks in both. What threads see decides that only where it goes into a branch, an address, a lock
   or a call; `verify` reads from the machine code where that is so, and solves for every other
-  value that can be seen there. Every way that a thread can go is executed; ways of several threads
-  that were only seen apart are put together by reasoning. Every two accesses that can come at the
-  same time are brought together, and every way in which nobody can go on is tried.
+  value that can be seen there. Every path that a thread can take is executed; paths of several threads
+  that were only seen in different executions are put together by reasoning. Every two accesses that
+  can race are brought together, and every possible deadlock is tried.
 
   `exhausted` says that for this input there is no other group, no other race, no deadlock and no
   failing assertion, as long as memory is sequentially consistent, condition waits end by a
@@ -41,7 +41,7 @@ pub struct VerifyArgs {
     #[command(flatten)]
     pub check: CheckArgs,
 
-    /// Draw what decides how threads go (the concurrent dependency graphs): a picture if the name ends in
+    /// Draw what decides the paths of threads (the concurrent dependency graphs): a picture if the name ends in
     /// .svg, else text in the DOT language
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub graph: Option<PathBuf>,

@@ -48,7 +48,7 @@ fn every_primitive_of_std_is_right_where_it_is_and_wrong_where_it_is_not() {
         }
     }
     assert!(surprises.is_empty(), "{}", surprises.join("\n"));
-    // Where only the race is wrong, it is told with its lines.
+    // Where only the race is wrong, it is reported with its lines.
     let race = tests.iter().find(|test| test["name"] == "plain_memory::wrong").expect("the test");
     let sites = race["findings"][0]["sites"].as_array().expect("places");
     let schedule = race["findings"][0]["schedule"].as_str().expect("what shows it again is kept");

@@ -36,10 +36,10 @@ fn values_that_belong_together_are_two_variables() {
     names_in_order(&text, &["wrote cells[0]", "read cells[0] and cells[1]", "before T1 wrote cells[1]"]);
 }
 
-/// The writer stands before a lock when the reader fails, and the value it would write behind it is known
+/// The writer is about to take a lock when the reader fails, and the value it would write after it is known
 /// to be shared from other executions only.
 #[test]
-fn a_write_that_comes_too_late_is_told_although_it_never_came() {
+fn a_write_that_comes_too_late_is_named_although_it_never_came() {
     let text = cause("subjects/ars/two_stage/two_stage.c");
     names_in_order(
         &text,
@@ -48,7 +48,7 @@ fn a_write_that_comes_too_late_is_told_although_it_never_came() {
 }
 
 #[test]
-fn memory_that_was_freed_too_early_is_told() {
+fn memory_that_was_freed_too_early_is_named() {
     let text = cause("examples/use_after_free.c");
     names_in_order(&text, &["freed message", "then T1 read it"]);
 }

@@ -2,8 +2,8 @@
 //!
 //! Each program has one bug, and says in its first lines what a person who knows it would point at:
 //! `// cause: OBJECT LINE … (LINE …)`, with `@` for a blank, `|` between names of which one is enough, and `-` for no
-//! name in particular; lines in brackets may be named besides. ` | ` stands between two ways to tell the same bug.
-//! `hunt` has to put its failure down to that, and `check` has to tell it first.
+//! name in particular; lines in brackets may be named besides. ` | ` is between two ways to name the same bug.
+//! `hunt` has to put its failure down to that, and `check` has to report it first.
 
 mod support;
 
@@ -34,7 +34,7 @@ impl Truth {
         Truth { objects, lines: numbers(lines), others: numbers(others) }
     }
 
-    fn is_told_by(&self, finding: &Value) -> bool {
+    fn is_named_by(&self, finding: &Value) -> bool {
         let object = finding["object"].as_str().unwrap_or_default();
         let named = |name: &String| name == "-" || name == object || *name == without_numbers(object);
         let lines = lines(finding);
@@ -59,13 +59,13 @@ fn judge(program: &Path, truths: &[Truth]) -> Result<(), String> {
     let source = program.display().to_string();
     let hunted = run(&desk, &["hunt", &source, "--json", "-"]);
     let checked = run(&desk, &["check", &source, "--json", "-"]);
-    let told = |what: &str, finding: &Value| {
-        let is_true = truths.iter().any(|truth| truth.is_told_by(finding));
+    let names_the_bug = |what: &str, finding: &Value| {
+        let is_true = truths.iter().any(|truth| truth.is_named_by(finding));
         is_true.then_some(()).ok_or_else(|| format!("{what}: {finding:#}\nis not {truths:?}"))
     };
     let cause = &hunted["failure"]["cause_finding"];
-    told("hunt", cause)?;
-    told("check", &checked["findings"][0])?;
+    names_the_bug("hunt", cause)?;
+    names_the_bug("check", &checked["findings"][0])?;
     let name = |finding: &Value| without_numbers(finding["object"].as_str().unwrap_or_default());
     let (mine, theirs) = (name(cause), name(&checked["findings"][0]));
     if mine == theirs { Ok(()) } else { Err(format!("hunt names {mine}, check names {theirs}")) }

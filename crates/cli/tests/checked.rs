@@ -1,7 +1,7 @@
 //! Small programs that `check` has to judge, right and wrong, in `checked/`.
 //!
 //! A faulty one says in its first lines what has to be found: `// finds: KIND OBJECT LINE …`, with `-` for no object
-//! and `@` for a blank; `|` stands between names of the same bug.
+//! and `@` for a blank; `|` is between names of the same bug.
 
 mod support;
 

@@ -106,15 +106,15 @@ fn what_is_not_covered_is_listed_with_its_lines() {
     assert_eq!(listed["coverage"]["sp"]["uncovered"].as_array().map(Vec::len), Some(7));
 }
 
-/// What is possible in Figure 2 is what locks allow: one execution tells all of it.
+/// What is possible in Figure 2 is what locks allow: one execution shows all of it.
 #[test]
 fn patterns_that_are_left_are_listed_with_their_lines_until_they_are_shown() {
     let desk = Desk::new();
     desk.file("figure2.c", FIGURE_2);
     let hunt = ["hunt", "figure2.c", "--coverage", "map", "--uncovered", "--strategy", "pos", "--executions"];
-    let told = desk.run(&[&hunt[..], &["1"]].concat()).stdout;
+    let printed = desk.run(&[&hunt[..], &["1"]].concat()).stdout;
     let line = "   shared: a writes at figure2.c:5 (thread1), b writes at figure2.c:10 (thread2), a reads at figure2.c:6 (thread1)\n";
-    assert!(told.contains(line), "{told}");
+    assert!(printed.contains(line), "{printed}");
     let [one, many] = ["1", "300"].map(|count| {
         let report = desk.run(&[&hunt[..], &[count, "--json", "-"]].concat()).json();
         let map = &report["coverage"]["map"];
@@ -123,7 +123,7 @@ fn patterns_that_are_left_are_listed_with_their_lines_until_they_are_shown() {
             map["uncovered"].as_array().expect("a list").len() as u64,
         )
     });
-    assert_eq!(told.matches("\n   shared: a ").count() as u64, one.1);
+    assert_eq!(printed.matches("\n   shared: a ").count() as u64, one.1);
     assert_eq!((one.0 + one.1, 0), many, "all that was listed was shown, and nothing else");
 }
 
@@ -155,7 +155,7 @@ fn patterns_of_two_variables_that_are_left_are_listed_until_they_are_shown() {
     let desk = Desk::new();
     desk.file("two.c", TWO_VARIABLES);
     let hunt = ["hunt", "two.c", "--coverage", "map", "--uncovered", "--strategy", "pos", "--executions"];
-    let told = desk.run(&[&hunt[..], &["1"]].concat()).stdout;
+    let printed = desk.run(&[&hunt[..], &["1"]].concat()).stdout;
     let report = desk.run(&[&hunt[..], &["1", "--json", "-"]].concat()).json();
     let left = report["coverage"]["map"]["uncovered"].as_array().expect("a list").clone();
     let of_two: Vec<_> = left.iter().filter(|it| it["objects"].is_array()).collect();
@@ -171,10 +171,10 @@ fn patterns_of_two_variables_that_are_left_are_listed_until_they_are_shown() {
         assert_eq!(sorted, ["two.c:4", "two.c:5", "two.c:9", "two.c:10"]);
         let begin =
             format!("   a {} {}", if sites[0] < "two.c:9" { "writes" } else { "reads" }, text(&objects[0]));
-        let line = told
+        let line = printed
             .lines()
             .find(|line| line.starts_with(&begin) && sites.iter().all(|site| line.contains(site)));
-        assert!(line.is_some(), "{it} in {told}");
+        assert!(line.is_some(), "{it} in {printed}");
     }
     let many = desk.run(&[&hunt[..], &["300", "--json", "-"]].concat()).json();
     let map = &many["coverage"]["map"];
@@ -200,8 +200,8 @@ fn a_hunt_ends_when_coverage_is_saturated() {
         let at = report["coverage"][criterion]["saturation"]["executions"].as_u64().unwrap();
         assert!((30..=executions).contains(&at), "{criterion}: {at} of {executions}");
     }
-    let told = desk.run(&hunt).stdout;
-    assert!(told.contains("Coverage is saturated") && told.contains("; saturated after "), "{told}");
+    let printed = desk.run(&hunt).stdout;
+    assert!(printed.contains("Coverage is saturated") && printed.contains("; saturated after "), "{printed}");
 }
 
 #[test]

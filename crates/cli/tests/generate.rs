@@ -33,7 +33,7 @@ fn a_stack_that_is_not_linearizable_gets_a_short_failing_test() {
 
     let schedule = report["failure"]["schedule"].as_str().expect("its schedule");
     assert_eq!(desk.run(&["replay", schedule]).code, Some(1));
-    // The test stands on its own: the file is a program like any other.
+    // The test is self-contained: the file is a program like any other.
     let file = report["generated"]["source"].as_str().expect("its source");
     let hunted = desk.run(&["hunt", file, "--json", "-"]);
     assert_eq!(hunted.json()["failure"]["kind"], "assertion", "{}", hunted.stderr);

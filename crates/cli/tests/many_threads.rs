@@ -24,7 +24,7 @@ int main(void) {
 "#;
 
 /// The most memory that the tool had while it looked for the failure and explained it, in kilobytes.
-#[allow(clippy::zombie_processes, reason = "it is waited for by the call that also tells its memory")]
+#[allow(clippy::zombie_processes, reason = "it is waited for by the call that also reports its memory")]
 fn memory(threads: u32) -> i64 {
     let desk = Desk::new();
     desk.file("many.c", format!("#define THREADS {threads}\n{ONE_AFTER_THE_OTHER}"));

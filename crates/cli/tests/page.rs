@@ -304,14 +304,15 @@ fn where_no_browser_shows_it_the_page_is_named() {
     let desk = campaign();
     let page = std::path::absolute(desk.path("kept/report.html")).expect("a path").display().to_string();
     for browser in ["/nowhere/browser", "false"] {
-        let told =
+        let answer =
             desk.command(&["report", "kept", "--open"]).env("BROWSER", browser).output().expect("it runs");
-        let said = String::from_utf8_lossy(&told.stderr).into_owned();
-        assert_eq!(told.status.code(), Some(0), "{said}");
+        let said = String::from_utf8_lossy(&answer.stderr).into_owned();
+        assert_eq!(answer.status.code(), Some(0), "{said}");
         assert!(said.contains(&page) && said.contains(browser), "{said}");
     }
-    let told = desk.command(&["report", "kept", "--open"]).env("BROWSER", "true").output().expect("it runs");
-    assert_eq!(String::from_utf8_lossy(&told.stderr), "");
+    let answer =
+        desk.command(&["report", "kept", "--open"]).env("BROWSER", "true").output().expect("it runs");
+    assert_eq!(String::from_utf8_lossy(&answer.stderr), "");
 }
 
 #[test]

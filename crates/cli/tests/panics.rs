@@ -23,7 +23,7 @@ fn main() {
 "#;
 
 #[test]
-fn a_panic_is_told_with_its_message_its_place_and_its_thread() {
+fn a_panic_is_reported_with_its_message_its_place_and_its_thread() {
     let desk = Desk::new();
     desk.file("checker.rs", CHECKER);
     let answer = desk.run(&["hunt", "checker.rs", "--json", "hunt.json"]);

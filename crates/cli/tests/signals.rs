@@ -1,5 +1,5 @@
 //! A bug that needs a signal between two instructions is found by all kinds of strategies, replays, becomes
-//! minimal, and is told as what it is.
+//! minimal, and is reported as what it is.
 
 mod support;
 
@@ -32,12 +32,12 @@ fn every_strategy_delivers_the_signal_where_it_hurts_and_replays_it() {
 }
 
 #[test]
-fn a_signal_between_two_writes_is_one_preemption_and_told_as_an_interrupt() {
+fn a_signal_between_two_writes_is_one_preemption_and_reported_as_an_interrupt() {
     let desk = Desk::new();
     let answer = desk.run(&["hunt", &subject("half_record"), "--jobs", "1", "--seed", "1"]);
     assert_eq!(answer.code, Some(1), "{}", answer.stderr);
-    for told in ["send SIGALRM (T1)", "SIGALRM interrupts T0", "T1 on_alarm", "with one preemption"] {
-        assert!(answer.stdout.contains(told), "`{told}` is missing in\n{}", answer.stdout);
+    for part in ["send SIGALRM (T1)", "SIGALRM interrupts T0", "T1 on_alarm", "with one preemption"] {
+        assert!(answer.stdout.contains(part), "`{part}` is missing in\n{}", answer.stdout);
     }
 }
 

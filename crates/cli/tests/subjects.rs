@@ -137,7 +137,7 @@ fn what_fails_only_when_threads_overlap_passes_sequentially() {
     assert!(problems.is_empty(), "{} of {} subjects:\n{}", problems.len(), chosen.len(), problems.join("\n"));
 }
 
-/// The rows of a paper's table that the subjects of a group stand for, in order.
+/// The rows of a paper's table that the subjects of a group represent, in order.
 fn rows_of(group: &str) -> Vec<String> {
     let folder = repository("subjects").join(group);
     let mut rows: Vec<String> = Subject::all()

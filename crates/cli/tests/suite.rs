@@ -90,14 +90,14 @@ fn json(desk: &Desk, more: &[&str]) -> Value {
     report
 }
 
-/// The table says of each input how many of the findings that are told it shows, and the list says the same.
+/// The table says of each input how many of the reported findings it shows, and the list says the same.
 fn counts_are_those_of_the_list(report: &Value) {
-    let told = report["findings"].as_array().expect("a list");
+    let findings = report["findings"].as_array().expect("a list");
     for input in report["inputs"].as_array().expect("a list") {
         let shows =
             |finding: &&Value| finding["inputs"].as_array().is_some_and(|it| it.contains(&input["name"]));
         if let Some(count) = input["findings"].as_u64() {
-            assert_eq!(count, told.iter().filter(shows).count() as u64, "{input:#} in {told:#?}");
+            assert_eq!(count, findings.iter().filter(shows).count() as u64, "{input:#} in {findings:#?}");
         }
     }
 }
@@ -139,8 +139,8 @@ fn functions_that_no_input_shows_at_the_same_time_are_listed_with_their_lines() 
     let add_and_take = pair(["add", "take"], ["program.c:9", "program.c:10"]);
     let left = apart["coverage"]["cfp"]["uncovered"].as_array().expect("a list").clone();
     assert!(left.contains(&add_and_take), "{left:#?}");
-    let told = suite(&desk(two), &["--uncovered"]).stdout;
-    assert!(told.contains("   add (program.c:9)  with  take (program.c:10)\n"), "{told}");
+    let printed = suite(&desk(two), &["--uncovered"]).stdout;
+    assert!(printed.contains("   add (program.c:9)  with  take (program.c:10)\n"), "{printed}");
     let mixed = json(&desk(SUITE), &["--uncovered"]);
     let left = mixed["coverage"]["cfp"]["uncovered"].as_array().expect("a list").clone();
     assert!(!left.contains(&add_and_take), "{left:#?}");
@@ -218,7 +218,7 @@ fn what_changed_is_measured_again() {
 }
 
 #[test]
-fn a_suite_goes_on_where_it_was() {
+fn a_suite_continues_where_it_was() {
     let desk = desk(&format!("{SUITE}\n[[input]]\nname = 'stuck'\nargs = ['hang']\ntimeout_s = 600\n"));
     let mut child =
         desk.command(&["suite", "suite.toml"]).stdout(Stdio::null()).spawn().expect("the tool starts");
@@ -257,7 +257,7 @@ fn inputs_that_crash_and_hang_do_not_stop_the_suite() {
 }
 
 #[test]
-fn a_failure_that_was_not_kept_is_told_by_names() {
+fn a_failure_that_was_not_kept_is_reported_by_names() {
     let left = "program = 'program.c'\n[[input]]\nname = 'left'\nargs = ['leave', 'leave']\n";
     let report = json(&desk(left), &["--no-confirm"]);
     let message = report["inputs"][0]["message"].as_str().expect("a message");

@@ -1,4 +1,4 @@
-//! A compiler whose standard library is not known: nothing is claimed of what could not be explored, and people are told.
+//! A compiler whose standard library is not known: nothing is claimed of what could not be explored, and the user is warned.
 
 mod support;
 

@@ -46,8 +46,8 @@ fn what_is_left_is_listed_with_its_lines_until_nothing_is() {
         let mut sites = left.iter().flat_map(|it| it["sites"].as_array().expect("places"));
         assert!(sites.all(is_own), "{program}: {left:#?}");
         let source = repository(program).display().to_string();
-        let told = desk.run(&["verify", &source, "--executions", "3", "--uncovered"]).stdout;
-        assert_eq!(told.lines().filter(|line| line.contains(" × ")).count(), left.len(), "{told}");
+        let printed = desk.run(&["verify", &source, "--executions", "3", "--uncovered"]).stdout;
+        assert_eq!(printed.lines().filter(|line| line.contains(" × ")).count(), left.len(), "{printed}");
     }
     let report = verify(&desk, "examples/deadlock.c", &["--uncovered"]);
     assert_eq!(
@@ -57,7 +57,7 @@ fn what_is_left_is_listed_with_its_lines_until_nothing_is() {
 }
 
 #[test]
-fn a_race_that_is_told_has_happened_and_replays() {
+fn a_race_that_is_reported_has_happened_and_replays() {
     let desk = Desk::new();
     let report = verify(&desk, "subjects/total/pool/pool.c", &["--graph", "pool.dot"]);
     let race = &report["findings"][0];

@@ -139,7 +139,7 @@ fn a_rust_wake_up_between_the_check_and_the_wait_is_lost() {
 }
 
 #[test]
-fn an_exhausted_rust_program_is_told_with_what_was_not_seen() {
+fn an_exhausted_rust_program_is_reported_with_what_was_not_seen() {
     let desk = Desk::new();
     let locked = "let _guard = setter.1.lock().unwrap();\n        setter.0.store(true, SeqCst);\n        \
                   setter.2.notify_one();";

@@ -1,7 +1,7 @@
 //! A failed run as the JSON object describes it.
 
 use threadbare_report::{FailureReport, Names, failure_site, name_addresses};
-use threadbare_target::{Execution, Symbols, own_words, stable_hash};
+use threadbare_target::{Execution, Symbols, stable_hash, test_output};
 use threadbare_trace::FailureKind;
 
 /// A failed run in the words of the JSON object; none for one that passed.
@@ -36,7 +36,7 @@ pub fn describe_failure(run: &Execution, names: &dyn Names, symbols: &Symbols) -
 fn last_lines(output: &[u8]) -> Vec<String> {
     const MOST_LINES: usize = 10;
     let text = String::from_utf8_lossy(output);
-    let lines: Vec<&str> = own_words(&text).lines().filter(|line| !line.trim().is_empty()).collect();
+    let lines: Vec<&str> = test_output(&text).lines().filter(|line| !line.trim().is_empty()).collect();
     lines[lines.len().saturating_sub(MOST_LINES)..].iter().map(|line| line.to_string()).collect()
 }
 

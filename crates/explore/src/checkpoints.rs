@@ -1,20 +1,20 @@
-//! Checkpoint and restart (§7.6.4 of the thesis on total replay): a schedule that begins like an execution that has been made is
-//! run from where they part, or a little before.
+//! Checkpoint and restart (§7.6.4 of the thesis on total replay): a schedule that has a prefix in common with an earlier execution is
+//! run from the end of that prefix, or a little before.
 //!
-//! Executions leave copies of themselves behind every so many steps. A schedule can go on from one if it has the
+//! Executions leave copies of themselves behind every so many steps. A schedule can continue from one if it has the
 //! switches that led there, and its next one comes no earlier. The execution that results is the same as from the beginning.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use threadbare_sched::{Guidance, PolicyKind, Turn};
-use threadbare_target::{Checkpoint, Execution, Ran, RunError, Script, Server, Spacing};
+use threadbare_target::{Checkpoint, CheckpointSpacing, Execution, Ran, RunError, Script, Server};
 use threadbare_trace::Outcome;
 use threadbare_wire::SwitchRecord;
 
 use crate::strategy::Plan;
 
-/// The steps from one checkpoint to the next, at least, unless told otherwise. To make a copy takes some tenths of a millisecond
+/// The steps from one checkpoint to the next, at least, by default. To make a copy takes some tenths of a millisecond
 /// (`threadbare-bench total` counts copies and time), in which many steps can be made again.
 pub const CHECKPOINT_GAP: u64 = 2_000;
 
@@ -24,10 +24,10 @@ const MOST_KEPT: usize = 16;
 /// How many copies one execution leaves behind.
 const MOST_LEFT: usize = 8;
 
-/// What going on from checkpoints came to.
+/// What continuing from checkpoints has saved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Spared {
-    /// Executions that went on from a checkpoint.
+    /// Executions that continued from a checkpoint.
     pub executions: u64,
     /// The steps that they did not have to make again.
     pub steps: u64,
@@ -41,7 +41,7 @@ pub(crate) struct Checkpoints {
     gap: Option<u64>,
     /// Those that were used last come last.
     kept: VecDeque<Kept>,
-    /// The steps of the longest execution: whoever is shorter than the gap leaves nothing behind.
+    /// The steps of the longest execution: one that is shorter than the gap leaves nothing behind.
     longest: u64,
     pub(crate) spared: Spared,
 }
@@ -57,7 +57,7 @@ impl Checkpoints {
         Checkpoints { gap, kept: VecDeque::new(), longest: 0, spared: Spared::default() }
     }
 
-    /// Runs a plan, from a checkpoint if one lies on its way.
+    /// Runs a plan, from a checkpoint if one has a prefix of its switches.
     pub(crate) fn run(
         &mut self,
         server: &mut Server,
@@ -93,10 +93,10 @@ impl Checkpoints {
     ) -> Result<Option<Execution>, RunError> {
         // Over all of a long execution, and not only over its beginning.
         let gap = gap.max(self.longest / (MOST_LEFT as u64 + 1));
-        let spacing = Spacing { gap, most: MOST_LEFT };
+        let spacing = CheckpointSpacing { gap, most: MOST_LEFT };
         let seed = plan.policy.seed;
         let fits = |kept: &&Kept| {
-            (kept.seed, kept.flags) == (seed, flags) && lies_on_the_way(&kept.checkpoint, turns)
+            (kept.seed, kept.flags) == (seed, flags) && is_on_schedule(&kept.checkpoint, turns)
         };
         let nearest = self.kept.iter().filter(fits).map(|kept| kept.checkpoint.steps()).max();
         let place = self.kept.iter().position(|kept| fits(&kept) && Some(kept.checkpoint.steps()) == nearest);
@@ -115,7 +115,7 @@ impl Checkpoints {
         Ok(ran.map(|Ran { run, left }| self.keep(server, run, left, seed, flags)))
     }
 
-    /// Keeps what an execution left behind, as far as others can go on from it.
+    /// Keeps what an execution left behind, as far as others can continue from it.
     fn keep(
         &mut self,
         server: &mut Server,
@@ -141,7 +141,7 @@ impl Checkpoints {
     }
 }
 
-/// The switches of a plan that follows some, or is led by some, and may go on from checkpoints.
+/// The switches of a plan that follows some, or is led by some, and may continue from checkpoints.
 fn turns(plan: &Plan) -> Option<Vec<Turn>> {
     let turn = |it: &SwitchRecord| Turn { from: it.from, op: it.op, to: it.to };
     match (&plan.script, PolicyKind::from_number(plan.policy.kind)) {
@@ -166,13 +166,13 @@ fn without_first(script: &Script, made: usize) -> Script {
     }
 }
 
-/// Whether who follows these switches comes by a checkpoint, and has at least one to make after it: whoever has none left
-/// may give way earlier.
-fn lies_on_the_way(checkpoint: &Checkpoint, turns: &[Turn]) -> bool {
+/// Whether an execution that follows these switches passes a checkpoint, and has at least one switch to make after it: without
+/// one it may switch earlier.
+fn is_on_schedule(checkpoint: &Checkpoint, turns: &[Turn]) -> bool {
     let made = checkpoint.switches();
     let is_same =
         |(made, turn): (&SwitchRecord, &Turn)| (made.from, made.op, made.to) == (turn.from, turn.op, turn.to);
-    let (thread, op) = checkpoint.stands_at();
+    let (thread, op) = checkpoint.next_operation();
     let next = turns.get(made.len());
     made.iter().zip(turns).all(is_same) && next.is_some_and(|next| next.from == thread && next.op >= op)
 }

@@ -20,9 +20,9 @@ pub enum ExploreError {
     /// A probability outside [0, 1].
     #[error("a delay's probability lies between 0 and 1, not at {0}; give another one")]
     Probability(f64),
-    /// More threads than a systematic search can tell apart.
+    /// More threads than a systematic search can distinguish.
     #[error(
-        "{strategy} tells at most {most} threads apart and this program started {started}; \
+        "{strategy} distinguishes at most {most} threads and this program started {started}; \
          start fewer threads or use another strategy, such as `{DEFAULT}`"
     )]
     TooManyThreads {

@@ -1,7 +1,7 @@
 //! Which findings would not be there without another one, and which come first.
 //!
 //! Where a pointer is handed over without synchronization, all that it leads to is accessed without any: those are
-//! consequences of one fault, and are told after it.
+//! consequences of one fault, and are reported after it.
 
 use threadbare_detect::Finding;
 use threadbare_trace::{Event, EventKind};
@@ -120,7 +120,7 @@ mod tests {
             examined(pointer, [3, 4], &run, true),
         ];
         rank(&mut findings);
-        let told: Vec<_> = findings.iter().map(|it| (it.finding.object, it.follows_from)).collect();
-        assert_eq!(told, [(pointer, None), (0x500, None), (block + 8, Some(0))]);
+        let ranked: Vec<_> = findings.iter().map(|it| (it.finding.object, it.follows_from)).collect();
+        assert_eq!(ranked, [(pointer, None), (0x500, None), (block + 8, Some(0))]);
     }
 }

@@ -1,4 +1,4 @@
-//! Running a schedule that was worked out, and seeing whether the program followed it.
+//! Running a schedule that was solved for, and seeing whether the program followed it.
 
 use threadbare_happens_before::LockSets;
 use threadbare_order::{Action, Forest, Path, Schedule, StepId, Turn};
@@ -9,8 +9,8 @@ use threadbare_wire::SwitchRecord;
 
 use crate::strategy::Plan;
 
-/// A plan that follows a schedule, lets a thread go on if that is asked for, and then lets everybody come to an end
-/// without preempting anybody. The events come back with the execution.
+/// A plan that follows a schedule, then schedules a thread if that is asked for, and then lets all threads run to their ends
+/// without preempting any. The events come back with the execution.
 pub(crate) fn plan(schedule: &Schedule, forest: &Forest, then: Option<ThreadId>, seed: u64) -> Plan {
     let mut turns = schedule.turns(forest, ThreadId::MAIN);
     let last = schedule.steps.last().map(|id| forest.step(*id));
@@ -21,9 +21,9 @@ pub(crate) fn plan(schedule: &Schedule, forest: &Forest, then: Option<ThreadId>,
             let (op, pc) = forest.next_operation(from, schedule.steps.last().copied());
             turns.push(Turn { from, op, pc, to });
         }
-        // Main, which goes last otherwise, and whoever spins stay only under a policy that lets everybody stay.
+        // Main, which is scheduled last otherwise, and a thread that spins stay running only under a policy that lets every thread do so.
         Some(_) => kind = PolicyKind::Replay,
-        // It has to be told how far to go.
+        // It has to be given how far main runs.
         None if from == ThreadId::MAIN && last.is_some() => turns.push(Turn { from, op, pc: 0, to: from }),
         _ => {}
     }
@@ -40,11 +40,11 @@ pub(crate) fn plan(schedule: &Schedule, forest: &Forest, then: Option<ThreadId>,
     plan
 }
 
-/// What a plan is known by: its policy and its switches.
-pub(crate) type Way = (u32, Vec<(ThreadId, u32, ThreadId)>);
+/// What identifies a plan: its policy and its switches.
+pub(crate) type PlanKey = (u32, Vec<(ThreadId, u32, ThreadId)>);
 
-/// What this plan is known by.
-pub(crate) fn way(plan: &Plan) -> Way {
+/// What identifies this plan.
+pub(crate) fn plan_key(plan: &Plan) -> PlanKey {
     let switches = match &plan.script {
         Script::Replay(switches) => switches.iter().map(|turn| (turn.from, turn.op, turn.to)).collect(),
         _ => Vec::new(),
@@ -70,9 +70,9 @@ pub(crate) fn ended_by(run: &Execution) -> Option<ThreadId> {
     }
 }
 
-/// The threads that may have more to do than an execution has shown. Whoever waits for what it holds itself has not; and
-/// whoever waits for another one to end goes on when that one does, and not otherwise.
-pub(crate) fn may_go_on(run: &Execution) -> Vec<ThreadId> {
+/// The threads that may have more to do than an execution has shown. One that waits for a lock that it holds itself has not; and
+/// one that waits for another thread to end becomes runnable when that one ends, and not otherwise.
+pub(crate) fn unfinished_threads(run: &Execution) -> Vec<ThreadId> {
     let waiting = run.outcome.failure().map(Failure::waiting).unwrap_or_default();
     let mut locks = LockSets::default();
     for (index, event) in run.events.iter().enumerate().filter(|_| !waiting.is_empty()) {
@@ -80,12 +80,13 @@ pub(crate) fn may_go_on(run: &Execution) -> Vec<ThreadId> {
             locks.observe(index, event, kind);
         }
     }
-    let mut in_vain = |it: &Waiting| match it.awaits {
+    let mut is_blocked_for_ever = |it: &Waiting| match it.awaits {
         Awaited::Lock(lock) => locks.held(it.thread).iter().any(|held| held.lock == lock),
         Awaited::End => true,
         _ => false,
     };
-    let stay: Vec<ThreadId> = waiting.iter().filter(|it| in_vain(it)).map(|it| it.thread).collect();
+    let stay: Vec<ThreadId> =
+        waiting.iter().filter(|it| is_blocked_for_ever(it)).map(|it| it.thread).collect();
     (0..run.threads as u16).map(ThreadId).filter(|thread| !stay.contains(thread)).collect()
 }
 

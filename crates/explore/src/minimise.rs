@@ -1,7 +1,7 @@
 //! The fewest context switches that still fail.
 //!
-//! A failing interleaving found by chance switches far more often than its failure needs. Delta
-//! debugging over the *preemptions* (switches away from a thread that could have gone on) leaves
+//! A failing interleaving found at random switches far more often than its failure needs. Delta
+//! debugging over the *preemptions* (switches away from a thread that was enabled) leaves
 //! those without which the program passes; every candidate is verified by running it. Switches at
 //! a thread's end or at an operation it could not make are not choices and follow by themselves.
 //! What remains may still be a detour, so a systematic search looks for the same failure with even
@@ -57,7 +57,7 @@ pub fn is_same_failure(a: &Failure, b: &Failure) -> bool {
     a.kind == b.kind && a.places() == b.places()
 }
 
-/// Whether a switch was a choice: the thread could have gone on.
+/// Whether a switch was a choice: the thread was enabled.
 pub fn is_preemption(switch: &SwitchRecord) -> bool {
     !matches!(switch.why(), Some(SwitchReason::Blocked | SwitchReason::Ended))
 }
@@ -66,12 +66,14 @@ pub fn is_preemption(switch: &SwitchRecord) -> bool {
 /// anything is left out.
 fn without_detours(switches: &[SwitchRecord]) -> Vec<SwitchRecord> {
     let mut direct: Vec<SwitchRecord> = Vec::new();
-    // Where each thread stands; one that has never run stands before its first operation.
-    let mut stands: HashMap<ThreadId, u32> = HashMap::new();
+    // Each thread's next operation; that of one that has never run is its first.
+    let mut next_op: HashMap<ThreadId, u32> = HashMap::new();
     for switch in switches {
-        let stood = stands.insert(switch.from, switch.op).unwrap_or(1);
+        let op_before = next_op.insert(switch.from, switch.op).unwrap_or(1);
         match direct.last_mut() {
-            Some(before) if before.to == switch.from && stood == switch.op && before.from != switch.to => {
+            Some(before)
+                if before.to == switch.from && op_before == switch.op && before.from != switch.to =>
+            {
                 before.to = switch.to;
             }
             _ => direct.push(*switch),

@@ -1,6 +1,6 @@
 //! Executions near a failing one: its schedule with one preemption left out, made elsewhere, or given to another thread.
 //!
-//! Most of what they do is the same, so those that pass tell best what the failure hangs on.
+//! Most of what they do is the same, so those that pass show best what the failure depends on.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -23,7 +23,7 @@ pub fn neighbours(failing: &Execution) -> impl Iterator<Item = Plan> {
     let switches = &failing.switches;
     let choices = || (0..switches.len()).filter(|at| is_preemption(&switches[*at]));
     let without = choices().map(|at| [&switches[..at], &switches[at + 1..]].concat());
-    // What blocks a thread is no choice, but who goes on is.
+    // That a thread blocks is no choice, but which one is scheduled next is.
     let threads: BTreeSet<ThreadId> = switches.iter().flat_map(|it| [it.from, it.to]).collect();
     let threads: Rc<[ThreadId]> = threads.into_iter().collect();
     let given = (0..switches.len()).flat_map(move |at| {

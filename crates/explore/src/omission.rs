@@ -20,7 +20,7 @@ pub(crate) enum Omission {
     TimeUp,
     /// An execution did not follow its schedule.
     Diverged,
-    /// A thread was never seen to go on from where it stood.
+    /// A thread was never seen to continue after its last step.
     Stalled,
     /// An execution could not be kept under control.
     Uncontrolled,
@@ -41,7 +41,7 @@ impl fmt::Display for Omission {
             Omission::TooMany => write!(f, "what all executions together allow was too much to work out"),
             Omission::TimeUp => write!(f, "the time was up"),
             Omission::Diverged => write!(f, "some executions did not follow the schedule they were given"),
-            Omission::Stalled => write!(f, "some threads were never seen to go on from where they stood"),
+            Omission::Stalled => write!(f, "some threads were never seen to continue after their last step"),
             Omission::Uncontrolled => write!(f, "some executions could not be kept under control"),
             Omission::Kept => {
                 write!(f, "some things that several threads do are only tried in the order recorded")

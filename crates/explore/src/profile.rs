@@ -1,9 +1,9 @@
-//! Who touches what, and how often: what SURW needs to know beforehand.
+//! Which threads access what, and how often: what SURW needs to know beforehand.
 
 use std::collections::BTreeMap;
 
 use threadbare_sched::PolicySpec;
-use threadbare_trace::{Event, EventKind, ThreadId};
+use threadbare_trace::{Event, EventKind, ThreadId, kinds};
 
 /// How often one object is touched.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
@@ -29,7 +29,11 @@ fn at_least<T: Clone + Default>(list: &mut Vec<T>, index: usize) -> &mut T {
 }
 
 fn synchronizes(kind: EventKind) -> bool {
-    (EventKind::Lock as u8..=EventKind::FutexWake as u8).contains(&(kind as u8))
+    use EventKind::*;
+    match kind {
+        kinds!(lock | condition | barrier | semaphore | once | futex) => true,
+        Fence | Signal | Frame | kinds!(plain | atomic | thread | heap | object | pause | outside) => false,
+    }
 }
 
 impl Profile {
@@ -73,7 +77,7 @@ impl Profile {
         self.objects.len()
     }
 
-    /// Tells a SURW specification to concentrate on the `pick`th object, or on everything.
+    /// Makes a SURW specification concentrate on the `pick`th object, or on everything.
     pub fn concentrate(&self, spec: &mut PolicySpec, pick: Option<usize>) {
         let chosen = pick.and_then(|pick| self.objects.iter().nth(pick));
         let (object, counts) = match chosen {

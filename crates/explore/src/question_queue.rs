@@ -21,7 +21,7 @@ const REACH: usize = 4 * WIDEST;
 const MOST_KEPT: usize = 256;
 
 /// What to do about something that is wanted.
-pub(crate) enum Look<R> {
+pub(crate) enum Triage<R> {
     /// It is not wanted any more.
     Skip,
     /// It is less promising than it was.
@@ -35,7 +35,7 @@ pub(crate) enum Look<R> {
 /// Who wants to know.
 pub(crate) trait Asking<R, W>: Sync {
     /// What to do about this.
-    fn look(&self, rank: &R, wanted: &W) -> Look<R>;
+    fn triage(&self, rank: &R, wanted: &W) -> Triage<R>;
 
     /// The model with this number.
     fn model(&self, about: usize) -> Model;
@@ -95,14 +95,14 @@ impl<R: Ord, W> QuestionQueue<R, W> {
         while !is_over()
             && let Some((rank, wanted)) = self.queue.pop_first()
         {
-            let answer = match asking.look(&rank, &wanted) {
-                Look::Skip => continue,
-                Look::Later(rank) => {
+            let answer = match asking.triage(&rank, &wanted) {
+                Triage::Skip => continue,
+                Triage::Later(rank) => {
                     self.queue.insert(rank, wanted);
                     continue;
                 }
-                Look::Known(answer) => answer,
-                Look::Ask(question) => match self.ahead.remove(&question) {
+                Triage::Known(answer) => answer,
+                Triage::Ask(question) => match self.ahead.remove(&question) {
                     Some(answer) => answer,
                     None if self.is_refuted(&question, asking) => {
                         asking.effort().spared += 1;
@@ -134,7 +134,7 @@ impl<R: Ord, W> QuestionQueue<R, W> {
             if questions.len() >= width {
                 break;
             }
-            let Look::Ask(next) = asking.look(rank, wanted) else { continue };
+            let Triage::Ask(next) = asking.triage(rank, wanted) else { continue };
             let model = self.panel.model(next.about, || asking.model(next.about));
             let is_settled = self.ahead.contains_key(&next) || questions.contains(&next);
             if !is_settled && !asking.is_refuted(&next.goal, &model) {

@@ -1,4 +1,4 @@
-//! When there is no point in going on: coverage no longer grows (Sherman, Dwyer and Elbaum, "Saturation-based testing of
+//! When a campaign need not continue: coverage no longer grows (Sherman, Dwyer and Elbaum, "Saturation-based testing of
 //! concurrent programs", as used in §3.3 of the paper on synchronization pairs).
 //!
 //! A line is fitted to the coverage of the last executions. While coverage grows steadily the line explains
@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// How far one looks back.
+/// How many of the last executions count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Window {
     /// So many executions.
@@ -20,7 +20,7 @@ pub enum Window {
 /// When coverage counts as saturated.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SaturationRule {
-    /// How far one looks back.
+    /// How many of the last executions count.
     pub window: Window,
     /// The value of r² below which it is saturated.
     pub coefficient: f64,
@@ -82,7 +82,7 @@ impl Saturation {
         Saturation { rule, points: VecDeque::new(), sums: Sums::default(), is_full: false }
     }
 
-    /// Takes in how much was covered after an execution.
+    /// Records how much was covered after an execution.
     pub(crate) fn observe(&mut self, executions: u64, elapsed: Duration, covered: u64) {
         let x = match self.rule.window {
             Window::Executions(_) => i128::from(executions),
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn steady_growth_is_not_saturated_and_standstill_is() {
+    fn steady_growth_is_not_saturated_and_no_growth_is() {
         let growing: Vec<u64> = (1..=50).collect();
         assert_eq!(first(rule(10), &growing), None);
         assert_eq!(first(rule(4), &[5, 5, 5, 5, 5]), Some(4));
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_larger_coefficient_is_content_sooner() {
+    fn a_larger_coefficient_is_saturated_sooner() {
         let covered = [1, 2, 3, 4, 4, 4, 4];
         let lax = SaturationRule { coefficient: 0.7, ..rule(4) };
         assert_eq!(first(lax, &covered), Some(6));

@@ -19,13 +19,13 @@ pub trait Steer {
     /// snapshots are lost.
     fn steer(&mut self, seed: u64, choices: &[ThreadId]) -> Result<Stop, ExploreError>;
 
-    /// Goes on from a snapshot, which is used up.
+    /// Continues from a snapshot, which is used up.
     fn go_on(&mut self, snapshot: Snapshot, choices: &[ThreadId]) -> Result<Stop, ExploreError>;
 
-    /// Goes on from a snapshot, which stays.
+    /// Continues in a copy of a snapshot, which stays.
     fn split(&mut self, snapshot: Snapshot, choices: &[ThreadId]) -> Result<Stop, ExploreError>;
 
-    /// Lets go of a snapshot.
+    /// Discards a snapshot.
     fn discard(&mut self, snapshot: Snapshot);
 }
 
@@ -39,7 +39,7 @@ pub trait Search: Send {
     ) -> Result<Option<Execution>, ExploreError>;
 }
 
-/// A search that a plan stands for.
+/// A search that a plan refers to.
 #[derive(Clone)]
 pub struct SharedSearch(Arc<Mutex<dyn Search>>);
 

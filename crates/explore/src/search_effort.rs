@@ -1,4 +1,4 @@
-//! How much a strategy thought, and how often it got what it aimed at.
+//! How much a strategy has solved for, and how often executions showed what they aimed at.
 
 /// What a strategy did besides executing.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -11,7 +11,7 @@ pub struct SearchEffort {
     pub aimed: u64,
     /// Those of them that showed it.
     pub met: u64,
-    /// How often each rule of a controller decided whom to let go; see `threadbare_sched::Tsa`.
+    /// How often each rule of a controller decided which thread to schedule; see `threadbare_sched::Tsa`.
     pub rules: [u64; 3],
     /// The largest graph that test cases were taken from.
     pub graph: GraphSize,

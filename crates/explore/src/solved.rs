@@ -1,6 +1,6 @@
 //! What the strategies have in common that solve for their schedules.
 //!
-//! They look for shared memory first, make an execution to begin with, and then go on with what executions
+//! They look for shared memory first, make an execution to begin with, and then continue with what executions
 //! have shown: each is entered into the forest of all steps, suggests something to ask, and what the answers suggest is
 //! run. When more memory turns out to be shared there are more steps than the executions have shown, and all
 //! begins anew.
@@ -27,7 +27,7 @@ const LONGEST: usize = 100_000;
 /// settled by many.
 pub(crate) const BUDGET: Budget = Budget { conflicts: 2_000, rounds: 500 };
 
-/// How many executions to plan at once, after this many: few at first, when each may teach a lot.
+/// How many executions to plan at once, after this many: few at first, when much is learned from each.
 pub(crate) fn batch(made: u64) -> usize {
     match made {
         0..=64 => 1,
@@ -54,7 +54,7 @@ pub(crate) trait Reasoning {
         None
     }
 
-    /// A plan that aims at nothing: to begin with, or to go on with where [`Next::Opening`] asks for it.
+    /// A plan that aims at nothing: to begin with, or where [`Next::Opening`] asks for it.
     fn opening(&mut self, notes: &mut Notes<Self::Aim>) -> Plan;
 
     /// Takes note of an execution.
@@ -84,7 +84,7 @@ pub(crate) enum Next {
     Nothing,
 }
 
-/// An execution in the books.
+/// A recorded execution.
 pub(crate) enum Entry<A> {
     /// It was too long to be looked at.
     TooLong,
@@ -98,7 +98,7 @@ pub(crate) struct Planned<A> {
     pub(crate) aim: A,
 }
 
-/// The books: what was run and shown.
+/// What was run and shown.
 pub(crate) struct Notes<A> {
     /// What people call the strategy.
     pub(crate) name: &'static str,
@@ -112,7 +112,7 @@ pub(crate) struct Notes<A> {
     /// How many of them were to show something new, since all shared memory has been known.
     pub(crate) test_cases: u64,
     /// The schedules that have been run.
-    explored: HashSet<follow_schedule::Way>,
+    explored: HashSet<follow_schedule::PlanKey>,
     planned: HashMap<u64, Planned<A>>,
     next_tag: u64,
 }
@@ -133,11 +133,11 @@ impl<A> Notes<A> {
         }
     }
 
-    /// A plan that follows a schedule, and then lets a thread go on if that is asked for, unless one with the same
+    /// A plan that follows a schedule, and then schedules a thread if that is asked for, unless one with the same
     /// switches has been made before.
     pub(crate) fn follow(&mut self, schedule: Schedule, then: Option<ThreadId>, aim: A) -> Option<Plan> {
         let plan = follow_schedule::plan(&schedule, &self.forest, then, self.seed);
-        if !self.explored.insert(follow_schedule::way(&plan)) {
+        if !self.explored.insert(follow_schedule::plan_key(&plan)) {
             return None;
         }
         let tag = self.next_tag;
@@ -150,7 +150,7 @@ impl<A> Notes<A> {
     pub(crate) fn undisturbed(&mut self) -> Plan {
         let nothing = Schedule { steps: Vec::new() };
         let plan = follow_schedule::plan(&nothing, &self.forest, None, self.seed);
-        self.explored.insert(follow_schedule::way(&plan));
+        self.explored.insert(follow_schedule::plan_key(&plan));
         Plan { name: self.name.to_string(), ..plan }
     }
 
@@ -174,14 +174,14 @@ impl<A> Notes<A> {
     }
 }
 
-/// Where the search stands.
+/// The phase of the search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
     /// An execution looks for shared memory.
     Probe,
     /// An execution that aims at nothing is to be made.
     Opening,
-    /// What was worked out is run.
+    /// What was solved for is run.
     Search,
     /// There is nothing left to try.
     Done,
@@ -194,7 +194,7 @@ pub(crate) struct Solved<R: Reasoning> {
     pub(crate) notes: Notes<R::Aim>,
     pub(crate) reasoning: R,
     ready: VecDeque<Plan>,
-    /// Executions ran code in one piece that should have been interleaved.
+    /// Executions ran code without scheduling points that should have been interleaved.
     left_out: bool,
 }
 

@@ -32,7 +32,7 @@ fn what_takes_the_right_value_at_every_step_is_found_in_less_than_100_executions
 /// The compiler announces the write to shared memory, then a read of private memory, and then does both: the thread
 /// must not be stopped between the two.
 #[test]
-fn a_write_has_happened_when_its_thread_is_stopped_behind_it() {
+fn a_write_has_happened_when_its_thread_is_stopped_after_it() {
     let result = campaign("pcr/number_axis/number_axis.cpp", "mcr", 1, 50);
     assert_eq!(result.verdict, CampaignVerdict::Failure, "{:?}", result.warnings);
 }

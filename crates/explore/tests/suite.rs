@@ -139,7 +139,7 @@ fn what_is_not_watched_is_known_all_the_same() {
 }
 
 #[test]
-fn a_program_that_waits_by_looking_at_memory_is_measured_with_its_accesses() {
+fn a_program_that_spins_on_memory_is_measured_with_its_accesses() {
     let built = build(
         r#"
         #include <pthread.h>
@@ -220,10 +220,10 @@ fn races_of_selected_pairs_are_found_without_the_accesses_that_are_left_out() {
 }
 
 #[test]
-fn accesses_that_meet_nobody_of_their_pair_are_left_out_after_the_first_execution() {
+fn accesses_that_are_concurrent_with_none_of_their_pair_are_left_out_after_the_first_execution() {
     let built = build(APART);
     let watch = watch(&built, Optimizations::default());
-    // All three functions are looked at, but `work` meets neither of the others.
+    // All three functions are examined, but `work` is concurrent with neither of the others.
     let pairs = [["add", "look"], ["add", "work"], ["look", "work"]];
     let once = detected(&built, &watch, Some(&pairs), 1);
     let often = detected(&built, &watch, Some(&pairs), 5);
@@ -232,7 +232,7 @@ fn accesses_that_meet_nobody_of_their_pair_are_left_out_after_the_first_executio
 }
 
 #[test]
-fn an_input_in_which_no_pair_meets_is_examined_once() {
+fn an_input_in_which_no_pair_is_concurrent_is_examined_once() {
     let built = build(APART);
     let watch = watch(&built, Optimizations::default());
     let apart = detected(&built, &watch, Some(&[["add", "work"]]), 10);

@@ -11,14 +11,14 @@
  *     THREADBARE_OPERATION(pop, 0) { return stack_pop(self); }
  *     THREADBARE_OBSERVER(size, 0) { return stack_size(self); }
  *
- * THREADBARE_OBJECT names the type of `*self`, how one is made, and how it is given back. An operation has
+ * THREADBARE_OBJECT names the type of `*self`, how one is made, and how it is freed. An operation has
  * a name and a number of arguments, at most three; `arg[0]` and so on are small numbers from 0 on,
  * below THREADBARE_VALUES (4 unless it is defined before this header is included). What an operation returns
  * is what it is compared by (0 if there is nothing to compare); in C++ an exception that leaves an operation
  * counts as a result of its own. Observers are operations that change nothing: they are also called when all
  * threads have ended.
  *
- * A test is a text: `push 1; push 2 | pop | pop; push 3`. What stands before the first bar is done by the
+ * A test is a text: `push 1; push 2 | pop | pop; push 3`. What is before the first bar is done by the
  * main thread on a new object; then each of the other parts is done by a thread of its own.
  *
  * The program that results has these arguments:
@@ -140,7 +140,7 @@ static void TB_UNSEEN tb_register(const char *name, int arguments, int observes,
 #define THREADBARE_OPERATION(name, arguments) TB_OPERATION(name, arguments, 0)
 #define THREADBARE_OBSERVER(name, arguments) TB_OPERATION(name, arguments, 1)
 
-#define THREADBARE_OBJECT(type, make, give_back) \
+#define THREADBARE_OBJECT(type, make, release) \
     typedef type tb_object; \
     static void *tb_construct(void) \
     { \
@@ -151,7 +151,7 @@ static void TB_UNSEEN tb_register(const char *name, int arguments, int observes,
     { \
         tb_object *self = (tb_object *)given; \
         (void)self; \
-        give_back; \
+        release; \
     }
 
 static int TB_UNSEEN tb_find(const char *name)

@@ -1,6 +1,6 @@
 //! What a line of source allocates.
 
-/// The name of the type that an allocation on this line is for, as far as the text tells:
+/// The name of the type that an allocation on this line is for, as far as the text says:
 /// `sizeof(struct node)`, `new Node(…)`, `struct node *n = malloc(sizeof *n)`.
 pub(crate) fn allocated_type(line: &str) -> Option<Allocated<'_>> {
     let plain = after_new(line).or_else(|| in_sizeof(line)).or_else(|| declared(line));

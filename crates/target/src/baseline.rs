@@ -1,7 +1,7 @@
 //! The shared memory as it was at the snapshot.
 //!
 //! Copies of the program share this memory with the server, so what one execution counted has to
-//! be taken back before the next.
+//! be reset before the next.
 
 use threadbare_trace::ThreadId;
 use threadbare_wire::{Control, Status};

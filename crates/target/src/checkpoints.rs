@@ -1,6 +1,6 @@
-//! Executions that go on from where an earlier one with the same beginning was.
+//! Executions that continue from a checkpoint of an earlier one with the same prefix.
 //!
-//! While executions are made in this way, the server's only copy stands before the first step; copies of it run the plans, and
+//! While executions are made in this way, the server's only copy is stopped before the first step; copies of it run the plans, and
 //! leave copies of themselves behind. All of these end with the next ordinary run.
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::steering::{HOME, Snapshot, Stop};
 
 /// How executions are to leave copies behind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Spacing {
+pub struct CheckpointSpacing {
     /// The visible steps from one to the next.
     pub gap: u64,
     /// The most that one execution leaves; more than [`MOST_LEFT`] are not possible.
@@ -45,13 +45,13 @@ impl Checkpoint {
         self.record.steps
     }
 
-    /// The switches on the way there.
+    /// The switches before it.
     pub fn switches(&self) -> &[SwitchRecord] {
         &self.run.switches[..self.record.switches as usize]
     }
 
     /// The running thread, and its operation that comes next.
-    pub fn stands_at(&self) -> (ThreadId, u32) {
+    pub fn next_operation(&self) -> (ThreadId, u32) {
         (self.record.thread, self.record.op)
     }
 
@@ -67,7 +67,7 @@ impl Checkpoint {
 }
 
 impl Server {
-    /// Runs a plan from its beginning, or from a checkpoint that lies on its way; then the script is what comes after it. Returns the
+    /// Runs a plan from its beginning, or from a checkpoint whose switches are a prefix of it; then the script is the rest. Returns the
     /// execution, as if it had been made from its beginning, with the copies that it left behind. None if no copies can be made.
     pub fn run_from(
         &mut self,
@@ -75,15 +75,15 @@ impl Server {
         policy: PolicySpec,
         script: &Script,
         flags: u32,
-        spacing: Spacing,
+        spacing: CheckpointSpacing,
     ) -> Result<Option<Ran>, RunError> {
         let flags = self.options.flags | flags | flags::CHECKPOINTS;
-        if self.copies.refuses || (from.is_none() && !self.stand_at_the_beginning(policy, flags)?) {
+        if self.copies.refuses || (from.is_none() && !self.stop_before_first_step(policy, flags)?) {
             return Ok(None);
         }
         self.prepare(policy, script, flags)?;
         if let Some(checkpoint) = from {
-            self.put_back(checkpoint);
+            self.restore_records(checkpoint);
         }
         let begin = from.map_or(0, Checkpoint::steps);
         let leaving = self.leaving(begin, spacing);
@@ -92,11 +92,11 @@ impl Server {
         if !self.memory.give_order(slot, Order::Split, HOME) {
             return Err(self.lost());
         }
-        let Some(told) = self.await_end()? else {
+        let Some(reply) = self.await_end()? else {
             self.copies.refuses |= from.is_none();
             return Ok(None);
         };
-        let mut run = self.collect(flags, &told)?;
+        let mut run = self.collect(flags, &reply)?;
         if let (Some((number, _)), Some(checkpoint)) = (&mut run.divergence, from) {
             *number += checkpoint.record.switches;
         }
@@ -113,14 +113,14 @@ impl Server {
         Ok(Some(Ran { run, left: kept }))
     }
 
-    /// Whether executions can still go on from a checkpoint.
+    /// Whether executions can still continue from a checkpoint.
     pub fn keeps(&self, checkpoint: &Checkpoint) -> bool {
         let CheckpointRecord { slot, process, .. } = checkpoint.record;
-        let knows_all = self.copies.told == (self.learned(), self.pool());
+        let knows_all = self.copies.known == (self.learned(), self.pool());
         knows_all && self.copies.stopped.get(&slot) == Some(&process)
     }
 
-    /// Lets go of checkpoints.
+    /// Discards checkpoints.
     pub fn forget(&mut self, checkpoints: Vec<Checkpoint>) {
         for checkpoint in checkpoints {
             if self.copies.stopped.get(&checkpoint.record.slot) == Some(&checkpoint.record.process) {
@@ -129,21 +129,21 @@ impl Server {
         }
     }
 
-    /// Makes sure that a copy stands before the first step, and knows all that the server was told. Says whether it does.
-    fn stand_at_the_beginning(&mut self, policy: PolicySpec, flags: u32) -> Result<bool, RunError> {
-        let told = (self.learned(), self.pool());
-        if self.copies.at_beginning && self.copies.told == told {
+    /// Makes sure that a copy is stopped before the first step, and knows all that the server has learned. Returns whether it is.
+    fn stop_before_first_step(&mut self, policy: PolicySpec, flags: u32) -> Result<bool, RunError> {
+        let known = (self.learned(), self.pool());
+        if self.copies.at_beginning && self.copies.known == known {
             return Ok(true);
         }
         self.end_steering()?;
         self.prepare(policy, &Script::None, flags)?;
-        (self.copies.active, self.copies.at_beginning, self.copies.told) = (true, true, told);
+        (self.copies.active, self.copies.at_beginning, self.copies.known) = (true, true, known);
         self.request(Request::Steer)?;
         Ok(matches!(self.await_stop(HOME)?, Stop::Paused(_)))
     }
 
     /// Where the next execution may leave copies behind.
-    fn leaving(&mut self, begin: u64, spacing: Spacing) -> Leaving {
+    fn leaving(&mut self, begin: u64, spacing: CheckpointSpacing) -> Leaving {
         let most = spacing.most.min(MOST_LEFT);
         let mut slots = [0; MOST_LEFT];
         for (slot, free) in slots.iter_mut().zip(self.copies.free_slots()).take(most) {
@@ -153,8 +153,8 @@ impl Server {
         Leaving { first, gap: spacing.gap, slots, most: most as u32, left: 0 }
     }
 
-    /// Writes down again what was told up to a checkpoint.
-    fn put_back(&mut self, checkpoint: &Checkpoint) {
+    /// Restores what the execution had recorded up to a checkpoint.
+    fn restore_records(&mut self, checkpoint: &Checkpoint) {
         let Checkpoint { record, run } = checkpoint;
         let layout = *self.memory.layout();
         let touches = run.touches.as_deref().unwrap_or_default();
@@ -178,12 +178,12 @@ impl Server {
     /// Waits for the end of the copy that runs; none if it was not made.
     fn await_end(&mut self) -> Result<Option<Told>, RunError> {
         loop {
-            let told = self.await_news()?;
-            match told.news {
+            let reply = self.await_news()?;
+            match reply.news {
                 News::Refused => return Ok(None),
-                News::Ended if told.process == self.memory.control().child => return Ok(Some(told)),
-                // Others were told to end, or the system ended them.
-                News::Ended => self.copies.has_ended(told.process),
+                News::Ended if reply.process == self.memory.control().child => return Ok(Some(reply)),
+                // Others were asked to end, or the system ended them.
+                News::Ended => self.copies.has_ended(reply.process),
                 News::Paused | News::Serving | News::AllEnded => return Err(self.lost()),
             }
         }

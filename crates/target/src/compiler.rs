@@ -19,7 +19,7 @@ pub const RUST_TARGET: &str = "x86_64-unknown-linux-gnu";
 /// Why a source file did not become a program.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// The compiler did not like the source; its own words follow.
+    /// The compiler refused the source; its message follows.
     #[error(
         "`{}` cannot be built; fix what the compiler says, or pass flags with --cflags:\n{message}",
         source_file.display()
@@ -30,7 +30,7 @@ pub enum BuildError {
         /// What the compiler wrote.
         message: String,
     },
-    /// The file's ending stands for no language that is built.
+    /// The file's extension is that of no language that is built.
     #[error("`{}` is not a source file that threadbare builds (.c .cc .cpp .cxx .rs)", .0.display())]
     Language(PathBuf),
     /// The flags cannot be used, or there is no compiler.
@@ -69,7 +69,7 @@ pub enum SourceLanguage {
 }
 
 impl SourceLanguage {
-    /// The language that a file's ending stands for.
+    /// The language that a file's extension is for.
     pub fn of(file: &Path) -> Option<SourceLanguage> {
         match file.extension()?.to_str()? {
             "c" => Some(SourceLanguage::C),
@@ -156,7 +156,7 @@ fn run_rust(start: &Path, source: &Path, flags: &[String], program: &Path) -> Re
 
 /// How Rust code is compiled for us.
 pub struct RustFlags {
-    /// What the compiler is given besides. It has to be told [`RUST_TARGET`] as well, which keeps build scripts and
+    /// What the compiler is given besides. It has to be given [`RUST_TARGET`] as well, which keeps build scripts and
     /// procedural macros out of it.
     pub flags: Vec<OsString>,
     /// Where the flags begin that are about the compiled standard library.

@@ -2,17 +2,17 @@
 
 use crate::panic::Panic;
 
-/// The harness announces so the one test that it runs.
+/// How the harness announces the one test that it runs.
 const BEGIN: &str = "running 1 test\n";
-/// What stands between a test's name and what the test prints.
+/// What is between a test's name and what the test prints.
 const NAMED: &str = " ... ";
 /// What the harness says of a test that failed.
 const FAILED: &str = "FAILED\n";
 /// What an `Err` that a test returns begins with.
 const ERROR: &str = "Error: ";
 
-/// What a test printed itself, without the harness's words around it. Output of anything else stays as it is.
-pub fn own_words(output: &str) -> &str {
+/// What a test printed itself, without the harness's text around it. Output of anything else stays as it is.
+pub fn test_output(output: &str) -> &str {
     let begun = output.trim_start().strip_prefix(BEGIN).and_then(|rest| rest.strip_prefix("test "));
     let own = begun.and_then(|rest| rest.split_once(NAMED)).map_or(output, |(_, own)| own);
     let ended =
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
     use crate::panic::panic;
 
-    fn told(output: &[u8]) -> Option<String> {
+    fn reason(output: &[u8]) -> Option<String> {
         why_failed(panic(output).as_ref(), output)
     }
 
@@ -71,39 +71,39 @@ mod tests {
     }
 
     #[test]
-    fn an_error_that_a_test_returns_is_told() {
+    fn an_error_that_a_test_returns_is_reported() {
         let output = failed("so far\nError: nothing there\n\nCaused by:\n    a hole\n", "");
         let why = "the test returned an error\nError: nothing there\n\nCaused by:\n    a hole";
-        assert_eq!(told(output.as_bytes()).as_deref(), Some(why));
-        assert_eq!(own_words(&output), "so far\nError: nothing there\n\nCaused by:\n    a hole");
-        assert_eq!(told(b"Error: of a program\n"), None, "which is no test");
+        assert_eq!(reason(output.as_bytes()).as_deref(), Some(why));
+        assert_eq!(test_output(&output), "so far\nError: nothing there\n\nCaused by:\n    a hole");
+        assert_eq!(reason(b"Error: of a program\n"), None, "which is no test");
     }
 
     #[test]
-    fn a_panic_that_did_not_come_is_told() {
+    fn a_panic_that_did_not_come_is_reported() {
         let remark =
             "\n---- queue::grows stdout ----\nnote: test did not panic as expected at src/lib.rs:66:4\n";
         let output = failed("", remark);
         let why = "test did not panic as expected at src/lib.rs:66:4";
-        assert_eq!((told(output.as_bytes()).as_deref(), own_words(&output)), (Some(why), ""));
+        assert_eq!((reason(output.as_bytes()).as_deref(), test_output(&output)), (Some(why), ""));
         let end = output.split_once(NAMED).expect("the name").1;
-        assert_eq!(own_words(&format!("the last words\n{end}")), "the last words", "of a long output");
+        assert_eq!(test_output(&format!("the last words\n{end}")), "the last words", "of a long output");
     }
 
     #[test]
-    fn a_panic_that_is_another_one_is_told_with_what_was_expected() {
+    fn a_panic_that_is_another_one_is_reported_with_what_was_expected() {
         let said =
             "\nthread 'main' panicked at src/lib.rs:69:65:\nonly one\nnote: run with `RUST_BACKTRACE=1`\n";
         let remark = "\n---- queue::grows stdout ----\nnote: panic did not contain expected string\n      \
                       panic message: \"only one\"\n expected substring: \"both\"\n";
         let why = "thread 'main' panicked at src/lib.rs:69:65\nonly one\npanic did not contain expected string\n      \
                    panic message: \"only one\"\n expected substring: \"both\"";
-        assert_eq!(told(failed(said, remark).as_bytes()).as_deref(), Some(why));
+        assert_eq!(reason(failed(said, remark).as_bytes()).as_deref(), Some(why));
     }
 
     #[test]
     fn what_others_print_stays() {
-        assert_eq!(own_words("running 1 test\nbench\n"), "running 1 test\nbench\n");
-        assert_eq!(own_words("\nrunning 1 test\ntest a ... thread pool\n"), "thread pool");
+        assert_eq!(test_output("running 1 test\nbench\n"), "running 1 test\nbench\n");
+        assert_eq!(test_output("\nrunning 1 test\ntest a ... thread pool\n"), "thread pool");
     }
 }

@@ -9,7 +9,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 use threadbare_wire::CONTROL_VARIABLE;
 
-use crate::harness::own_words;
+use crate::harness::test_output;
 use crate::memory::memory_file;
 use crate::program::Program;
 use crate::runtime_library::RuntimeLibrary;
@@ -176,7 +176,7 @@ impl Output {
     pub fn tail(&self) -> String {
         let bytes = self.end();
         let text = String::from_utf8_lossy(&bytes);
-        let lines: Vec<&str> = own_words(&text).lines().collect();
+        let lines: Vec<&str> = test_output(&text).lines().collect();
         lines[lines.len().saturating_sub(12)..].join("\n")
     }
 }

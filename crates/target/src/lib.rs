@@ -38,11 +38,11 @@ mod trace_hash;
 mod types;
 mod wrapper;
 
-pub use checkpoints::{Checkpoint, Ran, Spacing};
+pub use checkpoints::{Checkpoint, CheckpointSpacing, Ran};
 pub use compiler::{BuildError, RUST_TARGET, RustFlags, SourceLanguage, compile, rust_flags};
 pub use execution::{Execution, Script};
 pub use fingerprint::{fingerprint, fingerprint_of};
-pub use harness::own_words;
+pub use harness::test_output;
 pub use made_by::compilers;
 pub use modules::{Module, Modules, Region};
 pub use object_names::ObjectNames;

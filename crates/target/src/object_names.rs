@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use threadbare_trace::{Event, EventKind, SignalMask, ThreadId};
+use threadbare_trace::{Event, EventKind, SignalMask, ThreadId, kinds};
 use threadbare_wire::ContextRecord;
 
 use crate::symbols::Symbols;
@@ -55,8 +55,10 @@ impl<'a> ObjectNames<'a> {
 
     /// Takes note of an event. Freed blocks keep their name until the memory is used again.
     pub fn observe(&mut self, event: &Event) {
-        match event.kind() {
-            Some(EventKind::Alloc) => {
+        use EventKind::*;
+        let Some(kind) = event.kind() else { return };
+        match kind {
+            Alloc => {
                 let end = event.addr.saturating_add(event.value.max(1));
                 self.forget_blocks(event.addr..end);
                 let block = Block {
@@ -68,27 +70,37 @@ impl<'a> ObjectNames<'a> {
                 };
                 self.blocks.insert(event.addr, block);
             }
-            Some(EventKind::Start) if event.addr < event.value => {
+            Start => {
                 let range = event.addr..event.value;
-                self.stacks.retain(|(other, _)| other.end <= range.start || range.end <= other.start);
-                self.stacks.push((range, event.thread));
+                if !range.is_empty() {
+                    self.stacks.retain(|(other, _)| other.end <= range.start || range.end <= other.start);
+                    self.stacks.push((range, event.thread));
+                }
             }
-            Some(EventKind::Frame) => {
+            Frame => {
                 let (low, high) = (event.value, event.addr);
                 self.frames.retain(|start, (end, _)| *end <= low || high <= *start);
                 self.frames.insert(low, (high, event.pc));
             }
-            _ => {}
+            // These say nothing new about memory.
+            Create | Exit | Join | Detach | JoinFailed | Cancel => {}
+            Free | Fence | Signal | kinds!(plain | atomic | lock | condition | barrier | semaphore) => {}
+            kinds!(once | futex | object | pause | outside) => {}
         }
     }
 
     /// The name of the object an event is about; none for events that are about no memory.
     pub fn of_event(&self, event: &Event) -> Option<String> {
+        use EventKind::*;
+        let of_memory = || (event.addr != 0).then(|| self.name(event.addr));
         match event.kind()? {
-            EventKind::Io => Some(format!("descriptor {}", event.addr)),
-            EventKind::Start | EventKind::Frame => None,
-            _ if event.addr == 0 => None,
-            _ => Some(self.name(event.addr)),
+            Io => Some(format!("descriptor {}", event.addr)),
+            Start | Frame => None,
+            kinds!(plain | atomic | heap) => of_memory(),
+            kinds!(lock | condition | barrier | semaphore | once | futex | object) => of_memory(),
+            // Most of these have no address.
+            Create | Exit | Join | Detach | JoinFailed | Cancel => of_memory(),
+            Fence | Signal | Process | kinds!(pause) => of_memory(),
         }
     }
 

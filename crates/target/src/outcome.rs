@@ -38,7 +38,12 @@ pub(crate) fn read(control: &Control, wait_status: i32, output: &[u8]) -> (Outco
                 failure.message = aborting_panics(failure.thread, output).unwrap_or(failure.message);
             }
             FailureKind::Exception | FailureKind::Exit => {}
-            _ => failure.message = after_panics(failure.message, output),
+            FailureKind::Assertion
+            | FailureKind::Segfault
+            | FailureKind::Deadlock
+            | FailureKind::Hang
+            | FailureKind::UseAfterFree
+            | FailureKind::Misuse => failure.message = after_panics(failure.message, output),
         }
         return (Outcome::Failed(failure), None);
     }
@@ -68,10 +73,12 @@ pub(crate) fn read(control: &Control, wait_status: i32, output: &[u8]) -> (Outco
         Some(code) if code != 0 && control.plan.flags & flags::ANY_EXIT == 0 => {
             (Outcome::Failed(bad_exit(control, code, output)), None)
         }
-        _ if Status::from_number(control.status) == Status::Ended => match unheard_panic(control, output) {
-            Some(failure) => (Outcome::Failed(failure), None),
-            None => (Outcome::Passed, None),
-        },
+        _ if Status::from_number(control.status) == Status::Ended => {
+            match unobserved_panic(control, output) {
+                Some(failure) => (Outcome::Failed(failure), None),
+                None => (Outcome::Passed, None),
+            }
+        }
         _ => (
             Outcome::Passed,
             Some(
@@ -115,22 +122,22 @@ fn aborting_panics(thread: ThreadId, output: &[u8]) -> Option<String> {
     Some(if own.is_empty() { last.message } else { own.join("\n") })
 }
 
-/// What is said of a failure that came after panics: these tell more of what went wrong than where threads are stuck
+/// The message of a failure that came after panics: these say more of what went wrong than where threads are blocked
 /// because of them.
 fn after_panics(message: String, output: &[u8]) -> String {
     const MOST: usize = 3;
-    let mut told: Vec<String> =
+    let mut lines: Vec<String> =
         first_panics(output).into_iter().take(MOST).map(|panic| panic.message).collect();
-    if told.is_empty() {
+    if lines.is_empty() {
         return message;
     }
-    told.push(format!("afterwards: {message}"));
-    told.join("\n")
+    lines.push(format!("afterwards: {message}"));
+    lines.join("\n")
 }
 
-/// A panic by which a thread of a test ended without the test ever hearing of it. One that is caught lets its thread go
-/// on, and most threads in which panics are caught wait for more work.
-fn unheard_panic(control: &Control, output: &[u8]) -> Option<Failure> {
+/// A panic by which a thread of a test ended and that the test never observed. A thread whose panic is caught
+/// continues, and most threads in which panics are caught wait for more work.
+fn unobserved_panic(control: &Control, output: &[u8]) -> Option<Failure> {
     if control.plan.flags & flags::RUST_TEST == 0 || control.unheard == 0 {
         return None;
     }
@@ -141,7 +148,7 @@ fn unheard_panic(control: &Control, output: &[u8]) -> Option<Failure> {
     Some(Failure { kind: FailureKind::Exit, message, thread, stack: Vec::new() })
 }
 
-/// Whether a thread is one of those that these bits stand for.
+/// Whether a thread's bit is among these.
 fn has_bit(threads: u64, thread: ThreadId) -> bool {
     1u64.checked_shl(u32::from(thread.0)).is_some_and(|bit| threads & bit != 0)
 }

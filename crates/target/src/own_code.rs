@@ -34,7 +34,7 @@ impl OwnCode {
         OwnCode { modules: modules.clone(), ranges: OnceLock::new() }
     }
 
-    /// The stretches of own code, in order of address and apart.
+    /// The ranges of own code, in order of address and disjoint.
     pub fn ranges(&self) -> &[CodeRange] {
         self.ranges.get_or_init(|| {
             let modules = self.modules.all().iter().filter(|module| module.name != RUNTIME_LIBRARY);
@@ -120,7 +120,7 @@ impl<'u, 'a> Sources<'u, 'a> {
         Ok(self.file_of(entry)?.and_then(|file| self.path_of(file)))
     }
 
-    /// What an entry without a name of its own stands for.
+    /// The entry that one without a name of its own refers to.
     pub(crate) fn original(&self, entry: &Entry<'_>) -> gimli::Result<Option<Entry<'a>>> {
         referred_to(entry).map(|offset| self.unit.entry(offset)).transpose()
     }

@@ -13,15 +13,15 @@ pub(crate) struct Panic {
 }
 
 /// The panic that a program ended with. One that only passes on the end of another thread, by unwrapping what
-/// `join` or a poisoned lock gave, gives way to the one before.
+/// `join` or a poisoned lock returned, is passed over in favour of the one before.
 pub(crate) fn panic(output: &[u8]) -> Option<Panic> {
     let all = panics(output);
     all.iter().rev().find(|panic| !panic.passes_on()).or(all.last()).cloned()
 }
 
-/// The panic that a program ended with, and others that it printed if the last one met a poisoned lock. The panic that
-/// poisoned it is what went wrong, unless somebody knew of it and went on: who has joined its thread, as `is_joined`
-/// tells, or the same thread.
+/// The panic that a program ended with, and others that it printed if the last one came of a poisoned lock. The panic that
+/// poisoned it is what went wrong, unless somebody knew of it and continued: a thread that has joined its thread (`is_joined`),
+/// or the same thread.
 pub(crate) fn ending_panic(output: &[u8], is_joined: impl Fn(ThreadId) -> bool) -> Option<Panic> {
     const MOST_OTHERS: usize = 3;
     let all = panics(output);
@@ -31,8 +31,8 @@ pub(crate) fn ending_panic(output: &[u8], is_joined: impl Fn(ThreadId) -> bool) 
     let is_blamed = |panic: &&Panic| !panic.passes_on() && !panic.thread.is_some_and(is_known);
     let blamed = all.iter().rev().find(is_blamed).unwrap_or(last);
     let others = all.iter().filter(|panic| *panic != blamed).take(MOST_OTHERS);
-    let told = others.fold(blamed.message.clone(), |told, other| told + "\n" + &other.message);
-    Some(Panic { thread: blamed.thread, message: told })
+    let message = others.fold(blamed.message.clone(), |message, other| message + "\n" + &other.message);
+    Some(Panic { thread: blamed.thread, message })
 }
 
 /// The panics that do not only pass on others.
@@ -51,7 +51,7 @@ impl Panic {
 
 /// All panics that were printed.
 pub(crate) fn panics(output: &[u8]) -> Vec<Panic> {
-    // What the harness says next stands right below the last one.
+    // What the harness says next is right below the last one.
     let text = String::from_utf8_lossy(output).replace("\nFAILED\n\nfailures:\n", "\n\nfailures:\n");
     let lines: Vec<&str> = text.lines().collect();
     (0..lines.len()).filter_map(|at| panic_at(&lines[at..])).collect()
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_is_told_with_its_place_and_its_reason() {
+    fn a_panic_is_reported_with_its_place_and_its_reason() {
         let output =
             b"hello\n\nthread 'main' panicked at src/bank.rs:19:5:\nassertion `left == right` failed\n  \
             left: 1\n right: 2\nnote: run with `RUST_BACKTRACE=1`\n";
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_passed_on_gives_way_to_where_it_began() {
+    fn a_panic_that_passes_on_another_is_replaced_by_the_original() {
         let output = format!(
             "thread 'checker' ({}) panicked at w.rs:10:9:\ntoo late\nstack backtrace:\n   0: x\n\n\
              thread 'main' ({PROCESS_NUMBER}) panicked at w.rs:14:14:\nfailed: Any {{ .. }}\n",
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn who_met_a_poisoned_lock_is_told_first_only_if_the_one_who_poisoned_it_was_joined() {
+    fn a_panic_at_a_poisoned_lock_comes_first_only_if_the_thread_that_poisoned_it_was_joined() {
         let poisoning = "thread '<unnamed>' panicked at w.rs:10:9\nwith the lock held";
         let meeting = "thread 'main' panicked at w.rs:14:14\nthe lock: PoisonError { .. }";
         let line = |message: &str, number: i32| {
@@ -118,12 +118,12 @@ mod tests {
             line(poisoning, PROCESS_NUMBER + 2),
             line(meeting, PROCESS_NUMBER)
         );
-        let told = |joined: &[ThreadId]| {
+        let message = |joined: &[ThreadId]| {
             ending_panic(output.as_bytes(), |thread| joined.contains(&thread)).expect("a panic")
         };
-        let unseen = told(&[]);
+        let unseen = message(&[]);
         assert_eq!((unseen.thread, unseen.message), (Some(ThreadId(1)), format!("{poisoning}\n{meeting}")));
-        let seen = told(&[ThreadId(1)]);
+        let seen = message(&[ThreadId(1)]);
         assert_eq!((seen.thread, seen.message), (Some(ThreadId::MAIN), format!("{meeting}\n{poisoning}")));
     }
 }

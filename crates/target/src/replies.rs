@@ -11,7 +11,7 @@ use crate::launch::Process;
 
 /// What a wait on the server ended with.
 pub(crate) enum Answer {
-    /// It told something.
+    /// It sent a reply.
     Reply {
         /// What.
         news: News,

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shared_mutex_is_told_by_what_it_protects() {
+    fn a_shared_mutex_is_named_by_what_it_protects() {
         let found =
             held("alloc::sync::Arc<T>::new", "new<std::sync::poison::mutex::Mutex<alloc::vec::Vec<u8>>>");
         let found = found.expect("an Arc");
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_box_is_told_by_its_content() {
+    fn a_box_is_named_by_its_content() {
         let found = held("alloc::boxed::Box<T>::new", "new<bank::Account>").expect("a Box");
         assert_eq!(
             (found.structure.as_str(), found.shown.as_str(), found.member),

@@ -19,7 +19,7 @@ use crate::signal;
 /// Why a program did not come up to its snapshot.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The tool was told to stop while the program was starting.
+    /// The tool was asked to stop while the program was starting.
     #[error("stopped while the program was starting")]
     Stopped,
     /// The system refused memory, pipes or processes.
@@ -96,7 +96,7 @@ pub enum StartError {
     Uncontrolled {
         /// The program.
         name: String,
-        /// The runtime's own words.
+        /// The runtime's message.
         reason: String,
     },
     /// The program took too long before its first thread.
@@ -166,7 +166,7 @@ pub enum RunError {
         /// The room there is.
         capacity: u64,
     },
-    /// The tool was told to stop while the program ran.
+    /// The tool was asked to stop while the program ran.
     #[error("stopped while the program was running")]
     Stopped,
     /// A system call failed.
@@ -174,7 +174,7 @@ pub enum RunError {
     System(#[from] io::Error),
 }
 
-/// How a process ended, in words.
+/// How a process ended, as a phrase.
 struct Ending<'a>(&'a ExitStatus);
 
 impl fmt::Display for Ending<'_> {
@@ -190,7 +190,7 @@ impl fmt::Display for Ending<'_> {
     }
 }
 
-/// The program's last words below a message, if there were any.
+/// The last lines that the program wrote below a message, if there were any.
 struct Quoted<'a>(&'a str);
 
 impl fmt::Display for Quoted<'_> {

@@ -1,6 +1,6 @@
 //! Steering: executions that stop at each decision, and snapshots in the middle of them.
 //!
-//! A stopped copy of the program can go on, or stay and let a copy of itself go on. Only one copy runs
+//! A stopped copy of the program can continue, or stay and let a copy of itself continue. Only one copy runs
 //! at a time, and all of them end with the next ordinary run.
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use crate::replies::Answer;
 use crate::server::{ANSWER_LIMIT, Server, Told};
 use crate::server_error::RunError;
 
-/// A copy of the program that stands at a decision.
+/// A copy of the program that is stopped at a decision.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Snapshot(pub u32);
 
@@ -32,9 +32,9 @@ pub enum Stop {
 /// A decision, and what led to it.
 #[derive(Debug)]
 pub struct Pause {
-    /// The copy that stands here.
+    /// The copy that is stopped here.
     pub snapshot: Snapshot,
-    /// The threads that can go on, at least two, and what they would do.
+    /// The runnable threads, at least two, and what they would do.
     pub offers: Vec<OfferRecord>,
     /// What happened since the decision before.
     pub events: Vec<Event>,
@@ -49,7 +49,7 @@ pub struct Pause {
 /// The slot of the first copy, from which all others come.
 pub(crate) const HOME: u32 = 0;
 
-/// The copies that stand at decisions.
+/// The copies that are stopped at decisions.
 #[derive(Default)]
 pub(crate) struct Copies {
     /// The server does nothing but wait for copies to end.
@@ -59,11 +59,11 @@ pub(crate) struct Copies {
     /// No copies can be made of it.
     pub refuses: bool,
     /// How much of shared memory it knows, and how many threads it has ready.
-    pub told: (u64, u32),
+    pub known: (u64, u32),
     flags: u32,
     /// The stopped copies: slot and process.
     pub stopped: BTreeMap<u32, i32>,
-    /// Copies that were told to end and may not have seen it yet: slot and process.
+    /// Copies that were asked to end and may not have seen it yet: slot and process.
     ending: Vec<(u32, i32)>,
 }
 
@@ -101,14 +101,14 @@ impl Server {
         self.await_stop(HOME)
     }
 
-    /// Lets a stopped copy go on along these choices, up to the next decision.
+    /// Lets a stopped copy continue along these choices, up to the next decision.
     pub fn go_on(&mut self, snapshot: Snapshot, choices: &[ThreadId]) -> Result<Stop, RunError> {
         self.copies.stopped.remove(&snapshot.0);
         self.order(snapshot.0, Order::Go, 0, choices)?;
         self.await_stop(snapshot.0)
     }
 
-    /// Lets a copy of a stopped copy go on along these choices, up to the next decision.
+    /// Lets a copy of a stopped copy continue along these choices, up to the next decision.
     pub fn split(&mut self, snapshot: Snapshot, choices: &[ThreadId]) -> Result<Stop, RunError> {
         let heir = self.copies.free_slot();
         self.order(snapshot.0, Order::Split, heir, choices)?;
@@ -123,7 +123,7 @@ impl Server {
         }
     }
 
-    /// How many copies stand at decisions.
+    /// How many copies are stopped at decisions.
     pub fn snapshots(&self) -> usize {
         self.copies.stopped.len()
     }
@@ -158,17 +158,17 @@ impl Server {
     /// Waits for the copy that is to stop in this slot.
     pub(crate) fn await_stop(&mut self, slot: u32) -> Result<Stop, RunError> {
         loop {
-            let told = self.await_news()?;
-            match told.news {
-                News::Paused => return Ok(self.paused(slot, &told)),
+            let reply = self.await_news()?;
+            match reply.news {
+                News::Paused => return Ok(self.paused(slot, &reply)),
                 News::Refused => return Ok(Stop::Refused(self.memory.control().message.read())),
                 News::Ended => {
-                    // A copy that was told to end may do so while another runs.
-                    if let Some(place) = self.copies.ending.iter().position(|(_, it)| *it == told.process) {
+                    // A copy that was asked to end may do so while another runs.
+                    if let Some(place) = self.copies.ending.iter().position(|(_, it)| *it == reply.process) {
                         self.copies.ending.swap_remove(place);
                         continue;
                     }
-                    let run = self.collect(self.copies.flags, &told)?;
+                    let run = self.collect(self.copies.flags, &reply)?;
                     return Ok(Stop::Ended(Box::new(run)));
                 }
                 News::Serving | News::AllEnded => return Err(self.lost()),
@@ -176,8 +176,8 @@ impl Server {
         }
     }
 
-    fn paused(&mut self, slot: u32, told: &Told) -> Stop {
-        self.copies.stopped.insert(slot, told.process);
+    fn paused(&mut self, slot: u32, reply: &Told) -> Stop {
+        self.copies.stopped.insert(slot, reply.process);
         let (control, layout) = (self.memory.control(), self.memory.layout());
         // SAFETY: each area is read as the type the layout sizes it for; the types are plain
         // numbers and so valid for any content.

@@ -26,7 +26,7 @@ pub struct Site {
     pub offset: u64,
     /// The function, with C++ and Rust names in readable form.
     pub function: Option<String>,
-    /// How far into the function's symbol, where there is no line to tell.
+    /// How far into the function's symbol, where the line is unknown.
     pub function_offset: u64,
     /// The source file, relative to the current folder if it lies in it.
     pub file: Option<String>,
@@ -191,11 +191,11 @@ impl Symbols {
 
     fn within(&self, pc: u64) -> Within {
         *self.deeds.borrow_mut().entry(pc).or_insert_with(|| {
-            let told = self.frames(pc).into_iter().map(|frame| match frame.is_own() {
+            let frames = self.frames(pc).into_iter().map(|frame| match frame.is_own() {
                 true => Within::Program,
                 false => frame.function.as_deref().and_then(StdDeed::of).map_or(Within::Other, Within::Deed),
             });
-            told.into_iter().find(|within| *within != Within::Other).unwrap_or(Within::Other)
+            frames.into_iter().find(|within| *within != Within::Other).unwrap_or(Within::Other)
         })
     }
 
@@ -297,7 +297,7 @@ impl Symbols {
         let of = file.types().of_variable(offset - name.offset);
         name.path = of.map(|of| file.types().path(of, name.offset, part));
         if let Some(path) = name.path.as_mut().filter(|_| name.symbol.contains("::")) {
-            leave_out_insides(path);
+            leave_out_private_fields(path);
         }
         Some(name)
     }
@@ -354,8 +354,8 @@ pub fn demangle(name: &str) -> String {
     addr2line::demangle_auto(name.into(), None).into_owned()
 }
 
-/// Leaves out how Rust's library makes atomics and locks inside: they stand for themselves.
-fn leave_out_insides(path: &mut String) {
+/// Leaves out the private fields of which Rust's library makes atomics and locks.
+fn leave_out_private_fields(path: &mut String) {
     for inside in [".v.value", ".inner.futex"] {
         if path.ends_with(inside) {
             path.truncate(path.len() - inside.len());

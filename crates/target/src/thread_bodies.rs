@@ -13,7 +13,7 @@ use threadbare_wire::CodeRange;
 
 use crate::server::Server;
 
-/// The standard library keeps this function apart, for the sake of backtraces.
+/// The standard library never inlines this function, for the sake of backtraces.
 const NAME: &str = "__rust_begin_short_backtrace";
 
 /// Where they lie in an executable's file. Every server of a program asks the same.
@@ -43,12 +43,12 @@ fn read(executable: &Path) -> Vec<Range<u64>> {
 }
 
 impl Server {
-    /// Tells the runtime how what threads run begins.
+    /// Gives the runtime the functions through which threads run what the program gave them.
     pub(crate) fn tell_thread_bodies(&mut self, bodies: &[Range<u64>]) {
         let bias = self.modules().all().first().map_or(0, |executable| executable.bias);
         let control = self.memory.control_mut();
-        for (told, body) in control.thread_bodies.iter_mut().zip(bodies) {
-            *told = CodeRange { start: body.start.wrapping_add(bias), end: body.end.wrapping_add(bias) };
+        for (range, body) in control.thread_bodies.iter_mut().zip(bodies) {
+            *range = CodeRange { start: body.start.wrapping_add(bias), end: body.end.wrapping_add(bias) };
         }
         control.thread_body_count = bodies.len().min(control.thread_bodies.len()) as u32;
     }

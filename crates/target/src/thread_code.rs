@@ -3,7 +3,7 @@
 //!
 //! It is generic and so compiled with the program, instrumented like everything else, and most of the steps of a
 //! small test are made in it. It keeps the promises of the library, and nobody looks for a bug in it. Where a closure
-//! is repeated hundreds of thousands of times it is taken in one piece, as the library's compiled code always is.
+//! is repeated hundreds of thousands of times it runs without scheduling points, as the library's compiled code always does.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ const TYPES: &str = "std::thread::";
 /// Where `Arc` is written, and its functions that only count: whoever wants to see a count calls another one.
 const COUNTING: (&str, [&str; 3]) = ("/library/alloc/src/sync.rs", ["clone", "drop", "drop_slow"]);
 
-/// Whose code is whose in what is loaded in a program, as far as it is anybody's: in order of address and apart.
+/// Whose code is whose in what is loaded in a program, as far as it is anybody's: in order of address and disjoint.
 #[derive(Clone, Default)]
 pub(crate) struct ThreadCode {
     /// The library's around threads.

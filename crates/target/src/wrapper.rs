@@ -121,7 +121,7 @@ pub(crate) fn not_started(language: Language, command: &Command, source: io::Err
     }
 }
 
-/// The user's words with those of the instrumentation around them.
+/// The user's arguments with those of the instrumentation around them.
 fn instrumented(
     arguments: &Arguments,
     family: Family,
@@ -146,7 +146,7 @@ fn instrumented(
         words.extend(threadbare_library::wrapped().map(|name| format!("-fno-builtin-{name}").into()));
     }
     if links {
-        words.extend(link_words(library));
+        words.extend(link_arguments(library));
     }
     words.extend(arguments.words.iter().cloned());
     if arguments.instrument {
@@ -162,9 +162,9 @@ fn instrumented(
     Ok(words)
 }
 
-/// What makes a link use the runtime. It stands before the user's words, so that the loader
+/// What makes a link use the runtime. It comes before the user's arguments, so that the loader
 /// looks into the runtime before the C library.
-fn link_words(library: &RuntimeLibrary) -> Vec<OsString> {
+fn link_arguments(library: &RuntimeLibrary) -> Vec<OsString> {
     let mut words: Vec<OsString> = vec!["-Wl,--push-state,--no-as-needed".into()];
     words.push(library.path().into());
     words.push("-Wl,--pop-state".into());
@@ -175,7 +175,7 @@ fn link_words(library: &RuntimeLibrary) -> Vec<OsString> {
     words
 }
 
-/// Most compilers tell their family by the name of the file behind all links; others are asked.
+/// The family of most compilers is known by the name of the file behind all links; others are asked.
 fn family(words: &[&str]) -> io::Result<Family> {
     let by_name = |file: &Path| {
         let name = file.file_name()?.to_str()?;

@@ -64,7 +64,7 @@ fn folder_with(files: &[(&str, &str)]) -> TempDir {
     folder
 }
 
-/// Runs the wrapper in a folder and panics with the compiler's words if it fails.
+/// Runs the wrapper in a folder and panics with the compiler's message if it fails.
 fn wrap(language: Language, folder: &TempDir, line: &str) -> PathBuf {
     let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
     let output = compiler_command(language, &words).unwrap().current_dir(folder.path()).output().unwrap();

@@ -57,7 +57,7 @@ fn locks(run: &Execution) -> impl Iterator<Item = &Event> {
 }
 
 #[test]
-fn locks_of_a_header_are_told_apart_by_the_lines_that_ask_for_them() {
+fn locks_of_a_header_are_distinguished_by_the_lines_that_ask_for_them() {
     let (run, symbols, _folder) = run(&[]);
     assert_eq!(locks(&run).count(), 4);
     let codes: BTreeSet<u64> = locks(&run).map(|event| event.pc).collect();

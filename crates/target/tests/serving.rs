@@ -97,14 +97,14 @@ fn a_bad_exit_status_is_a_failure_unless_allowed() {
 }
 
 #[test]
-fn fatal_signals_and_aborts_are_told_apart() {
+fn fatal_signals_and_aborts_are_distinguished() {
     let built = build("thread(); *(volatile int *)(long)argc = 1; return 0;");
     assert_eq!(failure(&run(&mut start(&built), 1)).0, FailureKind::Segfault);
     let built = build("thread(); abort();");
     assert_eq!(failure(&run(&mut start(&built), 1)).0, FailureKind::Abort);
 }
 
-/// Going round until the count of operations comes to the place again would take much longer than it may.
+/// Looping until the count of operations comes to the same number again would take longer than the limit.
 #[test]
 fn a_replay_does_not_wait_for_a_stop_that_is_past() {
     let built = build(
@@ -134,7 +134,7 @@ fn an_execution_that_makes_no_step_is_ended_and_the_server_lives_on() {
 }
 
 #[test]
-fn a_program_that_never_starts_a_thread_is_told_apart_from_one_that_fails_first() {
+fn a_program_that_never_starts_a_thread_is_distinguished_from_one_that_fails_first() {
     let error = |main: &str| Server::start(&build(main).program, &options()).err().unwrap();
     let quiet = error("puts(\"nothing to do\"); return 0;");
     assert!(matches!(&quiet, StartError::NoThreads { .. }), "{quiet}");

@@ -1,4 +1,4 @@
-//! Steered executions: stopping at decisions, going on, and splitting in the middle.
+//! Steered executions: stopping at decisions, continuing, and splitting in the middle.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -99,7 +99,7 @@ fn a_tree_of_snapshots_agrees_with_running_every_path_from_the_start() {
 }
 
 #[test]
-fn events_are_told_from_stop_to_stop() {
+fn events_are_reported_from_stop_to_stop() {
     let built = build(LOST_UPDATE);
     let mut server = start(&built, 0);
     let mut pause = paused(server.steer(1, &[], 0).unwrap());

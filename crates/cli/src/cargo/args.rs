@@ -1,4 +1,4 @@
-//! What can be said to `cargo threadbare`.
+//! The options of `cargo threadbare`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ WHAT IS DONE
   in a folder of their own (target/threadbare). Every test runs in a process of its own, many times,
   each time in another interleaving of its threads. It fails if its process does in any of them: by
   a panic that the test does not catch, a deadlock, a hang, a crash. Two accesses to plain memory
-  that nothing keeps apart (a data race) fail a test as well, unless --no-races is given.
+  that nothing orders (a data race) fail a test as well, unless --no-races is given.
   A test that starts no thread has nothing to explore, and is not counted as passed.
   Doc tests are left out.
 
@@ -67,7 +67,7 @@ impl CargoLine {
     }
 }
 
-/// What stands for a program that is not named, since cargo builds it.
+/// The placeholder for a program that is not named, since cargo builds it.
 const NO_PROGRAM: &str = ".";
 
 /// The commands.

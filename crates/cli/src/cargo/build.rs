@@ -119,7 +119,7 @@ impl Workspace {
             rust.instrument_std(&library);
         }
         user_flags::add(&mut command, &rust.flags);
-        command.args(words(args, wanted));
+        command.args(cargo_arguments(args, wanted));
         command.args([
             "--message-format",
             "json-render-diagnostics",
@@ -149,8 +149,8 @@ pub(super) fn manifest(args: &BuildArgs) -> Vec<String> {
     words
 }
 
-/// Cargo's command line, but for where and with which flags.
-fn words(args: &BuildArgs, wanted: Wanted<'_>) -> Vec<String> {
+/// Cargo's arguments, but for where and with which flags.
+fn cargo_arguments(args: &BuildArgs, wanted: Wanted<'_>) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut say = |given: &[&str]| words.extend(given.iter().map(|word| word.to_string()));
     match wanted {

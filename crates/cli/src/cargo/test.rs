@@ -66,11 +66,11 @@ fn tests(args: &TestArgs, built: &Built) -> Result<Vec<Test>, CliError> {
     if tests.is_empty() { Err(CargoError::NoTests.into()) } else { Ok(tests) }
 }
 
-/// Runs tests side by side; tells of each as it ends, and gives all in the order of the tests.
+/// Runs tests side by side; reports each as it ends, and returns all in the order of the tests.
 fn run_all(
     trials: &Trials<'_>,
     tests: &[Test],
-    tell: &dyn Fn(&Outcome) -> Result<(), CliError>,
+    show: &dyn Fn(&Outcome) -> Result<(), CliError>,
 ) -> Result<Vec<Outcome>, CliError> {
     let cores = || thread::available_parallelism().map_or(1, usize::from);
     let jobs = trials.args.jobs.unwrap_or_else(cores).clamp(1, tests.len().max(1));
@@ -104,7 +104,7 @@ fn run_all(
         }
         drop(report);
         for (place, outcome) in reports {
-            tell(&outcome)?;
+            show(&outcome)?;
             outcomes[place] = Some(outcome);
         }
         Ok(())
@@ -112,7 +112,7 @@ fn run_all(
     .map(|()| outcomes.into_iter().flatten().collect())
 }
 
-/// Says what came of it, and writes the files.
+/// Prints the results, and writes the files.
 fn finish(args: &TestArgs, outcomes: &[Outcome], elapsed: Duration, speaks: bool) -> Result<u8, CliError> {
     for warning in summary::warnings(outcomes) {
         output::say(&format!("warning: {warning}"));

@@ -1,4 +1,4 @@
-//! What `report` can be told.
+//! The options of `report`.
 
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ EXAMPLES
 /// Options of `report`.
 #[derive(Args, Debug)]
 pub struct ReportArgs {
-    /// The folder of a campaign: what --out was, `.threadbare` unless told otherwise
+    /// The folder of a campaign: what --out was, `.threadbare` by default
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
 

@@ -33,7 +33,7 @@ type Label = dyn Fn(&CampaignRecord) -> Option<String>;
 pub struct Gathered {
     /// The campaigns.
     pub campaigns: Vec<Source>,
-    /// What is missing or damaged, in words.
+    /// What is missing or damaged, a sentence each.
     pub problems: Vec<String>,
 }
 
@@ -81,7 +81,7 @@ pub fn folder(folder: &Path) -> Result<Gathered, CliError> {
         is_trace && !name.ends_with(&format!(".{}", artifacts::ORIGINAL)) && !used.contains(*name)
     };
     gathered.strays(names.iter().filter(is_stray), folder);
-    gathered.tell_apart();
+    gathered.distinguish_titles();
     match (gathered.campaigns.is_empty(), gathered.problems.is_empty()) {
         (true, true) => Err(CliError::NoCampaign(folder.to_path_buf())),
         (true, false) => {
@@ -187,8 +187,8 @@ impl Gathered {
         }
     }
 
-    /// Campaigns of the same title are told apart by what they differ in: their strategies, what the program is given, where it is.
-    fn tell_apart(&mut self) {
+    /// Campaigns of the same title are distinguished by what they differ in: their strategies, what the program is given, where it is.
+    fn distinguish_titles(&mut self) {
         let strategy = |it: &CampaignRecord| it.report["strategy"].as_str().map(String::from);
         let given = |it: &CampaignRecord| {
             let given = it.subject.as_ref().map(|it| it.given.clone())?;

@@ -22,19 +22,19 @@ const FRAME: usize = 60;
 pub fn graph_cards(graphs: &Graphs, symbols: &Symbols) -> Option<GraphCards> {
     let run = graphs.run.as_ref().filter(|_| !graphs.graphs.is_empty())?;
     let names = ExecutionNames::new(symbols, run);
-    let words = Words { names: &names };
+    let maker = CardMaker { names: &names };
     let share = MOST_BYTES / graphs.graphs.len().min(MOST_GRAPHS) / 2;
     Some(GraphCards {
-        graphs: graphs.graphs.iter().take(MOST_GRAPHS).map(|graph| words.card(graph, share)).collect(),
+        graphs: graphs.graphs.iter().take(MOST_GRAPHS).map(|graph| maker.card(graph, share)).collect(),
         left_out: graphs.graphs.len().saturating_sub(MOST_GRAPHS),
     })
 }
 
-struct Words<'a> {
+struct CardMaker<'a> {
     names: &'a ExecutionNames<'a>,
 }
 
-impl Words<'_> {
+impl CardMaker<'_> {
     fn variable(&self, address: u64) -> String {
         self.names.object(address).unwrap_or_else(|| format!("{address:#x}"))
     }
@@ -77,7 +77,7 @@ impl Words<'_> {
         let nodes_left_out = nodes.len().saturating_sub(kept);
         nodes.truncate(kept);
         let mut all = Vec::new();
-        ways(graph, 0, &mut Vec::new(), &mut BTreeSet::new(), &mut all);
+        paths_to_leaves(graph, 0, &mut Vec::new(), &mut BTreeSet::new(), &mut all);
         let number = all.len();
         let guideline = |(leaf, steps): (NodeId, Vec<UseDefine>)| GuidelineCard {
             steps: steps.iter().map(|step| self.step(step)).collect(),
@@ -119,8 +119,8 @@ fn within(bytes: usize, sizes: impl Iterator<Item = usize>) -> usize {
     sums.take_while(|sum| *sum <= bytes).count().max(1)
 }
 
-/// The ways from a node to its leaves, each set of use-defines once, with the leaf.
-fn ways(
+/// The paths from a node to its leaves, each set of use-defines once, with the leaf.
+fn paths_to_leaves(
     graph: &DependencyGraph,
     node: NodeId,
     path: &mut Vec<UseDefine>,
@@ -139,7 +139,7 @@ fn ways(
     };
     for (define, leads_to) in defines {
         path.push(UseDefine { used: *used, defined: *define });
-        ways(graph, *leads_to, path, known, found);
+        paths_to_leaves(graph, *leads_to, path, known, found);
         path.pop();
     }
 }

@@ -72,7 +72,7 @@ fn open(path: &Path) {
     }
 }
 
-/// What went wrong with a browser; none if it ended well, or goes on.
+/// What went wrong with a browser; none if it ended well, or still runs.
 fn failure(mut browser: Child) -> Option<String> {
     let begin = Instant::now();
     while begin.elapsed() < WATCHED {

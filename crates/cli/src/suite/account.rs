@@ -9,7 +9,7 @@ use threadbare_report::{
 };
 use threadbare_trace::TraceFile;
 
-use super::record::{DrivenRecord, FailureRecord, OutcomeRecord, ToldRecord};
+use super::record::{DrivenRecord, FailureRecord, OutcomeRecord, ReportedRecord};
 use super::uncovered::UncoveredPairs;
 use super::work::Suite;
 use super::{Results, tally};
@@ -17,7 +17,7 @@ use crate::failures;
 use crate::findings::{Findings, ReportedFinding};
 use crate::suppressions::Suppressions;
 
-/// What is told in the end.
+/// What is reported in the end.
 pub struct Account {
     /// What was found.
     pub findings: Findings,
@@ -37,7 +37,7 @@ impl Account {
         suppressions: &Suppressions,
         elapsed: Duration,
     ) -> Account {
-        let (findings, failures) = tell(suite, results, suppressions);
+        let (findings, failures) = reported(suite, results, suppressions);
         let uncovered = UncoveredPairs::of(suite, results);
         let mut report = json(suite, results, &findings, &failures, elapsed);
         if let (Some(cfp), true) = (&mut report.coverage.cfp, suite.args.uncovered) {
@@ -73,14 +73,18 @@ fn inputs_by_identity(suite: &Suite<'_>, results: &Results) -> BTreeMap<String, 
     seen.into_iter().map(|(identity, inputs)| (identity, names(inputs))).collect()
 }
 
-fn tell(suite: &Suite<'_>, results: &Results, suppressions: &Suppressions) -> (Findings, Vec<FailureReport>) {
+fn reported(
+    suite: &Suite<'_>,
+    results: &Results,
+    suppressions: &Suppressions,
+) -> (Findings, Vec<FailureReport>) {
     let inputs = inputs_by_identity(suite, results);
     let driven: BTreeSet<&String> = results.driven.iter().flat_map(|it| &it.identities).collect();
-    let mut all: Vec<ToldRecord> = results.driven.iter().flat_map(|it| it.findings.clone()).collect();
+    let mut all: Vec<ReportedRecord> = results.driven.iter().flat_map(|it| it.findings.clone()).collect();
     let mut seen: BTreeSet<&String> = BTreeSet::new();
     for found in results.detected().flat_map(|(_, record)| &record.findings) {
         if seen.insert(&found.identity) && !driven.contains(&found.identity) && !found.suspicion {
-            all.push(ToldRecord {
+            all.push(ReportedRecord {
                 identity: found.identity.clone(),
                 text: found.text.clone(),
                 schedule: None,
@@ -92,20 +96,20 @@ fn tell(suite: &Suite<'_>, results: &Results, suppressions: &Suppressions) -> (F
     }
     all.sort_by_key(|it| (!it.fails, it.follows_from.is_some(), it.schedule.is_none()));
     let mut findings = Findings::default();
-    for told in all {
-        // What another suite with the same program found is not told here.
-        let Some(inputs) = inputs.get(&told.identity) else { continue };
-        let text = told.text.text();
+    for record in all {
+        // What another suite with the same program found is not reported here.
+        let Some(inputs) = inputs.get(&record.identity) else { continue };
+        let text = record.text.text();
         if suppressions.silence(&text) {
             findings.silenced += 1;
-        } else if !findings.count_again(&text, told.count, inputs) {
+        } else if !findings.count_again(&text, record.count, inputs) {
             findings.add(ReportedFinding {
                 text,
-                schedule: told.schedule,
-                fails: told.fails,
+                schedule: record.schedule,
+                fails: record.fails,
                 is_cause: false,
-                count: told.count,
-                follows_from: told.follows_from,
+                count: record.count,
+                follows_from: record.follows_from,
                 inputs: inputs.clone(),
             });
         }
@@ -288,7 +292,7 @@ fn input_report(suite: &Suite<'_>, results: &Results, findings: &Findings, input
         measuring_s: measured.map(|it| it.seconds),
         detecting_s: looked.map(|it| it.seconds()),
         events: looked.map(|it| it.events),
-        // What detectors suspected and nobody tells, or tells as one with another, counts nowhere.
+        // What detectors suspected and is not reported, or is reported as one with another, counts nowhere.
         findings: looked.map(|_| findings.under(suite.name(input))),
         unguided: looked.is_some_and(|it| it.unguided),
     }

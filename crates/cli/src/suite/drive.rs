@@ -12,7 +12,7 @@ use threadbare_report::{FindingText, finding_text};
 use threadbare_target::Symbols;
 use threadbare_trace::Schedule;
 
-use super::record::{DrivenRecord, FailureRecord, TextRecord, ToldRecord};
+use super::record::{DrivenRecord, FailureRecord, ReportedRecord, TextRecord};
 use super::work::{Suite, Task};
 use crate::error::CliError;
 use crate::failures::{self, Destination};
@@ -57,7 +57,7 @@ pub fn drive(suite: &Suite<'_>, wanted: &Wanted) -> Result<DrivenRecord, CliErro
     let result = drive_to_happen(program, findings, &options, &|_| {}, &suite.stop)?;
     let conditions = Conditions::of(&options, program);
     let head = hunt::schedule_head(program, suite.file.cflags.clone(), &conditions, &options);
-    // What time did not suffice for is tried again the next time, and told as predicted until then.
+    // What time did not suffice for is tried again the next time, and reported as predicted until then.
     let is_untried = |key: &Key| result.untried.contains(key);
     let untried: BTreeSet<String> =
         identities.iter().filter(|(key, _)| is_untried(key)).map(|(_, identity)| identity.clone()).collect();
@@ -69,11 +69,11 @@ pub fn drive(suite: &Suite<'_>, wanted: &Wanted) -> Result<DrivenRecord, CliErro
         identities.iter().find(|(known, _)| *known == key).map(|(_, identity)| identity.clone())
     };
     let mut replayer = Replayer::start(program, &conditions, &suite.stop)?;
-    let told = tell_all(suite, &result, &identity, replayer.symbols(), &head)?;
+    let reported = record_all(suite, &result, &identity, replayer.symbols(), &head)?;
     Ok(DrivenRecord {
         input: suite.ids[input].0.clone(),
         identities: wanted.identities.difference(&untried).cloned().collect(),
-        findings: told,
+        findings: reported,
         failures: keep_failures(suite, &result, &mut replayer, &head)?,
         executions: result.executions,
         steps: result.steps,
@@ -81,14 +81,14 @@ pub fn drive(suite: &Suite<'_>, wanted: &Wanted) -> Result<DrivenRecord, CliErro
     })
 }
 
-fn tell_all(
+fn record_all(
     suite: &Suite<'_>,
     result: &Check,
     identity: &dyn Fn(&Examined) -> Option<String>,
     symbols: &Rc<Symbols>,
     head: &Schedule,
-) -> Result<Vec<ToldRecord>, CliError> {
-    let mut told: Vec<ToldRecord> = Vec::new();
+) -> Result<Vec<ReportedRecord>, CliError> {
+    let mut reported: Vec<ReportedRecord> = Vec::new();
     let mut texts: Vec<(FindingText, Option<PathBuf>)> = Vec::new();
     for examined in &result.findings {
         let names = ExecutionNames::new(symbols, &examined.run);
@@ -104,7 +104,7 @@ fn tell_all(
         };
         let origin = examined.follows_from.and_then(|place| texts.get(place));
         let follows_from = origin.map(|(text, _)| text.heading.clone());
-        told.extend(identity(examined).map(|identity| ToldRecord {
+        reported.extend(identity(examined).map(|identity| ReportedRecord {
             identity,
             text: TextRecord::of(&text),
             schedule: schedule.clone(),
@@ -114,7 +114,7 @@ fn tell_all(
         }));
         texts.push((text, schedule));
     }
-    Ok(told)
+    Ok(reported)
 }
 
 fn keep_failures(

@@ -86,7 +86,7 @@ pub fn run(args: &SuiteArgs) -> Result<u8, CliError> {
         return Err(CliError::NoThreads { path: args.suite.clone() });
     }
     if !args.json_on_stdout() {
-        output::print(&summary::words(&suite, &results, &account))?;
+        output::print(&summary::text(&suite, &results, &account))?;
     }
     output::write_text(args.json.as_deref(), || account.report.to_text())?;
     let sarif = || threadbare_report::sarif(&account.sarif(), env!("CARGO_PKG_VERSION"), "suite");

@@ -1,4 +1,4 @@
-//! What is kept of a suite: plain records, so that a later call goes on from them.
+//! What is kept of a suite: plain records, so that a later call continues from them.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -118,7 +118,7 @@ pub struct DetectedRecord {
 }
 
 impl DetectedRecord {
-    /// The record of what was detected, with its findings in words.
+    /// The record of what was detected, with the texts of its findings.
     pub fn of(
         pairs: Option<&BTreeSet<FunctionPair>>,
         findings: Vec<FoundRecord>,
@@ -156,9 +156,9 @@ impl DetectedRecord {
 pub struct FoundRecord {
     /// What makes it the same under another input.
     pub identity: String,
-    /// It is worth telling only if it does harm.
+    /// It is worth reporting only if it does harm.
     pub suspicion: bool,
-    /// How often it was met.
+    /// How often it was found.
     pub count: u64,
     /// What it is.
     pub text: TextRecord,
@@ -171,9 +171,9 @@ pub struct DrivenRecord {
     pub input: String,
     /// The findings that were driven.
     pub identities: Vec<String>,
-    /// What is to be told of them, the most important first.
-    pub findings: Vec<ToldRecord>,
-    /// Failures that were met.
+    /// What is to be reported of them, the most important first.
+    pub findings: Vec<ReportedRecord>,
+    /// Failures that were found.
     pub failures: Vec<FailureRecord>,
     /// Executions that were made.
     pub executions: u64,
@@ -185,7 +185,7 @@ pub struct DrivenRecord {
 
 /// A finding after it was driven to happen.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct ToldRecord {
+pub struct ReportedRecord {
     /// What makes it the same under another input.
     pub identity: String,
     /// What it is.
@@ -194,7 +194,7 @@ pub struct ToldRecord {
     pub schedule: Option<PathBuf>,
     /// The program failed when it happened.
     pub fails: bool,
-    /// How often it was met.
+    /// How often it was found.
     pub count: u64,
     /// The heading of the finding without which this one would not be.
     pub follows_from: Option<String>,
@@ -297,7 +297,7 @@ impl FailureRecord {
     }
 }
 
-/// A finding in words.
+/// The text of a finding.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TextRecord {
     kind: String,

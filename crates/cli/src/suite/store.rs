@@ -86,7 +86,7 @@ impl Store {
         format!("detected-{}-{}-", id.0, fingerprint_of([VERSION.as_bytes(), how.as_bytes()]))
     }
 
-    /// What was found under an input when at least these pairs were looked for; none stands for all that there is.
+    /// What was found under an input when at least these pairs were looked for; none for all that there is.
     pub fn detected(
         &self,
         id: &InputId,

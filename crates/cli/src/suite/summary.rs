@@ -17,7 +17,7 @@ fn headlines(suite: &Suite<'_>, results: &Results, account: &Account) -> String 
 }
 
 /// Findings, failures, the table of inputs, and what it all came to.
-pub fn words(suite: &Suite<'_>, results: &Results, account: &Account) -> String {
+pub fn text(suite: &Suite<'_>, results: &Results, account: &Account) -> String {
     let args = suite.args;
     if args.quiet {
         return headlines(suite, results, account);
@@ -26,14 +26,14 @@ pub fn words(suite: &Suite<'_>, results: &Results, account: &Account) -> String 
     if account.findings.lack_lines() {
         text.push_str("No source line is known: compile with `-g`, and do not strip the program.\n\n");
     }
-    account.failures.iter().for_each(|failure| text.push_str(&failure_words(failure)));
+    account.failures.iter().for_each(|failure| text.push_str(&failure_text(failure)));
     if let Some(report) = account.report.suite.as_ref() {
         text.push_str(&suite_table(report));
         text.push('\n');
     }
     text.push_str(&coverage(suite, results, account));
     if args.uncovered {
-        text.push_str(&account.uncovered.words());
+        text.push_str(&account.uncovered.lines());
     }
     text.push_str(&troubles(suite, results));
     text.push_str(&hindrances(suite, results));
@@ -69,7 +69,7 @@ fn failure_line(failure: &FailureReport) -> String {
     format!("Failure: {}{site} (input{plural} {})\n", failure.kind, failure.inputs.join(", "))
 }
 
-fn failure_words(failure: &FailureReport) -> String {
+fn failure_text(failure: &FailureReport) -> String {
     let mut text = failure_line(failure);
     for line in failure.message.lines() {
         text.push_str(&format!("   {line}\n"));
@@ -123,7 +123,7 @@ fn hindrances(suite: &Suite<'_>, results: &Results) -> String {
         return String::new();
     }
     format!(
-        "All functions were looked at under {}: the program waits there for memory to change, without \
+        "All functions were examined under {}: the program waits there for memory to change, without \
          synchronization.\n",
         names.join(", ")
     )
@@ -132,7 +132,8 @@ fn hindrances(suite: &Suite<'_>, results: &Results) -> String {
 /// What was done now, and what was known from before.
 fn what_was_done(suite: &Suite<'_>, results: &Results) -> String {
     if suite.is_stopped() {
-        return "It was interrupted; what is done is kept, and the same command goes on from there.\n".into();
+        return "It was interrupted; what is done is kept, and the same command continues from there.\n"
+            .into();
     }
     let [measured, detected, driven] = results.made;
     if measured + detected + driven == 0 && results.troubles.is_empty() {

@@ -45,9 +45,9 @@ fn kind(results: &Results, word: &str) -> AgainstReport {
     let (all, few) = (reports(&results.full), reports(&results.guided));
     let unique = |reports: &[String]| reports.iter().cloned().collect::<BTreeSet<String>>();
     let (full, guided) = (unique(&all), unique(&few));
-    let failing = results.driven.iter().flat_map(|it| &it.findings).filter(|told| told.fails);
+    let failing = results.driven.iter().flat_map(|it| &it.findings).filter(|reported| reported.fails);
     let failing: BTreeSet<String> = failing
-        .map(|told| told.identity.clone())
+        .map(|reported| reported.identity.clone())
         .filter(|it| full.contains(it) || guided.contains(it))
         .collect();
     let spent =

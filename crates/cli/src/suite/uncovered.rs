@@ -49,8 +49,8 @@ impl UncoveredPairs {
         self.0.iter().map(requirement).collect()
     }
 
-    /// In words, a line for each.
-    pub fn words(&self) -> String {
+    /// A line for each.
+    pub fn lines(&self) -> String {
         let mut text = String::new();
         if !self.0.is_empty() {
             text.push_str("Not shown at the same time by any input (cfp), or not possible:\n");

@@ -120,10 +120,10 @@ impl<'a> Suite<'a> {
         Ok(Detected { unguided: detected.unguided || is_whole && task.pairs.is_some(), ..detected })
     }
 
-    /// The same, in words.
+    /// The same, with the texts of the findings.
     pub fn detect(&self, task: &Task, is_whole: bool) -> Result<DetectedRecord, CliError> {
         let detected = self.look(task, is_whole)?;
-        let findings = in_words(&detected);
+        let findings = finding_records(&detected);
         Ok(DetectedRecord::of(task.pairs.as_ref(), findings, &detected))
     }
 
@@ -142,8 +142,8 @@ fn optimizations(args: &SuiteArgs) -> Optimizations {
     Optimizations { skip_stack_only: !args.no_stack_only, skip_inherited: !args.no_inherited }
 }
 
-/// The findings in words. They are named in the order of the trace, since what an address means changes on the way.
-fn in_words(detected: &Detected) -> Vec<FoundRecord> {
+/// The findings as text. They are named in the order of the trace, since what an address means changes on the way.
+fn finding_records(detected: &Detected) -> Vec<FoundRecord> {
     let symbols = Symbols::new(&detected.modules);
     let sightings = &detected.sightings;
     let mut order: Vec<usize> = (0..sightings.len()).collect();

@@ -1,4 +1,4 @@
-// Both wait for the gate to open, and only one is told.
+// Both wait for the gate to open, and only one is woken.
 // cause: opened 14 30
 #include <pthread.h>
 

@@ -1,4 +1,4 @@
-// The taker frees a place and tells nobody, so the giver sleeps for ever.
+// The taker frees a place and signals nobody, so the giver sleeps for ever.
 // cause: room 16 28
 #include <pthread.h>
 

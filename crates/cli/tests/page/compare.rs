@@ -20,8 +20,8 @@ pub fn comparison(page: &Opened<'_>, report: &Value, desk: &Desk) {
             let is_bound = strategy["lower_bounds"][key] == true;
             assert_eq!(cell.starts_with("≥ "), is_bound, "{key} of {row:?}");
             let shown = cell.trim_start_matches("≥ ").replace(',', "").parse::<f64>().expect("a number");
-            let told = strategy["executions"][key].as_f64().expect("a number");
-            assert!((shown - told).abs() <= told * 0.005, "{key} of {row:?}: {told}");
+            let expected = strategy["executions"][key].as_f64().expect("a number");
+            assert!((shown - expected).abs() <= expected * 0.005, "{key} of {row:?}: {expected}");
         }
     }
     let is_bound = |strategy: &Value| strategy["lower_bounds"]["mean"] == true;

@@ -28,8 +28,13 @@ fn a_folder_that_is_empty_or_damaged_is_named_with_what_is_missing() {
     let whole = std::fs::read(&record).expect("a record");
     // Names were without strategies once.
     std::fs::rename(&record, desk.path("kept/lost_update-hunt.campaign.json")).expect("renamed");
-    let told = desk.run(&["report", "kept", "-o", "older.html"]);
-    assert_eq!((told.code, told.stdout.starts_with("1 campaign in ")), (Some(0), true), "{}", told.stdout);
+    let answer = desk.run(&["report", "kept", "-o", "older.html"]);
+    assert_eq!(
+        (answer.code, answer.stdout.starts_with("1 campaign in ")),
+        (Some(0), true),
+        "{}",
+        answer.stdout
+    );
     std::fs::rename(desk.path("kept/lost_update-hunt.campaign.json"), &record).expect("renamed");
     std::fs::write(&record, &whole[..whole.len() / 2]).expect("written");
     let said = refusal(&desk, "kept");
@@ -38,7 +43,7 @@ fn a_folder_that_is_empty_or_damaged_is_named_with_what_is_missing() {
     std::fs::write(&record, newer).expect("written");
     assert!(refusal(&desk, "kept").contains("version 99"));
 
-    for (path, value, told) in [
+    for (path, value, expected) in [
         ("/report/failures/0/message", Value::from(7), "`report.failures[0].message` is not a text"),
         ("/report/verdict", Value::from("splendid"), "`report.verdict` is not a verdict"),
         ("/report/executions", Value::from("many"), "`report.executions` is not a number"),
@@ -50,7 +55,7 @@ fn a_folder_that_is_empty_or_damaged_is_named_with_what_is_missing() {
         *damaged.pointer_mut(path).expect("a value") = value;
         std::fs::write(&record, damaged.to_string()).expect("written");
         let said = refusal(&desk, "kept");
-        assert!(said.contains("lost_update-hunt-auto.campaign.json") && said.contains(told), "{said}");
+        assert!(said.contains("lost_update-hunt-auto.campaign.json") && said.contains(expected), "{said}");
     }
 
     std::fs::write(&record, &whole).expect("written");

@@ -153,7 +153,7 @@ pub fn interleaving(browser: &Browser, page: &Opened<'_>, desk: &Desk, report: &
         labels.len() as u64
     );
     browser.point("#pane-main [data-step='2'] .row", false);
-    assert!(page.text(".tip").contains("counter"), "hovering tells the step");
+    assert!(page.text(".tip").contains("counter"), "hovering shows the step");
     browser.press("?");
     assert_eq!(page.number("document.querySelectorAll('dialog[open]').length"), 1);
     assert!(page.text("#help dl").contains("this help"), "{}", page.text("#help dl"));
@@ -193,7 +193,7 @@ fn numbers_are_in_sight(browser: &Browser) {
     assert_eq!(kept[0][1], kept[1][1], "they stay where they were");
 }
 
-/// A text, or what stands for none.
+/// A text, or the placeholder for none.
 pub fn text_of(value: &Value) -> String {
     value.as_str().unwrap_or("without a name").to_string()
 }

@@ -68,7 +68,7 @@ impl Browser {
             Err(error) => panic!("{REQUIRED} is set, and chromedriver cannot be started: {error}"),
         };
         let stdout = BufReader::new(driver.stdout.take().expect("its output"));
-        let port = port_told(stdout);
+        let port = printed_port(stdout);
         let mut flags: Vec<String> = FLAGS.map(String::from).to_vec();
         flags.push(format!("--user-data-dir={}", folder.path().join("profile").display()));
         flags.push("--window-size=1400,1000".to_string());
@@ -219,7 +219,7 @@ fn end(child: libc::pid_t) {
 }
 
 /// The port that the driver says it listens at.
-fn port_told(stdout: impl std::io::BufRead) -> u16 {
+fn printed_port(stdout: impl std::io::BufRead) -> u16 {
     for line in stdout.lines().map_while(Result::ok) {
         if let Some(rest) = line.split(" on port ").nth(1).filter(|_| line.contains("started successfully")) {
             return rest.trim_end_matches('.').trim().parse().expect("a port");

@@ -30,14 +30,14 @@ pub struct Subject {
     /// Whether it passes when each thread runs to its end before the next one begins.
     #[serde(default)]
     pub passes_sequentially: bool,
-    /// The row of a paper's table that it stands for.
+    /// The row of a paper's table that it represents.
     pub paper: Option<Paper>,
     /// What `check` has to report.
     #[serde(default, rename = "finding")]
     pub findings: Vec<Expected>,
 }
 
-/// The row of a paper's table that a subject stands for.
+/// The row of a paper's table that a subject represents.
 #[derive(Deserialize)]
 pub struct Paper {
     pub subject: toml::Value,

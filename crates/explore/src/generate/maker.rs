@@ -1,4 +1,4 @@
-//! Making tests: every pair of operations meets before any pair meets again.
+//! Making tests: every pair of operations is tested concurrently before any pair is tested again.
 
 use threadbare_sched::Rng;
 
@@ -20,7 +20,7 @@ pub struct TestMaker {
     operations: Operations,
     shape: Shape,
     rng: Rng,
-    /// The pairs still to meet in this round, last first.
+    /// The pairs still to be tested in this round, last first.
     pairs: Vec<(usize, usize)>,
     /// How many calls the suffixes of this round have at most.
     length: usize,
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn every_pair_meets_before_any_meets_again() {
+    fn every_pair_is_tested_before_any_is_tested_again() {
         let mut maker = maker(7);
         for round in 1..4 {
             let mut met = HashSet::new();

@@ -3,7 +3,7 @@
 use super::Measure;
 
 /// The share of pairs in which the first takes longer, less the share in which the second does: -1 if the
-/// first is always faster, 1 if it is always slower. Pairs that cannot be told apart count for neither.
+/// first is always faster, 1 if it is always slower. Pairs that cannot be compared count for neither.
 pub fn cliffs_delta(first: &[Measure], second: &[Measure]) -> f64 {
     let pairs = first.len() * second.len();
     if pairs == 0 {

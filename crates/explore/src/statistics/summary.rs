@@ -23,7 +23,7 @@ pub struct Summary {
     pub largest: f64,
 }
 
-/// Which figures of a summary would be larger if the trials that did not fail had gone on.
+/// Which figures of a summary would be larger if the trials that did not fail had continued.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Censored {
     /// The mean.
@@ -44,18 +44,18 @@ impl Censored {
     /// Those of [`Summary::of_measures`]. A figure is certain if it stays the same when no trial that did not fail
     /// would ever have failed; infinity less infinity is no number, and so not the same either.
     pub fn of_measures(measures: &[Measure]) -> Censored {
-        let told = Summary::of_measures(measures);
+        let lowest = Summary::of_measures(measures);
         let never = Summary::of(measures.iter().map(|measure| match measure {
             Measure::Failed(execution) => *execution as f64,
             Measure::Unfailed(_) => f64::INFINITY,
         }));
         Censored {
-            mean: told.mean != never.mean,
-            median: told.median != never.median,
-            lower_quartile: told.lower_quartile != never.lower_quartile,
-            upper_quartile: told.upper_quartile != never.upper_quartile,
-            smallest: told.smallest != never.smallest,
-            largest: told.largest != never.largest,
+            mean: lowest.mean != never.mean,
+            median: lowest.median != never.median,
+            lower_quartile: lowest.lower_quartile != never.lower_quartile,
+            upper_quartile: lowest.upper_quartile != never.upper_quartile,
+            smallest: lowest.smallest != never.smallest,
+            largest: lowest.largest != never.largest,
         }
     }
 }

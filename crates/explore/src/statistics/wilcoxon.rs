@@ -96,7 +96,7 @@ fn normal(used: usize, ties: f64, rank_sum: f64) -> f64 {
     libm::erfc(distance / (2.0 * variance).sqrt()).min(1.0)
 }
 
-/// The probability that any of so many tests comes out so low by chance is at most this.
+/// The probability that any of so many tests comes out so low at random is at most this.
 pub fn bonferroni(p: f64, tests: usize) -> f64 {
     (p * tests as f64).min(1.0)
 }
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_tell_apart_is_not_significant() {
+    fn no_difference_is_not_significant() {
         assert_eq!((wilcoxon(&[]).p, wilcoxon(&[0, 0]).p, wilcoxon(&[0, 0]).zeros), (1.0, 1.0, 2));
         assert_eq!(wilcoxon(&[1, -1]).p, 1.0);
         assert_eq!((bonferroni(0.02, 3), bonferroni(0.5, 3)), (0.06, 1.0));

@@ -97,7 +97,7 @@ impl Dfs {
             && prefix.iter().zip(decisions).all(|(thread, decision)| *thread == decision.chosen);
         if !followed {
             self.doubt.get_or_insert_with(|| {
-                "the program did not take the same path when it was told the same choices, so nothing is \
+                "the program did not take the same path when it was given the same choices, so nothing is \
                  claimed to be complete; look for input that changes from run to run"
                     .to_string()
             });
@@ -116,7 +116,7 @@ impl Dfs {
         }
     }
 
-    /// The threads that could have gone instead, within the bound.
+    /// The threads that could have been scheduled instead, within the bound.
     fn alternatives(&mut self, decision: &DecisionRecord, preemptions: u32) -> u64 {
         let others = decision.enabled & !bit(decision.chosen);
         let spent = self.preemption_bound.is_some_and(|bound| preemptions >= bound);
@@ -133,7 +133,7 @@ fn bit(thread: ThreadId) -> u64 {
     1u64.checked_shl(u32::from(thread.0)).unwrap_or(0)
 }
 
-/// Whether a thread that could have gone on was stopped.
+/// Whether a thread that was enabled was preempted.
 fn is_preemption(decision: &DecisionRecord) -> bool {
     decision.chosen != decision.current && decision.enabled & bit(decision.current) != 0
 }

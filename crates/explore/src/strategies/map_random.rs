@@ -2,9 +2,9 @@
 //! by holding threads back; nothing is solved (Wang et al., "MAP-coverage: a novel coverage criterion for testing
 //! thread-safe classes", ASE 2019).
 //!
-//! What patterns there could be is told by who accesses what from where, as far as executions have shown it. Whether
-//! a pattern can happen at all, and whether the threads can be kept in that order, is not looked into: that
-//! is what chance is for.
+//! What patterns there could be follows from which thread accesses what from where, as far as executions have shown it. Whether
+//! a pattern can happen at all, and whether the threads can be held to that order, is not examined: that
+//! is left to randomness.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -26,7 +26,7 @@ use crate::strategy::{Plan, Strategy};
 /// How many patterns are drawn, of which the one that was covered least is aimed at.
 const DRAWN: usize = 64;
 
-/// Somebody who accesses a variable.
+/// A thread and a site that access a variable.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Accessor {
     thread: ThreadId,
@@ -37,7 +37,7 @@ struct Accessor {
     gate: u64,
 }
 
-/// A pattern with who makes it.
+/// A pattern with the accessors that are to make it.
 #[derive(Clone, Debug)]
 struct Aim {
     key: PatternKey,
@@ -83,11 +83,16 @@ impl MapRandom {
         if pattern.has_two_variables() && x == y {
             return None;
         }
-        self.cast(&pattern, |variable| if variable == Variable::X { x } else { y }, rng)
+        self.choose_accessors(&pattern, |variable| if variable == Variable::X { x } else { y }, rng)
     }
 
-    /// Finds somebody for each step of a pattern.
-    fn cast(&self, pattern: &Pattern, object: impl Fn(Variable) -> ObjectId, rng: &mut Rng) -> Option<Aim> {
+    /// Chooses an accessor for each step of a pattern.
+    fn choose_accessors(
+        &self,
+        pattern: &Pattern,
+        object: impl Fn(Variable) -> ObjectId,
+        rng: &mut Rng,
+    ) -> Option<Aim> {
         let mut threads: BTreeMap<Role, ThreadId> = BTreeMap::new();
         let mut steps = Vec::new();
         let mut operations: Vec<(ThreadId, u64, u64)> = Vec::new();
@@ -104,7 +109,7 @@ impl MapRandom {
                 able.get(rng.below(able.len().max(1) as u64) as usize)?;
             threads.insert(*role, thread);
             steps.push((site, object));
-            // Who is in the critical section already does not take the lock again.
+            // A thread that is in the critical section already does not take the lock again.
             let is_inside = gates.contains(&(thread, gate));
             operations.push((thread, pc, if is_inside { pc } else { gate }));
             gates.push((thread, gate));

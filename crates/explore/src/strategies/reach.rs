@@ -2,7 +2,7 @@
 //!
 //! Each execution is turned into a variant graph (Hwang, Tai and Huang, "Reachability testing: an approach to testing
 //! concurrent software"), extended with locks and waits. Each variant is a prefix to be forced; what comes then shows new variants. A prefix
-//! that some execution has shown, in whatever order of steps that do not meet, is not run again. `tpair` only varies the
+//! that some execution has shown, in whatever order of independent steps, is not run again. `tpair` only varies the
 //! order of two threads at a time (Lu, Jiang and Zhou, "A study of interleaving coverage criteria").
 
 use std::collections::{BTreeSet, HashSet, VecDeque};

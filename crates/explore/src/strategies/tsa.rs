@@ -27,11 +27,11 @@ use crate::strategies::sampled::probe;
 use crate::strategy::{Plan, Strategy};
 
 /// Executions in a row without a new pair after which they aim at some pairs only.
-const IN_VAIN: u64 = 4;
+const MOST_WITHOUT_NEW_PAIR: u64 = 4;
 
-/// How likely the running thread goes on between locks; which of these is drawn for each execution, since bugs
-/// differ in how long a thread has to.
-const STAYS: [f64; 3] = [0.0, 0.5, 0.9];
+/// How likely the running thread is scheduled again between locks; which of these is drawn for each execution, since bugs
+/// differ in how long a thread has to run.
+const STAY_PROBABILITIES: [f64; 3] = [0.0, 0.5, 0.9];
 
 /// Which form of the technique.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,8 +93,8 @@ impl Tsa {
         let mut rng = Rng::new(Rng::derive(seed, 1));
         let mut plan = Plan::new(PolicyKind::Tsa, seed, self.name);
         plan.policy.size = self.form.rules;
-        plan.policy.probability = STAYS[rng.below(STAYS.len() as u64) as usize];
-        let aims_at_all = self.form.aims_at_all || self.in_vain < IN_VAIN;
+        plan.policy.probability = STAY_PROBABILITIES[rng.below(STAY_PROBABILITIES.len() as u64) as usize];
+        let aims_at_all = self.form.aims_at_all || self.in_vain < MOST_WITHOUT_NEW_PAIR;
         let requirements = if aims_at_all { Arc::clone(&self.requirements) } else { self.some(&mut rng) };
         plan.script = Script::Requirements(requirements);
         Plan { trace: true, flags: probe(number), ..plan }
@@ -119,7 +119,7 @@ impl Tsa {
         self.places.extend(run.events.iter().filter(|event| is_lock(event)).map(place));
         let shows_more = before.0 < self.covered.len();
         self.in_vain = if shows_more { 0 } else { self.in_vain + 1 };
-        // It went another way than those before, on which there may be more.
+        // It took another path than those before, on which there may be more.
         if before.1 < self.places.len() || (shows_more && !self.covered.is_subset(&self.estimated)) {
             self.estimated.extend(estimate(&seen, Precision::Paper));
             self.estimated.extend(&self.covered);
@@ -139,7 +139,8 @@ impl Strategy for Tsa {
     /// shown.
     fn plan(&mut self, first: u64, count: usize, _history: &History) -> Vec<Plan> {
         let is_over = first > 1 && self.uncovered.is_empty();
-        let together = if is_over { u64::MAX } else { 1 + self.in_vain.saturating_sub(IN_VAIN) };
+        let together =
+            if is_over { u64::MAX } else { 1 + self.in_vain.saturating_sub(MOST_WITHOUT_NEW_PAIR) };
         let count = together.min(count as u64);
         (first..first + count).map(|number| self.plan_one(number)).collect()
     }

@@ -133,7 +133,7 @@ fn a_lost_update_is_found_and_a_correct_program_is_not_blamed() {
 }
 
 #[test]
-fn a_deadlock_is_foreseen_and_then_made() {
+fn a_deadlock_is_predicted_and_then_made() {
     let (one, other) = (1000, 2000);
     let both = |a, b| vec![Step::Lock(a), Step::Lock(b), Step::Unlock(b), Step::Unlock(a)];
     for seed in 1..=30 {

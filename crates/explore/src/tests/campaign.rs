@@ -196,7 +196,7 @@ fn the_time_budget_ends_the_campaign_after_at_least_one_execution() {
     assert!(result.elapsed < Duration::from_secs(5));
 }
 
-/// A hunt that ends at a failure may have run everything by then: if it says so, going on makes no further execution.
+/// A hunt that ends at a failure may have run everything by then: if it says so, continuing makes no further execution.
 #[test]
 fn exhausted_beside_a_failure_means_that_nothing_was_left() {
     // One thread fails if it sees the other's store, or if it does not: the failure is met late or early.

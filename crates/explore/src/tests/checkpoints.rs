@@ -1,4 +1,4 @@
-//! Executions that go on from checkpoints against the same from their beginning.
+//! Executions that continue from checkpoints against the same from their beginning.
 
 use threadbare_target::{Execution, Program, Server, ServerOptions, resolve};
 use threadbare_trace::Event;
@@ -24,8 +24,8 @@ fn server(program: &Program) -> Server {
     Server::start(program, &options).unwrap()
 }
 
-/// All that is told of an execution, but for why switches were made: whoever follows an execution is told to.
-fn told(run: &Execution) -> impl PartialEq + std::fmt::Debug + '_ {
+/// All that is reported of an execution, but for why switches were made: in one that follows another the policy always asks for them.
+fn reported(run: &Execution) -> impl PartialEq + std::fmt::Debug + '_ {
     let event = |event: &Event| {
         let Event { pc, addr, value, thread, kind, size, .. } = *event;
         (pc, addr, value, thread, kind, size)
@@ -42,7 +42,7 @@ fn told(run: &Execution) -> impl PartialEq + std::fmt::Debug + '_ {
     )
 }
 
-/// Runs what a strategy plans for a program in both ways; how many executions went on from checkpoints.
+/// Runs what a strategy plans for a program in both ways; how many executions continued from checkpoints.
 fn compare(program: &Program, strategy: &mut dyn Strategy, which: &str) -> u64 {
     let (mut with, mut without) = (server(program), server(program));
     let mut checkpoints = Checkpoints::new(Some(2));
@@ -53,7 +53,7 @@ fn compare(program: &Program, strategy: &mut dyn Strategy, which: &str) -> u64 {
         let plan = Plan { checkpoints: true, ..plan };
         let run = checkpoints.run(&mut with, &plan, plan.flags).unwrap();
         let other = without.run(plan.policy, &plan.script, plan.flags).unwrap();
-        assert!(told(&run) == told(&other), "{which}, execution {number}:\n{run:#?}\n{other:#?}");
+        assert!(reported(&run) == reported(&other), "{which}, execution {number}:\n{run:#?}\n{other:#?}");
         assert!(with.snapshots() <= 17, "{which}: {} copies", with.snapshots());
         with.learn(&run.discovered);
         without.learn(&run.discovered);
@@ -78,7 +78,7 @@ fn an_execution_from_a_checkpoint_is_the_one_from_the_beginning() {
         spared += compare(&program, &mut Mcr::new("mcr", 1, 1, false), &which);
         spared += compare(&program, &mut Published::new("total-paper", 1, false), &which);
     }
-    println!("{spared} executions went on from checkpoints");
+    println!("{spared} executions continued from checkpoints");
     assert!(spared >= PROGRAMS / 2, "{spared}");
 }
 

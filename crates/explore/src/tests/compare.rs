@@ -105,7 +105,7 @@ fn names_are_checked_before_anything_runs() {
 }
 
 #[test]
-fn a_time_limit_is_told() {
+fn a_time_limit_is_reported() {
     let lab = Lab::locked_update(2, Manners::default());
     let timed = Options { time: Some(Duration::ZERO), ..options(1000) };
     let comparison = compare(&lab, &["random"], 2, &timed);

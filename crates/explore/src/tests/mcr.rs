@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use threadbare_sched::Rng;
 use threadbare_sched::toy::{Step, Toy};
 
-use super::toy_runner::{Lab, Manners, Seen};
+use super::toy_runner::{Lab, LabExecution, Manners};
 use super::{campaign, options};
 use crate::campaign::{Campaign, CampaignVerdict};
 use crate::options::Options;
@@ -13,7 +13,7 @@ use crate::options::Options;
 /// Programs with more interleavings are not compared: running them all takes too long.
 const MOST: u64 = 20_000;
 
-/// Where threads stand: each with what it has read, place and value.
+/// The states of threads: each with what it has read, place and value.
 type Stand = Vec<(usize, Vec<(u64, u64)>)>;
 
 /// Everything that a thread can get to see or that all can end in.
@@ -22,11 +22,11 @@ struct Reached {
     /// The states of each thread: what it has done and seen so far.
     states: BTreeSet<(usize, Vec<(u64, u64)>)>,
     failures: BTreeSet<u16>,
-    /// Where those stand who wait for ever, when nobody can go on.
+    /// The states of the blocked threads in deadlocks.
     deadlocks: BTreeSet<Stand>,
 }
 
-fn reached(seen: &[Seen]) -> Reached {
+fn reached(seen: &[LabExecution]) -> Reached {
     let mut reached = Reached::default();
     for seen in seen {
         for (thread, local) in seen.local.iter().enumerate() {
@@ -179,7 +179,7 @@ fn executions_out_of_control_void_the_claim() {
     assert!(result.warnings.iter().any(|warning| warning.contains("control")), "{:?}", result.warnings);
 }
 
-/// The values that the first thread needs come from ways of the others that no execution shows together.
+/// The values that the first thread needs come from paths of the others that no execution shows together.
 #[test]
 fn what_only_several_executions_together_show_is_reached() {
     // A lock-free version of the example in the module's description: two threads must each have seen the other's

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use threadbare_sched::toy::{Step, Toy};
 
 /// Every interleaving as a word such as `0110`, with the number of its preemptions: switches
-/// away from a thread that could have gone on.
+/// away from a thread that was enabled.
 pub fn interleavings(toy: &Toy) -> BTreeMap<String, u32> {
     let mut all = BTreeMap::new();
     extend(toy, &mut Vec::new(), 0, &mut all);
@@ -13,7 +13,7 @@ pub fn interleavings(toy: &Toy) -> BTreeMap<String, u32> {
 }
 
 fn extend(toy: &Toy, order: &mut Vec<usize>, preemptions: u32, all: &mut BTreeMap<String, u32>) {
-    let ready: Vec<usize> = (0..toy.threads.len()).filter(|&thread| can_go(toy, order, thread)).collect();
+    let ready: Vec<usize> = (0..toy.threads.len()).filter(|&thread| is_enabled(toy, order, thread)).collect();
     if ready.is_empty() {
         let word = order.iter().map(|&thread| char::from(b'0' + thread as u8)).collect();
         assert!(all.insert(word, preemptions).is_none());
@@ -29,8 +29,8 @@ fn extend(toy: &Toy, order: &mut Vec<usize>, preemptions: u32, all: &mut BTreeMa
     }
 }
 
-/// Finds out by replaying the order from the start.
-fn can_go(toy: &Toy, order: &[usize], thread: usize) -> bool {
+/// Whether a thread is enabled after these steps, by replaying the order from the start.
+fn is_enabled(toy: &Toy, order: &[usize], thread: usize) -> bool {
     let made = |of: usize, upto: usize| order[..upto].iter().filter(|&&t| t == of).count();
     let Some(step) = toy.threads[thread].get(made(thread, order.len())) else { return false };
     let Step::Lock(lock) = step else { return true };

@@ -6,7 +6,7 @@ use threadbare_sched::Rng;
 use threadbare_sched::toy::{Step, Toy};
 
 use super::mcr::{made_up, small};
-use super::toy_runner::{Lab, Manners, Seen};
+use super::toy_runner::{Lab, LabExecution, Manners};
 use super::{campaign, options};
 use crate::campaign::{Campaign, CampaignVerdict};
 use crate::options::Options;
@@ -21,7 +21,7 @@ enum Outcome {
     Failed { thread: u16, local: Vec<(u64, u64)> },
 }
 
-fn outcome(seen: &Seen) -> Outcome {
+fn outcome(seen: &LabExecution) -> Outcome {
     match seen.failed {
         Some(thread) => Outcome::Failed { thread: thread.0, local: seen.local[thread.index()].clone() },
         None => Outcome::Ended { local: seen.local.clone(), deadlock: seen.deadlock },
@@ -104,7 +104,7 @@ fn no_order_is_run_twice() {
         let lab = Lab::new(toy, None, Manners { all_shared: true, ..Manners::default() });
         let options = Options { keep_going: true, ..options("reach", 100_000) };
         let result = campaign(&lab, &options).unwrap();
-        // Where an execution breaks off somebody is asked to go on who may not be able to.
+        // Where an execution breaks off, a thread is scheduled that may not be runnable.
         if lab.seen().iter().any(|seen| seen.deadlock || seen.failed.is_some()) || result.executions > 64 {
             continue;
         }

@@ -16,11 +16,11 @@ use crate::runner::{Launch, Runner, Trouble};
 use crate::search::Steer;
 use crate::strategy::Plan;
 
-/// An execution that a lab made: the choices it was told, and who made each step.
+/// An execution that a lab made: the choices it was given, and which thread made each step.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct LabExecution {
     pub prefix: Vec<ThreadId>,
-    /// The switches it was told.
+    /// The switches it was given.
     pub turns: Vec<(ThreadId, u32, ThreadId)>,
     pub word: String,
     /// By thread: what its steps did and saw.
@@ -31,20 +31,20 @@ pub struct Seen {
     pub failed: Option<ThreadId>,
 }
 
-impl Seen {
+impl LabExecution {
     fn new(
         prefix: Vec<ThreadId>,
         turns: Vec<(ThreadId, u32, ThreadId)>,
         walk: &Walk,
         threads: usize,
-    ) -> Seen {
+    ) -> LabExecution {
         let (mut local, mut ended) = (vec![Vec::new(); threads], vec![false; threads]);
         for (step, thread) in walk.order.iter().enumerate() {
             local[thread.index()].push((walk.ops[step].site, walk.effects[step].0));
             ended[thread.index()] |= walk.was_last[step];
         }
         let (word, deadlock, failed) = (walk.word(), walk.deadlock, walk.failed);
-        Seen { prefix, turns, word, local, ended, deadlock, failed }
+        LabExecution { prefix, turns, word, local, ended, deadlock, failed }
     }
 }
 
@@ -78,8 +78,8 @@ pub struct Bench {
     pub stop: AtomicBool,
     pub launches: AtomicUsize,
     pub runs: AtomicUsize,
-    pub seen: Mutex<Vec<Seen>>,
-    /// The most copies that stood at decisions at once.
+    pub seen: Mutex<Vec<LabExecution>>,
+    /// The most copies that were stopped at decisions at once.
     pub most_snapshots: AtomicUsize,
 }
 
@@ -117,7 +117,7 @@ impl Lab {
         Lab::new(Toy { threads: vec![increment; threads] }, Some(threads as u64), manners)
     }
 
-    pub fn seen(&self) -> Vec<Seen> {
+    pub fn seen(&self) -> Vec<LabExecution> {
         self.0.seen.lock().unwrap().clone()
     }
 }
@@ -145,12 +145,12 @@ pub fn all_executions(toy: &Toy, most: usize) -> Option<Vec<Execution>> {
     Some(all)
 }
 
-/// Runs the toy program with what it was told to be shared.
+/// Runs the toy program with the memory that is known to be shared.
 pub struct ToyRunner {
     bench: Arc<Bench>,
     known: BTreeSet<u64>,
     lost: bool,
-    /// The copies that stand at decisions: how they came there, and after how many steps.
+    /// The copies that are stopped at decisions: how they came there, and after how many steps.
     stopped: BTreeMap<Snapshot, (Vec<ThreadId>, usize)>,
     next: u32,
 }
@@ -191,7 +191,7 @@ impl ToyRunner {
         if let Some(thread) = walk.failed {
             failed_in(thread, FailureKind::Assertion, &format!("{thread} fails"))
         } else if walk.deadlock {
-            failed(FailureKind::Deadlock, "nobody can go on")
+            failed(FailureKind::Deadlock, "no thread is runnable")
         } else if self.bench.expected.is_some_and(|expected| value != Some(expected)) {
             failed(FailureKind::Assertion, &format!("the value is {value:?}"))
         } else {
@@ -224,7 +224,7 @@ impl Steer for ToyRunner {
             _ => Vec::new(),
         };
         let (walk, policy) = self.walk(plan, &prefix, &turns);
-        let seen = Seen::new(prefix, turns, &walk, bench.toy.threads.len());
+        let seen = LabExecution::new(prefix, turns, &walk, bench.toy.threads.len());
         bench.seen.lock().unwrap().push(seen);
         let outcome = if bench.manners.uncontrolled_every.is_some_and(|every| run.is_multiple_of(every)) {
             Outcome::Uncontrolled("a primitive is not supported".into())
@@ -266,13 +266,13 @@ impl Steer for ToyRunner {
 }
 
 impl ToyRunner {
-    /// Goes along a path and stops at the decision behind it; events count from step `from` on.
+    /// Follows a path and stops at the decision after it; events count from step `from` on.
     fn go(&mut self, path: Vec<ThreadId>, from: usize) -> Stop {
         let plan = Plan::new(PolicyKind::Prefix, 1, "steered");
         let (walk, _) = self.walk(&plan, &path, &[]);
         let Some(decision) = walk.decisions.get(path.len()).copied() else {
             let outcome = self.judge(&walk);
-            let seen = Seen::new(path, Vec::new(), &walk, self.bench.toy.threads.len());
+            let seen = LabExecution::new(path, Vec::new(), &walk, self.bench.toy.threads.len());
             self.bench.seen.lock().unwrap().push(seen);
             let mut run = execution(&self.bench.toy, walk, outcome);
             run.events.drain(..from);

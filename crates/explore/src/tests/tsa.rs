@@ -12,7 +12,7 @@ const FORMS: [&str; 3] = ["tsa", "tsa-h", "tsa-paper"];
 /// Figure 2 of the paper, with this many critical sections in each of this many threads.
 fn sections(threads: usize, times: usize) -> Lab {
     let section = [Step::Lock(1000), Step::Unlock(1000)].repeat(times);
-    // The code of each thread lies behind that of the one before; what it does there is nobody else's business.
+    // The code of each thread lies behind that of the one before; no other thread runs it.
     let thread = |index: usize| {
         let before = vec![Step::Write(8 * (1 + index as u64)); index * section.len()];
         [before, section.clone()].concat()
@@ -46,7 +46,7 @@ fn all_pairs_of_the_papers_example_are_covered_in_a_few_executions() {
 }
 
 #[test]
-fn direction_needs_far_fewer_executions_than_chance() {
+fn directed_executions_cover_with_far_fewer_than_random_ones() {
     // Four threads with four sections: 3 pairs in each thread and 4 x 4 for any two of them, in either order.
     let all = 4 * 3 + 4 * 3 * 16;
     let sum = |strategy| (1..=5).map(|seed| needed(strategy, seed, &sections(4, 4), all)).sum::<u64>();

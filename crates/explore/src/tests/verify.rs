@@ -24,7 +24,7 @@ pub(super) const PROGRAMS: u64 = 40;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Extra {
     Nothing,
-    /// Heap blocks that are made, handed over and given back.
+    /// Heap blocks that are allocated, handed over and freed.
     Heap,
     /// A routine that runs once, and locks that are destroyed in the end.
     Once,
@@ -210,7 +210,7 @@ fn agree(seed: u64, level: &str, extra: Extra) {
         let races = result.check.findings.iter().map(|found| format!("{:?}", found.finding.key()));
         let found: BTreeSet<String> = races.chain(failures(&result.check)).collect();
         let which = format!("program {number} of seed {seed}, {level}:\n{}", listing(&text, number));
-        // What is made by chance has a heap that hands out addresses again, and may show more.
+        // Random executions have a heap that hands out addresses again, and may show more.
         let found = match result.sampled {
             0 => found,
             _ => found.intersection(&all).cloned().collect(),
@@ -237,7 +237,7 @@ fn agree(seed: u64, level: &str, extra: Extra) {
         compared >= PROGRAMS as usize / 2 && 2 * wrong >= compared,
         "{compared} programs, {wrong} things wrong"
     );
-    // After a use of what is gone comes nothing that could be looked at.
+    // What follows a use after free cannot be examined.
     let claimable = compared - unclaimable as usize;
     assert_eq!(claimed as usize, claimable, "nothing in these programs is beyond what can be claimed");
     assert!(extra != Extra::Heap || gone > 0, "no block is used after it is gone");

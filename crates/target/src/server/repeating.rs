@@ -56,17 +56,17 @@ pub struct Repeated {
 }
 
 impl Server {
-    /// What the closure asks for that the snapshot stands before; none if it does not stand before one.
+    /// What the closure asks for that is about to be called at the snapshot; none if none is.
     pub fn closure(&self) -> Option<Wishes> {
-        let told = &self.memory.control().repetition;
-        (told.offered == 1).then(|| Wishes {
-            sampler: Sampler::from_number(told.wished_sampler),
-            executions: (told.wished_executions > 0).then_some(told.wished_executions),
-            seed: (told.has_seed == 1).then_some(told.wished_seed),
+        let asked = &self.memory.control().repetition;
+        (asked.offered == 1).then(|| Wishes {
+            sampler: Sampler::from_number(asked.wished_sampler),
+            executions: (asked.wished_executions > 0).then_some(asked.wished_executions),
+            seed: (asked.has_seed == 1).then_some(asked.wished_seed),
         })
     }
 
-    /// Tells the runtime which code it may take in one piece: in all executions of such a program alike, so that
+    /// Gives the runtime the code that it may run without scheduling points: in all executions of such a program alike, so that
     /// operations have the same numbers in all of them.
     pub(super) fn tell_whole_code(&mut self) {
         if self.closure().is_some() {
@@ -100,11 +100,11 @@ impl Server {
         asked.passed_steps = 0;
         asked.leak = Leak::Nothing as u32;
         self.request(Request::Repeat)?;
-        let told = match self.await_news() {
-            Err(RunError::Stopped) => return Ok(self.broken_off()),
-            told => told?,
+        let reply = match self.await_news() {
+            Err(RunError::Stopped) => return Ok(self.interrupted()),
+            reply => reply?,
         };
-        let last = self.collect(flags, &told)?;
+        let last = self.collect(flags, &reply)?;
         let made = &self.memory.control().repetition;
         Ok(Repeated {
             passed: made.passed,
@@ -119,7 +119,7 @@ impl Server {
     }
 
     /// What a copy had made until it was ended, because the user wants no more.
-    fn broken_off(&self) -> Repeated {
+    fn interrupted(&self) -> Repeated {
         let control = self.memory.control();
         Repeated {
             passed: control.repetition.passed,

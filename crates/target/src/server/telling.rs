@@ -1,4 +1,4 @@
-//! What a server is told before an execution.
+//! What a server is given before an execution.
 
 use std::io::{Seek as _, SeekFrom};
 
@@ -10,7 +10,7 @@ use crate::execution::Script;
 use crate::server_error::RunError;
 
 impl Server {
-    /// Has everything ready for an execution.
+    /// Writes the plan of an execution, and resets what the one before has left.
     pub(crate) fn prepare(
         &mut self,
         policy: PolicySpec,
@@ -19,7 +19,7 @@ impl Server {
     ) -> Result<(), RunError> {
         let script_len = self.write_script(script)?;
         if matches!(script, Script::Requirements(_)) {
-            self.tell_own_code();
+            self.write_own_code();
         }
         let control = self.memory.control_mut();
         self.baseline.restore(control);
@@ -33,8 +33,8 @@ impl Server {
         Ok(())
     }
 
-    /// Tells the runtime which code is the programmer's own, once.
-    fn tell_own_code(&mut self) {
+    /// Gives the runtime the ranges of the programmer's own code, once.
+    fn write_own_code(&mut self) {
         if self.memory.control().own_code == 0 {
             let area = self.memory.layout().own_code;
             let own = self.own_code.ranges();

@@ -21,14 +21,14 @@ pub(super) enum Stage {
 /// The arguments, understood as far as instrumenting needs it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Arguments {
-    /// What to pass on: the user's words, without those that only the compiler's own thread
+    /// What to pass on: the user's arguments, without those that only the compiler's own thread
     /// sanitizer understands.
     pub words: Vec<OsString>,
     /// How far to go.
     pub stage: Stage,
     /// Whether code is to be compiled and instrumented.
     pub instrument: bool,
-    /// Whether the preprocessor runs apart from the compiler, so that options for the one do not
+    /// Whether the preprocessor runs as a process of its own, so that options for the one do not
     /// reach the other.
     pub split: bool,
     /// Whether link-time optimization is asked for.

@@ -1,13 +1,13 @@
-//! Response files: `@file` stands for the words in the file.
+//! Response files: `@file` is replaced by the arguments in the file.
 
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
-/// Files may name files; a circle must end.
+/// Files may name files; a cycle must end.
 const MAX_DEPTH: usize = 16;
 
-/// The words with every readable response file replaced by its content.
+/// The arguments with every readable response file replaced by its content.
 pub(super) fn expand(words: &[OsString]) -> Vec<OsString> {
     let mut expanded = Vec::with_capacity(words.len());
     expand_into(words, 0, &mut expanded);
@@ -68,10 +68,10 @@ mod tests {
         let at = |name: &str| format!("@{}", folder.path().join(name).display());
         fs::write(folder.path().join("outer"), format!("a.o {} -lm", at("inner"))).unwrap();
         fs::write(folder.path().join("inner"), "b.o").unwrap();
-        fs::write(folder.path().join("circle"), at("circle")).unwrap();
+        fs::write(folder.path().join("cycle"), at("cycle")).unwrap();
         let expand_one = |name: &str| expand(&[OsString::from(at(name))]);
         assert_eq!(expand_one("outer"), ["a.o", "b.o", "-lm"]);
-        assert_eq!(expand_one("circle").len(), 1);
+        assert_eq!(expand_one("cycle").len(), 1);
         assert_eq!(expand_one("missing"), [OsString::from(at("missing"))]);
     }
 }

@@ -1,4 +1,4 @@
-// Three locks in a circle, but a fourth lets one thread through at a time.
+// Three locks in a cycle, but a fourth lets one thread through at a time.
 #include <pthread.h>
 
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;

@@ -1,4 +1,4 @@
-// Opposite orders are fine for those who give way when the second lock is taken.
+// Opposite orders are fine for threads that back off when the second lock is taken.
 #include <assert.h>
 #include <pthread.h>
 #include <sched.h>

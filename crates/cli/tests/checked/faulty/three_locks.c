@@ -1,4 +1,4 @@
-// Three locks in a circle.
+// Three locks in a cycle.
 // finds: deadlock a 8 9
 #include <pthread.h>
 static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER, c = PTHREAD_MUTEX_INITIALIZER;

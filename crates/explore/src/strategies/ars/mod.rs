@@ -1,4 +1,4 @@
-//! Adaptive randomized scheduling (ARS): go on with the sub-traces that are farthest, in memory-access
+//! Adaptive randomized scheduling (ARS): extend the sub-traces that are farthest, in memory-access
 //! patterns, from the traces that passed.
 //!
 //! Algorithm 1 of the paper (`published/ars`) loses to a random walk on real threads: once a trace is complete, the
@@ -7,7 +7,7 @@
 //! adaptive random testing does with inputs: it draws candidates, and runs the one that is farthest from what
 //! passed. Candidates cost nothing, since most of what threads will do has been seen ([`foresight`]).
 //! Beside patterns it counts what threads find in memory: a thread that finds what it has found before in its
-//! place does what it has done before. Its first execution, where nothing can be foreseen yet, lets threads read
+//! place does what it has done before. Its first execution, where nothing can be predicted yet, lets threads read
 //! what others have just written ([`unread_writes`]).
 
 mod foresight;
@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use threadbare_sched::PolicyKind;
 use threadbare_target::Execution;
 
-pub(in crate::strategies) use self::navigator::{Arrival, Navigator, Since, State, StoppedCopy};
+pub(in crate::strategies) use self::navigator::{Arrival, Navigator, NavigatorState, Since, StoppedCopy};
 pub(in crate::strategies) use self::paths::Paths;
 pub(in crate::strategies) use self::walk::Walk;
 use crate::error::ExploreError;
@@ -30,16 +30,16 @@ use crate::options::Options;
 use crate::search::{Search, SharedSearch};
 use crate::strategy::{Plan, Strategy};
 
-/// How a search goes about it.
+/// The parameters of a search.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::strategies) struct Style {
     /// What people call the search.
     pub name: &'static str,
-    /// How many sub-traces to go on with, or to compare.
+    /// How many sub-traces to extend, or to compare.
     pub width: usize,
     /// Looks for memory that is shared in the first execution, which is a random one then.
     pub probes: bool,
-    /// Runs every prefix again rather than going on from snapshots.
+    /// Runs every prefix again rather than continuing from snapshots.
     pub always_from_start: bool,
 }
 
@@ -60,11 +60,11 @@ pub(in crate::strategies) trait Adaptive: Search + 'static {
     /// There are more scheduling points than before: paths mean something else from now on.
     fn decisions_changed(&mut self);
 
-    /// What is known of the navigator it goes over.
-    fn ground_state(&self) -> &State;
+    /// The state of the navigator that it uses.
+    fn navigator_state(&self) -> &NavigatorState;
 }
 
-/// A strategy that stands for a search.
+/// A strategy that runs a search.
 pub(in crate::strategies) struct Ars<S> {
     name: &'static str,
     search: Arc<Mutex<S>>,
@@ -91,20 +91,20 @@ impl<S: Adaptive> Strategy for Ars<S> {
     fn learn(
         &mut self,
         _runs: &[(&Plan, &Execution)],
-        news: bool,
+        unread: bool,
         _is_over: &dyn Fn() -> bool,
     ) -> Result<(), ExploreError> {
-        if news {
+        if unread {
             self.search().decisions_changed();
         }
         Ok(())
     }
 
     fn snapshots(&self) -> u64 {
-        self.search().ground_state().partial_runs
+        self.search().navigator_state().partial_runs
     }
 
     fn warnings(&self, speaker: &str) -> Vec<String> {
-        self.search().ground_state().warnings(speaker)
+        self.search().navigator_state().warnings(speaker)
     }
 }

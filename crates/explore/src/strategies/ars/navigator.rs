@@ -9,7 +9,7 @@ use crate::error::ExploreError;
 use crate::search::Steer;
 use crate::strategy::Plan;
 
-/// A copy of the program that stands at a decision.
+/// A copy of the program that is stopped at a decision.
 #[derive(Clone, Copy)]
 pub(in crate::strategies) struct StoppedCopy {
     /// The choices that led there.
@@ -19,13 +19,13 @@ pub(in crate::strategies) struct StoppedCopy {
     epoch: u64,
 }
 
-/// Where a copy came to a stop, and from where it tells what happened.
+/// Where a copy came to a stop, and from where on it reports events.
 pub(in crate::strategies) struct Arrival {
     pub stop: Stop,
     pub since: Since,
 }
 
-/// A place on the way to a stop.
+/// From where on a copy reports events.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::strategies) enum Since {
     /// The start of the program.
@@ -39,11 +39,11 @@ pub(in crate::strategies) enum Since {
 /// The copies at hand.
 pub(in crate::strategies) struct Navigator<'a> {
     pub steer: &'a mut dyn Steer,
-    pub state: &'a mut State,
+    pub state: &'a mut NavigatorState,
 }
 
 /// What lasts from one use of the navigator to the next.
-pub(in crate::strategies) struct State {
+pub(in crate::strategies) struct NavigatorState {
     seed: u64,
     /// Every prefix is run again from the start.
     always_from_start: bool,
@@ -59,9 +59,9 @@ pub(in crate::strategies) struct State {
     pub partial_runs: u64,
 }
 
-impl State {
-    pub fn new(seed: u64, always_from_start: bool) -> State {
-        State {
+impl NavigatorState {
+    pub fn new(seed: u64, always_from_start: bool) -> NavigatorState {
+        NavigatorState {
             seed,
             always_from_start,
             epoch: 0,
@@ -76,7 +76,7 @@ impl State {
     /// What the user should know.
     pub fn warnings(&self, speaker: &str) -> Vec<String> {
         let slow = self.no_copies.iter().map(|reason| {
-            format!("{speaker} ran prefixes again where it would have gone on from snapshots: {reason}")
+            format!("{speaker} ran prefixes again where it would have continued from snapshots: {reason}")
         });
         let lost = "a failure met on a snapshot did not show when its path was run from the start";
         slow.chain(self.lost_failures.then(|| lost.to_string())).collect()
@@ -91,14 +91,14 @@ impl State {
         !self.always_from_start && self.no_copies.is_none()
     }
 
-    fn alive(&self, standing: Option<StoppedCopy>) -> Option<StoppedCopy> {
-        standing.filter(|it| it.epoch == self.epoch)
+    fn alive(&self, copy: Option<StoppedCopy>) -> Option<StoppedCopy> {
+        copy.filter(|it| it.epoch == self.epoch)
     }
 }
 
 impl Navigator<'_> {
     /// A copy that has just come to a decision.
-    pub fn stand(&self, path: usize, snapshot: Snapshot) -> StoppedCopy {
+    pub fn stopped_copy(&self, path: usize, snapshot: Snapshot) -> StoppedCopy {
         StoppedCopy { path, snapshot, epoch: self.state.epoch }
     }
 
@@ -106,17 +106,17 @@ impl Navigator<'_> {
     pub fn go_to_first(&mut self) -> Result<Arrival, ExploreError> {
         let arrival = self.start_over(&[])?;
         if let Stop::Paused(pause) = &arrival.stop {
-            self.state.first = Some(self.stand(Paths::START, pause.snapshot));
+            self.state.first = Some(self.stopped_copy(Paths::START, pause.snapshot));
         }
         Ok(arrival)
     }
 
-    /// Whether a copy still stands at the first decision, or none is needed there.
+    /// Whether a copy is still stopped at the first decision, or none is needed there.
     pub fn knows_first(&self) -> bool {
         !self.state.makes_copies() || self.state.alive(self.state.first).is_some()
     }
 
-    /// Makes the last step of a path and goes to the decision behind it.
+    /// Makes the last step of a path and runs to the decision after it.
     pub fn reach(&mut self, paths: &Paths, path: usize) -> Result<Arrival, ExploreError> {
         let (before, thread) = paths.last(path);
         self.state.partial_runs += 1;
@@ -139,7 +139,7 @@ impl Navigator<'_> {
         self.start_over(&choices)
     }
 
-    /// Makes the last step of a path from a copy that stands before it and stays there.
+    /// Makes the last step of a path in a copy of the copy that is stopped before it, which stays there.
     pub fn look_ahead(
         &mut self,
         from: StoppedCopy,
@@ -157,20 +157,20 @@ impl Navigator<'_> {
         self.start_over(&paths.choices(path))
     }
 
-    /// The search goes on from here first.
-    pub fn stay_at(&mut self, standing: StoppedCopy) {
-        if let Some(last) = self.state.last.replace(standing)
-            && last.path != standing.path
+    /// The search continues from here next.
+    pub fn stay_at(&mut self, copy: StoppedCopy) {
+        if let Some(last) = self.state.last.replace(copy)
+            && last.path != copy.path
         {
             self.discard(last);
         }
     }
 
-    /// The search will not go on from here.
-    pub fn discard(&mut self, standing: StoppedCopy) {
-        let is_first = self.state.first.is_some_and(|first| first.snapshot == standing.snapshot);
-        if standing.epoch == self.state.epoch && !is_first {
-            self.steer.discard(standing.snapshot);
+    /// The search will not continue from here.
+    pub fn discard(&mut self, copy: StoppedCopy) {
+        let is_first = self.state.first.is_some_and(|first| first.snapshot == copy.snapshot);
+        if copy.epoch == self.state.epoch && !is_first {
+            self.steer.discard(copy.snapshot);
         }
     }
 
@@ -180,7 +180,7 @@ impl Navigator<'_> {
         self.steer.run(plan)
     }
 
-    /// The whole of an execution that failed and told only of its last step: runs it again from the start.
+    /// The whole of an execution that failed and reported only its last steps: runs it again from the start.
     pub fn in_full(
         &mut self,
         name: &str,

@@ -10,7 +10,7 @@ use threadbare_wire::OfferRecord;
 
 use super::foresight::Table;
 
-/// The news of a trace that grows.
+/// The unread writes of a trace that grows.
 #[derive(Default)]
 pub(super) struct UnreadWrites {
     /// Who knows what a location holds: first the thread that wrote it last, then those that have read it since.
@@ -30,9 +30,9 @@ impl UnreadWrites {
         }
     }
 
-    /// One of the threads that are about to read news, by lot.
+    /// One of the threads that are about to read an unread write, at random.
     pub fn reader(&self, offers: &[OfferRecord], rng: &mut Rng) -> Option<ThreadId> {
-        let is_next = |offer: &&OfferRecord| self.is_news_to(offer, offers);
+        let is_next = |offer: &&OfferRecord| self.is_unread_by(offer, offers);
         let readers: Vec<ThreadId> = offers.iter().filter(is_next).map(|offer| offer.thread).collect();
         match readers.len() {
             0 => None,
@@ -40,7 +40,7 @@ impl UnreadWrites {
         }
     }
 
-    fn is_news_to(&self, reader: &OfferRecord, offers: &[OfferRecord]) -> bool {
+    fn is_unread_by(&self, reader: &OfferRecord, offers: &[OfferRecord]) -> bool {
         let reads = |kind: EventKind| kind.accesses_memory() && !kind.writes();
         let informed = self.informed.get(&reader.object).map_or(&[][..], |informed| informed);
         let comes_back =
@@ -62,15 +62,15 @@ mod tests {
     }
 
     fn reader(steps: &[Event], offers: &[(u16, EventKind)]) -> Option<ThreadId> {
-        let mut news = UnreadWrites::default();
-        steps.iter().for_each(|step| news.observe(step));
+        let mut unread = UnreadWrites::default();
+        steps.iter().for_each(|step| unread.observe(step));
         let offer = |(thread, kind): &(u16, EventKind)| OfferRecord {
             object: PLACE,
             thread: ThreadId(*thread),
             kind: *kind as u8,
             ..OfferRecord::default()
         };
-        news.reader(&offers.iter().map(offer).collect::<Vec<_>>(), &mut Rng::new(1))
+        unread.reader(&offers.iter().map(offer).collect::<Vec<_>>(), &mut Rng::new(1))
     }
 
     #[test]
@@ -80,13 +80,13 @@ mod tests {
     }
 
     #[test]
-    fn it_is_no_news_while_its_writer_is_about_to_come_back_to_it() {
+    fn a_write_does_not_count_while_its_writer_is_about_to_come_back_to_it() {
         let offers = [(1, EventKind::Read), (2, EventKind::Read)];
         assert_eq!(reader(&[step(1, EventKind::Write)], &offers), None);
     }
 
     #[test]
-    fn it_is_no_news_to_whoever_has_read_it_until_it_is_written_again() {
+    fn a_write_does_not_count_for_its_readers_until_it_is_written_again() {
         let (write, read) = (step(1, EventKind::Write), step(2, EventKind::Read));
         let offers = [(2, EventKind::Read)];
         assert_eq!(reader(&[write, read], &offers), None);
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_has_written_is_no_news() {
+    fn what_nobody_has_written_does_not_count() {
         assert_eq!(reader(&[step(1, EventKind::Read)], &[(2, EventKind::Read)]), None);
     }
 }

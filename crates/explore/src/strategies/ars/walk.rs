@@ -1,19 +1,19 @@
-//! The search of `ars`: one trace at a time grows step by step, towards the future that promises most.
+//! The search of `ars`: one trace at a time grows step by step, towards the future that is worth most.
 //!
-//! At a decision where it does not know how to go on, it draws some futures from what it has learned of the
+//! At a decision for which it has no plan, it draws some futures from what it has learned of the
 //! program's threads, and takes the one that is worth most. It follows that one until something comes that
-//! nobody has seen, and then thinks again. In the first execution, of which little can be foreseen, whoever is
-//! about to read what another thread has just written goes first.
+//! nobody has seen, and then draws again. In the first execution, of which little can be predicted, a thread that is
+//! about to read what another thread has just written is scheduled first.
 
 use std::collections::VecDeque;
 
 use threadbare_sched::Rng;
 use threadbare_target::{Execution, Stop};
-use threadbare_trace::{Event, EventKind, ThreadId};
+use threadbare_trace::{Event, ThreadId};
 use threadbare_wire::{LearnedRecord, OfferRecord};
 
-use super::foresight::{Foreseen, Foresight, Future, PartialTrace, Taste};
-use super::navigator::{Arrival, Navigator, Since, State, StoppedCopy};
+use super::foresight::{Foresight, Future, NoveltyWeights, PartialTrace, PredictedStep, is_step};
+use super::navigator::{Arrival, Navigator, NavigatorState, Since, StoppedCopy};
 use super::paths::Paths;
 use super::unread_writes::UnreadWrites;
 use super::{Adaptive, Style};
@@ -24,24 +24,24 @@ use crate::strategy::Plan;
 /// Futures that are drawn at once, for each sub-trace of the width.
 const FUTURES: usize = 4;
 
-/// Steps that may be thought of in a short execution, whatever it does. Thinking of a step takes one or two
+/// Steps that may be predicted in a short execution, whatever it does. Predicting a step takes one or two
 /// microseconds, making one about ten.
-const MOST_FREE_THOUGHTS: usize = 30_000;
+const MOST_FREE_PREDICTIONS: usize = 30_000;
 
-/// Steps that may be thought of in a long one. There the futures are long, so it is few of them either way.
-const LEAST_FREE_THOUGHTS: usize = 4_000;
+/// Steps that may be predicted in a long one. There the futures are long, so it is few of them either way.
+const LEAST_FREE_PREDICTIONS: usize = 4_000;
 
-/// What the thoughts that are free and the events of an execution multiply to in between.
-const THOUGHTS_BY_EVENTS: usize = 2_500_000;
+/// The product of the predicted steps that are free and the events of an execution, in between.
+const PREDICTIONS_TIMES_EVENTS: usize = 2_500_000;
 
-/// Steps that may be thought of for each one that is made.
-const THOUGHTS_PER_STEP: usize = 8;
+/// Steps that may be predicted for each one that is made.
+const PREDICTIONS_PER_STEP: usize = 8;
 
 /// A trace that has come to a decision.
-struct Here {
-    standing: StoppedCopy,
+struct ReachedDecision {
+    copy: StoppedCopy,
     offers: Vec<OfferRecord>,
-    trail: PartialTrace,
+    trace: PartialTrace,
 }
 
 /// The state of the search.
@@ -50,22 +50,22 @@ pub(in crate::strategies) struct Walk {
     seed: u64,
     rng: Rng,
     foresight: Foresight,
-    taste: Taste,
-    /// What threads could tell each other, as long as no execution has ended.
-    news: Option<UnreadWrites>,
+    weights: NoveltyWeights,
+    /// What threads have written and others have not read, as long as no execution has ended.
+    unread: Option<UnreadWrites>,
     paths: Paths,
-    here: Option<Here>,
+    here: Option<ReachedDecision>,
     /// The first decision of the program, where every execution begins.
     first: Option<(Vec<OfferRecord>, PartialTrace)>,
-    navigator: State,
-    /// What is to be done next.
-    plan: VecDeque<Foreseen>,
+    navigator: NavigatorState,
+    /// The steps to be made next.
+    plan: VecDeque<PredictedStep>,
     /// More has been seen than when the plan was made.
     is_outdated: bool,
-    /// A plan of this execution was to end in a deadlock.
-    is_alarmed: bool,
-    /// Steps that may still be thought of.
-    thoughts: usize,
+    /// A plan of this execution was predicted to end in a deadlock.
+    expects_deadlock: bool,
+    /// Steps that may still be predicted.
+    predictions: usize,
     /// How many events the longest execution had.
     longest: usize,
     begun: bool,
@@ -80,16 +80,16 @@ impl Walk {
             seed,
             rng: Rng::new(Rng::derive(seed, 0)),
             foresight: Foresight::default(),
-            taste: Taste { again: 0.0, pattern: 1.0 },
-            news: Some(UnreadWrites::default()),
+            weights: NoveltyWeights { again: 0.0, pattern: 1.0 },
+            unread: Some(UnreadWrites::default()),
             paths: Paths::new(),
             here: None,
             first: None,
-            navigator: State::new(seed, style.always_from_start),
+            navigator: NavigatorState::new(seed, style.always_from_start),
             plan: VecDeque::new(),
             is_outdated: false,
-            is_alarmed: false,
-            thoughts: 0,
+            expects_deadlock: false,
+            predictions: 0,
             longest: 0,
             begun: false,
             ended: VecDeque::new(),
@@ -106,9 +106,9 @@ impl Walk {
         let mut plan = Plan::probe(Rng::derive(self.seed, 1), self.style.name);
         plan.profile = true;
         let run = self.navigator(steer).run(&plan)?;
-        let mut trail = PartialTrace::default();
-        self.take_in(&mut trail, &run.events);
-        self.end(&trail, &run);
+        let mut trace = PartialTrace::default();
+        self.record(&mut trace, &run.events);
+        self.end(&trace, &run);
         self.ended.push_back(run);
         Ok(())
     }
@@ -116,44 +116,45 @@ impl Walk {
     fn begin(&mut self, steer: &mut dyn Steer) -> Result<(), ExploreError> {
         self.paths = Paths::new();
         self.plan.clear();
-        self.is_alarmed = false;
-        self.thoughts =
-            (THOUGHTS_BY_EVENTS / self.longest.max(1)).clamp(LEAST_FREE_THOUGHTS, MOST_FREE_THOUGHTS);
-        // No taste is the best for every program, so every execution has its own.
+        self.expects_deadlock = false;
+        self.predictions = (PREDICTIONS_TIMES_EVENTS / self.longest.max(1))
+            .clamp(LEAST_FREE_PREDICTIONS, MOST_FREE_PREDICTIONS);
+        // No weights are the best for every program, so every execution draws its own.
         let again = if self.rng.below(2) == 0 { 0.0 } else { 1.0 };
         let pattern = if self.rng.below(7) == 0 { 0.0 } else { 1.0 };
-        self.taste = Taste { again, pattern };
+        self.weights = NoveltyWeights { again, pattern };
         let is_there = self.navigator(steer).knows_first();
-        if let (true, Some(standing), Some((offers, trail))) = (is_there, self.navigator.first(), &self.first)
-        {
-            self.here = Some(Here { standing, offers: offers.clone(), trail: trail.clone() });
+        if let (true, Some(copy), Some((offers, trace))) = (is_there, self.navigator.first(), &self.first) {
+            self.here = Some(ReachedDecision { copy, offers: offers.clone(), trace: trace.clone() });
             return Ok(());
         }
         let arrival = self.navigator(steer).go_to_first()?;
         self.arrive(steer, Paths::START, PartialTrace::default(), arrival)?;
-        self.first = self.here.as_ref().map(|here| (here.offers.clone(), here.trail.clone()));
+        self.first = self.here.as_ref().map(|here| (here.offers.clone(), here.trace.clone()));
         Ok(())
     }
 
-    fn go_on(&mut self, steer: &mut dyn Steer, mut here: Here) -> Result<(), ExploreError> {
-        self.thoughts += THOUGHTS_PER_STEP;
+    fn advance(&mut self, steer: &mut dyn Steer, mut here: ReachedDecision) -> Result<(), ExploreError> {
+        self.predictions += PREDICTIONS_PER_STEP;
         let thread = self.choose(&mut here);
-        let path = self.paths.extend(here.standing.path, thread);
+        let path = self.paths.extend(here.copy.path, thread);
         let arrival = Navigator { steer, state: &mut self.navigator }.reach(&self.paths, path)?;
-        self.arrive(steer, path, here.trail, arrival)
+        self.arrive(steer, path, here.trace, arrival)
     }
 
-    fn choose(&mut self, here: &mut Here) -> ThreadId {
-        self.foresight.expect(&mut here.trail, &here.offers);
-        if let Some(thread) = self.news.as_ref().and_then(|news| news.reader(&here.offers, &mut self.rng)) {
+    fn choose(&mut self, here: &mut ReachedDecision) -> ThreadId {
+        self.foresight.expect(&mut here.trace, &here.offers);
+        if let Some(thread) =
+            self.unread.as_ref().and_then(|unread| unread.reader(&here.offers, &mut self.rng))
+        {
             return thread;
         }
-        let offered = |plan: &VecDeque<Foreseen>| {
+        let offered = |plan: &VecDeque<PredictedStep>| {
             let thread = plan.front()?.event.thread;
             here.offers.iter().map(|offer| offer.thread).find(|it| *it == thread)
         };
         if self.is_outdated || offered(&self.plan).is_none() {
-            self.think(here);
+            self.plan_ahead(here);
         }
         offered(&self.plan).unwrap_or_else(|| {
             self.plan.clear();
@@ -161,34 +162,32 @@ impl Walk {
         })
     }
 
-    /// Makes a plan, if there is time to think.
-    fn think(&mut self, here: &Here) {
+    /// Makes a plan, if steps may still be predicted.
+    fn plan_ahead(&mut self, here: &ReachedDecision) {
         let mut best: Option<Future> = None;
         for _ in 0..FUTURES * self.style.width {
-            if self.thoughts == 0 {
+            if self.predictions == 0 {
                 break;
             }
-            let future = self.foresight.imagine(&here.trail, &self.taste, &mut self.rng);
-            self.thoughts = self.thoughts.saturating_sub(future.steps.len() + 1);
+            let future = self.foresight.draw_future(&here.trace, &self.weights, &mut self.rng);
+            self.predictions = self.predictions.saturating_sub(future.steps.len() + 1);
             if best.as_ref().is_none_or(|best| future.worth > best.worth) {
                 best = Some(future);
             }
         }
         if let Some(best) = best {
             self.plan = best.steps;
-            self.is_alarmed |= best.is_stuck;
+            self.expects_deadlock |= best.is_deadlock;
             self.is_outdated = false;
         }
     }
 
-    /// Takes in what has happened, and whether it was meant to.
-    fn take_in(&mut self, trail: &mut PartialTrace, events: &[Event]) {
+    /// Records what has happened, and whether it was planned.
+    fn record(&mut self, trace: &mut PartialTrace, events: &[Event]) {
         for event in events {
-            self.foresight.learn(trail, event, &self.taste);
-            self.news.iter_mut().for_each(|news| news.observe(event));
-            let comes_by_itself =
-                |kind: EventKind| kind.only_names() || matches!(kind, EventKind::Start | EventKind::Exit);
-            if event.kind().is_none_or(comes_by_itself) {
+            self.foresight.learn(trace, event, &self.weights);
+            self.unread.iter_mut().for_each(|unread| unread.observe(event));
+            if !event.kind().is_some_and(is_step) {
                 continue;
             }
             match self.plan.pop_front() {
@@ -198,40 +197,40 @@ impl Walk {
         }
     }
 
-    /// Takes in how a trace has ended.
-    fn end(&mut self, trail: &PartialTrace, run: &Execution) {
-        self.news = None;
-        self.longest = self.longest.max(trail.events());
-        self.foresight.end(trail, run, self.is_alarmed);
+    /// Records how a trace has ended.
+    fn end(&mut self, trace: &PartialTrace, run: &Execution) {
+        self.unread = None;
+        self.longest = self.longest.max(trace.events());
+        self.foresight.end(trace, run, self.expects_deadlock);
     }
 
-    /// Takes in where a step has led to: a decision, or the end of the trace.
+    /// Records where a step has led to: a decision, or the end of the trace.
     fn arrive(
         &mut self,
         steer: &mut dyn Steer,
         path: usize,
-        mut trail: PartialTrace,
+        mut trace: PartialTrace,
         arrival: Arrival,
     ) -> Result<(), ExploreError> {
-        // What was told of the trace before is told again, unless a copy has gone on from there.
-        let told = match arrival.since {
-            Since::Start => trail.events(),
-            Since::First => trail.events() - self.first.as_ref().map_or(0, |(_, trail)| trail.events()),
+        // The events of the trace so far are reported again, unless a copy has continued from there.
+        let known = match arrival.since {
+            Since::Start => trace.events(),
+            Since::First => trace.events() - self.first.as_ref().map_or(0, |(_, trace)| trace.events()),
             Since::Before => 0,
         };
         match arrival.stop {
             Stop::Paused(pause) => {
                 self.discovered.extend(&pause.discovered);
-                self.take_in(&mut trail, pause.events.get(told..).unwrap_or_default());
-                let standing = self.navigator(steer).stand(path, pause.snapshot);
+                self.record(&mut trace, pause.events.get(known..).unwrap_or_default());
+                let copy = self.navigator(steer).stopped_copy(path, pause.snapshot);
                 if path != Paths::START {
-                    self.navigator(steer).stay_at(standing);
+                    self.navigator(steer).stay_at(copy);
                 }
-                self.here = Some(Here { standing, offers: pause.offers, trail });
+                self.here = Some(ReachedDecision { copy, offers: pause.offers, trace });
             }
             Stop::Ended(run) => {
-                self.take_in(&mut trail, run.events.get(told..).unwrap_or_default());
-                self.end(&trail, &run);
+                self.record(&mut trace, run.events.get(known..).unwrap_or_default());
+                self.end(&trace, &run);
                 let choices = self.paths.choices(path);
                 let name = self.style.name;
                 let mut run = self.navigator(steer).in_full(name, choices, *run)?;
@@ -248,10 +247,10 @@ impl Adaptive for Walk {
     fn decisions_changed(&mut self) {
         self.here = None;
         self.first = None;
-        self.foresight.forget_habits();
+        self.foresight.forget_next_steps();
     }
 
-    fn ground_state(&self) -> &State {
+    fn navigator_state(&self) -> &NavigatorState {
         &self.navigator
     }
 }
@@ -272,7 +271,7 @@ impl Search for Walk {
             if !self.begun && self.style.probes {
                 self.run_randomly(steer)?;
             } else if let Some(here) = self.here.take() {
-                self.go_on(steer, here)?;
+                self.advance(steer, here)?;
             } else {
                 self.begin(steer)?;
             }

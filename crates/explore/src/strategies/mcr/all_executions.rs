@@ -17,9 +17,9 @@ pub(super) const ALLOWANCE: u64 = 4_000_000;
 const CONFLICT: u64 = 100;
 
 /// How hard to try for an answer: what nobody answers here is left out.
-const TRYING: Budget = Budget { conflicts: 10 * BUDGET.conflicts, rounds: 4 * BUDGET.rounds };
+const QUESTION_BUDGET: Budget = Budget { conflicts: 10 * BUDGET.conflicts, rounds: 4 * BUDGET.rounds };
 
-/// How many plans are made before they are run: to begin anew takes much longer than to go on.
+/// How many plans are made before they are run: to begin anew takes much longer than to continue.
 const AT_ONCE: usize = 64;
 
 /// Unanswered questions after which no more are asked.
@@ -35,19 +35,19 @@ impl Values {
         let model = match Model::of_all(&notes.forest) {
             Ok(model) => model,
             Err(doubts) => {
-                self.mind.omissions.extend(doubts.into_iter().map(Omission::Doubt));
+                self.known.omissions.extend(doubts.into_iter().map(Omission::Doubt));
                 return Vec::new();
             }
         };
         let price = model.len() as u64;
-        let mut panel = Panel::new(TRYING, self.jobs);
+        let mut panel = Panel::new(QUESTION_BUDGET, self.jobs);
         let (mut targets, cut) = targets::of_all(&notes.forest);
         if cut {
-            self.mind.omissions.insert(Omission::Spinning);
+            self.known.omissions.insert(Omission::Spinning);
         }
         let everything: Vec<StepId> = notes.forest.ids().collect();
         targets.extend(self.race_and_lifetime_targets(&notes.forest, &everything));
-        targets.retain(|target| !self.mind.asked.contains(&target.key));
+        targets.retain(|target| !self.known.asked.contains(&target.key));
         let mut plans = Vec::new();
         let mut unanswered = 0;
         let mut targets = targets.into_iter();
@@ -57,11 +57,11 @@ impl Values {
                 break;
             }
             if is_over() {
-                self.mind.omissions.insert(Omission::TimeUp);
+                self.known.omissions.insert(Omission::TimeUp);
                 return plans;
             }
             if self.allowance == 0 {
-                self.mind.omissions.insert(Omission::TooMany);
+                self.known.omissions.insert(Omission::TooMany);
                 return plans;
             }
             let question = |target: &Target| Question { about: 0, goal: target.goal.clone() };
@@ -72,20 +72,20 @@ impl Values {
                 let cost = effort.rounds.max(1) * price + effort.conflicts * CONFLICT;
                 self.allowance = self.allowance.saturating_sub(cost);
                 unanswered += usize::from(answer == Answer::Unknown);
-                if self.mind.asked.contains(&target.key) {
+                if self.known.asked.contains(&target.key) {
                     continue;
                 }
-                plans.extend(self.mind.follow(answer, Some(target), notes));
+                plans.extend(self.known.follow(answer, Some(target), notes));
             }
             if plans.len() >= AT_ONCE || unanswered > MOST_UNANSWERED {
                 return plans;
             }
         }
         if plans.is_empty() && deadlock_targets::are_possible(&notes.forest, &everything) {
-            let stuck = Question { about: 0, goal: Goal::stuck(self.mind.stuck.clone()) };
+            let deadlock = Question { about: 0, goal: Goal::stuck(self.known.deadlocks.clone()) };
             notes.effort.questions += 1;
-            for Reply { answer, .. } in panel.ask(&[stuck], &|_| model.clone()) {
-                plans.extend(self.mind.follow(answer, None, notes));
+            for Reply { answer, .. } in panel.ask(&[deadlock], &|_| model.clone()) {
+                plans.extend(self.known.follow(answer, None, notes));
             }
         }
         plans

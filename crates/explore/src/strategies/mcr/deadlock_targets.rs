@@ -1,4 +1,4 @@
-//! Whether threads may wait for each other in a circle.
+//! Whether threads may wait for each other in a cycle.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -12,10 +12,11 @@ enum Thing {
     End(ThreadId),
 }
 
-/// Whether nobody may be able to go on after some of these steps. It takes a circle of threads, each of which has what the next one
-/// waits for; or something that is more than had and waited for: conditions, tokens, barriers, locks that their owner takes along when it ends.
+/// Whether some order of these steps may end in a deadlock. It takes a cycle of threads, each of which holds what the next one
+/// waits for; or something that is more than held and waited for: conditions, semaphores, barriers, locks that are held when their owner ends.
 /// Each step comes after those that lead to it.
 pub(super) fn are_possible(forest: &Forest, steps: &[StepId]) -> bool {
+    use Action::*;
     let mut waits: BTreeMap<Thing, BTreeSet<Thing>> = BTreeMap::new();
     let mut held: HashMap<StepId, Vec<u64>> = HashMap::new();
     for &id in steps {
@@ -23,24 +24,21 @@ pub(super) fn are_possible(forest: &Forest, steps: &[StepId]) -> bool {
         let mut locks = step.parent.and_then(|parent| held.get(&parent)).cloned().unwrap_or_default();
         for action in &step.actions {
             let wanted = match *action {
-                Action::Acquire { lock, .. } => Thing::Lock(lock),
-                Action::Join(thread) => Thing::End(thread),
-                Action::Release(lock) => {
+                Acquire { lock, .. } => Thing::Lock(lock),
+                Join(thread) => Thing::End(thread),
+                Release(lock) => {
                     if let Some(place) = locks.iter().position(|held| *held == lock) {
                         locks.remove(place);
                     }
                     continue;
                 }
-                Action::Exit if !locks.is_empty() => return true,
-                Action::Wait { .. }
-                | Action::Wake { .. }
-                | Action::Timeout { .. }
-                | Action::Arrive(_)
-                | Action::Leave(..)
-                | Action::Take(_)
-                | Action::Keep(..)
-                | Action::Watershed(..) => return true,
-                _ => continue,
+                Exit if !locks.is_empty() => return true,
+                Wait { .. } | Wake { .. } | Timeout { .. } | Arrive(_) | Leave(..) | Take(_) => return true,
+                Keep(..) | Watershed(..) => return true,
+                // These wait for nothing.
+                Read(..) | Write(..) | Update(..) | Touch(..) | Free(_) | Renew { .. } => continue,
+                Refused(_) | Empty(_) | Unended(_) | Signal { .. } | Post(_) => continue,
+                Create(_) | Start(_) | Exit | Idle(_) => continue,
             };
             let has = locks.iter().map(|lock| Thing::Lock(*lock)).chain([Thing::End(step.thread)]);
             for thing in has.filter(|thing| *thing != wanted) {
@@ -52,11 +50,11 @@ pub(super) fn are_possible(forest: &Forest, steps: &[StepId]) -> bool {
         }
         held.insert(id, locks);
     }
-    has_circle(&waits)
+    has_cycle(&waits)
 }
 
-/// Takes away what waits for nothing until nothing more can be taken.
-fn has_circle(waits: &BTreeMap<Thing, BTreeSet<Thing>>) -> bool {
+/// Whether these waits have a cycle: removes what waits for nothing until nothing more can be removed.
+fn has_cycle(waits: &BTreeMap<Thing, BTreeSet<Thing>>) -> bool {
     let mut left = waits.clone();
     loop {
         let waiting: BTreeSet<Thing> = left.keys().copied().collect();
@@ -77,7 +75,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether a trace of (thread, kind, object) may get stuck in some order.
+    /// Whether a trace of (thread, kind, object) may deadlock in some order.
     fn possible(steps: &[(u16, EventKind, u64)]) -> bool {
         let mut counts: HashMap<u16, u32> = HashMap::new();
         let events: Vec<Event> = (steps.iter())
@@ -101,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn two_locks_in_both_orders_make_a_circle_and_in_one_order_none() {
+    fn two_locks_in_both_orders_make_a_cycle_and_in_one_order_none() {
         use EventKind::{Lock, Unlock};
         let nested =
             |thread, a, b| [(thread, Lock, a), (thread, Lock, b), (thread, Unlock, b), (thread, Unlock, a)];
@@ -111,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_held_while_its_next_owner_is_joined_makes_a_circle() {
+    fn a_lock_held_while_its_next_owner_is_joined_makes_a_cycle() {
         use EventKind::{Join, Lock, Unlock};
         let worker = [(1, Lock, 8), (1, Unlock, 8)];
         assert!(possible(&[&worker[..], &[(0, Lock, 8), (0, Join, 1), (0, Unlock, 8)]].concat()));
@@ -119,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_takes_a_lock_along_may_keep_others_waiting() {
+    fn a_thread_that_ends_with_a_lock_may_block_others() {
         use EventKind::{Exit, Lock, SemWait};
         assert!(possible(&[(1, Lock, 8), (1, Exit, 0)]));
         assert!(possible(&[(1, SemWait, 8)]));

@@ -1,4 +1,4 @@
-//! Things that could be used after they are gone, or before they are there.
+//! Memory and objects that could be used after the end of their lifetime, or before its beginning.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -10,10 +10,10 @@ use super::targets::{Key, Target};
 /// How many pairs of steps are asked about for the same two places in the code.
 const MOST_PAIRS: usize = 256;
 
-/// The longest stretch of memory that is accessed at once, as far as looking for it goes.
+/// The longest access that is looked for.
 const LONGEST_ACCESS: u64 = 1 << 16;
 
-/// A step that uses something.
+/// A step that uses memory or an object.
 #[derive(Clone, Copy)]
 struct Use {
     id: StepId,
@@ -21,8 +21,8 @@ struct Use {
     end: u64,
 }
 
-/// A step with which something begins or ends to be there.
-struct Turn {
+/// A step with which a lifetime begins or ends.
+struct LifetimeChange {
     id: StepId,
     thread: ThreadId,
     what: Extent,
@@ -32,18 +32,18 @@ struct Turn {
 /// The uses in these steps that could come too late or too early and that nobody has asked about, and whether some were left out.
 pub(super) fn of(forest: &Forest, steps: &[StepId], asked: &HashSet<Key>) -> (Vec<Target>, bool) {
     let mut uses: BTreeMap<u64, Vec<Use>> = BTreeMap::new();
-    let mut turns = Vec::new();
+    let mut changes = Vec::new();
     for &id in steps {
         let step = forest.step(id);
         let thread = step.thread;
         for action in &step.actions {
-            let turn = match *action {
+            let change = match *action {
                 Action::Free(what) => Some((what, true)),
                 Action::Renew { object, ends } => Some((Extent { addr: object, len: 1 }, ends)),
                 _ => None,
             };
-            turns.extend(turn.map(|(what, ends)| Turn { id, thread, what, ends }));
-            let memory = action.accesses().map(|(extent, _)| extent).or(turn.map(|(what, _)| what));
+            changes.extend(change.map(|(what, ends)| LifetimeChange { id, thread, what, ends }));
+            let memory = action.accesses().map(|(extent, _)| extent).or(change.map(|(what, _)| what));
             let objects = action.object().into_iter().chain(mutex(action));
             let objects = objects.map(|object| Extent { addr: object, len: 1 });
             for extent in memory.into_iter().chain(objects) {
@@ -53,13 +53,13 @@ pub(super) fn of(forest: &Forest, steps: &[StepId], asked: &HashSet<Key>) -> (Ve
     }
     let mut by_place: BTreeMap<(u64, u64), Vec<Target>> = BTreeMap::new();
     let mut is_cut = false;
-    for turn in &turns {
-        let first = turn.what.addr.saturating_sub(LONGEST_ACCESS);
-        let near = uses.range(first..turn.what.end()).flat_map(|(_, uses)| uses);
-        for other in near.filter(|other| other.thread != turn.thread && other.end > turn.what.addr) {
-            let (early, late) = if turn.ends { (turn.id, other.id) } else { (other.id, turn.id) };
+    for change in &changes {
+        let first = change.what.addr.saturating_sub(LONGEST_ACCESS);
+        let near = uses.range(first..change.what.end()).flat_map(|(_, uses)| uses);
+        for other in near.filter(|other| other.thread != change.thread && other.end > change.what.addr) {
+            let (early, late) = if change.ends { (change.id, other.id) } else { (other.id, change.id) };
             let sites = (forest.step(early).pc, forest.step(late).pc);
-            let key = Key::Gone(sites.0, sites.1);
+            let key = Key::Lifetime(sites.0, sites.1);
             if asked.contains(&key) {
                 continue;
             }
@@ -74,7 +74,7 @@ pub(super) fn of(forest: &Forest, steps: &[StepId], asked: &HashSet<Key>) -> (Ve
     (by_place.into_values().flatten().collect(), is_cut)
 }
 
-/// The mutex that a wait on a condition gives back or takes again.
+/// The mutex that a wait on a condition releases or acquires again.
 fn mutex(action: &Action) -> Option<u64> {
     match *action {
         Action::Wait { mutex, .. } | Action::Wake { mutex, .. } | Action::Timeout { mutex, .. } => {

@@ -7,10 +7,10 @@
 //! execution shows the new state and is asked in turn. No state is aimed at twice.
 //!
 //! A single execution does not show everything: the steps that are needed may come from several. When no execution
-//! alone suggests anything more, all are taken together, with every thread free to go any of the ways that it was seen
-//! to go. If nothing is possible then either, no thread can get into a state that has not been seen: the
+//! alone suggests anything more, all are taken together, with every thread free to take any of the paths that it was seen
+//! to take. If nothing is possible then either, no thread can get into a state that has not been seen: the
 //! operation that would be the first to see something new has only seen steps before it. Only then, and only if
-//! nothing was left out, the search is exhausted. Where nobody can go on is a state of all threads together, and is asked for separately.
+//! nothing was left out, the search is exhausted. A deadlock is a state of all threads together, and is asked for separately.
 
 mod all_executions;
 mod deadlock_targets;
@@ -23,14 +23,14 @@ use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
 use threadbare_order::{Answer, Doubt, Forest, Goal, Model, Panel, Path, Question, Schedule, StepId};
 use threadbare_target::Execution;
-use threadbare_trace::{EventKind, FailureKind, Outcome, ThreadId};
+use threadbare_trace::{FailureKind, Outcome, ThreadId, kinds};
 
 pub use self::open_questions::{OpenKind, OpenQuestion};
 pub(crate) use self::targets::Target;
-use self::targets::{Key, Seen, is_reached};
+use self::targets::{Key, SeenReads, is_reached};
 use crate::follow_schedule;
 use crate::omission::{Omission, warning};
-use crate::question_queue::{Asking, Look, QuestionQueue};
+use crate::question_queue::{Asking, QuestionQueue, Triage};
 use crate::search_effort::SearchEffort;
 use crate::solved::{BUDGET, Entry, Next, Notes, Planned, Reasoning, Solved, batch};
 use crate::strategy::Plan;
@@ -41,34 +41,34 @@ pub(crate) type Mcr = Solved<Values>;
 /// In which order targets are tried: the most promising first, those of older executions first.
 type Rank = (u8, usize, usize);
 
-/// What a schedule is for; none if it is for nobody to be able to go on.
+/// What a schedule is for; none if it is for a deadlock.
 type Aim = Option<Target>;
 
 /// What the reads of all executions could see else.
 pub(crate) struct Values {
     jobs: usize,
-    /// Whether to look for accesses that can come at the same time, too.
+    /// Whether to look for races, too.
     wants_races: bool,
     queue: QuestionQueue<Rank, Aim>,
-    mind: Mind,
+    known: Knowledge,
     /// How much may still be asked of all executions together.
     allowance: u64,
 }
 
 /// What has been shown, asked and left out.
 #[derive(Default)]
-struct Mind {
-    seen: Seen,
+struct Knowledge {
+    seen: SeenReads,
     paths: Vec<Path>,
     asked: HashSet<Key>,
     /// The code that accesses memory atomically.
     atomic: HashSet<u64>,
-    /// Where nobody could go on, by the last steps of all threads.
-    stuck: Vec<Vec<StepId>>,
+    /// The deadlocks that were found, by the last steps of all threads.
+    deadlocks: Vec<Vec<StepId>>,
     omissions: BTreeSet<Omission>,
 }
 
-impl Mind {
+impl Knowledge {
     /// The schedule of an answer; notes if it is not known whether there is one.
     fn schedule(&mut self, answer: Answer) -> Option<Schedule> {
         match answer {
@@ -81,18 +81,18 @@ impl Mind {
         None
     }
 
-    /// A plan that follows what was found out.
+    /// A plan that follows the schedule of an answer.
     fn follow(&mut self, answer: Answer, aim: Aim, notes: &mut Notes<Aim>) -> Option<Plan> {
         let mut schedule = self.schedule(answer)?;
         match &aim {
             Some(target) => drop(self.asked.insert(target.key.clone())),
-            None => self.stuck.push(last_steps(&schedule, &notes.forest)),
+            None => self.deadlocks.push(last_steps(&schedule, &notes.forest)),
         }
-        let meeting = aim.as_ref().filter(|target| target.is_race());
-        if let Some(target) = meeting {
+        let race = aim.as_ref().filter(|target| target.is_race());
+        if let Some(target) = race {
             race_targets::bring_together(&mut schedule, &target.goal);
         }
-        let is_race = meeting.is_some();
+        let is_race = race.is_some();
         let then = aim.as_ref().and_then(|target| target.then).map(|then| then.thread);
         let plan = notes.follow(schedule, then, aim);
         if plan.is_none() && then.is_none() && !is_race {
@@ -114,33 +114,33 @@ fn last_steps(schedule: &Schedule, forest: &Forest) -> Vec<StepId> {
 
 /// Asks for what the executions suggest.
 struct Asker<'a> {
-    mind: &'a mut Mind,
+    known: &'a mut Knowledge,
     notes: &'a mut Notes<Aim>,
 }
 
 impl Asking<Rank, Aim> for Asker<'_> {
-    fn look(&self, &(_, about, _): &Rank, aim: &Aim) -> Look<Rank> {
+    fn triage(&self, &(_, about, _): &Rank, aim: &Aim) -> Triage<Rank> {
         let Some(target) = aim else {
-            return Look::Ask(Question { about, goal: Goal::stuck(self.mind.stuck.clone()) });
+            return Triage::Ask(Question { about, goal: Goal::stuck(self.known.deadlocks.clone()) });
         };
-        let is_known =
-            !matches!(target.key, Key::Gone(..) | Key::Race(..)) && is_reached(&self.notes.forest, target);
-        if is_known || self.mind.asked.contains(&target.key) {
-            return Look::Skip;
+        let is_known = !matches!(target.key, Key::Lifetime(..) | Key::Race(..))
+            && is_reached(&self.notes.forest, target);
+        if is_known || self.known.asked.contains(&target.key) {
+            return Triage::Skip;
         }
         let steps = target.goal.steps();
         if steps.is_empty() || target.then.is_some_and(|then| then.as_recorded) {
-            return Look::Known(Answer::Schedule(Schedule { steps: steps.to_vec() }));
+            return Triage::Known(Answer::Schedule(Schedule { steps: steps.to_vec() }));
         }
-        Look::Ask(Question { about, goal: target.goal.clone() })
+        Triage::Ask(Question { about, goal: target.goal.clone() })
     }
 
     fn model(&self, about: usize) -> Model {
-        Model::of(&self.notes.forest, &self.mind.paths[about])
+        Model::of(&self.notes.forest, &self.known.paths[about])
     }
 
     fn take(&mut self, _rank: Rank, aim: Aim, answer: Answer) -> Option<Plan> {
-        self.mind.follow(answer, aim, self.notes)
+        self.known.follow(answer, aim, self.notes)
     }
 
     fn effort(&mut self) -> &mut SearchEffort {
@@ -149,21 +149,21 @@ impl Asking<Rank, Aim> for Asker<'_> {
 }
 
 impl Values {
-    /// One that looks for accesses that can come at the same time, too.
+    /// One that looks for races, too.
     pub(crate) fn with_races(jobs: usize) -> Values {
         Values { wants_races: true, ..Values::new(jobs) }
     }
 
-    /// What else these steps suggest to ask about, if meetings are wanted: accesses that can come at the same time, and things that
-    /// can be used before they are there or after they are gone.
+    /// What else these steps suggest to ask about, if races are wanted: accesses that can race, and memory and objects that
+    /// can be used before or after their lifetime.
     fn race_and_lifetime_targets(&mut self, forest: &Forest, steps: &[StepId]) -> Vec<Target> {
         if !self.wants_races {
             return Vec::new();
         }
-        let (mut found, cut) = race_targets::of(forest, steps, &self.mind.atomic, &self.mind.asked);
-        let (ends, are_cut) = lifetimes::of(forest, steps, &self.mind.asked);
+        let (mut found, cut) = race_targets::of(forest, steps, &self.known.atomic, &self.known.asked);
+        let (ends, are_cut) = lifetimes::of(forest, steps, &self.known.asked);
         if cut || are_cut {
-            self.mind.omissions.insert(Omission::TooMany);
+            self.known.omissions.insert(Omission::TooMany);
         }
         found.extend(ends);
         found
@@ -176,40 +176,40 @@ impl Values {
 
     /// Adds what an execution suggests to the queue.
     fn ask(&mut self, path: Path, run: &Execution, forest: &Forest) {
-        let number = self.mind.paths.len();
+        let number = self.known.paths.len();
         let (targets, cut) =
-            targets::of(forest, &path, &follow_schedule::may_go_on(run), &mut self.mind.seen);
+            targets::of(forest, &path, &follow_schedule::unfinished_threads(run), &mut self.known.seen);
         if cut {
-            self.mind.omissions.insert(Omission::Spinning);
+            self.known.omissions.insert(Omission::Spinning);
         }
         if deadlock_targets::are_possible(forest, &path.steps) {
             self.queue.add((1, number, usize::MAX), None);
         }
-        let meetings = self.race_and_lifetime_targets(forest, &path.steps);
-        for (place, target) in targets.into_iter().chain(meetings).enumerate() {
-            if !self.mind.asked.contains(&target.key) {
+        let more = self.race_and_lifetime_targets(forest, &path.steps);
+        for (place, target) in targets.into_iter().chain(more).enumerate() {
+            if !self.known.asked.contains(&target.key) {
                 self.queue.add((target.class, number, place), Some(target));
             }
         }
-        self.mind.paths.push(path);
+        self.known.paths.push(path);
     }
 
     /// Whether an execution did what it was made for.
     fn check(&mut self, path: &Path, planned: Planned<Aim>, run: &Execution, forest: &Forest) {
         let Planned { schedule, aim } = planned;
-        if aim.as_ref().is_some_and(|target| matches!(target.key, Key::Gone(..))) {
+        if aim.as_ref().is_some_and(|target| matches!(target.key, Key::Lifetime(..))) {
             use FailureKind::{Misuse, UseAfterFree};
             let failure = run.outcome.failure();
             if !failure.is_some_and(|failure| matches!(failure.kind, UseAfterFree | Misuse)) {
                 // It can happen, and nobody knows what comes of it.
-                self.mind.omissions.insert(Omission::Doubt(Doubt::Lifetime));
+                self.known.omissions.insert(Omission::Doubt(Doubt::Lifetime));
             }
             return;
         }
         let reached = aim.as_ref().is_none_or(|target| is_reached(forest, target));
-        let went_on = aim.is_some_and(|target| target.then.is_some());
-        if !follow_schedule::followed(&schedule.steps, path, forest) || (!reached && !went_on) {
-            self.mind.omissions.insert(Omission::Diverged);
+        let only_continues = aim.is_some_and(|target| target.then.is_some());
+        if !follow_schedule::followed(&schedule.steps, path, forest) || (!reached && !only_continues) {
+            self.known.omissions.insert(Omission::Diverged);
         }
     }
 }
@@ -223,7 +223,7 @@ impl Reasoning for Values {
             jobs,
             wants_races: false,
             queue,
-            mind: Mind::default(),
+            known: Knowledge::default(),
             allowance: all_executions::ALLOWANCE,
         }
     }
@@ -234,20 +234,19 @@ impl Reasoning for Values {
 
     fn learn(&mut self, notes: &mut Notes<Aim>, run: &Execution, entry: Entry<Aim>) {
         if let Outcome::Uncontrolled(_) = run.outcome {
-            self.mind.omissions.insert(Omission::Uncontrolled);
+            self.known.omissions.insert(Omission::Uncontrolled);
         }
         let Entry::Read(path, planned) = entry else {
-            self.mind.omissions.insert(Omission::TooLong);
+            self.known.omissions.insert(Omission::TooLong);
             return;
         };
         if let Some(planned) = planned {
             self.check(&path, planned, run, &notes.forest);
         }
         if self.wants_races {
-            use EventKind::{AtomicFailed, AtomicRead, AtomicUpdate, AtomicWrite};
-            let is_atomic = |kind| matches!(kind, AtomicRead | AtomicWrite | AtomicUpdate | AtomicFailed);
+            let is_atomic = |kind| matches!(kind, kinds!(atomic));
             let atomic = run.events.iter().filter(|event| event.kind().is_some_and(is_atomic));
-            self.mind.atomic.extend(atomic.map(|event| event.pc));
+            self.known.atomic.extend(atomic.map(|event| event.pc));
         }
         // An execution in which nobody sees anything new suggests nothing new either.
         if path.new_steps > 0 {
@@ -258,19 +257,19 @@ impl Reasoning for Values {
     fn next(&mut self, notes: &mut Notes<Aim>, is_over: &dyn Fn() -> bool) -> Next {
         let mut plans = VecDeque::new();
         while plans.len() < batch(notes.made) {
-            let mut asker = Asker { mind: &mut self.mind, notes: &mut *notes };
+            let mut asker = Asker { known: &mut self.known, notes: &mut *notes };
             let Some(plan) = self.queue.next(&mut asker, is_over) else { break };
             plans.push_back(plan);
         }
         if !self.queue.is_empty() && is_over() {
-            self.mind.omissions.insert(Omission::TimeUp);
+            self.known.omissions.insert(Omission::TimeUp);
         }
         if plans.is_empty() {
             plans.extend(self.plans_of_all(notes, is_over));
         }
         if plans.is_empty() {
-            if self.mind.seen.has_stalled(&notes.forest) {
-                self.mind.omissions.insert(Omission::Stalled);
+            if self.known.seen.has_stalled(&notes.forest) {
+                self.known.omissions.insert(Omission::Stalled);
             }
             return Next::Nothing;
         }
@@ -278,10 +277,10 @@ impl Reasoning for Values {
     }
 
     fn is_complete(&self) -> bool {
-        self.mind.omissions.is_empty()
+        self.known.omissions.is_empty()
     }
 
     fn warning(&self, speaker: &str) -> Option<String> {
-        warning(speaker, &self.mind.omissions)
+        warning(speaker, &self.known.omissions)
     }
 }

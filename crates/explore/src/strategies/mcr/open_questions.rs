@@ -12,14 +12,14 @@ use super::targets::{Key, Target};
 pub enum OpenKind {
     /// A read sees a value that it was not seen to see.
     SeesAnother,
-    /// Two accesses come at the same time.
+    /// Two accesses race.
     Race,
-    /// Something is used after it is gone, or before it is there.
-    Gone,
-    /// A thread goes on from where it was left.
-    GoesOn,
-    /// Nobody can go on.
-    Stuck,
+    /// Memory or an object is used after or before its lifetime.
+    Lifetime,
+    /// A thread continues after its last step.
+    Continues,
+    /// No thread is runnable.
+    Deadlock,
 }
 
 /// Questions of one kind about the same places that nobody has answered.
@@ -39,7 +39,7 @@ impl Values {
     pub(crate) fn open(&self, forest: &Forest) -> Vec<OpenQuestion> {
         let mut counts: BTreeMap<(OpenKind, Vec<u64>), u64> = BTreeMap::new();
         for aim in self.queue.wanted() {
-            let about = aim.as_ref().map_or((OpenKind::Stuck, Vec::new()), |target| about(target, forest));
+            let about = aim.as_ref().map_or((OpenKind::Deadlock, Vec::new()), |target| about(target, forest));
             *counts.entry(about).or_default() += 1;
         }
         let question = |((kind, places), count)| OpenQuestion { kind, places, count };
@@ -52,11 +52,11 @@ impl Values {
 fn about(target: &Target, forest: &Forest) -> (OpenKind, Vec<u64>) {
     let code = |id| forest.step(id).pc;
     match &target.key {
-        Key::Sight(_) => {
+        Key::Value(_) => {
             (OpenKind::SeesAnother, target.goal.steps().first().copied().map(code).into_iter().collect())
         }
-        Key::Gone(first, then) => (OpenKind::Gone, vec![*first, *then]),
+        Key::Lifetime(first, then) => (OpenKind::Lifetime, vec![*first, *then]),
         Key::Race(one, other) => (OpenKind::Race, vec![*one, *other]),
-        Key::GoesOn(_, after, _) => (OpenKind::GoesOn, after.map(code).into_iter().collect()),
+        Key::Continues(_, after, _) => (OpenKind::Continues, after.map(code).into_iter().collect()),
     }
 }

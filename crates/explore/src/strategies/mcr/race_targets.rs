@@ -1,4 +1,4 @@
-//! Accesses to the same memory that two threads may make at the same time.
+//! Accesses of two threads that may race.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use super::targets::{Key, Target};
 const MOST_PAIRS: usize = 256;
 
 /// An access to plain memory, with the locks that its thread holds.
-struct Made {
+struct PlainAccess {
     id: StepId,
     thread: ThreadId,
     pc: u64,
@@ -22,7 +22,7 @@ struct Made {
     locks: Vec<u64>,
 }
 
-/// The meetings of these steps that nobody has asked about, and whether some were left out. Each step comes after those that
+/// The races of these steps that nobody has asked about, and whether some were left out. Each step comes after those that
 /// lead to it.
 pub(super) fn of(
     forest: &Forest,
@@ -33,7 +33,7 @@ pub(super) fn of(
     let made = accesses(forest, steps, atomic);
     let mut by_place: BTreeMap<(u64, u64), Vec<Target>> = BTreeMap::new();
     let mut is_cut = false;
-    let mut by_memory: BTreeMap<u64, Vec<&Made>> = BTreeMap::new();
+    let mut by_memory: BTreeMap<u64, Vec<&PlainAccess>> = BTreeMap::new();
     for access in &made {
         for word in access.extent.addr >> 3..=(access.extent.end() - 1) >> 3 {
             by_memory.entry(word).or_default().push(access);
@@ -58,7 +58,7 @@ pub(super) fn of(
                     is_cut = true;
                     continue;
                 }
-                // Who frees comes second: the other order is a use of what is gone.
+                // The one that frees comes second: the other order is a use after free.
                 let (first, second) = if first.frees { (second, first) } else { (first, second) };
                 let Some(before) = forest.step(second.id).parent else { continue };
                 let goal = Goal::in_order(&[before, first.id, second.id]);
@@ -69,7 +69,7 @@ pub(super) fn of(
     (by_place.into_values().flatten().collect(), is_cut)
 }
 
-/// Leaves out what the schedule has between the two accesses: nobody needs it.
+/// Leaves out what the schedule has between the two accesses: neither needs it.
 pub(super) fn bring_together(schedule: &mut Schedule, goal: &Goal) {
     if let [_, first, second] = goal.steps()
         && let Some(place) = schedule.steps.iter().position(|id| id == first)
@@ -79,14 +79,14 @@ pub(super) fn bring_together(schedule: &mut Schedule, goal: &Goal) {
     }
 }
 
-fn can_race(first: &Made, second: &Made) -> bool {
+fn can_race(first: &PlainAccess, second: &PlainAccess) -> bool {
     first.thread != second.thread
         && (first.writes || second.writes)
         && !(first.atomic && second.atomic)
         && !first.locks.iter().any(|lock| second.locks.contains(lock))
 }
 
-fn accesses(forest: &Forest, steps: &[StepId], atomic: &HashSet<u64>) -> Vec<Made> {
+fn accesses(forest: &Forest, steps: &[StepId], atomic: &HashSet<u64>) -> Vec<PlainAccess> {
     let mut held: HashMap<StepId, Vec<u64>> = HashMap::new();
     let mut made = Vec::new();
     for &id in steps {
@@ -108,7 +108,7 @@ fn accesses(forest: &Forest, steps: &[StepId], atomic: &HashSet<u64>) -> Vec<Mad
                 _ => None,
             };
             if let Some((extent, access)) = action.accesses().or(freed) {
-                made.push(Made {
+                made.push(PlainAccess {
                     id,
                     thread: step.thread,
                     pc: step.pc,

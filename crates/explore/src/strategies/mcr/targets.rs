@@ -1,19 +1,19 @@
-//! What an execution suggests to try: reads that could see something else, and memory that could be gone.
+//! What an execution suggests to try: reads that could see something else, and uses after free.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use threadbare_order::{Action, Extent, Forest, Goal, Path, StepId};
 use threadbare_trace::ThreadId;
 
-/// How often in a row a thread may look at the same value in vain before its next look is not varied any more.
+/// How often in a row a thread may read the same value and wait for another before its next read is not varied any more.
 const MOST_REPEATS: u32 = 3;
 
-/// How often a thread is to go on from where it stands before it is left there.
+/// How often it is tried to let a thread continue after its last step.
 const MOST_TRIES: u32 = 16;
 
-/// A value that a thread could see with its next operation. It names what comes of it in all executions.
+/// A value that a thread could read with its next operation. It identifies the resulting state in all executions.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Sight {
+pub(crate) struct ReadValue {
     thread: ThreadId,
     /// The thread's step before the operation.
     after: Option<StepId>,
@@ -25,24 +25,24 @@ pub(crate) struct Sight {
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub(super) goal: Goal,
-    /// The new thing, by which the target is known; each is tried once.
+    /// What identifies the target; each is tried once.
     pub(super) key: Key,
     /// How likely it shows something new, the smaller the better.
     pub(super) class: u8,
-    /// Who shall go on then.
-    pub(super) then: Option<Then>,
+    /// The thread that shall run then.
+    pub(super) then: Option<Continuation>,
 }
 
 impl Target {
-    /// Whether two accesses shall come at the same time, in ways that threads are known to go.
+    /// Whether two accesses shall race, on paths that threads are known to take.
     pub(crate) fn is_race(&self) -> bool {
         matches!(self.key, Key::Race(..))
     }
 }
 
-/// A thread that shall go on.
+/// A thread that shall continue.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Then {
+pub(crate) struct Continuation {
     pub(super) thread: ThreadId,
     /// The goal's steps are all there were, in the order in which they were recorded.
     pub(super) as_recorded: bool,
@@ -51,31 +51,36 @@ pub(crate) struct Then {
 /// What makes two targets the same.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Key {
-    /// A thread sees a value.
-    Sight(Sight),
-    /// Something is used after it is gone, or before it is there: the code that comes first, and the code that comes
+    /// A thread reads a value.
+    Value(ReadValue),
+    /// Memory or an object is used after or before its lifetime: the code that comes first, and the code that comes
     /// then.
-    Gone(u64, u64),
-    /// Two threads access the same memory at the same time: the code of both.
+    Lifetime(u64, u64),
+    /// Two accesses race: the code of both.
     Race(u64, u64),
-    /// A thread goes on after a step, or at all. Where it cannot, it may be able to where others stand elsewhere, so
+    /// A thread continues after a step, or starts. Where it is blocked, it may be runnable in other states of the other threads, so
     /// the number counts up.
-    GoesOn(ThreadId, Option<StepId>, u32),
+    Continues(ThreadId, Option<StepId>, u32),
 }
 
 /// What all executions so far have shown.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct SeenReads {
     /// Values by the code that read them.
     values: HashSet<(u64, u64)>,
     /// The code that read a value and the code that wrote it.
     flows: HashSet<(u64, u64)>,
-    /// How often a thread was to go on from where it stood.
+    /// How often it was tried to let a thread continue after a step.
     tries: HashMap<(ThreadId, Option<StepId>), u32>,
 }
 
 /// The targets of an execution, and whether loops were cut short. These threads may have more to do.
-pub(super) fn of(forest: &Forest, path: &Path, threads: &[ThreadId], seen: &mut Seen) -> (Vec<Target>, bool) {
+pub(super) fn of(
+    forest: &Forest,
+    path: &Path,
+    threads: &[ThreadId],
+    seen: &mut SeenReads,
+) -> (Vec<Target>, bool) {
     note_flows(forest, path, seen);
     let mut writes: BTreeMap<Extent, BTreeMap<u64, BTreeSet<u64>>> = BTreeMap::new();
     for step in path.steps.iter().map(|id| forest.step(*id)) {
@@ -104,13 +109,13 @@ pub(super) fn of(forest: &Forest, path: &Path, threads: &[ThreadId], seen: &mut 
                 }
                 let is_new_value = !seen.values.contains(&(step.pc, value));
                 let is_new_flow = sites.iter().any(|site| !seen.flows.contains(&(step.pc, *site)));
-                let key = Key::Sight(Sight { thread: step.thread, after: step.parent, extent, value });
+                let key = Key::Value(ReadValue { thread: step.thread, after: step.parent, extent, value });
                 let class = 2 - u8::from(is_new_value) - u8::from(is_new_flow);
                 targets.push(Target { goal: Goal::sees(id, extent, value), key, class, then: None });
             }
         }
     }
-    targets.extend(gone(forest, path));
+    targets.extend(uses_after_free(forest, path));
     targets.extend(unfinished(forest, path, threads, seen));
     (targets, cut)
 }
@@ -133,7 +138,7 @@ pub(super) fn of_all(forest: &Forest) -> (Vec<Target>, bool) {
                     cut = true;
                     continue;
                 }
-                let key = Key::Sight(Sight { thread: step.thread, after: step.parent, extent, value });
+                let key = Key::Value(ReadValue { thread: step.thread, after: step.parent, extent, value });
                 targets.push(Target { goal: Goal::sees(id, extent, value), key, class: 0, then: None });
             }
         }
@@ -152,15 +157,18 @@ fn values_seen(forest: &Forest, id: StepId, extent: Extent) -> Vec<u64> {
 /// Whether a target has come true in some execution.
 pub(super) fn is_reached(forest: &Forest, target: &Target) -> bool {
     match (&target.key, target.goal.steps()) {
-        (Key::Sight(sight), [read]) => values_seen(forest, *read, sight.extent).contains(&sight.value),
-        (Key::GoesOn(thread, None, _), _) => !forest.roots(*thread).is_empty(),
-        (Key::GoesOn(_, Some(after), _), _) => !forest.step(*after).children.is_empty(),
-        _ => true,
+        (Key::Value(read_value), [read]) => {
+            values_seen(forest, *read, read_value.extent).contains(&read_value.value)
+        }
+        (Key::Continues(thread, None, _), _) => !forest.roots(*thread).is_empty(),
+        (Key::Continues(_, Some(after), _), _) => !forest.step(*after).children.is_empty(),
+        // These are judged by how their execution ended, or by whether it followed its schedule.
+        (Key::Value(_) | Key::Lifetime(..) | Key::Race(..), _) => true,
     }
 }
 
 /// Notes which code reads what which code wrote.
-fn note_flows(forest: &Forest, path: &Path, seen: &mut Seen) {
+fn note_flows(forest: &Forest, path: &Path, seen: &mut SeenReads) {
     let mut writers: HashMap<Extent, u64> = HashMap::new();
     for step in path.steps.iter().map(|id| forest.step(*id)) {
         for action in &step.actions {
@@ -175,8 +183,8 @@ fn note_flows(forest: &Forest, path: &Path, seen: &mut Seen) {
     }
 }
 
-/// Accesses that came before the memory was given back by another thread, one for each pair of places in the code.
-fn gone(forest: &Forest, path: &Path) -> Vec<Target> {
+/// Accesses that came before the memory was freed by another thread, one for each pair of places in the code.
+fn uses_after_free(forest: &Forest, path: &Path) -> Vec<Target> {
     let mut targets: BTreeMap<(u64, u64), Target> = BTreeMap::new();
     let is_free = |id: &&StepId| forest.step(**id).actions.iter().any(|a| matches!(a, Action::Free(_)));
     for &free in path.steps.iter().filter(is_free) {
@@ -189,7 +197,7 @@ fn gone(forest: &Forest, path: &Path) -> Vec<Target> {
                 let overlaps = |extent: Extent| extent.addr < block.end() && block.addr < extent.end();
                 if user.thread != step.thread && accesses.map(|(extent, _)| extent).any(overlaps) {
                     let goal = Goal::in_order(&[free, other]);
-                    let key = Key::Gone(step.pc, user.pc);
+                    let key = Key::Lifetime(step.pc, user.pc);
                     targets.insert((step.pc, user.pc), Target { goal, key, class: 1, then: None });
                 }
             }
@@ -198,9 +206,9 @@ fn gone(forest: &Forest, path: &Path) -> Vec<Target> {
     targets.into_values().collect()
 }
 
-/// Threads that were left in the middle, because another one ended everything or nobody could go on, and were never
-/// seen to go on from there.
-fn unfinished(forest: &Forest, path: &Path, threads: &[ThreadId], seen: &mut Seen) -> Vec<Target> {
+/// Threads that did not run to their ends, because another one ended the process or all were blocked, and were never
+/// seen to continue from there.
+fn unfinished(forest: &Forest, path: &Path, threads: &[ThreadId], seen: &mut SeenReads) -> Vec<Target> {
     let mut last: BTreeMap<ThreadId, Option<StepId>> = threads.iter().map(|thread| (*thread, None)).collect();
     let mut creators: HashMap<ThreadId, StepId> = HashMap::new();
     for &id in &path.steps {
@@ -213,8 +221,8 @@ fn unfinished(forest: &Forest, path: &Path, threads: &[ThreadId], seen: &mut See
     }
     let is_over = |id: StepId| {
         let step = forest.step(id);
-        let went_on = forest.rounds(id).any(|id| !forest.step(id).children.is_empty());
-        step.is_final || went_on || step.actions.contains(&Action::Exit)
+        let has_continued = forest.rounds(id).any(|id| !forest.step(id).children.is_empty());
+        step.is_final || has_continued || step.actions.contains(&Action::Exit)
     };
     let before: Vec<StepId> = path.steps.iter().copied().filter(|id| !forest.step(*id).is_final).collect();
     let mut targets = Vec::new();
@@ -223,18 +231,18 @@ fn unfinished(forest: &Forest, path: &Path, threads: &[ThreadId], seen: &mut See
             continue;
         }
         let tries = seen.tries.entry((thread, after)).or_default();
-        // With nothing else than what the thread needs, and wherever others may have let it go on.
+        // With nothing else than what the thread needs, and after each step that may have unblocked it.
         let needed = after.or_else(|| creators.get(&thread).copied());
         let reached = before.iter().position(|id| Some(*id) == needed).map_or(0, |place| place + 1);
-        let lets_go = (reached..before.len()).filter(|place| lets_others_go(forest, before[*place]));
-        let ends = lets_go.map(|place| place + 1).chain([before.len()]);
+        let unblocking = (reached..before.len()).filter(|place| may_unblock(forest, before[*place]));
+        let ends = unblocking.map(|place| place + 1).chain([before.len()]);
         let recorded = ends.map(|end| (true, before[..end].to_vec()));
         let minimal = [(false, needed.into_iter().collect::<Vec<StepId>>())];
         for (as_recorded, steps) in minimal.into_iter().chain(recorded) {
             if *tries < MOST_TRIES {
                 *tries += 1;
-                let key = Key::GoesOn(thread, after, *tries);
-                let then = Some(Then { thread, as_recorded });
+                let key = Key::Continues(thread, after, *tries);
+                let then = Some(Continuation { thread, as_recorded });
                 targets.push(Target { goal: Goal::in_order(&steps), key, class: 0, then });
             }
         }
@@ -242,17 +250,22 @@ fn unfinished(forest: &Forest, path: &Path, threads: &[ThreadId], seen: &mut See
     targets
 }
 
-/// Whether a thread that waits for something may be able to go on after this step.
-fn lets_others_go(forest: &Forest, id: StepId) -> bool {
+/// Whether this step may make a blocked thread runnable.
+fn may_unblock(forest: &Forest, id: StepId) -> bool {
     use Action::*;
-    let lets_go = |action: &Action| {
-        matches!(action, Release(_) | Wait { .. } | Signal { .. } | Post(_) | Leave(..) | Exit)
+    let unblocks = |action: &Action| match action {
+        Release(_) | Wait { .. } | Signal { .. } | Post(_) | Leave(..) | Exit => true,
+        Read(..) | Write(..) | Update(..) | Touch(..) | Free(_) | Renew { .. } | Idle(_) => false,
+        Acquire { .. } | Refused(_) | Wake { .. } | Timeout { .. } | Arrive(_) | Take(_) | Empty(_) => false,
+        Create(_) | Start(_) | Join(_) | Unended(_) => false,
+        // What these unblock is not modelled.
+        Keep(..) | Watershed(..) => false,
     };
-    forest.step(id).actions.iter().any(lets_go)
+    forest.step(id).actions.iter().any(unblocks)
 }
 
-impl Seen {
-    /// Whether some thread was never seen to go on from where it stood.
+impl SeenReads {
+    /// Whether some thread was never seen to continue after a step.
     pub(super) fn has_stalled(&self, forest: &Forest) -> bool {
         let stalled = |(thread, after): &(ThreadId, Option<StepId>)| match after {
             Some(after) => forest.rounds(*after).all(|id| forest.step(id).children.is_empty()),

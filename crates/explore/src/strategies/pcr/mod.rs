@@ -34,7 +34,7 @@ use self::candidates::Candidate;
 use self::cores::Cores;
 use self::rank::{Rank, Ranking};
 use crate::follow_schedule;
-use crate::question_queue::{Asking, Look, QuestionQueue};
+use crate::question_queue::{Asking, QuestionQueue, Triage};
 use crate::search_effort::SearchEffort;
 use crate::solved::{BUDGET, Entry, Next, Notes, Planned, Reasoning, Solved};
 use crate::strategy::Plan;
@@ -42,7 +42,7 @@ use crate::strategy::Plan;
 /// See the module's description.
 pub(crate) type Pcr = Solved<Patterns>;
 
-/// How often a pattern is aimed at in vain before others of it are left alone.
+/// How often a pattern is aimed at and missed before other candidates of it are dropped.
 const MOST_MISSES: u32 = 3;
 
 /// How many executions of random order there may be in a row that suggest nothing.
@@ -60,8 +60,8 @@ struct Wanted {
 pub(crate) enum Aim {
     /// A pattern with its number and what it is known by.
     Pattern(Candidate, u8, PatternKey),
-    /// A read, by its step, that sees this.
-    Sight(StepId, Extent, u64),
+    /// A read, by its step, and the value that it shall see.
+    ReadValue(StepId, Extent, u64),
 }
 
 /// What became of a plan.
@@ -82,8 +82,8 @@ struct Trace {
 
 /// The patterns that executions suggest.
 pub(crate) struct Patterns {
-    agenda: QuestionQueue<Rank, Wanted>,
-    mind: Mind,
+    queue: QuestionQueue<Rank, Wanted>,
+    known: Knowledge,
     attempts: Vec<Attempt>,
     /// How many executions of random order in a row have suggested nothing.
     fresh: u32,
@@ -91,7 +91,7 @@ pub(crate) struct Patterns {
 
 /// What has been shown and aimed at.
 #[derive(Default)]
-struct Mind {
+struct Knowledge {
     traces: Vec<Trace>,
     covered: PatternSet,
     ranking: Ranking,
@@ -102,10 +102,10 @@ struct Mind {
     cores: Cores,
 }
 
-impl Mind {
+impl Knowledge {
     fn goal(&self, wanted: &Wanted) -> Goal {
         match wanted.aim {
-            Aim::Sight(read, extent, value) => Goal::sees(read, extent, value),
+            Aim::ReadValue(read, extent, value) => Goal::sees(read, extent, value),
             Aim::Pattern(candidate, ..) => {
                 let members = candidate.of(&self.traces[wanted.trace].accesses);
                 Goal::pattern(&members.iter().map(|access| access.step).collect::<Vec<StepId>>())
@@ -120,54 +120,54 @@ impl Mind {
 
 /// Asks for what the executions suggest (the loop of Algorithm 2).
 struct Asker<'a> {
-    mind: &'a mut Mind,
+    known: &'a mut Knowledge,
     notes: &'a mut Notes<Aim>,
 }
 
 impl Asking<Rank, Wanted> for Asker<'_> {
-    fn look(&self, rank: &Rank, wanted: &Wanted) -> Look<Rank> {
-        let Mind { traces, covered, ranking, asked, .. } = &*self.mind;
+    fn triage(&self, rank: &Rank, wanted: &Wanted) -> Triage<Rank> {
+        let Knowledge { traces, covered, ranking, asked, .. } = &*self.known;
         let now = match wanted.aim {
-            // Since it was put on the agenda it may have been covered, or aimed at often enough, or what it shows may
+            // Since it was put on the queue it may have been covered, or aimed at often enough, or what it shows may
             // have been seen.
             Aim::Pattern(candidate, _, key) => {
                 let members = candidate.of(&traces[wanted.trace].accesses);
-                let is_covered = rules::is_covered(key, covered) || self.mind.is_missed(key);
+                let is_covered = rules::is_covered(key, covered) || self.known.is_missed(key);
                 ranking.rank(is_covered, &members, &self.notes.forest, (wanted.trace, rank.place))
             }
-            Aim::Sight(..) => ranking.rank_of_sight_now(rank),
+            Aim::ReadValue(..) => ranking.rank_of_read_value_now(rank),
         };
         if now > *rank {
-            return Look::Later(now);
+            return Triage::Later(now);
         }
-        let goal = self.mind.goal(wanted);
-        if asked.contains(&goal) { Look::Skip } else { Look::Ask(Question { about: wanted.trace, goal }) }
+        let goal = self.known.goal(wanted);
+        if asked.contains(&goal) { Triage::Skip } else { Triage::Ask(Question { about: wanted.trace, goal }) }
     }
 
     fn model(&self, about: usize) -> Model {
-        Model::of(&self.notes.forest, &self.mind.traces[about].path)
+        Model::of(&self.notes.forest, &self.known.traces[about].path)
     }
 
     fn take(&mut self, rank: Rank, wanted: Wanted, answer: Answer) -> Option<Plan> {
-        self.mind.asked.insert(self.mind.goal(&wanted));
+        self.known.asked.insert(self.known.goal(&wanted));
         let Answer::Schedule(schedule) = answer else { return None };
         let plan = self.notes.follow(schedule, None, wanted.aim)?;
         match wanted.aim {
-            Aim::Sight(..) => self.mind.ranking.try_out_sight(&rank),
+            Aim::ReadValue(..) => self.known.ranking.try_read_value(&rank),
             Aim::Pattern(candidate, ..) => {
-                let members = candidate.of(&self.mind.traces[wanted.trace].accesses);
-                self.mind.ranking.try_out(&members, &self.notes.forest);
+                let members = candidate.of(&self.known.traces[wanted.trace].accesses);
+                self.known.ranking.try_candidate(&members, &self.notes.forest);
             }
         }
         Some(plan)
     }
 
     fn is_refuted(&self, goal: &Goal, model: &Model) -> bool {
-        self.mind.cores.refute(goal, model)
+        self.known.cores.refute(goal, model)
     }
 
     fn note(&mut self, core: Core) {
-        self.mind.cores.add(core, &self.notes.forest);
+        self.known.cores.add(core, &self.notes.forest);
     }
 
     fn effort(&mut self) -> &mut SearchEffort {
@@ -176,10 +176,10 @@ impl Asking<Rank, Wanted> for Asker<'_> {
 }
 
 impl Patterns {
-    /// Adds the candidates of an execution that no rule removes to the agenda (Algorithm 3).
+    /// Adds the candidates of an execution that no rule removes to the queue (Algorithm 3).
     fn suggest(&mut self, path: Path, events: &[Event], forest: &Forest) {
         let accesses = Accesses::of(events, &path);
-        let (agenda, Mind { traces, covered, ranking, .. }) = (&mut self.agenda, &mut self.mind);
+        let (queue, Knowledge { traces, covered, ranking, .. }) = (&mut self.queue, &mut self.known);
         let trace = traces.len();
         ranking.see(&accesses);
         let mut place = 0;
@@ -187,12 +187,12 @@ impl Patterns {
             let members = candidate.of(&accesses);
             let Some((pattern, key)) = worth_solving(&members, &accesses) else { return };
             let rank = ranking.rank(rules::is_covered(key, covered), &members, forest, (trace, place));
-            agenda.add(rank, Wanted { trace, aim: Aim::Pattern(candidate, pattern, key) });
+            queue.add(rank, Wanted { trace, aim: Aim::Pattern(candidate, pattern, key) });
             place += 1;
         });
         for (read, extent, value) in accesses.disturbed(&path) {
-            let rank = ranking.rank_of_sight(read, (extent, value), forest, (trace, place));
-            agenda.add(rank, Wanted { trace, aim: Aim::Sight(read.step, extent, value) });
+            let rank = ranking.rank_of_read_value(read, (extent, value), forest, (trace, place));
+            queue.add(rank, Wanted { trace, aim: Aim::ReadValue(read.step, extent, value) });
             place += 1;
         }
         traces.push(Trace { path, accesses });
@@ -206,7 +206,7 @@ impl Patterns {
         notes.effort.aimed += 1;
         notes.effort.met += u64::from(met);
         if !met {
-            *self.mind.misses.entry(key).or_default() += 1;
+            *self.known.misses.entry(key).or_default() += 1;
         }
         self.attempts.push(Attempt { pattern, followed, met });
     }
@@ -216,8 +216,8 @@ impl Reasoning for Patterns {
     type Aim = Aim;
 
     fn new(jobs: usize) -> Patterns {
-        let agenda = QuestionQueue::new(Panel::new(BUDGET, jobs).with_cores());
-        Patterns { agenda, mind: Mind::default(), attempts: Vec::new(), fresh: 0 }
+        let queue = QuestionQueue::new(Panel::new(BUDGET, jobs).with_cores());
+        Patterns { queue, known: Knowledge::default(), attempts: Vec::new(), fresh: 0 }
     }
 
     /// An execution of random order.
@@ -234,20 +234,20 @@ impl Reasoning for Patterns {
         if let Some(planned) = planned {
             self.check(&path, planned, &patterns, notes);
         }
-        self.mind.covered.extend(patterns.iter());
+        self.known.covered.extend(patterns.iter());
         // An execution in which nobody sees anything new suggests nothing new either.
         if path.new_steps > 0 {
             self.fresh = 0;
             self.suggest(path, &run.events, &notes.forest);
         } else {
-            self.mind.ranking.see_nothing_new();
+            self.known.ranking.see_nothing_new();
         }
     }
 
     /// When no candidate is left, an execution of random order may show other ones.
     fn next(&mut self, notes: &mut Notes<Aim>, is_over: &dyn Fn() -> bool) -> Next {
-        let mut asker = Asker { mind: &mut self.mind, notes };
-        match self.agenda.next(&mut asker, is_over) {
+        let mut asker = Asker { known: &mut self.known, notes };
+        match self.queue.next(&mut asker, is_over) {
             Some(plan) => Next::Plans(VecDeque::from([plan])),
             None if self.fresh < MOST_FRESH => Next::Opening,
             None => Next::Nothing,

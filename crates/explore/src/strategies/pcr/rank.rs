@@ -8,7 +8,7 @@ use threadbare_patterns::SiteId;
 
 use super::accesses::{Access, Accesses};
 
-/// A candidate's place on the agenda, the smallest first. Within a stage those come first whose focus was tried least,
+/// A candidate's place in the queue, the smallest first. Within a stage those come first whose focus was tried least,
 /// so that no place in the code keeps the others waiting, however many patterns it takes part in; and of those the
 /// longer ones. Of equal ones those of the latest execution come first if they are uncovered, which is the order of the
 /// recursion in Algorithm 2, and those of the earliest otherwise.
@@ -37,7 +37,7 @@ enum Stage {
     Value,
     /// Patterns, covered or not, in which a read sees something else than it saw, and other uncovered ones; in turn with
     /// reads that see something else without a pattern.
-    UncoveredOrSight,
+    UncoveredOrReadValue,
     /// Whatever of these leads a thread to where it has been already.
     Known,
     /// The rest.
@@ -61,7 +61,7 @@ pub(super) struct Ranking {
     /// How many executions showed nothing new.
     barren: u32,
     /// How many reads were tried in turn with patterns.
-    sights: u32,
+    read_values: u32,
 }
 
 impl Ranking {
@@ -77,12 +77,12 @@ impl Ranking {
     }
 
     /// Takes note that a read without a pattern is tried.
-    pub(super) fn try_out_sight(&mut self, rank: &Rank) {
-        self.sights += u32::from(rank.stage == Stage::UncoveredOrSight);
+    pub(super) fn try_read_value(&mut self, rank: &Rank) {
+        self.read_values += u32::from(rank.stage == Stage::UncoveredOrReadValue);
     }
 
     /// Takes note that a candidate is tried.
-    pub(super) fn try_out(&mut self, candidate: &[&Access], forest: &Forest) {
+    pub(super) fn try_candidate(&mut self, candidate: &[&Access], forest: &Forest) {
         *self.tries.entry(self.novelty(candidate, forest).1).or_default() += 1;
     }
 
@@ -98,7 +98,7 @@ impl Ranking {
         let stage = match (novelty, is_covered) {
             (Novelty::Value, false) => Stage::UncoveredValue,
             (Novelty::Value, true) => Stage::Value,
-            (Novelty::Sight, _) | (Novelty::Nothing, false) => Stage::UncoveredOrSight,
+            (Novelty::OtherValue, _) | (Novelty::Nothing, false) => Stage::UncoveredOrReadValue,
             (Novelty::Known, false) => Stage::Known,
             (Novelty::Known | Novelty::Nothing, true) => Stage::Other,
         };
@@ -106,12 +106,12 @@ impl Ranking {
         let age = trace as i64;
         let age = if is_covered { age } else { -age };
         // One execution that shows nothing new says little.
-        let turn = if stage == Stage::UncoveredOrSight { 2 * self.barren.saturating_sub(1) } else { 0 };
+        let turn = if stage == Stage::UncoveredOrReadValue { 2 * self.barren.saturating_sub(1) } else { 0 };
         Rank { stage, turn, tries, length: Reverse(candidate.len()), age, place }
     }
 
     /// The rank of a read that shall see this.
-    pub(super) fn rank_of_sight(
+    pub(super) fn rank_of_read_value(
         &self,
         read: &Access,
         content: (Extent, u64),
@@ -121,15 +121,15 @@ impl Ranking {
         let stage = match self.has_seen(read.site, content.1) {
             false => Stage::Value,
             true if is_known_state(read, content, forest) => Stage::Known,
-            true => Stage::UncoveredOrSight,
+            true => Stage::UncoveredOrReadValue,
         };
         let rank = Rank { stage, turn: 0, tries: 0, length: Reverse(1), age: trace as i64, place };
-        self.rank_of_sight_now(&rank)
+        self.rank_of_read_value_now(&rank)
     }
 
     /// The rank that a read without a pattern has by now.
-    pub(super) fn rank_of_sight_now(&self, rank: &Rank) -> Rank {
-        let turn = if rank.stage == Stage::UncoveredOrSight { 2 * self.sights + 1 } else { 0 };
+    pub(super) fn rank_of_read_value_now(&self, rank: &Rank) -> Rank {
+        let turn = if rank.stage == Stage::UncoveredOrReadValue { 2 * self.read_values + 1 } else { 0 };
         Rank { turn, ..*rank }
     }
 
@@ -143,7 +143,7 @@ impl Ranking {
                 let is_known = |content| is_known_state(read, content, forest);
                 let novelty = match source.value() {
                     _ if source.content().is_some_and(is_known) => Novelty::Known,
-                    Some(value) if self.has_seen(read.site, value) => Novelty::Sight,
+                    Some(value) if self.has_seen(read.site, value) => Novelty::OtherValue,
                     _ => Novelty::Value,
                 };
                 Some((novelty, Focus::Read(read.site)))
@@ -173,7 +173,7 @@ enum Novelty {
     /// A read sees something else than it saw, but it is known what comes of that.
     Known,
     /// A read sees something else than it saw, and what comes of that is not known.
-    Sight,
+    OtherValue,
     /// It sees something that nobody has seen at that place in the code.
     Value,
 }
@@ -185,20 +185,26 @@ mod tests {
     /// What is tried one after the other, where a pattern and a read without one are always left.
     fn tried(patterns_show_news: bool) -> String {
         let mut ranking = Ranking::default();
-        let sight =
-            Rank { stage: Stage::UncoveredOrSight, turn: 0, tries: 0, length: Reverse(1), age: 0, place: 0 };
+        let read_value = Rank {
+            stage: Stage::UncoveredOrReadValue,
+            turn: 0,
+            tries: 0,
+            length: Reverse(1),
+            age: 0,
+            place: 0,
+        };
         let mut tried = String::new();
         for _ in 0..8 {
             let pattern = ranking.rank(false, &[], &Forest::new(), (0, 1));
-            let sight = ranking.rank_of_sight_now(&sight);
-            if pattern < sight {
+            let read_value = ranking.rank_of_read_value_now(&read_value);
+            if pattern < read_value {
                 tried.push('p');
                 if !patterns_show_news {
                     ranking.see_nothing_new();
                 }
             } else {
                 tried.push('s');
-                ranking.try_out_sight(&sight);
+                ranking.try_read_value(&read_value);
             }
         }
         tried

@@ -42,8 +42,8 @@ pub(super) fn is_old_state(candidate: &[&Access]) -> bool {
     one_variable && !candidate.windows(2).any(|two| is_new(two[0], two[1]))
 }
 
-/// Rule 6, redundant exchange: a pattern of two variables that shows nothing new of either. Only how the accesses to
-/// the one lie to those to the other would be different, and nobody would notice.
+/// Rule 6, redundant exchange: a pattern of two variables that shows nothing new of either. Only the order between the accesses to
+/// the one and those to the other would be different, and no thread would notice.
 pub(super) fn is_redundant_exchange(candidate: &[&Access]) -> bool {
     let (x, y): (Vec<&Access>, Vec<&Access>) =
         candidate.iter().partition(|access| access.object == candidate[0].object);

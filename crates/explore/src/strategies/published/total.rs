@@ -193,7 +193,7 @@ impl Strategy for Published {
             self.guided(Guidance { seed: self.seed, ..Guidance::default() })
         } else {
             let Some(waiting) = self.next() else { return Vec::new() };
-            // The first time from where executions part, and then from the beginning, by other ways.
+            // The first time from where executions part, and then from the beginning, on other paths.
             let lead = if waiting.tries == 0 { waiting.lead.clone() } else { Vec::new() };
             let seed = self.seed.wrapping_add(first);
             let plan = self.guided(Guidance { seed, wanted: waiting.wanted.clone(), lead });

@@ -1,13 +1,13 @@
-//! Total replay: one execution for each way that threads can go and use memory and locks, and then the claim that there
-//! is no other.
+//! Total replay: one execution for each combination of paths that threads can take and of their use of memory and locks, and then
+//! the claim that there is no other.
 //!
 //! Setiadi's thesis ("Debugging and testing concurrent programs with efficient test case generation", 2015) observes that
 //! most of what threads see does not matter: it goes into no branch, no address and no lock, so whatever they see,
-//! they go the same way, and the same accesses meet under the same locks. So only what matters is varied. Which reads
-//! matter is told by [`Relevance`]; what they could see else is asked as in `mcr`, whose argument for being complete holds
-//! for what is left: a thread that has seen the same of what matters goes the same way.
+//! they take the same path, and the same accesses are concurrent under the same locks. So only what matters is varied. Which reads
+//! matter is decided by [`Relevance`]; what they could see else is asked as in `mcr`, whose argument for being complete holds
+//! for what is left: a thread that has seen the same of what matters takes the same path.
 //!
-//! Two accesses that may race are brought together, so that a race that is told has happened.
+//! Two accesses that may race are brought together, so that a race that is reported has happened.
 
 pub(in crate::strategies) mod graphs;
 mod relevance;
@@ -22,10 +22,10 @@ use crate::strategies::mcr::{OpenQuestion, Target, Values};
 use crate::strategy::Plan;
 
 /// See the module's description.
-pub(crate) type Total = Solved<Ways>;
+pub(crate) type Total = Solved<ThreadPaths>;
 
 impl Total {
-    /// How many executions were made to see another way. Those that brought accesses together are not among them.
+    /// How many executions were made to see another path. Those that brought accesses together are not among them.
     pub(crate) fn test_cases(&self) -> u64 {
         self.notes.test_cases
     }
@@ -46,16 +46,16 @@ impl Total {
     }
 }
 
-/// The ways that threads can go.
-pub(crate) struct Ways {
+/// The paths that threads can take.
+pub(crate) struct ThreadPaths {
     values: Values,
 }
 
-impl Reasoning for Ways {
+impl Reasoning for ThreadPaths {
     type Aim = <Values as Reasoning>::Aim;
 
-    fn new(jobs: usize) -> Ways {
-        Ways { values: Values::with_races(jobs) }
+    fn new(jobs: usize) -> ThreadPaths {
+        ThreadPaths { values: Values::with_races(jobs) }
     }
 
     fn is_test_case(aim: &Self::Aim) -> bool {

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use threadbare_trace::{Event, EventKind};
+use threadbare_trace::{Event, EventKind, kinds};
 use threadbare_wire::TouchRecord;
 
-/// Memory is told apart in pieces of this many bytes.
+/// Memory is distinguished in pieces of this many bytes.
 const GRAIN: u64 = 4;
 
 /// All code that was seen to access memory, by the address that announces the access.
@@ -17,16 +17,22 @@ pub(crate) struct Sites {
 }
 
 impl Sites {
-    /// Takes in an access to memory of the thread's own.
+    /// Records an access to memory of the thread's own.
     pub(crate) fn touch(&mut self, touch: &TouchRecord) {
         self.access(touch.pc, touch.addr, u64::from(touch.len), touch.writes == 0, touch.writes != 0);
     }
 
-    /// Takes in a step.
+    /// Records a step.
     pub(crate) fn step(&mut self, event: &Event) {
-        let Some(kind) = event.kind().filter(|kind| kind.accesses_memory()) else { return };
-        let is_range = matches!(kind, EventKind::ReadRange | EventKind::WriteRange | EventKind::Free);
-        let len = if is_range { event.value } else { u64::from(event.size) };
+        let Some(kind) = event.kind() else { return };
+        use EventKind::*;
+        let len = match kind {
+            ReadRange | WriteRange | Free => event.value,
+            Read | Write | kinds!(atomic) => u64::from(event.size),
+            // These access no memory.
+            Alloc | Fence | Signal | Frame | kinds!(lock | condition | barrier | semaphore | once) => return,
+            kinds!(futex | thread | object | pause | outside) => return,
+        };
         let updates = kind == EventKind::AtomicUpdate;
         if updates {
             self.updates.insert(event.pc);

@@ -1,4 +1,4 @@
-//! Futures: ways that a trace might go on.
+//! Futures: predicted continuations of a trace.
 
 use std::collections::VecDeque;
 
@@ -7,53 +7,53 @@ use threadbare_target::Execution;
 use threadbare_trace::{Event, EventKind, Outcome, ThreadId};
 use threadbare_wire::OfferRecord;
 
-use super::next_steps::{Foreseen, NextSteps};
-use super::novelty::{Seen, Taste};
+use super::next_steps::{NextSteps, PredictedStep};
+use super::novelty::{NoveltyWeights, SeenFeatures};
 use super::partial_trace::PartialTrace;
 
-/// The most steps that a future is long.
+/// The most steps of a future.
 const LONGEST: usize = 1000;
 
-/// How much likelier one thread may be to go on than another: two to the power of this, squared.
+/// How much likelier one thread may be to be picked than another: two to the power of this, squared.
 const SPREAD: u64 = 5;
 
-/// What executions so far have taught.
+/// What was learned from the executions so far.
 #[derive(Default)]
 pub(in crate::strategies::ars) struct Foresight {
-    habits: NextSteps,
-    seen: Seen,
-    /// Deadlocks that were foreseen and did not come.
-    false_alarms: u32,
+    next_steps: NextSteps,
+    seen: SeenFeatures,
+    /// Deadlocks that were predicted and did not occur.
+    false_deadlocks: u32,
 }
 
-/// A way that a trace might go on.
+/// A predicted continuation of a trace.
 #[derive(Default)]
 pub(in crate::strategies::ars) struct Future {
-    /// Its steps, as far as they can be foreseen.
-    pub steps: VecDeque<Foreseen>,
-    /// What all is worth that the trace will have shown then.
+    /// Its steps, as far as they can be predicted.
+    pub steps: VecDeque<PredictedStep>,
+    /// The worth of all that the trace will have shown then.
     pub worth: f64,
-    /// Everybody will wait for somebody else.
-    pub is_stuck: bool,
+    /// It ends in a deadlock.
+    pub is_deadlock: bool,
 }
 
-/// How threads take turns in a future. Kinds of futures differ in that, so that some are rare in none of them.
-struct Gait {
-    /// How likely each thread is to go on.
+/// How the next thread of a future is picked. Futures differ in that, so that no interleaving is rare in all of them.
+struct ThreadPicker {
+    /// How likely each thread is to be picked.
     weights: Vec<u64>,
     spread: u64,
-    /// How many times in a hundred the same thread goes on.
+    /// How many times in a hundred the same thread is picked again.
     stays: u64,
 }
 
-impl Gait {
-    fn draw(rng: &mut Rng) -> Gait {
+impl ThreadPicker {
+    fn draw(rng: &mut Rng) -> ThreadPicker {
         let (spread, stays) = match rng.below(3) {
             0 => (0, 0),
             1 => (SPREAD, 0),
             _ => (0, [50, 80, 95][rng.below(3) as usize]),
         };
-        Gait { weights: Vec::new(), spread, stays }
+        ThreadPicker { weights: Vec::new(), spread, stays }
     }
 
     fn weight(&mut self, thread: ThreadId, rng: &mut Rng) -> u64 {
@@ -65,104 +65,104 @@ impl Gait {
 }
 
 impl Foresight {
-    /// Takes in an event of a trace.
-    pub fn learn(&mut self, trail: &mut PartialTrace, event: &Event, taste: &Taste) {
-        self.habits.learn(&trail.world, event);
-        trail.observe(event, &self.seen, taste);
+    /// Records an event of a trace.
+    pub fn learn(&mut self, trace: &mut PartialTrace, event: &Event, weights: &NoveltyWeights) {
+        self.next_steps.learn(&trace.state, event);
+        trace.observe(event, &self.seen, weights);
     }
 
-    /// Takes in what threads are about to do.
-    pub fn expect(&mut self, trail: &mut PartialTrace, offers: &[OfferRecord]) {
-        offers.iter().for_each(|offer| trail.world.meet(offer.thread));
-        offers.iter().for_each(|offer| self.habits.expect(&trail.world, offer));
+    /// Records what threads are about to do.
+    pub fn expect(&mut self, trace: &mut PartialTrace, offers: &[OfferRecord]) {
+        offers.iter().for_each(|offer| trace.state.add_thread(offer.thread));
+        offers.iter().for_each(|offer| self.next_steps.expect(&trace.state, offer));
     }
 
-    /// Takes in how a trace ended; a deadlock may have been foreseen.
-    pub fn end(&mut self, trail: &PartialTrace, run: &Execution, was_alarmed: bool) {
+    /// Records how a trace ended; a deadlock may have been predicted.
+    pub fn end(&mut self, trace: &PartialTrace, run: &Execution, expected_deadlock: bool) {
         if matches!(run.outcome, Outcome::Uncontrolled(_)) {
             return;
         }
-        // One that failed counts too, in case the search goes on: it shall find another failure.
-        self.seen.add(trail.gains());
-        if let (Outcome::Passed, Some(last)) = (&run.outcome, trail.last()) {
-            self.habits.end(&trail.world, last);
-            self.false_alarms += u32::from(was_alarmed);
+        // One that failed counts too, in case the search continues: it shall find another failure.
+        self.seen.add(trace.gains());
+        if let (Outcome::Passed, Some(last)) = (&run.outcome, trace.last()) {
+            self.next_steps.end(&trace.state, last);
+            self.false_deadlocks += u32::from(expected_deadlock);
         }
     }
 
-    /// More happens at once than was known: steps mean something else from now on.
-    pub fn forget_habits(&mut self) {
-        self.habits = NextSteps::default();
+    /// There are more scheduling points than before: what follows a history is to be learned anew.
+    pub fn forget_next_steps(&mut self) {
+        self.next_steps = NextSteps::default();
     }
 
     /// Draws a future.
-    pub fn imagine(&self, from: &PartialTrace, taste: &Taste, rng: &mut Rng) -> Future {
-        let mut trail = from.clone();
+    pub fn draw_future(&self, from: &PartialTrace, weights: &NoveltyWeights, rng: &mut Rng) -> Future {
+        let mut trace = from.clone();
         let mut future = Future::default();
-        let mut gait = Gait::draw(rng);
+        let mut picker = ThreadPicker::draw(rng);
         while future.steps.len() < LONGEST {
-            let Some(step) = self.draw_step(&trail, &mut gait, future.steps.back(), rng) else {
-                future.is_stuck = self.is_stuck(&trail);
+            let Some(step) = self.draw_step(&trace, &mut picker, future.steps.back(), rng) else {
+                future.is_deadlock = self.is_deadlocked(&trace);
                 break;
             };
-            trail.observe(&step.event, &self.seen, taste);
+            trace.observe(&step.event, &self.seen, weights);
             future.steps.push_back(step);
-            self.follow_up(&mut trail, &step.event);
-            if self.habits.ends(&trail.world, &step) {
+            self.follow_up(&mut trace, &step.event);
+            if self.next_steps.ends(&trace.state, &step) {
                 break;
             }
         }
-        let alarm = if future.is_stuck { 1.0 / f64::from(self.false_alarms + 2) } else { 0.0 };
-        future.worth = trail.gains().worth() + alarm;
+        let deadlock_worth = if future.is_deadlock { 1.0 / f64::from(self.false_deadlocks + 2) } else { 0.0 };
+        future.worth = trace.gains().worth() + deadlock_worth;
         future
     }
 
-    /// Who goes on, by lot among those of whom it is known that they can.
+    /// The next step, of a thread picked at random among those that are known to be enabled.
     fn draw_step(
         &self,
-        trail: &PartialTrace,
-        gait: &mut Gait,
-        last: Option<&Foreseen>,
+        trace: &PartialTrace,
+        picker: &mut ThreadPicker,
+        last: Option<&PredictedStep>,
         rng: &mut Rng,
-    ) -> Option<Foreseen> {
+    ) -> Option<PredictedStep> {
         if let Some(last) = last
-            && rng.below(100) < gait.stays
-            && let Some(step) = self.step(trail, last.event.thread)
+            && rng.below(100) < picker.stays
+            && let Some(step) = self.step(trace, last.event.thread)
         {
             return Some(step);
         }
-        let mut lots: Vec<(u64, ThreadId)> =
-            trail.world.alive().map(|thread| (gait.weight(thread, rng), thread)).collect();
-        let mut total: u64 = lots.iter().map(|(weight, _)| weight).sum();
+        let mut candidates: Vec<(u64, ThreadId)> =
+            trace.state.alive().map(|thread| (picker.weight(thread, rng), thread)).collect();
+        let mut total: u64 = candidates.iter().map(|(weight, _)| weight).sum();
         while total > 0 {
-            let mut lot = rng.below(total);
-            let place = lots.iter().position(|(weight, _)| match lot.checked_sub(*weight) {
+            let mut draw = rng.below(total);
+            let place = candidates.iter().position(|(weight, _)| match draw.checked_sub(*weight) {
                 Some(rest) => {
-                    lot = rest;
+                    draw = rest;
                     false
                 }
                 None => true,
             })?;
-            let (weight, thread) = lots.swap_remove(place);
+            let (weight, thread) = candidates.swap_remove(place);
             total -= weight;
-            if let Some(step) = self.step(trail, thread) {
+            if let Some(step) = self.step(trace, thread) {
                 return Some(step);
             }
         }
         None
     }
 
-    fn step(&self, trail: &PartialTrace, thread: ThreadId) -> Option<Foreseen> {
-        self.habits.foresee(&trail.world, thread).filter(|step| trail.world.lets(&step.event))
+    fn step(&self, trace: &PartialTrace, thread: ThreadId) -> Option<PredictedStep> {
+        self.next_steps.predict(&trace.state, thread).filter(|step| trace.state.is_enabled(&step.event))
     }
 
     /// What a step brings about at once: a new thread begins, a thread that has made its last step ends.
-    fn follow_up(&self, trail: &mut PartialTrace, event: &Event) {
+    fn follow_up(&self, trace: &mut PartialTrace, event: &Event) {
         let mut follow = |thread: ThreadId, kind: EventKind| {
-            if let Some(next) = self.habits.foresee(&trail.world, thread)
+            if let Some(next) = self.next_steps.predict(&trace.state, thread)
                 && next.event.kind() == Some(kind)
             {
-                trail.world.observe(&next.event);
+                trace.state.observe(&next.event);
             }
         };
         if event.kind() == Some(EventKind::Create) {
@@ -171,9 +171,9 @@ impl Foresight {
         follow(event.thread, EventKind::Exit);
     }
 
-    /// Whether everybody is known to wait.
-    fn is_stuck(&self, trail: &PartialTrace) -> bool {
-        let mut alive = trail.world.alive().peekable();
-        alive.peek().is_some() && alive.all(|thread| self.habits.foresee(&trail.world, thread).is_some())
+    /// Whether all threads are known to be blocked.
+    fn is_deadlocked(&self, trace: &PartialTrace) -> bool {
+        let mut alive = trace.state.alive().peekable();
+        alive.peek().is_some() && alive.all(|thread| self.next_steps.predict(&trace.state, thread).is_some())
     }
 }

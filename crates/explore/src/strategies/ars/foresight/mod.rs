@@ -1,5 +1,5 @@
-//! Foresight: what would happen if threads went on in some order, as far as executions so far have shown what
-//! threads do. Thinking of a trace costs no step of the program.
+//! Foresight: what would happen if threads were scheduled in some order, as far as executions so far have shown what
+//! threads do. Predicting a trace executes no step of the program.
 
 mod future;
 mod hash;
@@ -10,6 +10,6 @@ mod program_state;
 
 pub(super) use future::{Foresight, Future};
 pub(super) use hash::Table;
-pub(super) use next_steps::Foreseen;
-pub(super) use novelty::Taste;
-pub(super) use partial_trace::PartialTrace;
+pub(super) use next_steps::PredictedStep;
+pub(super) use novelty::NoveltyWeights;
+pub(super) use partial_trace::{PartialTrace, is_step};

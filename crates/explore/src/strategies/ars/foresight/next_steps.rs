@@ -1,7 +1,7 @@
 //! What threads do next, learned from the executions so far: it depends only on what a thread has done and found
 //! before.
 
-use threadbare_trace::{Event, EventKind, ThreadId};
+use threadbare_trace::{Event, EventKind, ThreadId, kinds};
 use threadbare_wire::OfferRecord;
 
 use super::hash::{Numbers, Table, mix};
@@ -12,14 +12,14 @@ const MOST_STEPS: usize = 1 << 20;
 
 /// A step that a thread will make.
 #[derive(Clone, Copy)]
-pub(in crate::strategies::ars) struct Foreseen {
+pub(in crate::strategies::ars) struct PredictedStep {
     /// What it does and finds.
     pub event: Event,
     /// A thread with the same history has found the same before, so that it is known what comes next.
     pub is_known: bool,
 }
 
-impl Foreseen {
+impl PredictedStep {
     /// Whether this is what came.
     pub fn is(&self, event: &Event) -> bool {
         self.event.thread == event.thread && is_same_step(&self.event, event) && self.event.old == event.old
@@ -42,16 +42,16 @@ pub(super) struct NextSteps {
 }
 
 impl NextSteps {
-    /// A step was made in this world.
-    pub fn learn(&mut self, world: &ProgramState, event: &Event) {
+    /// A step was made in this state.
+    pub fn learn(&mut self, state: &ProgramState, event: &Event) {
         let Some(kind) = event.kind().filter(|kind| !kind.only_names()) else { return };
         if self.found.len() >= MOST_STEPS {
             *self = NextSteps::default();
         }
-        if kind.accesses_memory() && world.holds(event.addr).is_none() {
+        if kind.accesses_memory() && state.holds(event.addr).is_none() {
             self.initial.insert(event.addr, event.old);
         }
-        let history = world.history(event.thread);
+        let history = state.history(event.thread);
         let found = if finds(kind) { event.old } else { 0 };
         for history in [history, own(history, event.thread)] {
             self.next.insert(history, *event);
@@ -60,12 +60,12 @@ impl NextSteps {
     }
 
     /// A thread is about to make this step.
-    pub fn expect(&mut self, world: &ProgramState, offer: &OfferRecord) {
-        let history = world.history(offer.thread);
+    pub fn expect(&mut self, state: &ProgramState, offer: &OfferRecord) {
+        let history = state.history(offer.thread);
         let value = match EventKind::from_number(offer.kind) {
             // Threads are numbered one after the other.
-            Some(EventKind::Create) => world.threads() as u64,
-            // What it would write is not known, so it is something that nobody has seen.
+            Some(EventKind::Create) => state.threads() as u64,
+            // Whatever kind it is, what it would write is not known, so it is something that nobody has seen.
             _ => mix(history, 3),
         };
         let event = Event {
@@ -81,28 +81,28 @@ impl NextSteps {
     }
 
     /// The program passed with this step.
-    pub fn end(&mut self, world: &ProgramState, last: &Event) {
-        self.last.insert(own(world.history(last.thread), last.thread));
+    pub fn end(&mut self, state: &ProgramState, last: &Event) {
+        self.last.insert(own(state.history(last.thread), last.thread));
         self.last_places.insert(last.pc);
     }
 
     /// Whether the program ends with this step, as far as is known.
-    pub fn ends(&self, world: &ProgramState, step: &Foreseen) -> bool {
-        let history = own(world.history(step.event.thread), step.event.thread);
+    pub fn ends(&self, state: &ProgramState, step: &PredictedStep) -> bool {
+        let history = own(state.history(step.event.thread), step.event.thread);
         self.last.contains(&history) || (!step.is_known && self.last_places.contains(&step.event.pc))
     }
 
     /// The next step of a thread, if it is known.
-    pub fn foresee(&self, world: &ProgramState, thread: ThreadId) -> Option<Foreseen> {
-        // What others like it have done tells only where the thread itself has never been.
-        let common = world.history(thread);
+    pub fn predict(&self, state: &ProgramState, thread: ThreadId) -> Option<PredictedStep> {
+        // What others like it have done counts only where the thread itself has never been.
+        let common = state.history(thread);
         let (history, next) = match self.next.get_key_value(&own(common, thread)) {
             Some((own, next)) => (*own, next),
             None => (common, self.next.get(&common)?),
         };
         let kind = next.kind()?;
         let found = match finds(kind) {
-            true => world.holds(next.addr).or_else(|| self.initial.get(&next.addr).copied()),
+            true => state.holds(next.addr).or_else(|| self.initial.get(&next.addr).copied()),
             false => Some(0),
         };
         let known = found.and_then(|found| self.found.get(&(history, found)));
@@ -110,15 +110,15 @@ impl NextSteps {
             Some(known) => Event { thread, ..*known },
             None => {
                 let old = found.unwrap_or_else(|| mix(history, 2));
-                let value = match kind {
-                    EventKind::AtomicUpdate => mix(history, old),
-                    _ if finds(kind) => old,
-                    _ => next.value,
+                let value = match finds(kind) {
+                    true if kind == EventKind::AtomicUpdate => mix(history, old),
+                    true => old,
+                    false => next.value,
                 };
                 Event { thread, old, value, ..*next }
             }
         };
-        Some(Foreseen { event, is_known: known.is_some() })
+        Some(PredictedStep { event, is_known: known.is_some() })
     }
 }
 
@@ -134,7 +134,12 @@ fn is_same_step(one: &Event, other: &Event) -> bool {
 /// Whether what comes of a step depends on what it finds in memory.
 pub(super) fn finds(kind: EventKind) -> bool {
     use EventKind::*;
-    matches!(kind, Read | AtomicRead | AtomicUpdate | AtomicFailed)
+    match kind {
+        Read | AtomicRead | AtomicUpdate | AtomicFailed => true,
+        Write | AtomicWrite | ReadRange | WriteRange | Fence | Signal | Frame => false,
+        kinds!(lock | condition | barrier | semaphore | once | futex) => false,
+        kinds!(thread | heap | object | pause | outside) => false,
+    }
 }
 
 #[cfg(test)]
@@ -147,32 +152,32 @@ mod tests {
 
     #[test]
     fn a_thread_is_expected_to_do_what_one_like_it_has_done() {
-        let (mut habits, mut world) = (NextSteps::default(), ProgramState::default());
+        let (mut next_steps, mut state) = (NextSteps::default(), ProgramState::default());
         let steps = [
             event(1, 0, EventKind::Start, 0, 0),
             event(1, 4, EventKind::Read, 0, 0),
             event(1, 5, EventKind::Write, 0, 1),
         ];
         for step in &steps {
-            habits.learn(&world, step);
-            world.observe(step);
+            next_steps.learn(&state, step);
+            state.observe(step);
         }
-        world.observe(&event(2, 0, EventKind::Start, 0, 0));
+        state.observe(&event(2, 0, EventKind::Start, 0, 0));
         // The other one will read what the first has written, and what comes then is not known.
-        let next = habits.foresee(&world, ThreadId(2)).unwrap();
+        let next = next_steps.predict(&state, ThreadId(2)).unwrap();
         assert!(next.is(&event(2, 4, EventKind::Read, 1, 1)) && !next.is_known);
-        world.observe(&next.event);
-        assert!(habits.foresee(&world, ThreadId(2)).is_none());
+        state.observe(&next.event);
+        assert!(next_steps.predict(&state, ThreadId(2)).is_none());
     }
 
     #[test]
-    fn threads_that_do_something_else_are_told_apart() {
-        let (mut habits, mut world) = (NextSteps::default(), ProgramState::default());
+    fn threads_that_do_something_else_are_distinguished() {
+        let (mut next_steps, mut state) = (NextSteps::default(), ProgramState::default());
         let starts = [event(1, 0, EventKind::Start, 0, 0), event(2, 0, EventKind::Start, 0, 0)];
-        starts.iter().for_each(|start| world.observe(start));
-        habits.learn(&world, &event(1, 4, EventKind::Write, 0, 1));
-        habits.learn(&world, &event(2, 4, EventKind::Write, 0, 2));
-        let value = |thread| habits.foresee(&world, ThreadId(thread)).unwrap().event.value;
+        starts.iter().for_each(|start| state.observe(start));
+        next_steps.learn(&state, &event(1, 4, EventKind::Write, 0, 1));
+        next_steps.learn(&state, &event(2, 4, EventKind::Write, 0, 2));
+        let value = |thread| next_steps.predict(&state, ThreadId(thread)).unwrap().event.value;
         assert_eq!((value(1), value(2)), (1, 2));
     }
 }

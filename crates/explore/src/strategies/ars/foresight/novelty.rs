@@ -17,9 +17,9 @@ const ANOTHER_THREAD: f64 = 0.25;
 /// Features that are remembered at most; then all is forgotten.
 const MOST_FEATURES: usize = 1 << 22;
 
-/// What one execution goes for.
+/// How much each kind of novelty counts in one execution.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::strategies::ars) struct Taste {
+pub(in crate::strategies::ars) struct NoveltyWeights {
     /// What it counts when another thread shows what this execution itself has shown already.
     pub again: f64,
     /// What a memory-access pattern counts.
@@ -33,23 +33,23 @@ struct Feature {
     /// Others at the same place are of the same class.
     class: u64,
     weight: f64,
-    /// What it weighs the second time.
+    /// Its weight the second time.
     again: f64,
 }
 
 /// What passed executions have shown.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct SeenFeatures {
     features: Numbers,
     /// How many features of a class have been seen.
     classes: Table<u64, u32>,
 }
 
-impl Seen {
+impl SeenFeatures {
     /// An execution has shown these.
     pub fn add(&mut self, gains: &Gains) {
         if self.features.len() >= MOST_FEATURES {
-            *self = Seen::default();
+            *self = SeenFeatures::default();
         }
         for (number, class) in gains.features.iter() {
             if self.features.insert(*number) {
@@ -81,29 +81,37 @@ impl Gains {
         self.worth
     }
 
-    /// The next step, in the world before it.
-    pub fn step(&mut self, world: &ProgramState, event: &Event, seen: &Seen, taste: &Taste) {
+    /// The next step, in the state before it.
+    pub fn step(
+        &mut self,
+        state: &ProgramState,
+        event: &Event,
+        seen: &SeenFeatures,
+        weights: &NoveltyWeights,
+    ) {
         if !event.kind().is_some_and(finds) {
             return;
         }
         let place = mix(event.pc, u64::from(event.kind));
         let value = mix(mix(place, event.addr), event.old);
-        let situation = mix(mix(world.history(event.thread), place), event.old);
+        let situation = mix(mix(state.history(event.thread), place), event.old);
         let own = mix(situation, u64::from(event.thread.0) + 1);
-        for (kind, number, weight, again) in
-            [(1, value, 1.0, taste.again), (2, situation, 1.0, taste.again), (3, own, ANOTHER_THREAD, 0.0)]
-        {
+        for (kind, number, weight, again) in [
+            (1, value, 1.0, weights.again),
+            (2, situation, 1.0, weights.again),
+            (3, own, ANOTHER_THREAD, 0.0),
+        ] {
             self.add(Feature { number: mix(number, kind), class: mix(place, kind), weight, again }, seen);
         }
     }
 
     /// A pattern that ends with a step.
-    pub fn pattern(&mut self, event: &Event, key: u64, seen: &Seen, taste: &Taste) {
+    pub fn pattern(&mut self, event: &Event, key: u64, seen: &SeenFeatures, weights: &NoveltyWeights) {
         let (number, class) = (mix(key, 4), mix(event.pc, 4));
-        self.add(Feature { number, class, weight: taste.pattern, again: 0.0 }, seen);
+        self.add(Feature { number, class, weight: weights.pattern, again: 0.0 }, seen);
     }
 
-    fn add(&mut self, feature: Feature, seen: &Seen) {
+    fn add(&mut self, feature: Feature, seen: &SeenFeatures) {
         if seen.features.contains(&feature.number) {
             return;
         }
@@ -124,23 +132,23 @@ mod tests {
     use super::*;
     use threadbare_trace::{EventKind, ThreadId};
 
-    const TASTE: Taste = Taste { again: 0.0, pattern: 1.0 };
+    const WEIGHTS: NoveltyWeights = NoveltyWeights { again: 0.0, pattern: 1.0 };
 
-    fn worth(seen: &Seen, pc: u64, value: u64) -> f64 {
+    fn worth(seen: &SeenFeatures, pc: u64, value: u64) -> f64 {
         gains(seen, pc, value).worth()
     }
 
-    fn gains(seen: &Seen, pc: u64, value: u64) -> Gains {
+    fn gains(seen: &SeenFeatures, pc: u64, value: u64) -> Gains {
         let event =
             Event { pc, old: value, thread: ThreadId(1), kind: EventKind::Read as u8, ..Event::default() };
         let mut gains = Gains::default();
-        gains.step(&ProgramState::default(), &event, seen, &TASTE);
+        gains.step(&ProgramState::default(), &event, seen, &WEIGHTS);
         gains
     }
 
     #[test]
     fn what_was_seen_is_worth_nothing_and_the_rest_the_less_the_more_its_place_has_shown() {
-        let mut seen = Seen::default();
+        let mut seen = SeenFeatures::default();
         let at_first = worth(&seen, 4, 1);
         seen.add(&gains(&seen, 4, 1));
         assert_eq!(worth(&seen, 4, 1), 0.0);

@@ -79,13 +79,13 @@ fn an_execution_that_leaves_its_schedule_is_used() {
         // Something else than what was planned.
         let stray = Plan { tag: plan.tag, trace: true, ..Plan::new(PolicyKind::Random, number, "stray") };
         let run = runner.run(&stray).unwrap();
-        let (traces, covered) = (pcr.reasoning.mind.traces.len(), pcr.reasoning.mind.covered.len());
+        let (traces, covered) = (pcr.reasoning.known.traces.len(), pcr.reasoning.known.covered.len());
         pcr.learn(&[(&stray, &run)], false, &|| false).unwrap();
         let has_left = pcr.reasoning.attempts.last().is_some_and(|attempt| !attempt.followed);
         used += usize::from(
             has_left
-                && pcr.reasoning.mind.traces.len() > traces
-                && pcr.reasoning.mind.covered.len() > covered,
+                && pcr.reasoning.known.traces.len() > traces
+                && pcr.reasoning.known.covered.len() > covered,
         );
     }
     assert!(used > 0);

@@ -20,7 +20,7 @@ use self::passed::Passed;
 use self::subtrace::{Decision, Growth, Rank, SubTrace};
 use crate::error::ExploreError;
 use crate::search::{Search, Steer};
-use crate::strategies::ars::{Adaptive, Arrival, Navigator, Paths, Since, State, Style};
+use crate::strategies::ars::{Adaptive, Arrival, Navigator, NavigatorState, Paths, Since, Style};
 use crate::strategy::Plan;
 
 /// The state of the search.
@@ -36,7 +36,7 @@ pub(in crate::strategies) struct Beam {
     /// The first decision of the program, where every iteration begins.
     first: Option<Decision>,
     events_before_first: usize,
-    navigator: State,
+    navigator: NavigatorState,
     begun: bool,
     /// Executions that ended and were not asked for yet.
     ended: VecDeque<Execution>,
@@ -55,7 +55,7 @@ impl Beam {
             queue: Vec::new(),
             first: None,
             events_before_first: 0,
-            navigator: State::new(seed, style.always_from_start),
+            navigator: NavigatorState::new(seed, style.always_from_start),
             begun: false,
             ended: VecDeque::new(),
             discovered: Vec::new(),
@@ -101,19 +101,19 @@ impl Beam {
         Ok(())
     }
 
-    /// Lines 20 to 24: a sub-trace makes one step, in every way.
-    fn go_on(&mut self, steer: &mut dyn Steer, from: &Decision) -> Result<(), ExploreError> {
+    /// Lines 20 to 24: a sub-trace is extended by one step of each enabled thread.
+    fn advance(&mut self, steer: &mut dyn Steer, from: &Decision) -> Result<(), ExploreError> {
         self.expand(steer, from)?;
-        self.navigator(steer).discard(from.standing);
+        self.navigator(steer).discard(from.copy);
         Ok(())
     }
 
     /// Enters all traces that are one step longer into the queue.
     fn expand(&mut self, steer: &mut dyn Steer, from: &Decision) -> Result<(), ExploreError> {
         for offer in &from.offers {
-            let path = self.paths.extend(from.standing.path, offer.thread);
+            let path = self.paths.extend(from.copy.path, offer.thread);
             let navigator = &mut Navigator { steer, state: &mut self.navigator };
-            let arrival = navigator.look_ahead(from.standing, &self.paths, path)?;
+            let arrival = navigator.look_ahead(from.copy, &self.paths, path)?;
             match self.arrive(steer, path, &from.growth, arrival)? {
                 Some(decision) => {
                     let rank = Rank { distance: decision.growth.distance(), tie: self.rng.next_u64() };
@@ -134,11 +134,11 @@ impl Beam {
         }
         if let Some((place, _)) = self.queue.iter().enumerate().min_by_key(|(_, it)| it.rank) {
             let dropped = self.queue.swap_remove(place);
-            self.navigator(steer).discard(dropped.decision.standing);
+            self.navigator(steer).discard(dropped.decision.copy);
         }
     }
 
-    /// Takes in where a step has led to: a decision, or the end of the trace.
+    /// Records where a step has led to: a decision, or the end of the trace.
     fn arrive(
         &mut self,
         steer: &mut dyn Steer,
@@ -146,22 +146,22 @@ impl Beam {
         before: &Growth,
         arrival: Arrival,
     ) -> Result<Option<Decision>, ExploreError> {
-        // What was told of the trace before is told again, unless a copy has gone on from there.
+        // The events of the trace so far are reported again, unless a copy has continued from there.
         let known = match arrival.since {
             Since::Start => before.events(),
             Since::First => before.events() - self.events_before_first,
             Since::Before => 0,
         };
-        let news = |events: &[Event]| before.with(events.get(known..).unwrap_or_default(), &self.passed);
+        let grown = |events: &[Event]| before.with(events.get(known..).unwrap_or_default(), &self.passed);
         match arrival.stop {
             Stop::Paused(pause) => {
                 self.discovered.extend(&pause.discovered);
-                let growth = news(&pause.events);
-                let standing = self.navigator(steer).stand(path, pause.snapshot);
-                Ok(Some(Decision { standing, offers: pause.offers, growth }))
+                let growth = grown(&pause.events);
+                let copy = self.navigator(steer).stopped_copy(path, pause.snapshot);
+                Ok(Some(Decision { copy, offers: pause.offers, growth }))
             }
             Stop::Ended(run) => {
-                let growth = news(&run.events);
+                let growth = grown(&run.events);
                 self.end(steer, path, &growth, *run)?;
                 Ok(None)
             }
@@ -177,7 +177,7 @@ impl Beam {
         growth: &Growth,
         run: Execution,
     ) -> Result<(), ExploreError> {
-        // One that failed counts too, in case the search goes on: it shall find another failure.
+        // One that failed counts too, in case the search continues: it shall find another failure.
         if !matches!(run.outcome, Outcome::Uncontrolled(_)) {
             self.fresh.push(growth.patterns().clone());
         }
@@ -208,7 +208,7 @@ impl Adaptive for Beam {
         self.first = None;
     }
 
-    fn ground_state(&self) -> &State {
+    fn navigator_state(&self) -> &NavigatorState {
         &self.navigator
     }
 }
@@ -230,7 +230,7 @@ impl Search for Beam {
                 self.begun = true;
                 self.run_randomly(steer)?;
             } else if let Some(decision) = self.farthest() {
-                self.go_on(steer, &decision)?;
+                self.advance(steer, &decision)?;
             } else {
                 self.begin_iteration(steer)?;
             }

@@ -56,8 +56,8 @@ impl Growth {
 
 /// A trace that has come to a decision.
 pub(super) struct Decision {
-    pub standing: StoppedCopy,
-    /// The threads that can go on.
+    pub copy: StoppedCopy,
+    /// The enabled threads.
     pub offers: Vec<OfferRecord>,
     pub growth: Growth,
 }
@@ -69,7 +69,7 @@ pub(super) struct SubTrace {
     pub rank: Rank,
 }
 
-/// The greater, the sooner a trace goes on: the distance decides, and then chance.
+/// The greater, the sooner a trace is extended: the distance decides, and then a random number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
     pub distance: u64,

@@ -35,7 +35,7 @@ fn tests(report: &Value) -> HashMap<&str, &Value> {
 }
 
 #[test]
-fn every_failure_is_told_as_what_it_is() {
+fn every_failure_is_reported_as_what_it_is() {
     let found = tempfile::tempdir().expect("a temporary folder");
     let junit = found.path().join("junit.xml");
     let paths = [found.path(), &junit].map(|path| path.to_str().expect("text"));
@@ -110,7 +110,7 @@ fn every_failure_is_told_as_what_it_is() {
 fn a_person_reads_who_did_it_and_where() {
     let found = tempfile::tempdir().expect("a temporary folder");
     let folder = found.path().to_str().expect("text");
-    let told = |name: &str| cargo_threadbare(&["test", name, "--out", folder, "--", "--exact"]).stdout;
+    let report = |name: &str| cargo_threadbare(&["test", name, "--out", folder, "--", "--exact"]).stdout;
     let parts = [
         ("ends::exits_in_another_thread", &["✗ exit in T1 at ends.rs:11", "in words::ends::leave "][..]),
         ("ends::aborts", &["✗ abort in T1 at ends.rs:20", "in words::ends::give_up "]),
@@ -130,7 +130,7 @@ fn a_person_reads_who_did_it_and_where() {
         ("panics::nobody_joins", &["✗ panicked in T1 at panics.rs:56"]),
     ];
     for (name, parts) in parts {
-        let text = told(name);
+        let text = report(name);
         for part in parts {
             assert!(text.contains(part), "{part}:\n{text}");
         }
@@ -152,13 +152,13 @@ fn the_cause_is_what_the_program_does_and_not_what_its_library_does_for_it() {
     }
 }
 
-/// Interrupts the tool once a test has said so much through its pipe; gives the report. The test is told so often to go on.
-fn interrupted(test: &str, executions: &str, said: usize, told: usize) -> (Option<i32>, Value) {
+/// Interrupts the tool once a test has said so much through its pipe; returns the report. The test is allowed to continue so often.
+fn interrupted(test: &str, executions: &str, said: usize, continued: usize) -> (Option<i32>, Value) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let [pipe, go] = ["pipe", "go"].map(|name| folder.path().join(name));
     assert!(Command::new("mkfifo").args([&pipe, &go]).status().expect("mkfifo").success());
     let mut going = File::options().read(true).write(true).open(&go).expect("a pipe");
-    going.write_all(&vec![b'.'; told]).expect("it takes a few words");
+    going.write_all(&vec![b'.'; continued]).expect("it takes a few words");
     let out = folder.path().to_str().expect("text");
     let budget = ["--executions", executions, "--time", "1000000", "--json", "-", "--out", out];
     let tool = command(&[&["test", test][..], &budget, &["--", "--exact"]].concat())
@@ -232,7 +232,7 @@ fn a_test_that_hangs_alone_is_given_up_as_early_as_any() {
 }
 
 #[test]
-fn a_race_is_told_with_its_command_even_if_little_is_told() {
+fn a_race_is_reported_with_its_command_even_if_little_is_printed() {
     let found = tempfile::tempdir().expect("a temporary folder");
     let folder = found.path().to_str().expect("text");
     let mut command = command(&["test", "plain_memory::wrong", "-q", "--out", folder]);
@@ -243,7 +243,7 @@ fn a_race_is_told_with_its_command_even_if_little_is_told() {
 }
 
 #[test]
-fn closures_are_explored_as_they_wish_and_told_by_their_own_lines() {
+fn closures_are_explored_as_they_wish_and_reported_by_their_own_lines() {
     let explored = |options: &[&str]| {
         let answer =
             cargo_threadbare(&[&["test", "closures::", "--json", "-", "--time", "60"], options].concat());
