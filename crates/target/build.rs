@@ -39,10 +39,15 @@ fn main() {
     println!("cargo::rerun-if-changed={}", crates.join("runtime/build.rs").display());
 
     let library = match env::var_os(PREBUILT) {
-        Some(path) => PathBuf::from(path),
+        Some(path) => {
+            // Of what is built here only the sources are watched: the library itself is newer than the start of this
+            // script, and cargo would run it again.
+            let library = PathBuf::from(path);
+            println!("cargo::rerun-if-changed={}", library.display());
+            library
+        }
         None => build(&crates.join("../Cargo.toml")),
     };
-    println!("cargo::rerun-if-changed={}", library.display());
     let bytes = std::fs::read(&library)
         .unwrap_or_else(|error| panic!("cannot read the runtime library {}: {error}", library.display()));
     let hash: String = Sha256::digest(&bytes)[..8].iter().map(|byte| format!("{byte:02x}")).collect();
