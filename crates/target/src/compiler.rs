@@ -143,8 +143,12 @@ fn run_rust(start: &Path, source: &Path, flags: &[String], program: &Path) -> Re
     let compiler = rust_compiler();
     let library = RuntimeLibrary::unpack()?;
     let mut command = Command::new(&compiler);
+    // An option of this name may be given once only.
+    if !flags.iter().any(|flag| flag.starts_with("--edition")) {
+        command.args(["--edition", newest_edition(&compiler)]);
+    }
     command
-        .args(["--edition", "2024", "-g", "-Copt-level=0", "--target", RUST_TARGET])
+        .args(["-g", "-Copt-level=0", "--target", RUST_TARGET])
         .args(rust_flags(&library).flags)
         .arg(source)
         .arg("-o")
@@ -152,6 +156,14 @@ fn run_rust(start: &Path, source: &Path, flags: &[String], program: &Path) -> Re
         .args(flags)
         .current_dir(start);
     command.output().map_err(|source| BuildError::NoRust { compiler, source })
+}
+
+/// The newest edition of Rust that a compiler has: that of 2024 came with 1.85.
+fn newest_edition(compiler: &str) -> &'static str {
+    match std_stubs::minor_version(compiler) {
+        Some(..85) => "2021",
+        _ => "2024",
+    }
 }
 
 /// How Rust code is compiled for us.

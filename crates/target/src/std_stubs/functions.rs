@@ -19,22 +19,53 @@ const fn row(known_as: &'static str, op: StdOp, paths: &'static [&'static str]) 
     StdFunction { known_as, op, paths }
 }
 
-/// All of them. Every path was found in the library of some compiler from 1.78 to 1.97. Compilers before 1.82
-/// have `Once` without a function of its own that could get a stub.
+/// All of them. Every path was found in the library of some compiler: of 1.63, which Debian 12 has, or from 1.78 to 1.97.
+/// Compilers before 1.82 have `Once` without a function of its own that could get a stub.
 pub(super) const FUNCTIONS: &[StdFunction] = &[
-    row("Mutex::lock", StdOp::Lock, &["std::sys::sync::mutex::futex::Mutex::lock_contended"]),
-    row("RwLock::read", StdOp::LockShared, &["std::sys::sync::rwlock::futex::RwLock::read_contended"]),
-    row("RwLock::write", StdOp::Lock, &["std::sys::sync::rwlock::futex::RwLock::write_contended"]),
+    row(
+        "Mutex::lock",
+        StdOp::Lock,
+        &[
+            "std::sys::sync::mutex::futex::Mutex::lock_contended",
+            "std::sys::unix::locks::futex::Mutex::lock_contended",
+        ],
+    ),
+    row(
+        "RwLock::read",
+        StdOp::LockShared,
+        &[
+            "std::sys::sync::rwlock::futex::RwLock::read_contended",
+            "std::sys::unix::locks::futex_rwlock::RwLock::read_contended",
+        ],
+    ),
+    row(
+        "RwLock::write",
+        StdOp::Lock,
+        &[
+            "std::sys::sync::rwlock::futex::RwLock::write_contended",
+            "std::sys::unix::locks::futex_rwlock::RwLock::write_contended",
+        ],
+    ),
     row(
         "unlocking an RwLock",
         StdOp::Observe,
-        &["std::sys::sync::rwlock::futex::RwLock::wake_writer_or_readers"],
+        &[
+            "std::sys::sync::rwlock::futex::RwLock::wake_writer_or_readers",
+            "std::sys::unix::locks::futex_rwlock::RwLock::wake_writer_or_readers",
+        ],
     ),
-    row("Condvar::wait", StdOp::CondvarWait, &["std::sys::sync::condvar::futex::Condvar::wait"]),
+    row(
+        "Condvar::wait",
+        StdOp::CondvarWait,
+        &["std::sys::sync::condvar::futex::Condvar::wait", "std::sys::unix::locks::futex::Condvar::wait"],
+    ),
     row(
         "Condvar::wait_timeout",
         StdOp::CondvarWait,
-        &["std::sys::sync::condvar::futex::Condvar::wait_timeout"],
+        &[
+            "std::sys::sync::condvar::futex::Condvar::wait_timeout",
+            "std::sys::unix::locks::futex::Condvar::wait_timeout",
+        ],
     ),
     row(
         "Condvar::notify_one",
