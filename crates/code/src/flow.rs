@@ -1,4 +1,4 @@
-//! Pieces of straight code and where each goes on.
+//! Basic blocks and their successors.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::image::goes_through_slot;
 pub struct Block {
     /// Where it begins.
     pub start: u64,
-    /// The blocks it may go on with, by their places in the list.
+    /// The blocks that may follow it, by their places in the list.
     pub next: Vec<usize>,
     /// Whether the function may be left at its end.
     pub leaves: bool,
@@ -72,7 +72,7 @@ pub fn blocks(
     (blocks, is_clear)
 }
 
-/// Whether control does not simply go on with the next instruction.
+/// Whether control does not simply continue with the next instruction.
 fn stops(it: &Instruction) -> bool {
     use FlowControl::*;
     matches!(it.flow_control(), Return | IndirectBranch | Exception | Interrupt | XbeginXabortXend)

@@ -35,7 +35,7 @@ pub struct Call {
 
 /// A function.
 #[derive(Clone, Debug)]
-pub struct Function {
+pub struct CodeFunction {
     /// Where it begins.
     pub start: u64,
     /// The address after its end.
@@ -62,7 +62,7 @@ impl Callee {
 }
 
 /// All functions of a file.
-pub fn read_all(image: &Image<'_>) -> Vec<Function> {
+pub fn read_all(image: &Image<'_>) -> Vec<CodeFunction> {
     let starts: HashMap<u64, usize> =
         image.named.iter().enumerate().map(|(place, named)| (named.start, place)).collect();
     let by_name: HashMap<&str, u64> =
@@ -89,7 +89,7 @@ pub fn read_all(image: &Image<'_>) -> Vec<Function> {
             })
         };
         let calls = instructions.iter().filter_map(call).collect();
-        functions.push(Function {
+        functions.push(CodeFunction {
             start: named.start,
             end: named.end,
             name: named.name.clone(),

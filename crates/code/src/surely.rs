@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::flow::Block;
 
 /// Whether every way from the entrance to an exit passes through the block. Loops are taken to make at least one round:
-/// whether they do depends on values that the code does not tell.
+/// whether they do depends on values that the code does not show.
 pub fn passes_through(blocks: &[Block], block: usize) -> bool {
     let loops = loops(blocks);
     let guards = guards(blocks, &loops);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 /// Two places, one after the other.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Pair {
+pub struct PlacePair {
     /// The earlier one, as a code address.
     pub first: u64,
     /// The later one.
@@ -15,19 +15,19 @@ pub struct Pair {
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct PairSets {
     /// The pairs that were taken to be possible, without those that only turned out to be.
-    pub estimated: BTreeSet<Pair>,
+    pub estimated: BTreeSet<PlacePair>,
     /// The pairs that executions have shown.
-    pub covered: BTreeSet<Pair>,
+    pub covered: BTreeSet<PlacePair>,
 }
 
 impl PairSets {
     /// The pairs that were estimated but not shown: not yet, or they are infeasible.
-    pub fn uncovered(&self) -> impl Iterator<Item = Pair> {
+    pub fn uncovered(&self) -> impl Iterator<Item = PlacePair> {
         self.estimated.difference(&self.covered).copied()
     }
 
     /// The pairs that were shown though nobody had expected them.
-    pub fn unexpected(&self) -> impl Iterator<Item = Pair> {
+    pub fn unexpected(&self) -> impl Iterator<Item = PlacePair> {
         self.covered.difference(&self.estimated).copied()
     }
 

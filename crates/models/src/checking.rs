@@ -4,25 +4,25 @@ use std::collections::{HashMap, HashSet};
 
 use threadbare_trace::{Event, EventKind};
 
-use super::manners::{Manner, Manners, manner_occurrences};
+use super::manners::{AccessManner, Manners, manner_occurrences};
 use super::pairs::{MannerPair, concurrent_pairs, is_no_race};
 
 /// What has been checked so far, over all executions of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Checks {
     groups: HashSet<Manners>,
-    /// Every two access-manners that could meet, with whether they can do so without a race.
-    pairs: HashMap<(Manner, Manner), bool>,
+    /// Every two access-manners that could be concurrent, with whether they can be so without a race.
+    pairs: HashMap<(AccessManner, AccessManner), bool>,
     saved: u64,
     cleared: u64,
 }
 
 impl Checks {
-    /// The concurrent-pairs of an execution that may race. Algorithm 1 is asked about those that have not met in any
+    /// The concurrent-pairs of an execution that may race. Algorithm 1 is asked about those that have not been concurrent in any
     /// execution before; for all others its answer is known.
     ///
-    /// The pairs are those of the execution, and not of its race-equivalent group: where a message keeps two manners apart
-    /// in one member of a group, they may meet in another.
+    /// The pairs are those of the execution, and not of its race-equivalent group: where a message orders two manners
+    /// in one member of a group, they may be concurrent in another.
     pub fn may_race(&mut self, events: &[Event]) -> Vec<MannerPair> {
         let occurrences = manner_occurrences(events);
         self.groups.insert(Manners::of_occurrences(&occurrences));

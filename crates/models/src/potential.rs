@@ -7,20 +7,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use threadbare_happens_before::{Held, LockSets, Order, Rules, Stamp};
+use threadbare_happens_before::{HeldLock, LockSets, Rules, Stamp, ThreadClocks};
 use threadbare_trace::Event;
 
 use super::operation::Location;
 use super::use_define::{Use, UseDefine};
 use super::variables::{VariableId, Variables};
 
-/// An access, or the first or last of many that nothing tells apart.
+/// An access, or the first or last of many that nothing distinguishes.
 #[derive(Clone)]
 struct Access {
     event: usize,
     at: Location,
     stamp: Stamp,
-    held: Arc<Vec<Held>>,
+    held: Arc<Vec<HeldLock>>,
 }
 
 impl Access {
@@ -31,7 +31,7 @@ impl Access {
         self.stamp.precedes(&other.stamp)
     }
 
-    /// Whether nothing but the event tells two accesses apart.
+    /// Whether nothing but the event distinguishes two accesses.
     fn is_like(&self, other: &Access) -> bool {
         self.at == other.at
             && Arc::ptr_eq(&self.stamp.clock, &other.stamp.clock)
@@ -40,9 +40,11 @@ impl Access {
 
     /// A critical section of this thread that both accesses are in keeps `outsider` out of the time between them.
     fn keeps_out(&self, later: &Access, outsider: &Access) -> bool {
-        let spans = |held: &&Held| later.held.iter().any(|it| it.lock == held.lock && it.since == held.since);
-        let excludes =
-            |held: &Held| outsider.held.iter().any(|it| it.lock == held.lock && it.mode.excludes(held.mode));
+        let spans =
+            |held: &&HeldLock| later.held.iter().any(|it| it.lock == held.lock && it.since == held.since);
+        let excludes = |held: &HeldLock| {
+            outsider.held.iter().any(|it| it.lock == held.lock && it.mode.excludes(held.mode))
+        };
         self.held.iter().filter(spans).any(excludes)
     }
 }
@@ -71,7 +73,7 @@ fn push(list: &mut Vec<Access>, access: Access) {
 
 impl<'a> Potential<'a> {
     pub(super) fn of(events: &[Event], variables: &'a Variables) -> Potential<'a> {
-        let mut order = Order::new(Rules::Awaited);
+        let mut order = ThreadClocks::new(Rules::Awaited);
         let mut locks = LockSets::default();
         let mut all = Potential { variables, accesses: BTreeMap::new() };
         for (index, event) in events.iter().enumerate() {

@@ -9,7 +9,7 @@
 //! That argument needs constraints that say all they demand by their names. Those that depend on how things were recorded
 //! (chains, rounds, lifetimes, watersheds) do not, and cores with such constraints are not carried over.
 
-use crate::action::Extent;
+use crate::action::MemoryRange;
 use crate::constraint::{Constraint, Core, Demand};
 use crate::forest::{Forest, StepId};
 use crate::goal::Goal;
@@ -23,7 +23,7 @@ pub fn can_be_carried(core: &Core, forest: &Forest) -> bool {
         Demand::Reads(_) | Demand::Woken | Demand::Token | Demand::Final => true,
         // Which memory is meant is clear only if the steps access nothing else.
         Demand::Unbroken => {
-            let memory: Vec<Option<Extent>> =
+            let memory: Vec<Option<MemoryRange>> =
                 constraint.steps.iter().map(|id| only_memory(forest, *id)).collect();
             memory.iter().all(|extent| extent.is_some() && *extent == memory[0])
         }
@@ -32,7 +32,7 @@ pub fn can_be_carried(core: &Core, forest: &Forest) -> bool {
 }
 
 /// The memory that a step accesses, if that is one stretch.
-fn only_memory(forest: &Forest, id: StepId) -> Option<Extent> {
+fn only_memory(forest: &Forest, id: StepId) -> Option<MemoryRange> {
     let actions = forest.step(id).actions.iter();
     let mut extents = actions.filter_map(|action| action.read().or(action.write())).map(|(extent, _)| extent);
     let first = extents.next()?;

@@ -1,6 +1,6 @@
 //! What an order is wanted for.
 
-use crate::action::Extent;
+use crate::action::MemoryRange;
 use crate::constraint::{Constraint, Demand};
 use crate::forest::StepId;
 use crate::model::{Ix, Model, Value};
@@ -10,13 +10,13 @@ use crate::model::{Ix, Model, Value};
 pub struct Goal {
     steps: Vec<StepId>,
     unbroken: bool,
-    sees: Option<(Extent, u64)>,
+    sees: Option<(MemoryRange, u64)>,
     stuck: Option<Vec<Vec<StepId>>>,
 }
 
 impl Goal {
     /// The read in this step sees this value in this memory. The thread gets to the step as it was recorded.
-    pub fn sees(read: StepId, extent: Extent, value: u64) -> Goal {
+    pub fn sees(read: StepId, extent: MemoryRange, value: u64) -> Goal {
         Goal { steps: vec![read], unbroken: false, sees: Some((extent, value)), stuck: None }
     }
 
@@ -30,8 +30,8 @@ impl Goal {
         Goal { steps: accesses.to_vec(), unbroken: true, sees: None, stuck: None }
     }
 
-    /// Nobody can go on, and not everybody has ended. Where threads stand after these steps (each list holds the
-    /// last ones of all threads that have made one) is known already and left out.
+    /// No thread is enabled, and not all have ended. The deadlocks after these steps (each list holds the last ones of all
+    /// threads that have made one) are known already and left out.
     pub fn stuck(known: Vec<Vec<StepId>>) -> Goal {
         Goal { steps: Vec::new(), unbroken: false, sees: None, stuck: Some(known) }
     }
@@ -72,7 +72,7 @@ impl Goal {
         };
         let pairs = if self.unbroken { pairs(model, &steps) } else { Vec::new() };
         let known = self.stuck.iter().flatten();
-        // A place with steps that the model does not have is not met in it.
+        // A place with steps that the model does not have does not occur in it.
         let known = known.filter_map(|known| known.iter().map(|id| model.place(*id)).collect());
         let stuck = self.stuck.as_ref().map(|_| known.collect());
         Some(Target { steps, pairs, read, stuck })
@@ -111,7 +111,7 @@ pub(crate) struct Target {
     pub(crate) pairs: Vec<Pair>,
     /// The step that reads, the segment, and what it shall see.
     pub(crate) read: Option<(Ix, u32, Value)>,
-    /// Nobody can go on, except where this is known already.
+    /// No thread is enabled, except where this is known already.
     pub(crate) stuck: Option<Vec<Vec<Ix>>>,
 }
 

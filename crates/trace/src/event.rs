@@ -124,11 +124,11 @@ event_kinds! {
     /// A join that did not succeed (try or timed).
     JoinFailed = 36 => "join failed",
     /// A heap block was allocated; `value` is its size, `old` its ordinal at this site and thread.
-    /// It stands before the first step that touches the block, not where the program asked for it.
+    /// It comes before the first step that accesses the block, not where the program allocated it.
     Alloc = 37 => "allocate",
-    /// A heap block was released.
+    /// A heap block was freed.
     Free = 38 => "free",
-    /// The thread offered to give way.
+    /// The thread yielded.
     Yield = 39 => "yield",
     /// The thread slept; `value` is the virtual time in nanoseconds.
     Sleep = 40 => "sleep",
@@ -145,45 +145,127 @@ event_kinds! {
     Signal = 45 => "signal handler",
     /// A process-wide operation such as `fork` or `waitpid`.
     Process = 46 => "process",
-    /// Where a call's variables are: from `value` up to `addr`; `pc` is in the function. It stands
-    /// before the first step that touches them.
+    /// Where a call's variables are: from `value` up to `addr`; `pc` is in the function. It comes
+    /// before the first step that accesses them.
     Frame = 47 => "frame",
 }
 
+/// All kinds of one group or several (`kinds!(lock | once)`), as a pattern.
+///
+/// A `match` over kinds names those it distinguishes one by one and the groups it does not care about by this macro, never by
+/// `_`: a new kind then is an error wherever its group is distinguished, and here in [`EventKind::accesses_memory`] and its
+/// neighbours if it has no group. Every kind is in one group, or is alone in its own: `Fence`, `Signal` and `Frame`.
+#[macro_export]
+macro_rules! kinds {
+    (plain) => {
+        $crate::EventKind::Read
+            | $crate::EventKind::Write
+            | $crate::EventKind::ReadRange
+            | $crate::EventKind::WriteRange
+    };
+    (atomic) => {
+        $crate::EventKind::AtomicRead
+            | $crate::EventKind::AtomicWrite
+            | $crate::EventKind::AtomicUpdate
+            | $crate::EventKind::AtomicFailed
+    };
+    (lock) => {
+        $crate::EventKind::Lock
+            | $crate::EventKind::Unlock
+            | $crate::EventKind::LockFailed
+            | $crate::EventKind::ReadLock
+    };
+    (condition) => {
+        $crate::EventKind::CondWait
+            | $crate::EventKind::CondWake
+            | $crate::EventKind::CondTimeout
+            | $crate::EventKind::CondSignal
+            | $crate::EventKind::CondBroadcast
+    };
+    (barrier) => {
+        $crate::EventKind::BarrierArrive | $crate::EventKind::BarrierLeave
+    };
+    (semaphore) => {
+        $crate::EventKind::SemWait | $crate::EventKind::SemPost | $crate::EventKind::SemFailed
+    };
+    (once) => {
+        $crate::EventKind::OnceBegin | $crate::EventKind::OnceEnd | $crate::EventKind::OnceSeen
+    };
+    (futex) => {
+        $crate::EventKind::FutexWait
+            | $crate::EventKind::FutexWoken
+            | $crate::EventKind::FutexTimeout
+            | $crate::EventKind::FutexWake
+    };
+    (thread) => {
+        $crate::EventKind::Create
+            | $crate::EventKind::Start
+            | $crate::EventKind::Exit
+            | $crate::EventKind::Join
+            | $crate::EventKind::Detach
+            | $crate::EventKind::JoinFailed
+            | $crate::EventKind::Cancel
+    };
+    (heap) => {
+        $crate::EventKind::Alloc | $crate::EventKind::Free
+    };
+    (object) => {
+        $crate::EventKind::Init | $crate::EventKind::Destroy
+    };
+    (pause) => {
+        $crate::EventKind::Yield | $crate::EventKind::Sleep
+    };
+    (outside) => {
+        $crate::EventKind::Io | $crate::EventKind::Process
+    };
+    ($first:ident | $($more:ident)|+) => {
+        $crate::kinds!($first) | $crate::kinds!($($more)|+)
+    };
+}
+
 impl EventKind {
-    /// Whether the step may change the memory at `addr` (or take it away).
+    /// Whether the step may change the memory at `addr` (or free it).
     pub fn writes(self) -> bool {
         use EventKind::*;
-        matches!(self, Write | AtomicWrite | AtomicUpdate | WriteRange | Free)
+        match self {
+            Write | AtomicWrite | AtomicUpdate | WriteRange | Free => true,
+            Read | ReadRange | AtomicRead | AtomicFailed | Alloc => false,
+            kinds!(lock | condition | barrier | semaphore | once | futex | thread) => false,
+            Fence | Signal | Frame | kinds!(object | pause | outside) => false,
+        }
     }
 
     /// Whether this is no step but says what memory is called; its thread is the memory's owner, who
     /// need not be running.
     pub fn only_names(self) -> bool {
-        matches!(self, EventKind::Alloc | EventKind::Frame)
+        use EventKind::*;
+        match self {
+            Alloc | Frame => true,
+            Free | Fence | Signal | kinds!(plain | atomic | lock | condition | barrier | semaphore) => false,
+            kinds!(once | futex | thread | object | pause | outside) => false,
+        }
     }
 
-    /// Whether the step orders threads whatever they find in memory and whoever takes a lock first. Where functions that can
-    /// run at the same time are looked for, a thread's time is the number of such steps that it has made.
+    /// Whether the step orders threads whatever they read from memory and whoever takes a lock first. Where functions that can
+    /// run concurrently are looked for, a thread's time is the number of such steps that it has made.
     pub fn orders_threads(self) -> bool {
         use EventKind::*;
-        matches!(self, Create | Join | BarrierArrive | BarrierLeave)
+        match self {
+            Create | Join | BarrierArrive | BarrierLeave => true,
+            Start | Exit | Detach | JoinFailed | Cancel | Signal => false,
+            Fence | Frame | kinds!(plain | atomic | lock | condition | semaphore | once | futex) => false,
+            kinds!(heap | object | pause | outside) => false,
+        }
     }
 
     /// Whether the step reads or writes program memory (rather than synchronizing otherwise).
     pub fn accesses_memory(self) -> bool {
         use EventKind::*;
-        matches!(
-            self,
-            Read | Write
-                | AtomicRead
-                | AtomicWrite
-                | AtomicUpdate
-                | AtomicFailed
-                | ReadRange
-                | WriteRange
-                | Free
-        )
+        match self {
+            Free | kinds!(plain | atomic) => true,
+            Alloc | Fence | Signal | Frame | kinds!(lock | condition | barrier | semaphore | once) => false,
+            kinds!(futex | thread | object | pause | outside) => false,
+        }
     }
 }
 
@@ -209,7 +291,7 @@ pub struct Event {
     pub size: u8,
     /// The calls in progress, as a number in the execution's table of contexts; 0 for none.
     pub context: u32,
-    /// What else there is to say: [`Event::VOLATILE`], [`Event::ACQUIRES_NOT`], [`Event::RELEASES_NOT`], and where the thread stood, see [`Event::state_hash`]. Files do not keep it.
+    /// What else there is to say: [`Event::VOLATILE`], [`Event::ACQUIRES_NOT`], [`Event::RELEASES_NOT`], and a hash of the thread's state, see [`Event::state_hash`]. Files do not keep it.
     pub flags: u32,
 }
 
@@ -223,17 +305,21 @@ impl Event {
     /// An atomic step or a fence after which others need not see what its thread did before.
     pub const RELEASES_NOT: u32 = 4;
 
-    /// How far up the number for where a thread stood begins.
+    /// The lowest bit of the hash of the thread's state.
     pub const STATE_HASH: u32 = 3;
 
-    /// Whether the step only tells that a signal handler begins, or what a thread's mask lets through.
+    /// Whether the step only records that a signal handler begins, or what a thread's mask lets through.
     pub fn is_about_delivery(&self) -> bool {
         use EventKind::*;
-        match self.kind() {
-            Some(Signal) => true,
-            Some(Start) => self.addr == self.value,
-            Some(Lock | ReadLock | Unlock | OnceSeen) => crate::SignalMask::at(self.addr).is_some(),
-            _ => false,
+        let Some(kind) = self.kind() else { return false };
+        match kind {
+            Signal => true,
+            Start => self.addr == self.value,
+            Lock | ReadLock | Unlock | OnceSeen => crate::SignalMask::at(self.addr).is_some(),
+            LockFailed | OnceBegin | OnceEnd => false,
+            Create | Exit | Join | Detach | JoinFailed | Cancel => false,
+            Fence | Frame | kinds!(plain | atomic | condition | barrier | semaphore | futex) => false,
+            kinds!(heap | object | pause | outside) => false,
         }
     }
 
@@ -244,7 +330,7 @@ impl Event {
         u16::try_from(number).ok().map(ThreadId)
     }
 
-    /// Whether the access is to something `volatile`, as far as the compiler tells.
+    /// Whether the access is to something `volatile`, as far as the compiler reports it.
     pub fn is_volatile(&self) -> bool {
         self.flags & Event::VOLATILE != 0
     }
@@ -259,7 +345,8 @@ impl Event {
         self.flags & Event::RELEASES_NOT == 0
     }
 
-    /// Where the thread stood when it announced the step, as one number, where the plan asked for it; else 0.
+    /// A hash of the thread's state (registers, stack and private writes) when it announced the step, where the plan asked
+    /// for it; else 0.
     pub fn state_hash(&self) -> u32 {
         self.flags >> Event::STATE_HASH
     }

@@ -6,7 +6,7 @@ use crate::ThreadId;
 
 /// A finding that happens when a schedule is followed.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Shown {
+pub struct ShownFinding {
     /// The kind of finding by its word.
     pub kind: String,
     /// The number of its memory-access pattern, if it has one.
@@ -19,7 +19,7 @@ pub struct Shown {
     pub is_cause: bool,
 }
 
-impl fmt::Display for Shown {
+impl fmt::Display for ShownFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.kind)?;
         if let Some(pattern) = self.pattern {
@@ -33,24 +33,24 @@ impl fmt::Display for Shown {
     }
 }
 
-impl Shown {
-    /// The word that stands before it in files.
+impl ShownFinding {
+    /// The word before it in files.
     pub(crate) fn word(&self) -> &'static str {
         if self.is_cause { "cause" } else { "shows" }
     }
 
     /// Reads what follows such a word.
-    pub(crate) fn read(word: &str, text: &str) -> Option<Shown> {
+    pub(crate) fn read(word: &str, text: &str) -> Option<ShownFinding> {
         let is_cause = match word {
             "cause" => true,
             "shows" => false,
             _ => return None,
         };
-        Some(Shown { is_cause, ..Shown::parse(text)? })
+        Some(ShownFinding { is_cause, ..ShownFinding::parse(text)? })
     }
 
     /// Reads what `Display` wrote.
-    fn parse(text: &str) -> Option<Shown> {
+    fn parse(text: &str) -> Option<ShownFinding> {
         let (head, sentence) = text.split_once(": ")?;
         let (what, steps) = head.split_once(" by ")?;
         let (kind, pattern) = match what.split_once(" of pattern ") {
@@ -63,7 +63,7 @@ impl Shown {
         };
         let steps = steps.split(", ").map(step).collect::<Option<_>>()?;
         let (kind, sentence) = (kind.to_string(), sentence.to_string());
-        Some(Shown { kind, pattern, steps, sentence, is_cause: false })
+        Some(ShownFinding { kind, pattern, steps, sentence, is_cause: false })
     }
 }
 
@@ -74,14 +74,14 @@ mod tests {
     #[test]
     fn a_finding_survives_its_own_text() {
         for pattern in [None, Some(17)] {
-            let shown = Shown {
+            let shown = ShownFinding {
                 kind: "lock-discipline".into(),
                 pattern,
                 steps: vec![(ThreadId(1), 14), (ThreadId(2), 9)],
                 sentence: "T1 wrote a, b: by T2".into(),
                 is_cause: false,
             };
-            assert_eq!(Shown::parse(&shown.to_string()), Some(shown));
+            assert_eq!(ShownFinding::parse(&shown.to_string()), Some(shown));
         }
     }
 
@@ -95,7 +95,7 @@ mod tests {
             "race by 1 op 2: x",
             "race of pattern z by T1 op 2: x",
         ] {
-            assert_eq!(Shown::parse(text), None, "{text}");
+            assert_eq!(ShownFinding::parse(text), None, "{text}");
         }
     }
 }

@@ -69,7 +69,7 @@ pub fn drive(suite: &Suite<'_>, wanted: &Wanted) -> Result<DrivenRecord, CliErro
         identities.iter().find(|(known, _)| *known == key).map(|(_, identity)| identity.clone())
     };
     let mut replayer = Replayer::start(program, &conditions, &suite.stop)?;
-    let told = tell_all(suite, &result, &identity, replayer.symbols(), &head)?;
+    let told = record_all(suite, &result, &identity, replayer.symbols(), &head)?;
     Ok(DrivenRecord {
         input: suite.ids[input].0.clone(),
         identities: wanted.identities.difference(&untried).cloned().collect(),
@@ -81,7 +81,7 @@ pub fn drive(suite: &Suite<'_>, wanted: &Wanted) -> Result<DrivenRecord, CliErro
     })
 }
 
-fn tell_all(
+fn record_all(
     suite: &Suite<'_>,
     result: &Check,
     identity: &dyn Fn(&Examined) -> Option<String>,

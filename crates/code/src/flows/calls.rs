@@ -28,11 +28,12 @@ impl Wiring<'_> {
             },
         }
         if is_jump && it.flow_control() != FlowControl::ConditionalBranch {
-            self.give_back_any();
+            self.flow_to_returned();
         }
     }
 
-    pub(super) fn give_back_any(&mut self) {
+    /// The function returns.
+    pub(super) fn flow_to_returned(&mut self) {
         for place in each(RETURNED & self.known.overwrites) {
             let node = self.read(place);
             self.graph.flow_to(node, Name::Returned(self.number, place));

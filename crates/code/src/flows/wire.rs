@@ -10,9 +10,7 @@ use iced_x86::{FlowControl, Mnemonic};
 use super::bind::Bound;
 use super::effects::Memory;
 use super::graph::{CLEAN, Graph, Name, Node};
-use super::places::{
-    self, FLAGS, PASSED, Place, RAX, RCX, REGISTERS, RETURNED, RSP, Registers, each, general,
-};
+use super::places::{self, FLAGS, PASSED, Place, RAX, RCX, REGISTERS, RSP, Registers, each, general};
 use super::pointers::{ANYWHERE, pointed};
 use super::program::{Known, Program, is_constant};
 use super::value::{Position, Value};
@@ -168,7 +166,7 @@ impl Wiring<'_> {
             return self.call(place, callee);
         }
         match it.flow_control() {
-            FlowControl::Return => return self.give_back(),
+            FlowControl::Return => return self.flow_to_returned(),
             FlowControl::IndirectBranch => return self.jump(place),
             FlowControl::ConditionalBranch if effect.writes == 0 => return,
             _ => {}
@@ -315,14 +313,6 @@ impl Wiring<'_> {
         pointed(self.facts, address).is_some_and(|(argument, _)| self.known.framed[argument])
     }
 
-    /// The function returns.
-    fn give_back(&mut self) {
-        for place in each(RETURNED & self.known.overwrites) {
-            let node = self.read(place);
-            self.graph.flow_to(node, Name::Returned(self.number, place));
-        }
-    }
-
     /// A jump through a table, or to a function through a pointer.
     fn jump(&mut self, place: usize) {
         let effect = &self.known.body.effects[place];
@@ -337,7 +327,7 @@ impl Wiring<'_> {
         }
         if !is_switch {
             self.call_any();
-            self.give_back_any();
+            self.flow_to_returned();
         }
     }
 }

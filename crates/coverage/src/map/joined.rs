@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use threadbare_patterns::{Manner, ObjectId, PATTERNS, Pattern, Role, Variable as Which};
+use threadbare_patterns::{AccessType, ObjectId, PATTERNS, Pattern, PatternRole, Variable as Which};
 use threadbare_trace::ThreadId;
 
 use super::accesses::Variable;
@@ -23,7 +23,7 @@ pub(super) type Step<'a> = (ObjectId, Known<'a>);
 type Link<'a> = [Step<'a>; 2];
 
 /// The links of all variables, by who makes them and how.
-type Links<'a> = BTreeMap<([ThreadId; 2], [Manner; 2]), Vec<Link<'a>>>;
+type Links<'a> = BTreeMap<([ThreadId; 2], [AccessType; 2]), Vec<Link<'a>>>;
 
 /// Gives away the patterns that may be possible, until no more are wanted; says whether it came to the end.
 pub(super) fn two_variables<'a>(
@@ -57,8 +57,8 @@ pub(super) fn two_variables<'a>(
 fn links(variables: &BTreeMap<ObjectId, Variable>) -> Links<'_> {
     let mut links = Links::new();
     for (object, variable) in variables {
-        for first in &variable.deeds {
-            for second in variable.deeds.iter().filter(|second| can_follow(first, *second)) {
+        for first in &variable.site_accesses {
+            for second in variable.site_accesses.iter().filter(|second| can_follow(first, *second)) {
                 let (threads, manners) =
                     ([first.0.thread, second.0.thread], [first.0.manner, second.0.manner]);
                 links.entry((threads, manners)).or_default().push([(*object, first), (*object, second)]);
@@ -69,9 +69,9 @@ fn links(variables: &BTreeMap<ObjectId, Variable>) -> Links<'_> {
 }
 
 /// How a pattern accesses one of its variables, first and then.
-fn manners(pattern: &Pattern, which: Which) -> [Manner; 2] {
+fn manners(pattern: &Pattern, which: Which) -> [AccessType; 2] {
     let mut own = pattern.steps.iter().filter(|step| step.2 == which).map(|step| step.1);
-    [own.next(), own.next()].map(|manner| manner.unwrap_or(Manner::Reads))
+    [own.next(), own.next()].map(|manner| manner.unwrap_or(AccessType::Reads))
 }
 
 fn in_order<'a>(pattern: &Pattern, x: &Link<'a>, y: &Link<'a>) -> [Step<'a>; 4] {
@@ -85,8 +85,8 @@ fn in_order<'a>(pattern: &Pattern, x: &Link<'a>, y: &Link<'a>) -> [Step<'a>; 4] 
 /// Whether nothing that is known speaks against the steps in this order.
 fn is_possible(pattern: &Pattern, steps: &[Step<'_>; 4], walks: &Walks, work: &mut usize) -> bool {
     let role = |place: usize| pattern.steps[place].0;
-    let of = |wanted: Role| (0..4).filter(move |place| role(*place) == wanted);
-    let mut is_kept = |wanted: Role| {
+    let of = |wanted: PatternRole| (0..4).filter(move |place| role(*place) == wanted);
+    let mut is_kept = |wanted: PatternRole| {
         let mut own = of(wanted);
         let (Some(first), Some(last)) = (own.next(), own.next()) else { return false };
         let mut between = (first + 1..last).filter(|place| role(*place) != wanted);
@@ -100,5 +100,5 @@ fn is_possible(pattern: &Pattern, steps: &[Step<'_>; 4], walks: &Walks, work: &m
         let mut of_both = pairs.filter(|(earlier, later)| role(*earlier) != role(*later));
         of_both.all(|(earlier, later)| !is_turned(steps[earlier].1, steps[later].1))
     };
-    is_kept(Role::A) && is_kept(Role::B) && is_in_order()
+    is_kept(PatternRole::A) && is_kept(PatternRole::B) && is_in_order()
 }

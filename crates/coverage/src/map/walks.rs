@@ -7,11 +7,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use threadbare_happens_before::Held;
+use threadbare_happens_before::HeldLock;
 use threadbare_patterns::ObjectId;
 use threadbare_trace::ThreadId;
 
-use super::accesses::{Deed, Locks};
+use super::accesses::{Locks, SiteAccess};
 
 /// How many walks of one thread are kept: loops make as many as there are numbers of rounds, and they do not differ in what
 /// follows what.
@@ -27,24 +27,25 @@ pub(super) struct Moment {
     /// Its place among all accesses: one event may be many.
     pub place: usize,
     /// The locks that were held.
-    pub held: Arc<Vec<Held>>,
+    pub held: Arc<Vec<HeldLock>>,
 }
 
 /// What one thread did in one execution.
 #[derive(Clone, Default)]
-pub(super) struct Walk(HashMap<(ObjectId, Deed), [Moment; 2]>);
+pub(super) struct Walk(HashMap<(ObjectId, SiteAccess), [Moment; 2]>);
 
 impl Walk {
     /// Takes in an access.
-    pub fn access(&mut self, object: ObjectId, deed: Deed, now: Moment) {
-        let times = self.0.entry((object, deed)).or_insert_with(|| [now.clone(), now.clone()]);
+    pub fn access(&mut self, object: ObjectId, site_access: SiteAccess, now: Moment) {
+        let times = self.0.entry((object, site_access)).or_insert_with(|| [now.clone(), now.clone()]);
         times[1] = now;
     }
 
     /// What was done to a variable was done to a part of it as well.
     pub fn split(&mut self, whole: ObjectId, part: ObjectId) {
         let own = self.0.iter().filter(|((object, _), _)| *object == whole);
-        let parts: Vec<_> = own.map(|((_, deed), times)| ((part, *deed), times.clone())).collect();
+        let parts: Vec<_> =
+            own.map(|((_, site_access), times)| ((part, *site_access), times.clone())).collect();
         self.0.extend(parts);
     }
 }
@@ -83,8 +84,8 @@ impl Walks {
     /// `work` how many walks were looked at.
     pub fn held_between(
         &self,
-        first: (ObjectId, Deed),
-        second: (ObjectId, Deed),
+        first: (ObjectId, SiteAccess),
+        second: (ObjectId, SiteAccess),
         gap: Gap,
         work: &mut usize,
     ) -> Option<Locks> {

@@ -4,24 +4,24 @@ use threadbare_happens_before::LockSetId;
 use threadbare_patterns::unserializable;
 use threadbare_trace::ThreadId;
 
-use super::step::Step;
+use super::stamped_access::StampedAccess;
 
 /// Two consecutive accesses. There may be many for a variable, and most are passed over: what is asked first lies
-/// together, apart from the rest.
+/// together in memory, separate from the rest.
 #[derive(Clone)]
-pub struct Pair {
+pub struct ConsecutivePair {
     thread: ThreadId,
     time: u32,
     sites: (u64, u64),
     writes: (bool, bool),
-    steps: Box<(Step, Step)>,
+    steps: Box<(StampedAccess, StampedAccess)>,
     /// The sets of locks held at one time or another from the first to the second.
     pub gaps: Vec<LockSetId>,
 }
 
-impl Pair {
-    pub fn new(p: Step, c: Step, gaps: Vec<LockSetId>) -> Pair {
-        Pair {
+impl ConsecutivePair {
+    pub fn new(p: StampedAccess, c: StampedAccess, gaps: Vec<LockSetId>) -> ConsecutivePair {
+        ConsecutivePair {
             thread: p.access.thread,
             time: p.enforced.epoch.time,
             sites: (p.access.pc, c.access.pc),
@@ -31,15 +31,15 @@ impl Pair {
         }
     }
 
-    pub fn p(&self) -> &Step {
+    pub fn p(&self) -> &StampedAccess {
         &self.steps.0
     }
 
-    pub fn c(&self) -> &Step {
+    pub fn c(&self) -> &StampedAccess {
         &self.steps.1
     }
 
-    pub fn is_like(&self, other: &Pair) -> bool {
+    pub fn is_like(&self, other: &ConsecutivePair) -> bool {
         self.sites == other.sites
             && self.thread == other.thread
             && self.p().is_like(other.p())
@@ -49,7 +49,7 @@ impl Pair {
             && (!self.p().atomic || self.is_adjacent() == other.is_adjacent())
     }
 
-    /// Whether nothing of the thread came between.
+    /// Whether the thread made no step between the two.
     pub fn is_adjacent(&self) -> bool {
         self.c().number == self.p().number + 1
     }
@@ -69,7 +69,7 @@ impl Pair {
 
     /// Whether a step after both in the trace is worth a closer look: it does not have to come after the first.
     #[inline]
-    pub fn can_be_torn_by_later(&self, r: &Step) -> bool {
+    pub fn can_be_torn_by_later(&self, r: &StampedAccess) -> bool {
         r.access.thread != self.thread
             && r.enforced.clock.get(self.thread) < self.time
             && self.pattern(r.reads, r.writes).is_some()

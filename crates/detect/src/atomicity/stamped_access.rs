@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use threadbare_happens_before::{Held, LockSetId, Stamp, Touch};
+use threadbare_happens_before::{AccessedBytes, HeldLock, LockSetId, Stamp};
 use threadbare_trace::{Event, EventKind};
 
 use crate::finding::Access;
@@ -10,30 +10,30 @@ use crate::synchronization::Synchronization;
 
 /// An access.
 #[derive(Clone)]
-pub struct Step {
+pub struct StampedAccess {
     pub access: Access,
     pub reads: bool,
     pub writes: bool,
     pub atomic: bool,
     pub locks: LockSetId,
-    pub held: Arc<Vec<Held>>,
+    pub held: Arc<Vec<HeldLock>>,
     pub enforced: Stamp,
     pub handed_over: Stamp,
     /// Which visible step of its thread it is.
     pub number: u64,
 }
 
-impl Step {
+impl StampedAccess {
     pub fn new(
         s: &mut Synchronization,
         index: usize,
         event: &Event,
         kind: EventKind,
-        touch: Touch,
+        touch: AccessedBytes,
         number: u64,
-    ) -> Step {
+    ) -> StampedAccess {
         let thread = event.thread;
-        Step {
+        StampedAccess {
             access: Access::of(index, event, kind),
             reads: touch.reads,
             writes: touch.writes,
@@ -51,12 +51,12 @@ impl Step {
     }
 
     /// Whether neither is enforced to come before the other.
-    pub fn may_swap_with(&self, other: &Step) -> bool {
+    pub fn may_swap_with(&self, other: &StampedAccess) -> bool {
         self.enforced.is_concurrent_with(&other.enforced)
     }
 
     /// Whether a value handed over under a lock orders the two.
-    pub fn is_handed_over(&self, other: &Step) -> bool {
+    pub fn is_handed_over(&self, other: &StampedAccess) -> bool {
         !self.handed_over.is_concurrent_with(&other.handed_over)
     }
 
@@ -66,7 +66,7 @@ impl Step {
     }
 
     /// Whether it is the same code under the same locks.
-    pub fn is_like(&self, other: &Step) -> bool {
+    pub fn is_like(&self, other: &StampedAccess) -> bool {
         let (a, b) = (&self.access, &other.access);
         a.pc == b.pc && a.thread == b.thread && a.kind == b.kind && self.locks == other.locks
     }

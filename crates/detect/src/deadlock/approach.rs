@@ -1,7 +1,7 @@
 //! Whether threads can come to where they wait for each other.
 //!
 //! Locks that are taken hand over hand may rule it out although no lock is held in common at the end:
-//! one who takes b under a, and then holds b alone, cannot meet one who takes a under b.
+//! one who takes b under a, and then holds b alone, cannot deadlock with one who takes a under b.
 
 use std::collections::HashSet;
 

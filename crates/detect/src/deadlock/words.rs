@@ -1,7 +1,7 @@
 //! Deadlock prediction for locks that are nothing but words of memory: spinlocks, and the locks of Rust.
 //!
 //! A word that an update takes from zero may be a lock, held until it is zero again; it may as well be a counter or a
-//! flag. So the circles found here are only suspected: worth trying.
+//! flag. So the cycles found here are only suspected: worth trying.
 
 use std::collections::BTreeMap;
 
@@ -44,6 +44,7 @@ impl Detector for WordDeadlock {
             // These would order whoever takes the word after whoever had it.
             AtomicUpdate | AtomicRead | AtomicFailed if self.holders.contains_key(&event.addr) => {}
             FutexWait | FutexWoken | FutexWake | FutexTimeout => {}
+            // The other detector decides about all other kinds.
             _ => self.inner.observe(index, event),
         }
     }

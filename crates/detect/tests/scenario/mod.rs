@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use threadbare_detect::{Certainty, Detector, Examination, Finding};
 use threadbare_trace::{Event, EventKind, SignalMask, ThreadId};
 
-/// The signal that all stories are about.
+/// The signal that all scenarios are about.
 const SIGNAL: i32 = 10;
 
 /// Marks an update that finds the word zero although nobody was seen to make it so.
@@ -23,10 +23,10 @@ pub fn address(object: &str) -> u64 {
     0x10_000 + letter * 0x1000 + offset.parse::<u64>().expect("an offset")
 }
 
-/// The events of a story.
-pub fn trace(story: &str) -> Vec<Event> {
+/// The events of a scenario.
+pub fn trace(scenario: &str) -> Vec<Event> {
     let mut values: BTreeMap<u64, u64> = BTreeMap::new();
-    let lines = story.lines().enumerate();
+    let lines = scenario.lines().enumerate();
     lines.filter_map(|(number, line)| Some(with_values(event(number, line)?, &mut values))).collect()
 }
 
@@ -134,10 +134,10 @@ fn event(number: usize, line: &str) -> Option<Event> {
     Some(Event { pc, addr, value, old, thread, kind: kind as u8, size, flags, ..Event::default() })
 }
 
-/// What a detector finds in a story.
-pub fn find<D: Detector + Default + 'static>(story: &str) -> Vec<Finding> {
+/// What a detector finds in a scenario.
+pub fn find<D: Detector + Default + 'static>(scenario: &str) -> Vec<Finding> {
     let mut detector = Box::<D>::default();
-    for (index, event) in trace(story).iter().enumerate() {
+    for (index, event) in trace(scenario).iter().enumerate() {
         detector.observe(index, event);
     }
     detector.findings()
@@ -149,14 +149,14 @@ pub fn sites(finding: &Finding) -> Vec<u64> {
 }
 
 /// The sites of all findings that are at least predicted.
-pub fn predicted<D: Detector + Default + 'static>(story: &str) -> Vec<Vec<u64>> {
-    let findings = find::<D>(story);
+pub fn predicted<D: Detector + Default + 'static>(scenario: &str) -> Vec<Vec<u64>> {
+    let findings = find::<D>(scenario);
     findings.iter().filter(|f| f.certainty >= Certainty::Predicted).map(sites).collect()
 }
 
-/// Asserts that no detector is sure of anything in the story.
-pub fn is_clean(story: &str) {
-    let events = trace(story);
+/// Asserts that no detector is sure of anything in the scenario.
+pub fn is_clean(scenario: &str) {
+    let events = trace(scenario);
     let sure: Vec<Finding> =
         Examination::of(&events).into_iter().filter(|f| f.certainty >= Certainty::Predicted).collect();
     assert!(sure.is_empty(), "{sure:#?}");

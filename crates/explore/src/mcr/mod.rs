@@ -21,7 +21,7 @@ mod targets;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
-use threadbare_order::{Answer, Doubt, Forest, Goal, Model, Panel, Path, Question, Schedule, StepId};
+use threadbare_order::{Answer, Doubt, Forest, Goal, Model, Panel, Path, Question, SolvedSchedule, StepId};
 use threadbare_target::Execution;
 use threadbare_trace::{EventKind, FailureKind, Outcome, ThreadId};
 
@@ -70,7 +70,7 @@ struct Mind {
 
 impl Mind {
     /// The schedule of an answer; notes if it is not known whether there is one.
-    fn schedule(&mut self, answer: Answer) -> Option<Schedule> {
+    fn schedule(&mut self, answer: Answer) -> Option<SolvedSchedule> {
         match answer {
             Answer::Schedule(schedule) => return Some(schedule),
             Answer::Impossible => {}
@@ -104,7 +104,7 @@ impl Mind {
 }
 
 /// The last steps of all threads.
-fn last_steps(schedule: &Schedule, forest: &Forest) -> Vec<StepId> {
+fn last_steps(schedule: &SolvedSchedule, forest: &Forest) -> Vec<StepId> {
     let mut last: BTreeMap<ThreadId, StepId> = BTreeMap::new();
     for id in &schedule.steps {
         last.insert(forest.step(*id).thread, *id);
@@ -130,7 +130,7 @@ impl Asking<Rank, Aim> for Asker<'_> {
         }
         let steps = target.goal.steps();
         if steps.is_empty() || target.then.is_some_and(|then| then.as_recorded) {
-            return Look::Known(Answer::Schedule(Schedule { steps: steps.to_vec() }));
+            return Look::Known(Answer::Schedule(SolvedSchedule { steps: steps.to_vec() }));
         }
         Look::Ask(Question { about, goal: target.goal.clone() })
     }

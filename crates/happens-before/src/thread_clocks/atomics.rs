@@ -1,7 +1,7 @@
 //! Atomics and futexes, also where some of their users were not compiled for us.
 //!
 //! A standard library comes ready-made: the slow paths of its locks, its condition variables and once-cells make
-//! atomic steps that no trace shows. What can be told from what is shown is added here, so that correct programs
+//! atomic steps that no trace shows. What can be inferred from what is shown is added here, so that correct programs
 //! are not reported:
 //!
 //! * A value that nobody was seen to write was written by somebody who had used the location before.
@@ -10,7 +10,7 @@
 //!   slept has it then, also if another word was slept on, as writers do who wait for a read-write lock.
 //! * If another thread takes a word that is still held, its holder has released it before; and so has a holder who
 //!   wakes those who sleep on it. A release that was not seen is that of a condition variable, which takes the word
-//!   again, just as unseen, before the thread goes on.
+//!   again, just as unseen, before the thread runs on.
 //! * Whoever wakes those who sleep on a word has changed it before, and so has one of its users when a sleep on it is
 //!   refused.
 //! * Whoever releases a block outside of all calls that are seen has looked at its reference count.
@@ -19,9 +19,9 @@ use std::sync::Arc;
 
 use threadbare_trace::{Event, EventKind, ThreadId};
 
-use super::Order;
+use super::ThreadClocks;
+use crate::accessed_bytes::reused_range;
 use crate::clocks::VectorClock;
-use crate::touch::reborn;
 
 /// How many words a thread is taken to hold.
 const WORDS: usize = 16;
@@ -60,7 +60,7 @@ pub struct Words {
     unseen: Vec<u64>,
     /// Those that it gave up to sleep.
     given_up: Vec<u64>,
-    /// Those that it released unseen, and will have taken again when it goes on.
+    /// Those that it released unseen, and will have taken again when it runs on.
     lost: Vec<u64>,
     /// The one that it tries to take.
     wanted: u64,
@@ -111,7 +111,7 @@ impl Words {
     }
 }
 
-impl Order {
+impl ThreadClocks {
     /// The reading part of an atomic step.
     pub(super) fn read_atomic(&mut self, event: &Event, kind: EventKind) {
         let thread = event.thread;
@@ -149,7 +149,7 @@ impl Order {
 
     /// Another thread has taken a word, so those who held it have released it.
     fn release_unseen(&mut self, taker: ThreadId, word: u64) {
-        let Order { atomics, threads, any_lost, .. } = self;
+        let ThreadClocks { atomics, threads, any_lost, .. } = self;
         for user in atomics.entry(word).users.iter().filter(|user| **user != taker) {
             if let Some(Some(user)) = threads.get_mut(user.index())
                 && user.words.holds(word)
@@ -160,10 +160,10 @@ impl Order {
         }
     }
 
-    /// A thread goes on, with the words that it released unseen in its hands again. It looks for itself at the one
+    /// A thread runs on and holds the words again that it released unseen. It looks for itself at the one
     /// that the event is about.
     #[inline]
-    pub(super) fn go_on(&mut self, event: &Event) {
+    pub(super) fn run_on(&mut self, event: &Event) {
         let thread = self.threads.get(event.thread.index()).and_then(Option::as_ref);
         if thread.is_some_and(|thread| !thread.words.lost.is_empty()) {
             self.take_again(event);
@@ -196,7 +196,7 @@ impl Order {
         match released {
             Some(clock) if kind == EventKind::AtomicWrite => place.clock.copy_from(&clock),
             Some(clock) => place.clock.join(&clock),
-            // An update goes on with what others have released there; a store begins anew.
+            // An update continues the release sequence there; a store begins a new one.
             None if kind == EventKind::AtomicWrite => place.clock = VectorClock::default(),
             None => {}
         }
@@ -223,7 +223,7 @@ impl Order {
 
     /// A block is released by code that was not compiled for us, which has looked at its reference count.
     pub(super) fn free_unseen(&mut self, event: &Event) {
-        if let Some((first, last)) = reborn(event, EventKind::Free)
+        if let Some((first, last)) = reused_range(event, EventKind::Free)
             && self.atomics.live() > 0
         {
             for addr in self.atomics.addresses(first, last) {

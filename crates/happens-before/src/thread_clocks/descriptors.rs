@@ -1,4 +1,4 @@
-//! Reading and writing descriptors, as far as a trace tells.
+//! Reading and writing descriptors, as far as a trace records them.
 
 use threadbare_trace::Event;
 

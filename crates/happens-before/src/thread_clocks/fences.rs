@@ -2,7 +2,7 @@
 //!
 //! A relaxed load sees what was released, and its thread knows of it from the next acquiring fence on. A relaxed store
 //! releases what its thread knew at its last releasing fence. Fences in both directions are taken to be ordered among
-//! each other: the strongest ones are, by way of any location, and which ones those are is not told.
+//! each other: the strongest ones are, by way of any location, and which ones those are is not recorded.
 //!
 //! All this is about the observed run. Where it is asked what another run would enforce, the order of locks does not
 //! count, and a relaxed step under a lock is as good as any: there every atomic step orders.
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use threadbare_trace::{Event, ThreadId};
 
-use super::{Order, Rules};
+use super::{Rules, ThreadClocks};
 use crate::clocks::VectorClock;
 
 /// What a thread has to do with fences.
@@ -23,7 +23,7 @@ pub struct Fences {
     released: Option<Arc<VectorClock>>,
 }
 
-impl Order {
+impl ThreadClocks {
     /// Whether an atomic step makes its thread know what was released.
     pub(super) fn acquires(&self, event: &Event) -> bool {
         event.acquires() || self.rules != Rules::Observed

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use threadbare_trace::ThreadId;
 
-use super::{Order, Rules, is_known_to_all};
+use super::{Rules, ThreadClocks, is_known_to_all};
 use crate::clocks::VectorClock;
 
 /// A lock as the observed run knows it.
@@ -17,7 +17,7 @@ pub(super) struct Lock {
     owner: Option<ThreadId>,
 }
 
-impl Order {
+impl ThreadClocks {
     /// A thread takes a lock, alone or with others.
     pub(super) fn take(&mut self, thread: ThreadId, lock: u64, alone: bool) {
         if lock == 0 || !self.rules.count_sections() {
@@ -69,7 +69,7 @@ impl Order {
         }
         let known = self.sections.entry(lock).leave(thread, &clock);
         if known {
-            let Order { sections, threads, .. } = self;
+            let ThreadClocks { sections, threads, .. } = self;
             sections.entry(lock).thin_out(|epoch| is_known_to_all(threads, epoch));
         }
         if self.rules == Rules::HandedOver {

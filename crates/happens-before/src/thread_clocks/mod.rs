@@ -1,7 +1,7 @@
 //! What came before what, by the synchronization in a trace.
 //!
 //! Thread creation and join, barriers, condition variables, semaphores, once-routines, atomics and
-//! futexes enforce an order. Locks do not: they keep steps apart but let them come in any order
+//! futexes enforce an order. Locks do not: they exclude steps mutually but let them come in any order
 //! (but see [`sections`]). So there are several readings of a trace, see [`Rules`].
 //!
 //! All atomics are taken as acquiring what they read and releasing what they write, as the program
@@ -18,7 +18,7 @@ mod sections;
 
 use std::sync::Arc;
 
-use threadbare_trace::{Event, EventKind, ThreadId};
+use threadbare_trace::{Event, EventKind, ThreadId, kinds};
 
 use self::atomics::{Atomic, Futex, Words};
 use self::barrier::Barrier;
@@ -28,9 +28,9 @@ use self::fences::Fences;
 use self::locks::Lock;
 pub use self::rules::Rules;
 use self::sections::Sections;
+use crate::accessed_bytes::reused_range;
 use crate::address_table::{AddressTable, NumberMap};
 use crate::clocks::{Epoch, Stamp, VectorClock};
-use crate::touch::reborn;
 
 struct Thread {
     clock: Arc<VectorClock>,
@@ -40,7 +40,7 @@ struct Thread {
 }
 
 /// The clocks of all threads, kept up to date step by step.
-pub struct Order {
+pub struct ThreadClocks {
     rules: Rules,
     threads: Vec<Option<Thread>>,
     /// What every living thread knew a while ago.
@@ -54,7 +54,7 @@ pub struct Order {
     gates: AddressTable<VectorClock>,
     /// Who runs a once-routine.
     runners: NumberMap<u64, ThreadId>,
-    /// Some thread has released a word unseen, and has not gone on since.
+    /// Some thread has released a word unseen, and has not run since.
     any_lost: bool,
     /// What those knew who wrote to descriptors.
     descriptors: VectorClock,
@@ -68,7 +68,7 @@ pub struct Order {
     /// Whom signal handlers that run interrupt.
     interrupted: NumberMap<u16, ThreadId>,
     /// Handlers are not ordered with those whom they interrupt: they might have come elsewhere.
-    interrupts_apart: bool,
+    concurrent_interrupts: bool,
 }
 
 fn new_thread(thread: ThreadId, mut clock: VectorClock) -> Thread {
@@ -80,10 +80,10 @@ fn is_known_to_all(threads: &[Option<Thread>], epoch: Epoch) -> bool {
     threads.iter().flatten().all(|thread| !thread.alive || thread.clock.covers(epoch))
 }
 
-impl Order {
+impl ThreadClocks {
     /// Clocks that follow these rules.
-    pub fn new(rules: Rules) -> Order {
-        Order {
+    pub fn new(rules: Rules) -> ThreadClocks {
+        ThreadClocks {
             rules,
             threads: Vec::new(),
             floor: VectorClock::default(),
@@ -101,14 +101,14 @@ impl Order {
             sections: AddressTable::default(),
             releases: NumberMap::default(),
             interrupted: NumberMap::default(),
-            interrupts_apart: false,
+            concurrent_interrupts: false,
         }
     }
 
     /// The same, but a signal handler may come anywhere in the thread that it interrupts, as far as creation, masks
     /// and the like allow.
-    pub fn with_interrupts_apart(self) -> Order {
-        Order { interrupts_apart: true, ..self }
+    pub fn with_concurrent_interrupts(self) -> ThreadClocks {
+        ThreadClocks { concurrent_interrupts: true, ..self }
     }
 
     #[inline]
@@ -145,7 +145,7 @@ impl Order {
     }
 
     /// Moments that every thread knows which may still make a step. There may be more of them
-    /// ([`Order::is_known_to_all`]): this is cheap, and up to date now and then.
+    /// ([`ThreadClocks::is_known_to_all`]): this is cheap, and up to date now and then.
     #[inline]
     pub fn floor(&mut self) -> &VectorClock {
         const PATIENCE: u32 = 1024;
@@ -192,7 +192,7 @@ impl Order {
             return;
         }
         if self.any_lost && !kind.only_names() && !matches!(kind, FutexWait | FutexWake) {
-            self.go_on(event);
+            self.run_on(event);
         }
         // Most steps are plain accesses, and are not to pay for the others.
         if !matches!(kind, Read | Write | ReadRange | WriteRange) {
@@ -243,7 +243,11 @@ impl Order {
             FutexWait if event.value == 1 => self.end_futex_wait(event, kind),
             FutexWoken | FutexTimeout => self.end_futex_wait(event, kind),
             Free if event.context == 0 => self.free_unseen(event),
-            _ => {}
+            // These learn nothing from others, or nothing before their access.
+            AtomicWrite | Unlock | LockFailed | CondWait | CondSignal | CondBroadcast | BarrierArrive => {}
+            SemPost | SemFailed | OnceEnd | FutexWait | FutexWake => {}
+            Create | Start | Exit | Detach | JoinFailed | Cancel => {}
+            Io | Process | Frame | kinds!(plain | heap | object | pause) => {}
         }
     }
 
@@ -302,18 +306,22 @@ impl Order {
             FutexWake => self.wake_futex(event),
             Init | Destroy => self.forget(event.addr, event.addr),
             Alloc | Free | Start | Frame => {
-                if let Some((first, last)) = reborn(event, kind) {
+                if let Some((first, last)) = reused_range(event, kind) {
                     self.forget(first, last);
                 }
             }
-            _ => {}
+            // Nobody learns from these.
+            AtomicRead | AtomicFailed | Lock | ReadLock | LockFailed | CondWake | CondTimeout => {}
+            BarrierLeave | SemWait | SemFailed | OnceBegin | OnceSeen => {}
+            FutexWait | FutexWoken | FutexTimeout | Join | Detach | JoinFailed | Cancel => {}
+            Signal | Io | Process | kinds!(pause) => {}
         }
     }
 
-    /// A handler comes after what the thread has done that it interrupts, unless the two are to be told apart.
+    /// A handler comes after what the thread has done that it interrupts, unless the two are examined as concurrent.
     fn begin_handler(&mut self, event: &Event) {
         if let Some(interrupted) = event.interrupts()
-            && !self.interrupts_apart
+            && !self.concurrent_interrupts
         {
             self.learn_from(event.thread, interrupted);
             self.interrupted.insert(event.thread.0, interrupted);

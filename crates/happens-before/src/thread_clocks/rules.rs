@@ -1,6 +1,6 @@
 //! The readings of a trace.
 
-use threadbare_trace::EventKind;
+use threadbare_trace::{EventKind, kinds};
 
 /// Which synchronization counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -9,7 +9,7 @@ pub enum Rules {
     Enforced,
     /// Also the order in which locks happened to be taken: the happens-before of the observed run.
     Observed,
-    /// What enforces an order, and values handed over under a lock ([`super::Order::hand_over`]): what
+    /// What enforces an order, and values handed over under a lock ([`super::ThreadClocks::hand_over`]): what
     /// holds in every run whose threads see each other's values as they did here.
     HandedOver,
     /// What the program's structure enforces: creation and join, barriers and once-routines. Nobody can make steps that
@@ -25,15 +25,15 @@ impl Rules {
     /// Whether steps of this kind do.
     pub(super) fn count(self, kind: EventKind) -> bool {
         use EventKind::*;
-        let is_lifetime = matches!(kind, Start | Exit | Init | Destroy | Alloc | Free | Frame);
-        let is_structure =
-            matches!(kind, Create | Join | BarrierArrive | BarrierLeave | OnceBegin | OnceEnd | OnceSeen);
-        let is_wait = matches!(kind, CondWait | CondWake | CondTimeout | CondSignal | CondBroadcast);
-        match self {
-            Rules::Enforced | Rules::Observed | Rules::HandedOver => true,
-            Rules::Structural => is_lifetime || is_structure,
-            Rules::Awaited => is_lifetime || is_structure || is_wait,
-            Rules::Created => is_lifetime || kind == Create,
+        let all = matches!(self, Rules::Enforced | Rules::Observed | Rules::HandedOver);
+        all || match kind {
+            // Without these, memory that is used again would be taken for what it was before.
+            Start | Exit | Frame | kinds!(heap | object) => true,
+            Create => true,
+            Join | kinds!(barrier | once) => matches!(self, Rules::Structural | Rules::Awaited),
+            kinds!(condition) => self == Rules::Awaited,
+            Fence | Signal | Detach | JoinFailed | Cancel | kinds!(plain | atomic | lock) => false,
+            kinds!(semaphore | futex | pause | outside) => false,
         }
     }
 

@@ -4,17 +4,17 @@
 //! A node stands for the orders in which each thread has made some number of its recorded steps, all of them with the versions
 //! of variables that they saw. Where a thread's next step would see or replace another version, an *execution-variant* begins: its prefix is
 //! forced, and what comes then is up to the program. Three things are added so that nothing is missed when
-//! executions fail or get stuck: a node where nobody can go on although steps are left is a variant; so is one where a thread can go
-//! on beyond what was recorded of it; and who tries to get a lock or a token and does not wait for it may find it otherwise.
+//! executions fail or deadlock: a node where no thread is enabled although steps are left is a variant; so is one where a thread is
+//! enabled beyond what was recorded of it; and a thread that tries to get a lock or a token without waiting may find it otherwise.
 //!
 //! Restricted to [`Scope::Pair`], only the order of two threads is varied, and all others stay as recorded: the
 //! thread-pair-interleaving criterion (TPAIR; Lu, Jiang and Zhou).
 
 mod count;
-mod deeds;
 mod key;
 mod order_kept;
 mod orders;
+mod step_effects;
 mod steps;
 mod walk;
 
@@ -23,7 +23,7 @@ use std::collections::HashSet;
 use threadbare_trace::{Event, ThreadId};
 
 pub use self::count::{Count, Size, size};
-pub use self::key::{Shown, VariantKey};
+pub use self::key::{ShownClasses, VariantKey};
 pub use self::orders::pair_orders;
 use self::steps::Steps;
 use self::walk::{Move, State, Walk};
@@ -37,7 +37,7 @@ pub enum Scope {
     Pair(ThreadId, ThreadId),
 }
 
-/// How an execution ended, as far as its events do not tell.
+/// How an execution ended, as far as its events do not show it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Ending {
     /// How many threads there were, whether or not they came to do anything; they are numbered from 0.
@@ -51,9 +51,9 @@ pub struct Ending {
 pub enum VariantKind {
     /// Its last step, made by this thread, sees or replaces another version than it did.
     Sees(ThreadId),
-    /// This thread goes on where nothing is known of it.
+    /// This thread runs on where nothing is known of it.
     GoesOn(ThreadId),
-    /// Nobody can go on.
+    /// No thread is enabled.
     Stuck,
 }
 
@@ -65,16 +65,16 @@ pub struct Variant {
     node: usize,
 }
 
-struct Node {
+struct DependencyNode {
     state: State,
-    /// The node before, and who went on from there.
+    /// The node before, and which thread made the step from there.
     from: Option<(usize, usize)>,
 }
 
 /// See the module's description.
 pub struct VariantGraph {
     walk: Walk,
-    nodes: Vec<Node>,
+    nodes: Vec<DependencyNode>,
     variants: Vec<Variant>,
     is_cut: bool,
 }
@@ -87,7 +87,7 @@ impl VariantGraph {
         let mut known: HashSet<State> = HashSet::from([start.clone()]);
         let mut graph = VariantGraph {
             walk,
-            nodes: vec![Node { state: start, from: None }],
+            nodes: vec![DependencyNode { state: start, from: None }],
             variants: Vec::new(),
             is_cut: false,
         };
@@ -105,7 +105,7 @@ impl VariantGraph {
                     return graph;
                 }
                 known.insert(after.clone());
-                graph.nodes.push(Node { state: after, from: Some((at, lane)) });
+                graph.nodes.push(DependencyNode { state: after, from: Some((at, lane)) });
             }
             at += 1;
         }
@@ -201,15 +201,16 @@ impl Walk {
         if self.is_over(state) {
             return found;
         }
-        // A step that takes nothing away leaves it possible for others to go on afterwards.
+        // A step that takes nothing leaves others as enabled as they were.
         let mut somebody_goes_first = false;
         let mut somebody_waits = false;
         for lane in self.varied() {
             let step = self.next(state, lane);
             match self.make(state, lane) {
                 Some(Move::Conforms(after)) => {
-                    let gives =
-                        |step: &steps::Step| !step.is_final && !step.deeds.iter().any(deeds::Deed::takes);
+                    let gives = |step: &steps::Step| {
+                        !step.is_final && !step.effects.iter().any(step_effects::StepEffect::takes)
+                    };
                     somebody_goes_first |= step.is_some_and(gives);
                     found.children.push((lane, after));
                 }
@@ -229,7 +230,7 @@ impl Walk {
         found
     }
 
-    /// Whether a thread stands where nothing more is known of it.
+    /// Whether nothing more is known of a thread from here on.
     fn goes_beyond(&self, state: &State, lane: usize) -> bool {
         let own = &self.steps.lanes[lane];
         own.is_open

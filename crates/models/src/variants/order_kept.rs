@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::Scope;
-use super::deeds::{Deed, Kept};
+use super::step_effects::{Kept, StepEffect};
 use super::steps::Steps;
 
 /// Adds to every step what has to come before it.
@@ -17,11 +17,11 @@ pub(super) fn keep_order(steps: &mut Steps, scope: Scope) {
     for (lane, place) in recorded {
         let step = &steps.lanes[lane].steps[place as usize];
         let mut needs: Vec<(usize, u32)> = Vec::new();
-        for deed in &step.deeds {
-            match *deed {
-                Deed::Join { thread } => needs.extend(steps.end_of(thread)),
-                Deed::Arrive { barrier } => arrived.entry(barrier).or_default().push((lane, place + 1)),
-                Deed::Leave { barrier, round } => {
+        for effect in &step.effects {
+            match *effect {
+                StepEffect::Join { thread } => needs.extend(steps.end_of(thread)),
+                StepEffect::Arrive { barrier } => arrived.entry(barrier).or_default().push((lane, place + 1)),
+                StepEffect::Leave { barrier, round } => {
                     // The first one to leave is the last one to arrive.
                     let all = rounds
                         .entry((barrier, round))
@@ -43,7 +43,7 @@ pub(super) fn keep_order(steps: &mut Steps, scope: Scope) {
             }
         }
     }
-    // Who is the last to arrive at a barrier is told so, and that is not varied.
+    // The last thread to arrive at a barrier learns that it was the last, and that is not varied.
     steps.keeps_order = !rounds.is_empty() || keepers.values().any(|lanes| lanes.len() > 1);
     if let Scope::Pair(one, other) = scope {
         let varied = [steps.lane(one), steps.lane(other)];
@@ -63,10 +63,10 @@ fn keep_others(steps: &mut Steps, varied: [usize; 2]) {
         if !is_varied {
             needs.extend(last_other.replace((lane, place + 1)));
         }
-        for deed in &step.deeds {
-            let object = match deed {
-                Deed::Access { variable, writes, .. } => Some(((true, *variable as u64), *writes)),
-                _ => deed.object().map(|(object, changes)| ((false, object), changes)),
+        for effect in &step.effects {
+            let object = match effect {
+                StepEffect::Access { variable, writes, .. } => Some(((true, *variable as u64), *writes)),
+                _ => effect.object().map(|(object, changes)| ((false, object), changes)),
             };
             let Some((object, changes)) = object else { continue };
             let known = last.entry(object).or_default();

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use threadbare_trace::{Event, EventKind, ThreadId};
 
-use super::super::operation::{Act, Operation};
+use super::super::operation::{Operation, OperationKind};
 
 /// The orders of every two threads, all added up: the test cases of TPAIR for one execution, the recorded order included once for
 /// each pair. Two orders are the same if they differ only in steps that do not depend on each other: that neither access the same
@@ -43,8 +43,8 @@ fn is_created(events: &[Event], one: ThreadId, other: ThreadId) -> bool {
 /// For a step on a lock: whether it takes it.
 fn takes(step: &Operation) -> Option<bool> {
     match step.act {
-        Act::Lock | Act::ReadLock => Some(true),
-        Act::Unlock => Some(false),
+        OperationKind::Lock | OperationKind::ReadLock => Some(true),
+        OperationKind::Unlock => Some(false),
         _ => None,
     }
 }
@@ -109,7 +109,7 @@ mod tests {
 
     /// Two writes to the same place come in two orders, and a third step elsewhere does not matter.
     #[test]
-    fn what_does_not_depend_is_not_told_apart() {
+    fn what_does_not_depend_is_not_distinguished() {
         let write = |thread, addr| event(thread, EventKind::Write, addr);
         assert_eq!(pair_orders(&[write(1, 8), write(2, 8)]), 2);
         assert_eq!(pair_orders(&[write(1, 8), write(1, 16), write(2, 8), write(2, 24)]), 2);

@@ -1,6 +1,6 @@
 //! What a step does that others can notice.
 
-use threadbare_trace::{Event, EventKind, ThreadId};
+use threadbare_trace::{Event, EventKind, ThreadId, kinds};
 
 /// Things whose operations stay in the order in which they were recorded.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -13,14 +13,14 @@ pub(super) enum Kept {
 
 /// One thing that a step does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Deed {
+pub(super) enum StepEffect {
     /// Accesses a shared variable, which had been written so often before the step was made.
     Access {
         variable: usize,
         version: u32,
         writes: bool,
     },
-    /// Takes a lock; `tries` if it would rather have gone without.
+    /// Takes a lock; `tries` if it would not have waited for ever.
     Lock {
         lock: u64,
         shared: bool,
@@ -33,7 +33,7 @@ pub(super) enum Deed {
     Refused {
         lock: u64,
     },
-    /// Gives the mutex back and waits.
+    /// Releases the mutex and waits.
     Wait {
         condition: u64,
         mutex: u64,
@@ -68,68 +68,75 @@ pub(super) enum Deed {
         thread: ThreadId,
     },
     Keep(Kept),
-    /// Nothing but a moment that others may have to wait for.
+    /// Nothing but a point in time that others may have to wait for.
     Marks,
 }
 
-impl Deed {
+impl StepEffect {
     pub(super) fn lock(&self) -> Option<u64> {
         match *self {
-            Deed::Lock { lock, .. } | Deed::Unlock { lock } | Deed::Refused { lock } => Some(lock),
-            Deed::Wait { mutex, .. } | Deed::Wake { mutex, .. } => Some(mutex),
+            StepEffect::Lock { lock, .. } | StepEffect::Unlock { lock } | StepEffect::Refused { lock } => {
+                Some(lock)
+            }
+            StepEffect::Wait { mutex, .. } | StepEffect::Wake { mutex, .. } => Some(mutex),
             _ => None,
         }
     }
 
     pub(super) fn condition(&self) -> Option<u64> {
         match *self {
-            Deed::Wait { condition, .. } | Deed::Wake { condition, .. } | Deed::Notify { condition, .. } => {
-                Some(condition)
-            }
+            StepEffect::Wait { condition, .. }
+            | StepEffect::Wake { condition, .. }
+            | StepEffect::Notify { condition, .. } => Some(condition),
             _ => None,
         }
     }
 
-    /// The object by which it meets the deeds of others, and whether it changes it.
+    /// The object by which it depends on the effects of others, and whether it changes it.
     pub(super) fn object(&self) -> Option<(u64, bool)> {
         match *self {
-            Deed::Take { semaphore } | Deed::Post { semaphore } | Deed::Empty { semaphore } => {
-                Some((semaphore, true))
-            }
+            StepEffect::Take { semaphore }
+            | StepEffect::Post { semaphore }
+            | StepEffect::Empty { semaphore } => Some((semaphore, true)),
             _ => self.lock().or(self.condition()).map(|object| (object, true)),
         }
     }
 
     /// Whether it takes something away that others may wait for.
     pub(super) fn takes(&self) -> bool {
-        matches!(self, Deed::Lock { .. } | Deed::Wake { .. } | Deed::Take { .. } | Deed::Keep(_))
+        matches!(
+            self,
+            StepEffect::Lock { .. } | StepEffect::Wake { .. } | StepEffect::Take { .. } | StepEffect::Keep(_)
+        )
     }
 }
 
 /// What an event does, accesses to memory aside.
-pub(super) fn deed(event: &Event, kind: EventKind) -> Option<Deed> {
+pub(super) fn effect_of(event: &Event, kind: EventKind) -> Option<StepEffect> {
     use EventKind::*;
     let Event { addr, value, old, .. } = *event;
     Some(match kind {
-        Lock | ReadLock => Deed::Lock { lock: addr, shared: kind == ReadLock, tries: old == 1 },
-        Unlock => Deed::Unlock { lock: addr },
-        LockFailed => Deed::Refused { lock: addr },
-        CondWait => Deed::Wait { condition: addr, mutex: value },
-        CondWake => Deed::Wake { condition: addr, mutex: value },
-        CondSignal | CondBroadcast => Deed::Notify { condition: addr, all: kind == CondBroadcast },
-        SemWait => Deed::Take { semaphore: addr },
-        SemPost => Deed::Post { semaphore: addr },
-        SemFailed => Deed::Empty { semaphore: addr },
-        BarrierArrive => Deed::Arrive { barrier: addr },
-        BarrierLeave => Deed::Leave { barrier: addr, round: value },
-        Join => Deed::Join { thread: ThreadId(value as u16) },
+        Lock | ReadLock => StepEffect::Lock { lock: addr, shared: kind == ReadLock, tries: old == 1 },
+        Unlock => StepEffect::Unlock { lock: addr },
+        LockFailed => StepEffect::Refused { lock: addr },
+        CondWait => StepEffect::Wait { condition: addr, mutex: value },
+        CondWake => StepEffect::Wake { condition: addr, mutex: value },
+        CondSignal | CondBroadcast => StepEffect::Notify { condition: addr, all: kind == CondBroadcast },
+        SemWait => StepEffect::Take { semaphore: addr },
+        SemPost => StepEffect::Post { semaphore: addr },
+        SemFailed => StepEffect::Empty { semaphore: addr },
+        BarrierArrive => StepEffect::Arrive { barrier: addr },
+        BarrierLeave => StepEffect::Leave { barrier: addr, round: value },
+        Join => StepEffect::Join { thread: ThreadId(value as u16) },
         CondTimeout | OnceBegin | OnceEnd | OnceSeen | FutexWait | FutexWoken | FutexTimeout | FutexWake => {
-            Deed::Keep(Kept::Object(addr))
+            StepEffect::Keep(Kept::Object(addr))
         }
-        Io => Deed::Keep(Kept::Descriptor(addr)),
-        Create => Deed::Keep(Kept::Creation),
-        JoinFailed | Cancel | Signal | Process => Deed::Keep(Kept::World),
-        Exit => Deed::Marks,
-        _ => return None,
+        Io => StepEffect::Keep(Kept::Descriptor(addr)),
+        Create => StepEffect::Keep(Kept::Creation),
+        JoinFailed | Cancel | Signal | Process => StepEffect::Keep(Kept::World),
+        Exit => StepEffect::Marks,
+        Start | Detach | Fence | Alloc | Frame | Free | kinds!(plain | atomic | object | pause) => {
+            return None;
+        }
     })
 }

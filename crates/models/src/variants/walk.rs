@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use threadbare_happens_before::Mode;
 
 use super::Scope;
-use super::deeds::Deed;
+use super::step_effects::StepEffect;
 use super::steps::{Step, Steps};
 
 /// Where an order of steps has come to: how many steps each thread has made, and who waits.
@@ -61,8 +61,8 @@ impl Walk {
         for (lane, own) in steps.lanes.iter().enumerate() {
             let mut held: HashMap<u64, (Mode, u32)> = HashMap::new();
             for (place, step) in own.steps.iter().enumerate() {
-                for deed in &step.deeds {
-                    walk.enter(lane, place as u32, deed, &mut held, &steps.conditions);
+                for effect in &step.effects {
+                    walk.enter(lane, place as u32, effect, &mut held, &steps.conditions);
                 }
             }
         }
@@ -74,7 +74,7 @@ impl Walk {
         &mut self,
         lane: usize,
         place: u32,
-        deed: &Deed,
+        effect: &StepEffect,
         held: &mut HashMap<u64, (Mode, u32)>,
         conditions: &[u64],
     ) {
@@ -92,35 +92,35 @@ impl Walk {
             }
             now.map(|(mode, _)| mode)
         };
-        match *deed {
-            Deed::Access { variable, writes: true, .. } => {
+        match *effect {
+            StepEffect::Access { variable, writes: true, .. } => {
                 of_lane(&mut self.writes[variable], lane).push(place)
             }
-            Deed::Lock { lock, shared, .. } => {
+            StepEffect::Lock { lock, shared, .. } => {
                 let mode = if shared { Mode::Shared } else { Mode::Exclusive };
                 let now = change(lock, Some(mode));
                 of_lane(self.holds.entry(lock).or_default(), lane).push((place, now));
             }
-            Deed::Unlock { lock } => {
+            StepEffect::Unlock { lock } => {
                 let now = change(lock, None);
                 of_lane(self.holds.entry(lock).or_default(), lane).push((place, now));
             }
-            Deed::Wait { condition, mutex } => {
+            StepEffect::Wait { condition, mutex } => {
                 let now = change(mutex, None);
                 of_lane(self.holds.entry(mutex).or_default(), lane).push((place, now));
                 self.waits[lane].push((place, u32::MAX, number(condition)));
             }
-            Deed::Wake { mutex, .. } => {
+            StepEffect::Wake { mutex, .. } => {
                 let now = change(mutex, Some(Mode::Exclusive));
                 of_lane(self.holds.entry(mutex).or_default(), lane).push((place, now));
                 if let Some((_, until, _)) = self.waits[lane].last_mut() {
                     *until = place;
                 }
             }
-            Deed::Take { semaphore } | Deed::Post { semaphore } => {
+            StepEffect::Take { semaphore } | StepEffect::Post { semaphore } => {
                 let own = of_lane(self.tokens.entry(semaphore).or_default(), lane);
                 let sum = own.last().map_or(0, |(_, sum)| *sum);
-                own.push((place, sum + if matches!(deed, Deed::Take { .. }) { -1 } else { 1 }));
+                own.push((place, sum + if matches!(effect, StepEffect::Take { .. }) { -1 } else { 1 }));
             }
             _ => {}
         }
@@ -156,7 +156,7 @@ impl Walk {
         Some(Move::Conforms(self.settled(self.after(state, lane, step))))
     }
 
-    /// Where only two threads are varied, the others go on as far as they went before.
+    /// Where only two threads are varied, the others run as far as they ran before.
     fn settled(&self, mut state: State) -> State {
         let Some(varied) = self.scope else { return state };
         loop {
@@ -175,19 +175,20 @@ impl Walk {
         let mut after = state.clone();
         after.index[lane] += 1;
         let lanes = self.steps.lanes.len();
-        for deed in &step.deeds {
-            let Some(number) = deed.condition().and_then(|it| self.steps.conditions.binary_search(&it).ok())
+        for effect in &step.effects {
+            let Some(number) =
+                effect.condition().and_then(|it| self.steps.conditions.binary_search(&it).ok())
             else {
                 continue;
             };
-            match deed {
-                Deed::Wait { .. } => after.notified[lane] = 0,
-                Deed::Wake { .. } => {
+            match effect {
+                StepEffect::Wait { .. } => after.notified[lane] = 0,
+                StepEffect::Wake { .. } => {
                     after.notified[lane] = 0;
                     let permits = &mut after.notified[lanes + number];
                     *permits = permits.saturating_sub(1);
                 }
-                Deed::Notify { all, .. } => {
+                StepEffect::Notify { all, .. } => {
                     let waiting: Vec<usize> =
                         (0..lanes).filter(|other| self.waits_on(state, *other, number)).collect();
                     let permits = &mut after.notified[lanes + number];
@@ -208,25 +209,25 @@ impl Walk {
 
     fn is_feasible(&self, state: &State, lane: usize, step: &Step) -> bool {
         step.needs.iter().all(|(other, count)| state.index[*other] >= *count)
-            && step.deeds.iter().all(|deed| match *deed {
-                Deed::Lock { tries: true, .. } => true,
-                Deed::Lock { lock, shared, .. } => self.is_free(state, lane, lock, shared),
-                Deed::Wake { condition, mutex } => {
+            && step.effects.iter().all(|effect| match *effect {
+                StepEffect::Lock { tries: true, .. } => true,
+                StepEffect::Lock { lock, shared, .. } => self.is_free(state, lane, lock, shared),
+                StepEffect::Wake { condition, mutex } => {
                     let number = self.steps.conditions.binary_search(&condition).unwrap_or_default();
                     let may_wake = state.notified[self.steps.lanes.len() + number] > 0;
                     state.notified[lane] == 1 && may_wake && self.is_free(state, lane, mutex, false)
                 }
-                Deed::Take { semaphore } => self.tokens(state, semaphore) > 0,
+                StepEffect::Take { semaphore } => self.tokens(state, semaphore) > 0,
                 _ => true,
             })
     }
 
     fn conforms(&self, state: &State, lane: usize, step: &Step) -> bool {
-        step.deeds.iter().all(|deed| match *deed {
-            Deed::Access { variable, version, .. } => self.version(state, variable) == version,
-            Deed::Lock { lock, shared, tries: true } => self.is_free(state, lane, lock, shared),
-            Deed::Refused { lock } => !self.is_free(state, lane, lock, false),
-            Deed::Empty { semaphore } => self.tokens(state, semaphore) <= 0,
+        step.effects.iter().all(|effect| match *effect {
+            StepEffect::Access { variable, version, .. } => self.version(state, variable) == version,
+            StepEffect::Lock { lock, shared, tries: true } => self.is_free(state, lane, lock, shared),
+            StepEffect::Refused { lock } => !self.is_free(state, lane, lock, false),
+            StepEffect::Empty { semaphore } => self.tokens(state, semaphore) <= 0,
             _ => true,
         })
     }

@@ -135,7 +135,7 @@ fn exclude(first: u32, second: u32, model: &Model, literals: &mut Literals) {
     }
 }
 
-/// A thing is used after it was made and before it is given back.
+/// A thing is used after it was initialised and before it is freed.
 fn limit_lifetime(step: Ix, renewal: Ix, model: &Model, literals: &mut Literals) {
     let switch = literals.name(Constraint::new(Demand::Lifetime, [name(model, step), name(model, renewal)]));
     let (used, renewed) = (literals.included(step, model), literals.included(renewal, model));

@@ -25,7 +25,7 @@ pub use self::effort::{Budget, Effort};
 use self::literals::{Habit, Literals, Term};
 use self::seeing::Seeing;
 pub(crate) use self::seeing::sources;
-use crate::answer::{Answer, Schedule};
+use crate::answer::{Answer, SolvedSchedule};
 use crate::constraint::{Constraint, Core, Demand};
 use crate::goal::{Goal, Target};
 use crate::machine::{self, Violation};
@@ -265,16 +265,16 @@ impl Solver {
                 return Some(Answer::Unknown);
             }
             let outcome = machine::run(&self.model, &order, target);
-            if outcome.violations.is_empty() && outcome.goes_on {
+            if outcome.violations.is_empty() && outcome.some_thread_is_enabled {
                 if self.bindings.serving.use_the_oldest(&order, &self.model, &mut self.literals) {
                     continue;
                 }
-                debug_assert!(false, "somebody can go on");
+                debug_assert!(false, "some thread is enabled");
                 return Some(Answer::Unknown);
             }
             if outcome.violations.is_empty() {
                 let steps = order[..outcome.needed].iter().map(|at| self.model.step(*at).id).collect();
-                return Some(Answer::Schedule(Schedule { steps }));
+                return Some(Answer::Schedule(SolvedSchedule { steps }));
             }
             if !self.learn(&outcome.violations, &order, target, assumed) {
                 debug_assert!(false, "nothing to learn from {:?}", outcome.violations);

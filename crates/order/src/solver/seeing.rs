@@ -85,7 +85,7 @@ impl Seeing {
         for (source, lit) in &claimed {
             let Some(writer) = wrote.filter(|writer| Some(*writer) != *source) else { continue };
             if self.apart.insert((*source, writer)) {
-                self.keep_apart(*source, *lit, writer, model, literals);
+                self.exclude_between(*source, *lit, writer, model, literals);
                 learned = true;
             }
         }
@@ -99,7 +99,7 @@ impl Seeing {
         learned
     }
 
-    fn keep_apart(&self, source: Source, lit: Lit, writer: Ix, model: &Model, literals: &mut Literals) {
+    fn exclude_between(&self, source: Source, lit: Lit, writer: Ix, model: &Model, literals: &mut Literals) {
         let made = literals.included(writer, model);
         let mut clause = vec![!lit, !made];
         // An update leaves the right value if it sees what it saw.

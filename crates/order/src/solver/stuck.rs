@@ -1,4 +1,4 @@
-//! Nobody can go on: every thread has ended, does not exist yet, or stands before an operation that it cannot make.
+//! No thread is enabled: every thread has ended, does not exist yet, or is blocked before its next operation.
 
 use batsat::Lit;
 use threadbare_trace::ThreadId;
@@ -7,7 +7,7 @@ use super::literals::{Habit, Literals};
 use super::serving::{Giver, Serving};
 use crate::model::{Act, Ix, Model};
 
-/// A literal that holds only where nobody can go on, and not in one of the known places. None if there is too much to
+/// A literal that holds only where no thread is enabled, and not in one of the known places. None if there is too much to
 /// write down.
 pub fn stuck(
     known: &[Vec<Ix>],
@@ -42,10 +42,10 @@ pub fn stuck(
     Some(goal)
 }
 
-/// How a thread may stand when nobody can go on.
+/// The states of a thread when none is enabled.
 struct End {
     thread: ThreadId,
-    /// It cannot go on after a step, or before its first.
+    /// It is blocked after a step, or before its first.
     stops: Vec<(Option<Ix>, Lit)>,
     /// It has ended.
     ended: Vec<Lit>,
@@ -88,7 +88,7 @@ impl End {
         Some(end)
     }
 
-    /// The ways to stand elsewhere than known. How a thread got to its end makes no difference.
+    /// The states other than the known ones. How a thread got to its end makes no difference.
     fn elsewhere(&self, known: &[Ix], model: &Model) -> Vec<Lit> {
         let stands = known.iter().copied().find(|at| model.step(*at).thread == self.thread);
         if let Some((_, stop)) = self.stops.iter().find(|(at, _)| *at == stands) {
@@ -110,7 +110,7 @@ fn can_block(at: Ix, model: &Model) -> bool {
     model.acts_of(at).iter().any(blocks)
 }
 
-/// The thread stands after this step, or before its first, and cannot make the next.
+/// The thread is blocked after this step, or before its first.
 fn stop(
     at: Option<Ix>,
     next: &[Ix],

@@ -16,7 +16,7 @@ pub enum Wish {
     InOrder(Vec<usize>),
     /// So they do, and nobody writes between neighbours on one variable.
     Pattern(Vec<usize>),
-    /// Nobody can go on.
+    /// No thread is enabled.
     Stuck,
 }
 
@@ -150,10 +150,10 @@ impl Oracle {
         self.threads[thread].get(state.next[thread]).map(Vec::as_slice)
     }
 
-    /// Whether nobody can go on. Of a thread that the trace leaves in the middle nobody knows.
+    /// Whether no thread is enabled. Of a thread that the trace leaves in the middle that is unknown.
     fn is_stuck(&self, state: &State) -> bool {
         let is_over = |thread: usize| state.ended.contains(&thread) || !state.created.contains(&thread);
-        // Others would only go on differently.
+        // Others would only continue differently.
         let may_block = |thread: usize| {
             use EventKind::*;
             let event = self.next_step(state, thread).map(|step| self.events[step[0]]);
