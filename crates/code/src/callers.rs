@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use crate::surely::passes_through;
+use crate::unavoidable_blocks::passes_through;
 use crate::{Call, Callee, Code, CodeFunction};
 
 /// For each function that inherits what its callers are concurrent with: these callers.

@@ -5,18 +5,18 @@
 //! safe side.
 
 mod announced;
+mod basic_blocks;
 mod callers;
-mod flow;
 mod flows;
 mod function;
 mod image;
-mod surely;
+mod unavoidable_blocks;
 
 use std::path::Path;
 
 pub use announced::Announcement;
+pub use basic_blocks::BasicBlock;
 pub use callers::Inheritance;
-pub use flow::Block;
 pub use flows::{Fate, Flows};
 pub use function::{Call, Callee, CodeFunction};
 

@@ -48,7 +48,7 @@ impl Explanation {
 
 /// Says why an execution failed.
 ///
-/// Some failures have an end to begin at: the lock or the signal that a stuck thread waits for, the memory that was
+/// Some failures have an end to begin at: the lock or the signal that a blocked thread waits for, the memory that was
 /// released. Otherwise passing executions say what is peculiar to this one; see [`compared`].
 pub fn explain(
     run: &Execution,

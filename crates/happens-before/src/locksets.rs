@@ -154,12 +154,12 @@ impl LockSets {
     pub fn observe(&mut self, index: usize, event: &Event, kind: EventKind) -> Option<LockChange> {
         use EventKind::*;
         match kind {
-            Lock => self.take(index, event, event.addr, kind, Mode::Exclusive, false),
-            ReadLock => self.take(index, event, event.addr, kind, Mode::Shared, false),
-            Unlock => self.give(index, event.thread, event.addr),
+            Lock => self.acquire(index, event, event.addr, kind, Mode::Exclusive, false),
+            ReadLock => self.acquire(index, event, event.addr, kind, Mode::Shared, false),
+            Unlock => self.release(index, event.thread, event.addr),
             CondWait => {
                 self.owner(event.thread).waits_with = event.value;
-                self.give(index, event.thread, event.value)
+                self.release(index, event.thread, event.value)
             }
             CondWake | CondTimeout => {
                 let waits_with = std::mem::take(&mut self.owner(event.thread).waits_with);
@@ -167,7 +167,7 @@ impl LockSets {
                 if mutex == 0 {
                     return None;
                 }
-                self.take(index, event, mutex, kind, Mode::Exclusive, true)
+                self.acquire(index, event, mutex, kind, Mode::Exclusive, true)
             }
             Exit => {
                 *self.owner(event.thread) = Owner::default();
@@ -180,7 +180,7 @@ impl LockSets {
         }
     }
 
-    fn take(
+    fn acquire(
         &mut self,
         index: usize,
         event: &Event,
@@ -216,7 +216,7 @@ impl LockSets {
         Some(LockChange::Taken(lock, mode))
     }
 
-    fn give(&mut self, index: usize, thread: ThreadId, lock: u64) -> Option<LockChange> {
+    fn release(&mut self, index: usize, thread: ThreadId, lock: u64) -> Option<LockChange> {
         let owner = self.owner(thread);
         let place = owner.held.iter().position(|held| held.lock == lock)?;
         if owner.held[place].depth > 1 {

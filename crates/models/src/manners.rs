@@ -68,21 +68,21 @@ impl ActiveLocks {
     fn observe(&mut self, operation: &Operation) {
         let lock = operation.operand;
         match operation.act {
-            OperationKind::Lock => self.take(lock, Mode::Exclusive),
-            OperationKind::ReadLock => self.take(lock, Mode::Shared),
-            OperationKind::Unlock => self.give(lock),
+            OperationKind::Lock => self.acquire(lock, Mode::Exclusive),
+            OperationKind::ReadLock => self.acquire(lock, Mode::Shared),
+            OperationKind::Unlock => self.release(lock),
             _ => {}
         }
     }
 
-    fn take(&mut self, lock: u64, mode: Mode) {
+    fn acquire(&mut self, lock: u64, mode: Mode) {
         let (held, depth) = self.held.entry(lock).or_insert((mode, 0));
         *held = (*held).max(mode);
         *depth += 1;
     }
 
     /// To release what is not held changes nothing.
-    fn give(&mut self, lock: u64) {
+    fn release(&mut self, lock: u64) {
         if let Some((_, depth)) = self.held.get_mut(&lock) {
             *depth -= 1;
             if *depth == 0 {

@@ -11,8 +11,8 @@
 
 mod action;
 mod answer;
-mod carry;
 mod constraint;
+mod core_reuse;
 mod doubt;
 mod forest;
 mod goal;
@@ -25,8 +25,8 @@ mod theory;
 
 pub use action::{AccessMode, Action, Kept, MemoryRange};
 pub use answer::{Answer, SolvedSchedule, SolvedSwitch};
-pub use carry::can_be_carried;
 pub use constraint::{Constraint, Core, Demand};
+pub use core_reuse::can_be_carried;
 pub use doubt::Doubt;
 pub use forest::{Forest, ForestStep, Path, StepId};
 pub use goal::Goal;

@@ -40,7 +40,7 @@ fn wishes(events: &[Event], rng: &mut Rng) -> Vec<Wish> {
     if events.get(any).is_some_and(|event| !event.kind().is_some_and(EventKind::only_names)) {
         wishes.push(Wish::InOrder(vec![any]));
     }
-    wishes.push(Wish::Stuck);
+    wishes.push(Wish::Deadlock);
     wishes
 }
 
@@ -51,7 +51,7 @@ fn goal(wish: &Wish, traced: &Traced) -> Goal {
         Wish::Sees(read, value) => Goal::sees(step(read), extent(&traced.events[*read]), *value),
         Wish::InOrder(events) => Goal::in_order(&steps(events)),
         Wish::Pattern(events) => Goal::pattern(&steps(events)),
-        Wish::Stuck => Goal::stuck(Vec::new()),
+        Wish::Deadlock => Goal::deadlock(Vec::new()),
     }
 }
 
@@ -60,7 +60,7 @@ fn goal(wish: &Wish, traced: &Traced) -> Goal {
 struct Count {
     possible: u64,
     impossible: u64,
-    stuck: u64,
+    deadlocks: u64,
 }
 
 /// Compares many answers; `exact` also where something is said to be impossible.
@@ -91,7 +91,7 @@ fn compare_one(program: &Program, seed: u64, rng: &mut Rng, exact: bool, count: 
                 let order: Vec<usize> = schedule.steps.iter().filter_map(first_event).collect();
                 assert!(oracle.accepts(&order, &wish), "{}", say());
                 count.possible += 1;
-                count.stuck += u64::from(wish == Wish::Stuck);
+                count.deadlocks += u64::from(wish == Wish::Deadlock);
             }
             Answer::Impossible => {
                 assert!(!exact || !oracle.possible(&wish), "{}", say());
@@ -180,7 +180,7 @@ fn condition_variables() {
     let flavour = Flavour { locks: true, conditions: true, ..Flavour::default() };
     let count = compare(flavour, 5000..5400, true);
     has_both_answers(&count);
-    assert!(count.stuck > 20, "{count:?}");
+    assert!(count.deadlocks > 20, "{count:?}");
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn everything_together() {
 fn deadlocks() {
     let flavour = Flavour { locks: true, nested: true, creation: true, ..Flavour::default() };
     let count = compare(flavour, 12_000..12_400, true);
-    assert!(count.stuck > 20, "{count:?}");
+    assert!(count.deadlocks > 20, "{count:?}");
 }
 
 /// An operation may be the last of its thread, so that a join waits for what it sees; and a thread may have been created
@@ -232,7 +232,7 @@ fn deadlocks() {
 fn creation_and_join_with_nested_locks_and_condition_variables() {
     let count = compare_mixed(13_000..13_600, 4);
     has_both_answers(&count);
-    assert!(count.stuck > 20, "{count:?}");
+    assert!(count.deadlocks > 20, "{count:?}");
 }
 
 #[test]

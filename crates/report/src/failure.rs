@@ -16,7 +16,7 @@ const NO_RESULT: &str = "the test ended the process";
 
 /// The thread that a deadlock is shown in, if the one that stopped last has ended or only waits for others to
 /// end.
-pub(crate) fn stuck_thread(failure: &Failure) -> Option<Waiting> {
+pub(crate) fn blocked_thread(failure: &Failure) -> Option<Waiting> {
     if failure.kind != FailureKind::Deadlock {
         return None;
     }
@@ -27,12 +27,12 @@ pub(crate) fn stuck_thread(failure: &Failure) -> Option<Waiting> {
 
 /// The thread in which a failure shows.
 pub(crate) fn failure_thread(failure: &Failure) -> ThreadId {
-    stuck_thread(failure).map_or(failure.thread, |it| it.thread)
+    blocked_thread(failure).map_or(failure.thread, |it| it.thread)
 }
 
 /// The innermost place of a failure, in known source if there is any.
 pub fn failure_site(failure: &Failure, names: &dyn Names) -> Option<SourcePlace> {
-    if let Some(place) = stuck_thread(failure).and_then(|it| names.place(it.pc, it.context)) {
+    if let Some(place) = blocked_thread(failure).and_then(|it| names.place(it.pc, it.context)) {
         return Some(place);
     }
     // What panicked says so itself; calls that are found on the way out say less.
@@ -159,7 +159,7 @@ pub(crate) fn paragraph(failure: &Failure, names: &dyn Names, format: &TextForma
     for line in printable(&name_addresses(&failure.message, names)).lines() {
         text.push_str(&format!("  {line}\n"));
     }
-    if stuck_thread(failure).is_some() {
+    if blocked_thread(failure).is_some() {
         // The calls are those of another thread.
         return text;
     }

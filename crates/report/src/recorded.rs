@@ -6,7 +6,7 @@ use threadbare_trace::{
     ContextRecord, Event, EventKind, EventNames, Moment, Outcome, SiteName, TraceFile, kinds, moments,
 };
 
-use crate::failure::stuck_thread;
+use crate::failure::blocked_thread;
 use crate::{Interleaving, Names, SourcePlace, name_addresses};
 
 /// Writes an execution down with all its names. The caller adds what program it was.
@@ -14,9 +14,9 @@ pub fn record(execution: &Interleaving<'_>, contexts: &[ContextRecord], names: &
     let mut file = TraceFile::default();
     let mut outcome = execution.outcome.clone();
     if let Outcome::Failed(failure) = &mut outcome {
-        if let Some(stuck) = stuck_thread(failure) {
-            (failure.thread, failure.stack) = (stuck.thread, vec![stuck.pc]);
-            file.name_site(stuck.pc, 0, || site_name(stuck.pc, stuck.context, names));
+        if let Some(blocked) = blocked_thread(failure) {
+            (failure.thread, failure.stack) = (blocked.thread, vec![blocked.pc]);
+            file.name_site(blocked.pc, 0, || site_name(blocked.pc, blocked.context, names));
         }
         failure.message = name_addresses(&failure.message, names);
         failure.stack.iter().for_each(|&pc| name_site(&mut file, pc, 0, names));

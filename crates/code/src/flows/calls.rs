@@ -4,10 +4,10 @@ use iced_x86::FlowControl;
 
 use super::announces::{Announces, Atomic};
 use super::graph::{CLEAN, Name, Node};
+use super::instructions::Wiring;
 use super::places::{ARGUMENTS, PASSED, RAX, RDX, REGISTERS, RETURNED, VOLATILE, each, general, low, vector};
 use super::pointers::{ANYWHERE, TIME, pointed, shifted};
 use super::value::Position;
-use super::wire::Wiring;
 use crate::Callee;
 use threadbare_library::{Role, role};
 

@@ -6,8 +6,8 @@
 use std::ops::Range;
 
 use super::graph::{CLEAN, Name, Node};
+use super::instructions::Wiring;
 use super::places::Place;
-use super::wire::Wiring;
 
 impl Wiring<'_> {
     /// How many slots a frame may have whose slots are distinguished when it is unknown which is meant.

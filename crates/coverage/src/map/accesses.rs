@@ -9,7 +9,7 @@ use threadbare_happens_before::{HeldLock, LockSets, Mode};
 use threadbare_patterns::{AccessType, MemoryAccess, ObjectId, SiteId};
 use threadbare_trace::{Event, EventKind, ThreadId};
 
-use super::walks::{Moment, Walk};
+use super::access_order::{AccessOrder, Moment};
 
 /// An access that a thread makes at a place.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -173,7 +173,7 @@ pub(super) struct Observed {
     joined: HashMap<ThreadId, Arc<BTreeSet<ThreadId>>>,
     /// The threads that each thread has created, in order.
     children: HashMap<ThreadId, Vec<ThreadId>>,
-    walks: BTreeMap<ThreadId, Walk>,
+    access_orders: BTreeMap<ThreadId, AccessOrder>,
     accesses: usize,
 }
 
@@ -207,7 +207,7 @@ impl Observed {
         let held = Arc::clone(self.locks.held(thread));
         self.accesses += 1;
         let now = Moment { event: access.event, place: self.accesses, held: Arc::clone(&held) };
-        self.walks.entry(thread).or_default().access(access.object, site_access, now);
+        self.access_orders.entry(thread).or_default().access(access.object, site_access, now);
         let touched = self.variables.entry(access.object).or_default();
         if touched.variable.site_accesses.is_empty() || bytes < touched.variable.bytes {
             touched.variable.bytes = bytes;
@@ -260,7 +260,7 @@ impl Observed {
     pub fn split(&mut self, whole: ObjectId, part: ObjectId) {
         if let Some(touched) = self.variables.get(&whole).cloned() {
             self.variables.insert(part, touched);
-            self.walks.values_mut().for_each(|walk| walk.split(whole, part));
+            self.access_orders.values_mut().for_each(|access_order| access_order.split(whole, part));
         }
     }
 
@@ -272,8 +272,8 @@ impl Observed {
     }
 
     /// What each thread did, one after the other.
-    pub fn take_walks(&mut self) -> BTreeMap<ThreadId, Walk> {
-        std::mem::take(&mut self.walks)
+    pub fn take_walks(&mut self) -> BTreeMap<ThreadId, AccessOrder> {
+        std::mem::take(&mut self.access_orders)
     }
 
     /// All that was shown of variables.

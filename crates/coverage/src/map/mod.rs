@@ -1,12 +1,12 @@
 //! MAP-coverage: the memory-access patterns that were shown, of an estimated number (Zhao et al., "Achieving high
 //! MAP-coverage through pattern constraint reduction", §2.4).
 
+mod access_order;
 mod accesses;
-mod joined;
 #[cfg(test)]
 mod oracle;
+mod two_variables;
 mod uncovered;
-mod walks;
 
 use std::collections::{BTreeMap, BTreeSet};
 

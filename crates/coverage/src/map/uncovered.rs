@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, HashSet};
 use threadbare_patterns::{AccessType, ObjectId, Pattern, PatternKey, PatternSet, mix, pair, triple};
 use threadbare_trace::{Event, EventKind, ThreadId};
 
+use super::access_order::AccessOrders;
 use super::accesses::{Circumstances, Observed, SiteAccess, Variable};
-use super::joined::two_variables;
-use super::walks::Walks;
+use super::two_variables::two_variables;
 
 /// A memory-access pattern that may be possible, and was not shown.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -45,7 +45,7 @@ pub(super) type Known<'a> = (&'a SiteAccess, &'a Circumstances);
 #[derive(Default)]
 pub(super) struct Candidates {
     variables: BTreeMap<ObjectId, Variable>,
-    walks: Walks,
+    access_orders: AccessOrders,
     /// What threads have done in whole executions, as numbers.
     ways: HashSet<u64>,
     /// The threads that did something new in the execution looked at last.
@@ -77,9 +77,9 @@ impl Candidates {
 
     /// Takes in the execution that was asked about last.
     pub fn add(&mut self, mut observed: Observed) {
-        for (thread, walk) in observed.take_walks() {
+        for (thread, access_order) in observed.take_walks() {
             if self.on_new_ways.contains(&thread) {
-                self.walks.add(thread, walk);
+                self.access_orders.add(thread, access_order);
             }
         }
         for (object, variable) in observed.finish() {
@@ -111,7 +111,7 @@ impl Candidates {
         }
         let of_one = found.patterns.len();
         let address = |object: &ObjectId| self.variables.get(object).map_or(0, |it: &Variable| it.bytes.1);
-        let is_whole = two_variables(&self.variables, &self.walks, &mut |pattern, steps| {
+        let is_whole = two_variables(&self.variables, &self.access_orders, &mut |pattern, steps| {
             let sites = steps.map(|(object, (site_access, _))| (site_access.site, object));
             if !PatternKey::of(pattern, &sites).is_some_and(|key| known.insert(key)) {
                 return true;
@@ -126,7 +126,7 @@ impl Candidates {
             }
             has_room
         });
-        found.more_of_two = !is_whole || self.walks.is_cut;
+        found.more_of_two = !is_whole || self.access_orders.is_cut;
         found
     }
 }

@@ -3,7 +3,7 @@
 use threadbare_happens_before::{Mode, Stamp};
 use threadbare_trace::ThreadId;
 
-use super::approach::{Move, is_possible};
+use super::lock_paths::{Move, is_possible};
 use crate::finding::Access;
 
 /// The longest cycle that is looked for.

@@ -12,10 +12,10 @@
 //! Any number of locks up to ten is followed. Locks in memory that is used for something else, or
 //! that are destroyed or initialised anew, are other locks from then on.
 
-mod approach;
 mod cycles;
+mod lock_paths;
 pub(crate) mod observed;
-pub(crate) mod words;
+pub(crate) mod word_locks;
 
 use std::sync::Arc;
 
@@ -24,8 +24,8 @@ use threadbare_happens_before::{
 };
 use threadbare_trace::{Event, EventKind, ThreadId};
 
-use self::approach::Move;
 use self::cycles::{CycleSearch, Dependency, Hold, LockId, accesses};
+use self::lock_paths::Move;
 use crate::detector::Detector;
 use crate::finding::{Access, Certainty, Finding, FindingKind, FindingSet};
 
@@ -92,7 +92,7 @@ impl Deadlock {
             .collect();
         let wanted = Hold { lock: self.id(lock), mode, access: Access { object: lock, ..access } };
         let way = self.way(thread).clone();
-        let way = if way.len() > approach::LONGEST { Vec::new() } else { way };
+        let way = if way.len() > lock_paths::LONGEST { Vec::new() } else { way };
         self.remember(Dependency { thread, wanted, held, stamp, way });
     }
 
@@ -114,7 +114,7 @@ impl Deadlock {
         let way = self.way(thread);
         if nothing_held {
             way.clear();
-        } else if way.len() <= approach::LONGEST {
+        } else if way.len() <= lock_paths::LONGEST {
             way.push(step);
         }
     }

@@ -124,7 +124,7 @@ mod tests {
         Event { thread: ThreadId(thread), pc, kind: kind as u8, addr, ..Event::default() }
     }
 
-    fn stuck_at(events: &[Event], lines: &[&str]) -> Option<Vec<(u16, u64, u64)>> {
+    fn deadlocked_at(events: &[Event], lines: &[&str]) -> Option<Vec<(u16, u64, u64)>> {
         let message = format!("deadlock: no thread can go on\n{}", lines.join("\n"));
         let thread = ThreadId::MAIN;
         let failure = Failure { kind: FailureKind::Deadlock, message, thread, stack: Vec::new() };
@@ -146,8 +146,8 @@ mod tests {
             "T1 holds <obj 0xa> and waits for lock <obj 0xb>, held by T2, at <pc 0x12 in 0>",
             "T2 holds <obj 0xb> and waits for lock <obj 0xa>, held by T1, at <pc 0x22 in 0>",
         ];
-        let told = [(1, 11, 0xa), (1, 0x12, 0xb), (2, 21, 0xb), (2, 0x22, 0xa)];
-        assert_eq!(stuck_at(&events, &lines), Some(told.to_vec()));
+        let expected = [(1, 11, 0xa), (1, 0x12, 0xb), (2, 21, 0xb), (2, 0x22, 0xa)];
+        assert_eq!(deadlocked_at(&events, &lines), Some(expected.to_vec()));
     }
 
     #[test]
@@ -162,8 +162,8 @@ mod tests {
         let lines = [
             "T2 holds <obj 0xa> and waits for lock <obj 0xb>, held by T1, which has ended, at <pc 0x22 in 0>",
         ];
-        assert_eq!(stuck_at(&events, &lines), Some(vec![(1, 12, 0xb), (2, 0x22, 0xb)]));
-        assert_eq!(stuck_at(&events, &["T2 waits for a signal on <obj 0xc>, at <pc 0x22 in 0>"]), None);
+        assert_eq!(deadlocked_at(&events, &lines), Some(vec![(1, 12, 0xb), (2, 0x22, 0xb)]));
+        assert_eq!(deadlocked_at(&events, &["T2 waits for a signal on <obj 0xc>, at <pc 0x22 in 0>"]), None);
     }
 
     #[test]
@@ -175,8 +175,8 @@ mod tests {
             "T1 waits for a wake-up of futex <obj 0xb>, at <pc 0x12 in 0>",
             "T2 waits for a wake-up of futex <obj 0xa>, at <pc 0x22 in 0>",
         ];
-        let told = [(1, 11, 0xa), (1, 0x12, 0xb), (2, 21, 0xb), (2, 0x22, 0xa)];
-        assert_eq!(stuck_at(&events, &lines), Some(told.to_vec()));
+        let expected = [(1, 11, 0xa), (1, 0x12, 0xb), (2, 21, 0xb), (2, 0x22, 0xa)];
+        assert_eq!(deadlocked_at(&events, &lines), Some(expected.to_vec()));
     }
 
     #[test]
@@ -187,8 +187,12 @@ mod tests {
             "T1 waits for semaphore <obj 0xb>, at <pc 0x12 in 0>",
             "T2 waits for semaphore <obj 0xa>, at <pc 0x22 in 0>",
         ];
-        let told = [(1, 11, 0xa), (1, 0x12, 0xb), (2, 21, 0xb), (2, 0x22, 0xa)];
-        assert_eq!(stuck_at(&events, &lines), Some(told.to_vec()));
-        assert_eq!(stuck_at(&events, &lines[..1]), None, "somebody else may have been meant to raise it");
+        let expected = [(1, 11, 0xa), (1, 0x12, 0xb), (2, 21, 0xb), (2, 0x22, 0xa)];
+        assert_eq!(deadlocked_at(&events, &lines), Some(expected.to_vec()));
+        assert_eq!(
+            deadlocked_at(&events, &lines[..1]),
+            None,
+            "somebody else may have been meant to raise it"
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! WhyMissed a thread that waits for a signal, a semaphore or a futex is never woken.
 //!
-//! The explanation starts from what the stuck thread waits for: who could have woken it, and whether anybody tried. A
-//! thread whose wakers are stuck themselves is a consequence; the one to explain is at the end of that chain.
+//! The explanation starts from what the blocked thread waits for: who could have woken it, and whether anybody tried. A
+//! thread whose wakers are blocked themselves is a consequence; the one to explain is at the end of that chain.
 
 use std::collections::BTreeSet;
 
@@ -54,7 +54,7 @@ pub fn missed_wakeup<'a>(
         return None;
     }
     let waiting = failure.waiting();
-    let stuck: BTreeSet<ThreadId> = waiting.iter().map(|it| it.thread).collect();
+    let blocked: BTreeSet<ThreadId> = waiting.iter().map(|it| it.thread).collect();
     let mut found: Vec<(bool, MissedWakeup)> = Vec::new();
     for wait in &waiting {
         let (Awaited::Signal(object) | Awaited::Lock(object) | Awaited::Semaphore(object)) = wait.awaits
@@ -63,7 +63,7 @@ pub fn missed_wakeup<'a>(
         };
         let mut wakers: BTreeSet<ThreadId> = wakers(events, object).collect();
         others.clone().for_each(|other| wakers.extend(self::wakers(other, object)));
-        let is_consequence = wakers.iter().any(|waker| *waker != wait.thread && stuck.contains(waker));
+        let is_consequence = wakers.iter().any(|waker| *waker != wait.thread && blocked.contains(waker));
         if let Some((why, accesses)) = judge(events, wait, object, wakers.is_empty()) {
             let finding = Finding {
                 kind: FindingKind::Order,

@@ -82,7 +82,7 @@ impl Values {
             }
         }
         if plans.is_empty() && deadlock_targets::are_possible(&notes.forest, &everything) {
-            let stuck = Question { about: 0, goal: Goal::stuck(self.mind.stuck.clone()) };
+            let stuck = Question { about: 0, goal: Goal::deadlock(self.mind.stuck.clone()) };
             notes.effort.questions += 1;
             for PanelReply { answer, .. } in panel.ask(&[stuck], &|_| model.clone()) {
                 plans.extend(self.mind.follow(answer, None, notes));

@@ -121,7 +121,7 @@ struct Asker<'a> {
 impl Asking<Rank, Aim> for Asker<'_> {
     fn look(&self, &(_, about, _): &Rank, aim: &Aim) -> Look<Rank> {
         let Some(target) = aim else {
-            return Look::Ask(Question { about, goal: Goal::stuck(self.mind.stuck.clone()) });
+            return Look::Ask(Question { about, goal: Goal::deadlock(self.mind.stuck.clone()) });
         };
         let is_known =
             !matches!(target.key, Key::Gone(..) | Key::Race(..)) && is_reached(&self.notes.forest, target);

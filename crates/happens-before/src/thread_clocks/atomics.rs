@@ -71,7 +71,7 @@ impl Words {
         self.seen.contains(&word) || self.unseen.contains(&word)
     }
 
-    fn take(&mut self, word: u64) {
+    fn acquire(&mut self, word: u64) {
         if !self.holds(word) {
             if self.seen.len() == WORDS {
                 self.seen.remove(0);
@@ -80,7 +80,7 @@ impl Words {
         }
     }
 
-    fn give(&mut self, word: u64) {
+    fn release(&mut self, word: u64) {
         self.seen.retain(|held| *held != word);
         self.unseen.retain(|held| *held != word);
     }
@@ -88,7 +88,7 @@ impl Words {
     fn sleep_on(&mut self, word: u64) {
         if self.holds(word) {
             self.wanted = word;
-            self.give(word);
+            self.release(word);
         }
         let lost = std::mem::take(&mut self.lost);
         self.given_up = [std::mem::take(&mut self.seen), std::mem::take(&mut self.unseen), lost].concat();
@@ -96,7 +96,7 @@ impl Words {
 
     /// The word was released unseen.
     fn lose(&mut self, word: u64) {
-        self.give(word);
+        self.release(word);
         if self.lost.len() < WORDS && !self.lost.contains(&word) {
             self.lost.push(word);
         }
@@ -204,9 +204,9 @@ impl ThreadClocks {
             for user in place.users.clone() {
                 self.thread(user).words.seen.retain(|word| *word != event.addr);
             }
-            self.thread(thread).words.give(event.addr);
+            self.thread(thread).words.release(event.addr);
         } else if kind == EventKind::AtomicUpdate && event.old == 0 {
-            self.thread(thread).words.take(event.addr);
+            self.thread(thread).words.acquire(event.addr);
         }
         self.tick(thread);
     }

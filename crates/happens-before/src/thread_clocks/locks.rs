@@ -19,7 +19,7 @@ pub(super) struct Lock {
 
 impl ThreadClocks {
     /// A thread takes a lock, alone or with others.
-    pub(super) fn take(&mut self, thread: ThreadId, lock: u64, alone: bool) {
+    pub(super) fn acquire(&mut self, thread: ThreadId, lock: u64, alone: bool) {
         if lock == 0 || !self.rules.count_sections() {
             return;
         }
@@ -50,7 +50,7 @@ impl ThreadClocks {
     }
 
     /// A thread releases a lock.
-    pub(super) fn give(&mut self, thread: ThreadId, lock: u64) {
+    pub(super) fn release(&mut self, thread: ThreadId, lock: u64) {
         if !self.rules.count_sections() {
             return;
         }

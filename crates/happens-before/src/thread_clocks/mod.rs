@@ -206,7 +206,7 @@ impl ThreadClocks {
         match kind {
             AtomicRead | AtomicFailed | AtomicUpdate => self.read_atomic(event, kind),
             Fence => self.acquire_by_fence(event),
-            Lock | ReadLock => self.take(thread, event.addr, kind == Lock),
+            Lock | ReadLock => self.acquire(thread, event.addr, kind == Lock),
             Join => {
                 let joined = ThreadId(event.value as u16);
                 let clock = Arc::clone(self.clock(joined));
@@ -221,7 +221,7 @@ impl ThreadClocks {
                 if let Some(clock) = self.conditions.entry(event.addr).leave(thread) {
                     self.learn(thread, &clock);
                 }
-                self.take(thread, event.value, true);
+                self.acquire(thread, event.value, true);
             }
             SemWait | OnceSeen | OnceBegin => {
                 if kind == OnceBegin
@@ -261,7 +261,7 @@ impl ThreadClocks {
             _ if !self.rules.count(kind) => {}
             AtomicWrite | AtomicUpdate => self.write_atomic(event, kind),
             Fence => self.release_by_fence(event),
-            Unlock => self.give(thread, event.addr),
+            Unlock => self.release(thread, event.addr),
             Create => {
                 let child = ThreadId(event.value as u16);
                 let clock = VectorClock::clone(self.clock(thread));
@@ -281,7 +281,7 @@ impl ThreadClocks {
             }
             CondWait => {
                 self.conditions.entry(event.addr).wait(thread);
-                self.give(thread, event.value);
+                self.release(thread, event.value);
             }
             CondSignal | CondBroadcast => {
                 let clock = Arc::clone(self.clock(thread));

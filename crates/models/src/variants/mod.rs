@@ -11,22 +11,22 @@
 //! thread-pair-interleaving criterion (TPAIR; Lu, Jiang and Zhou).
 
 mod count;
+mod enabled_steps;
+mod fixed_order;
 mod key;
-mod order_kept;
-mod orders;
+mod order_count;
 mod step_effects;
 mod steps;
-mod walk;
 
 use std::collections::HashSet;
 
 use threadbare_trace::{Event, ThreadId};
 
 pub use self::count::{Count, Size, size};
+use self::enabled_steps::{EnabledSteps, Move, State};
 pub use self::key::{ShownClasses, VariantKey};
-pub use self::orders::pair_orders;
+pub use self::order_count::pair_orders;
 use self::steps::Steps;
-use self::walk::{Move, State, Walk};
 
 /// Whose steps are put in another order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -73,7 +73,7 @@ struct DependencyNode {
 
 /// See the module's description.
 pub struct VariantGraph {
-    walk: Walk,
+    enabled: EnabledSteps,
     nodes: Vec<DependencyNode>,
     variants: Vec<Variant>,
     is_cut: bool,
@@ -82,11 +82,11 @@ pub struct VariantGraph {
 impl VariantGraph {
     /// The variant graph of an execution, with at most so many nodes.
     pub fn of(events: &[Event], ending: &Ending, scope: Scope, most_nodes: usize) -> VariantGraph {
-        let walk = Walk::new(Steps::of(events, ending, scope), scope);
-        let start = walk.start();
+        let enabled = EnabledSteps::new(Steps::of(events, ending, scope), scope);
+        let start = enabled.start();
         let mut known: HashSet<State> = HashSet::from([start.clone()]);
         let mut graph = VariantGraph {
-            walk,
+            enabled,
             nodes: vec![DependencyNode { state: start, from: None }],
             variants: Vec::new(),
             is_cut: false,
@@ -94,7 +94,7 @@ impl VariantGraph {
         let mut at = 0;
         while at < graph.nodes.len() {
             let state = graph.nodes[at].state.clone();
-            let found = graph.walk.look(&state);
+            let found = graph.enabled.look(&state);
             graph.variants.extend(found.variants.into_iter().map(|kind| Variant { kind, node: at }));
             for (lane, after) in found.children {
                 if known.contains(&after) {
@@ -126,7 +126,7 @@ impl VariantGraph {
     /// How much memory the nodes take as the method has them: an index for each thread and a version for each shared variable, four
     /// bytes each, and a flag for each lock and each thread that may wait.
     pub fn bytes(&self) -> usize {
-        self.nodes() * self.walk.node_bytes()
+        self.nodes() * self.enabled.node_bytes()
     }
 
     /// Whether there were more nodes than wanted, so that variants are missing.
@@ -136,7 +136,7 @@ impl VariantGraph {
 
     /// Whether something that several threads do is kept in the order in which it was recorded, so that variants may be missing.
     pub fn keeps_order(&self) -> bool {
-        self.walk.steps.keeps_order
+        self.enabled.steps.keeps_order
     }
 
     /// The events of a variant's prefix, as places in the recorded trace, in the order in which they are to happen. The last step of
@@ -148,17 +148,17 @@ impl VariantGraph {
         }
         path.reverse();
         let index = |node: usize| &self.nodes[node].state.index;
-        let mut events = self.between(&vec![0; self.walk.steps.lanes.len()], index(path[0]), None);
+        let mut events = self.between(&vec![0; self.enabled.steps.lanes.len()], index(path[0]), None);
         for two in path.windows(2) {
             let lane = self.nodes[two[1]].from.map(|(_, lane)| lane);
             events.extend(self.between(index(two[0]), index(two[1]), lane));
         }
         if let VariantKind::Sees(thread) = variant.kind
-            && let Some(lane) = self.walk.steps.threads.iter().position(|it| *it == thread)
-            && let Some(step) = self.walk.next(&self.nodes[variant.node].state, lane)
+            && let Some(lane) = self.enabled.steps.threads.iter().position(|it| *it == thread)
+            && let Some(step) = self.enabled.next(&self.nodes[variant.node].state, lane)
         {
             // Who sees something else need not end there.
-            events.extend(step.events.iter().filter(|index| !self.walk.steps.ends.contains(index)));
+            events.extend(step.events.iter().filter(|index| !self.enabled.steps.ends.contains(index)));
         }
         events
     }
@@ -166,7 +166,7 @@ impl VariantGraph {
     /// The events of the steps between two states: that of `first`, and then those of the threads that are not varied, as
     /// they were recorded.
     fn between(&self, before: &[u32], after: &[u32], first: Option<usize>) -> Vec<usize> {
-        let steps = &self.walk.steps;
+        let steps = &self.enabled.steps;
         let own = first.map(|lane| (lane, before[lane]));
         let rest = steps.recorded.iter().copied().filter(|(lane, place)| {
             (before[*lane]..after[*lane]).contains(place) && Some((*lane, *place)) != own
@@ -183,7 +183,7 @@ struct Found {
     variants: Vec<VariantKind>,
 }
 
-impl Walk {
+impl EnabledSteps {
     fn node_bytes(&self) -> usize {
         let waits = if self.steps.conditions.is_empty() { 0 } else { self.steps.lanes.len() };
         4 * (self.steps.lanes.len() + self.steps.variables) + self.steps.locks + waits
@@ -223,8 +223,8 @@ impl Walk {
             let threads = goes_on.iter().map(|lane| VariantKind::GoesOn(self.steps.threads[*lane]));
             found.variants.extend(threads);
         }
-        let is_stuck = somebody_waits && found.children.is_empty() && found.variants.is_empty();
-        if is_stuck && self.waits_for_locks(state) {
+        let is_deadlocked = somebody_waits && found.children.is_empty() && found.variants.is_empty();
+        if is_deadlocked && self.waits_for_locks(state) {
             found.variants.push(VariantKind::Stuck);
         }
         found

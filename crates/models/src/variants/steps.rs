@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use threadbare_trace::{Event, EventKind, ThreadId};
 
 use super::super::variables::{VariableId, Variables};
-use super::order_kept::keep_order;
+use super::fixed_order::keep_order;
 use super::step_effects::{Kept, StepEffect, effect_of};
 use super::{Ending, Scope};
 

@@ -140,7 +140,7 @@ pub fn run(model: &Model, order: &[Ix], target: &Target) -> Outcome {
     for (place, &at) in order.iter().enumerate() {
         let thread = model.step(at).thread.index();
         left[thread] -= 1;
-        let is_last = left[thread] == 0 && target.stuck.is_none();
+        let is_last = left[thread] == 0 && target.deadlock.is_none();
         if let Some((segment, wanted)) = target.read_at(at)
             && run.memory.values[segment as usize] != wanted
         {
@@ -165,7 +165,7 @@ pub fn run(model: &Model, order: &[Ix], target: &Target) -> Outcome {
     if !run.violations.is_empty() {
         run.violations.append(&mut run.held_back);
     }
-    let some_thread_is_enabled = target.stuck.is_some() && run.sync.some_thread_is_enabled(model, order);
+    let some_thread_is_enabled = target.deadlock.is_some() && run.sync.some_thread_is_enabled(model, order);
     Outcome { violations: run.violations, needed, some_thread_is_enabled }
 }
 

@@ -14,7 +14,7 @@ use crate::model::{InThread, Ix, Model, Value};
 pub type Source = Option<Ix>;
 
 /// The ways in which one read can see one value.
-pub struct Seeing {
+pub struct ReadsFrom {
     read: Ix,
     segment: u32,
     value: Value,
@@ -28,11 +28,11 @@ pub struct Seeing {
     next_chunk: usize,
 }
 
-impl Seeing {
-    pub fn new(read: Ix, segment: u32, value: Value, model: &Model, literals: &mut Literals) -> Seeing {
+impl ReadsFrom {
+    pub fn new(read: Ix, segment: u32, value: Value, model: &Model, literals: &mut Literals) -> ReadsFrom {
         let mut rest = sources(read, segment, value, model);
         rest.reverse();
-        let mut seeing = Seeing {
+        let mut reads_from = ReadsFrom {
             read,
             segment,
             value,
@@ -42,8 +42,8 @@ impl Seeing {
             apart: HashSet::new(),
             next_chunk: 1,
         };
-        seeing.open_chunk(model, literals);
-        seeing
+        reads_from.open_chunk(model, literals);
+        reads_from
     }
 
     /// At least one of them has to hold for the read to see the value.

@@ -4,23 +4,23 @@ use batsat::Lit;
 use threadbare_trace::ThreadId;
 
 use super::literals::{Habit, Literals};
-use super::serving::{Giver, Serving};
+use super::wake_ups::{Giver, WakeUps};
 use crate::model::{Act, Ix, Model};
 
 /// A literal that holds only where no thread is enabled, and not in one of the known places. None if there is too much to
 /// write down.
-pub fn stuck(
+pub fn deadlocked(
     known: &[Vec<Ix>],
     model: &Model,
     literals: &mut Literals,
-    serving: &mut Serving,
+    wake_ups: &mut WakeUps,
 ) -> Option<Lit> {
     let goal = literals.fresh(Habit::No);
     let mut threads: Vec<ThreadId> = model.threads().collect();
     threads.sort_unstable();
     let mut ends = Vec::new();
     for thread in threads {
-        let end = End::of(thread, goal, model, literals, serving)?;
+        let end = End::of(thread, goal, model, literals, wake_ups)?;
         let ways = end.ended.iter().copied().chain(end.stops.iter().map(|(_, stop)| *stop));
         literals.clause([!goal].into_iter().chain(ways).chain(end.uncreated));
         ends.push(end);
@@ -59,12 +59,12 @@ impl End {
         goal: Lit,
         model: &Model,
         literals: &mut Literals,
-        serving: &mut Serving,
+        wake_ups: &mut WakeUps,
     ) -> Option<End> {
         let mut end = End { thread, stops: Vec::new(), ended: Vec::new(), uncreated: None };
         let roots = model.roots(thread);
         if roots.iter().any(|root| can_block(*root, model)) {
-            end.stops.push((None, stop(None, &roots, model, literals, serving)?));
+            end.stops.push((None, stop(None, &roots, model, literals, wake_ups)?));
         }
         for &at in model.thread(thread) {
             let children = &model.step(at).children;
@@ -74,7 +74,7 @@ impl End {
                 literals.clause([!goal, !made, recorded]);
                 end.ended.push(made);
             } else if children.iter().any(|child| can_block(*child, model)) {
-                end.stops.push((Some(at), stop(Some(at), children, model, literals, serving)?));
+                end.stops.push((Some(at), stop(Some(at), children, model, literals, wake_ups)?));
             }
         }
         if let Some(creators) = model.creators.get(&thread) {
@@ -116,7 +116,7 @@ fn stop(
     next: &[Ix],
     model: &Model,
     literals: &mut Literals,
-    serving: &mut Serving,
+    wake_ups: &mut WakeUps,
 ) -> Option<Lit> {
     let stop = literals.fresh(Habit::No);
     if let Some(at) = at {
@@ -144,9 +144,9 @@ fn stop(
                     reasons.push(!literals.included(last, model));
                 }
                 Act::Wake(condition, since) => {
-                    reasons.push(unsignalled(condition, since, model, literals, serving)?);
+                    reasons.push(unsignalled(condition, since, model, literals, wake_ups)?);
                 }
-                Act::Take(semaphore) => reasons.push(empty(semaphore, model, literals, serving)?),
+                Act::Take(semaphore) => reasons.push(empty(semaphore, model, literals, wake_ups)?),
                 _ => {}
             }
         }
@@ -185,31 +185,31 @@ fn unsignalled(
     since: Ix,
     model: &Model,
     literals: &mut Literals,
-    serving: &mut Serving,
+    wake_ups: &mut WakeUps,
 ) -> Option<Lit> {
-    serving.bind_waits(condition, model, literals)?;
+    wake_ups.bind_waits(condition, model, literals)?;
     let unsignalled = literals.fresh(Habit::No);
     for &(signal, all) in &model.conditions[condition as usize].signals {
         let made = literals.included(signal, model);
         let before = literals.before(signal, since, model);
-        let users = if all { Vec::new() } else { serving.users(Giver::Step(signal)) };
+        let users = if all { Vec::new() } else { wake_ups.users(Giver::Step(signal)) };
         literals.clause_with([!unsignalled, !made].into_iter().chain(users), &[before]);
     }
     Some(unsignalled)
 }
 
 /// Every token has been taken.
-fn empty(semaphore: u32, model: &Model, literals: &mut Literals, serving: &mut Serving) -> Option<Lit> {
-    serving.bind_tokens(semaphore, model, literals)?;
+fn empty(semaphore: u32, model: &Model, literals: &mut Literals, wake_ups: &mut WakeUps) -> Option<Lit> {
+    wake_ups.bind_tokens(semaphore, model, literals)?;
     let empty = literals.fresh(Habit::No);
     let place = &model.semaphores[semaphore as usize];
     for post in &place.posts {
         let made = literals.included(*post, model);
-        let users = serving.users(Giver::Step(*post));
+        let users = wake_ups.users(Giver::Step(*post));
         literals.clause([!empty, !made].into_iter().chain(users));
     }
     for token in 0..place.tokens {
-        let users = serving.users(Giver::First(semaphore, token));
+        let users = wake_ups.users(Giver::First(semaphore, token));
         literals.clause([!empty].into_iter().chain(users));
     }
     Some(empty)

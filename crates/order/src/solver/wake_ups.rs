@@ -23,7 +23,7 @@ pub enum Giver {
 
 /// What has been written down so far.
 #[derive(Default)]
-pub struct Serving {
+pub struct WakeUps {
     /// By wake, and by step that takes a token: who may serve it.
     served: HashMap<Ix, Vec<(Option<Ix>, Lit)>>,
     /// By signal or post, or token from the beginning: whom it may serve.
@@ -35,7 +35,7 @@ pub struct Serving {
     pairs: usize,
 }
 
-impl Serving {
+impl WakeUps {
     /// Every wait that ends in this order is ended by a signal of its own, or by a broadcast.
     pub fn waits(
         &mut self,

@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use threadbare_patterns::{AccessType, ObjectId, PATTERNS, Pattern, PatternRole, Variable as Which};
 use threadbare_trace::ThreadId;
 
+use super::access_order::{AccessOrders, Gap};
 use super::accesses::Variable;
 use super::uncovered::{Known, can_follow, is_turned};
-use super::walks::{Gap, Walks};
 
-/// How much is looked at, counted in pairs of links and in walks of threads: beyond this, nobody waits for the answer.
+/// How much is looked at, counted in pairs of links and in access orders of threads: beyond this, nobody waits for the answer.
 const MOST_WORK: usize = 2_000_000;
 
 /// An access to a variable.
@@ -28,7 +28,7 @@ type Links<'a> = BTreeMap<([ThreadId; 2], [AccessType; 2]), Vec<Link<'a>>>;
 /// Gives away the patterns that may be possible, until no more are wanted; says whether it came to the end.
 pub(super) fn two_variables<'a>(
     variables: &'a BTreeMap<ObjectId, Variable>,
-    walks: &Walks,
+    access_orders: &AccessOrders,
     take: &mut dyn FnMut(&Pattern, &[Step<'a>; 4]) -> bool,
 ) -> bool {
     let links = links(variables);
@@ -44,7 +44,7 @@ pub(super) fn two_variables<'a>(
                         return false;
                     }
                     let steps = in_order(pattern, x, y);
-                    if is_possible(pattern, &steps, walks, &mut work) && !take(pattern, &steps) {
+                    if is_possible(pattern, &steps, access_orders, &mut work) && !take(pattern, &steps) {
                         return false;
                     }
                 }
@@ -83,7 +83,12 @@ fn in_order<'a>(pattern: &Pattern, x: &Link<'a>, y: &Link<'a>) -> [Step<'a>; 4] 
 }
 
 /// Whether nothing that is known speaks against the steps in this order.
-fn is_possible(pattern: &Pattern, steps: &[Step<'_>; 4], walks: &Walks, work: &mut usize) -> bool {
+fn is_possible(
+    pattern: &Pattern,
+    steps: &[Step<'_>; 4],
+    access_orders: &AccessOrders,
+    work: &mut usize,
+) -> bool {
     let role = |place: usize| pattern.steps[place].0;
     let of = |wanted: PatternRole| (0..4).filter(move |place| role(*place) == wanted);
     let mut is_kept = |wanted: PatternRole| {
@@ -92,7 +97,7 @@ fn is_possible(pattern: &Pattern, steps: &[Step<'_>; 4], walks: &Walks, work: &m
         let mut between = (first + 1..last).filter(|place| role(*place) != wanted);
         let gap = if between.clone().next().is_some() { Gap::Some } else { Gap::None };
         let at = |place: usize| (steps[place].0, *steps[place].1.0);
-        let throughout = walks.held_between(at(first), at(last), gap, work);
+        let throughout = access_orders.held_between(at(first), at(last), gap, work);
         throughout.is_some_and(|locks| !between.any(|place| locks.exclude(&steps[place].1.1.locks)))
     };
     let is_in_order = || {

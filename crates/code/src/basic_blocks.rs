@@ -9,7 +9,7 @@ use crate::image::goes_through_slot;
 
 /// A piece of code that is entered only at its beginning and left only at its end.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Block {
+pub struct BasicBlock {
     /// Where it begins.
     pub start: u64,
     /// The blocks that may follow it, by their places in the list.
@@ -23,7 +23,7 @@ pub fn blocks(
     instructions: &[Instruction],
     within: &Range<u64>,
     ends: impl Fn(&Instruction) -> bool,
-) -> (Vec<Block>, bool) {
+) -> (Vec<BasicBlock>, bool) {
     let mut starts = BTreeSet::from([within.start]);
     let mut is_clear = true;
     for it in instructions {
@@ -42,8 +42,8 @@ pub fn blocks(
     starts.retain(|start| within.contains(start));
     let places: BTreeMap<u64, usize> =
         starts.iter().enumerate().map(|(place, start)| (*start, place)).collect();
-    let mut blocks: Vec<Block> =
-        starts.iter().map(|start| Block { start: *start, next: Vec::new(), leaves: false }).collect();
+    let mut blocks: Vec<BasicBlock> =
+        starts.iter().map(|start| BasicBlock { start: *start, next: Vec::new(), leaves: false }).collect();
     for it in instructions {
         let Some((_, place)) = places.range(..=it.ip()).next_back() else { continue };
         let is_last = !within.contains(&it.next_ip()) || places.contains_key(&it.next_ip());
@@ -51,7 +51,7 @@ pub fn blocks(
             continue;
         }
         let block = &mut blocks[*place];
-        let goes_to = |block: &mut Block, address: u64| match places.get(&address) {
+        let goes_to = |block: &mut BasicBlock, address: u64| match places.get(&address) {
             Some(next) if !block.next.contains(next) => block.next.push(*next),
             Some(_) => {}
             None => block.leaves = true,

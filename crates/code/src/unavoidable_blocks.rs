@@ -2,11 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::flow::Block;
+use crate::basic_blocks::BasicBlock;
 
 /// Whether every way from the entrance to an exit passes through the block. Loops are taken to make at least one round:
 /// whether they do depends on values that the code does not show.
-pub fn passes_through(blocks: &[Block], block: usize) -> bool {
+pub fn passes_through(blocks: &[BasicBlock], block: usize) -> bool {
     let loops = loops(blocks);
     let guards = guards(blocks, &loops);
     // A loop's head is a different place in the first round and later on.
@@ -43,7 +43,7 @@ struct Loop {
 
 /// The blocks that only ask whether a loop is to be entered at all, as compilers like to do before a loop that asks at its end; each with
 /// the block that leads into the loop.
-fn guards(blocks: &[Block], loops: &[Loop]) -> HashMap<usize, usize> {
+fn guards(blocks: &[BasicBlock], loops: &[Loop]) -> HashMap<usize, usize> {
     let mut guards = HashMap::new();
     loop {
         let found = (0..blocks.len()).filter(|block| !guards.contains_key(block)).find_map(|block| {
@@ -59,7 +59,12 @@ fn guards(blocks: &[Block], loops: &[Loop]) -> HashMap<usize, usize> {
 
 impl Loop {
     /// If the block only asks whether this loop is to be entered: the block that leads into it.
-    fn guarded_by(&self, blocks: &[Block], block: usize, guards: &HashMap<usize, usize>) -> Option<usize> {
+    fn guarded_by(
+        &self,
+        blocks: &[BasicBlock],
+        block: usize,
+        guards: &HashMap<usize, usize>,
+    ) -> Option<usize> {
         let [one, other] = blocks[block].next[..] else { return None };
         if self.body.contains(&block) {
             return None;
@@ -79,7 +84,7 @@ impl Loop {
 }
 
 /// The block and those that surely follow it, as long as there is no other way.
-fn straight_on(blocks: &[Block], from: usize, guards: &HashMap<usize, usize>) -> Vec<usize> {
+fn straight_on(blocks: &[BasicBlock], from: usize, guards: &HashMap<usize, usize>) -> Vec<usize> {
     let mut way = vec![from];
     loop {
         let here = way[way.len() - 1];
@@ -95,7 +100,7 @@ fn straight_on(blocks: &[Block], from: usize, guards: &HashMap<usize, usize>) ->
     }
 }
 
-fn loops(blocks: &[Block]) -> Vec<Loop> {
+fn loops(blocks: &[BasicBlock]) -> Vec<Loop> {
     let dominators = dominators(blocks);
     let mut before = vec![Vec::new(); blocks.len()];
     for (place, block) in blocks.iter().enumerate() {
@@ -121,7 +126,7 @@ fn loops(blocks: &[Block]) -> Vec<Loop> {
 }
 
 /// For each block, those that every way to it passes through, itself included; empty for code that is never reached.
-fn dominators(blocks: &[Block]) -> Vec<HashSet<usize>> {
+fn dominators(blocks: &[BasicBlock]) -> Vec<HashSet<usize>> {
     let mut known: Vec<Option<HashSet<usize>>> = vec![None; blocks.len()];
     known[0] = Some(HashSet::from([0]));
     let mut changed = true;

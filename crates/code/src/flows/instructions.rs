@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use iced_x86::{FlowControl, Mnemonic};
 
-use super::bind::Bound;
+use super::announced_accesses::Bound;
 use super::effects::Memory;
 use super::graph::{CLEAN, Graph, Name, Node};
 use super::places::{self, FLAGS, PASSED, Place, RAX, RCX, REGISTERS, RSP, Registers, each, general};
@@ -39,7 +39,7 @@ pub struct Wiring<'a> {
 /// Follows the values of the function with this number, if its code can be followed.
 pub fn wire(program: &Program<'_>, number: usize, graph: &mut Graph) {
     let known = &program.known[number];
-    let Some(facts) = &known.facts else { return super::unclear::wire(program, number, graph) };
+    let Some(facts) = &known.facts else { return super::unanalysable::wire(program, number, graph) };
     let mut wiring = Wiring {
         program,
         number,

@@ -1,6 +1,6 @@
 //! In which order a thread accesses different variables, and what it keeps locked from one access to another.
 //!
-//! A *walk* is what one thread did in one execution. Of each access it knows the first and the last time: one access can come
+//! An *access order* is what one thread did in one execution. Of each access it knows the first and the last time: one access can come
 //! before another if its first time comes before the other's last time, and what is held without a break
 //! from the one to the other is held between any two times of them.
 
@@ -13,10 +13,10 @@ use threadbare_trace::ThreadId;
 
 use super::accesses::{Locks, SiteAccess};
 
-/// How many walks of one thread are kept: loops make as many as there are numbers of rounds, and they do not differ in what
+/// How many access orders of one thread are kept: loops make as many as there are numbers of rounds, and they do not differ in what
 /// follows what.
 const MOST_WALKS: usize = 32;
-/// How many times of accesses are kept in all walks together.
+/// How many times of accesses are kept in all access orders together.
 const MOST_TIMES: usize = 1 << 18;
 
 /// When an access was made.
@@ -32,9 +32,9 @@ pub(super) struct Moment {
 
 /// What one thread did in one execution.
 #[derive(Clone, Default)]
-pub(super) struct Walk(HashMap<(ObjectId, SiteAccess), [Moment; 2]>);
+pub(super) struct AccessOrder(HashMap<(ObjectId, SiteAccess), [Moment; 2]>);
 
-impl Walk {
+impl AccessOrder {
     /// Takes in an access.
     pub fn access(&mut self, object: ObjectId, site_access: SiteAccess, now: Moment) {
         let times = self.0.entry((object, site_access)).or_insert_with(|| [now.clone(), now.clone()]);
@@ -59,29 +59,29 @@ pub(super) enum Gap {
     Some,
 }
 
-/// The walks of a campaign.
+/// The access orders of a campaign.
 #[derive(Default)]
-pub(super) struct Walks {
-    walks: BTreeMap<ThreadId, Vec<Walk>>,
+pub(super) struct AccessOrders {
+    access_orders: BTreeMap<ThreadId, Vec<AccessOrder>>,
     times: usize,
     /// Some were not kept.
     pub is_cut: bool,
 }
 
-impl Walks {
-    /// Takes in a walk that is not like the others.
-    pub fn add(&mut self, thread: ThreadId, walk: Walk) {
-        let own = self.walks.entry(thread).or_default();
-        if own.len() >= MOST_WALKS || self.times + walk.0.len() > MOST_TIMES {
+impl AccessOrders {
+    /// Takes in an access order that is not like the others.
+    pub fn add(&mut self, thread: ThreadId, access_order: AccessOrder) {
+        let own = self.access_orders.entry(thread).or_default();
+        if own.len() >= MOST_WALKS || self.times + access_order.0.len() > MOST_TIMES {
             self.is_cut = true;
             return;
         }
-        self.times += walk.0.len();
-        own.push(walk);
+        self.times += access_order.0.len();
+        own.push(access_order);
     }
 
     /// What the thread keeps locked all the time from one access to another; none if it never makes them in this order. Adds to
-    /// `work` how many walks were looked at.
+    /// `work` how many access orders were looked at.
     pub fn held_between(
         &self,
         first: (ObjectId, SiteAccess),
@@ -90,9 +90,10 @@ impl Walks {
         work: &mut usize,
     ) -> Option<Locks> {
         let mut throughout: Option<Locks> = None;
-        for walk in self.walks.get(&first.1.thread)? {
+        for access_order in self.access_orders.get(&first.1.thread)? {
             *work += 1;
-            let (Some([from, _]), Some([_, to])) = (walk.0.get(&first), walk.0.get(&second)) else {
+            let (Some([from, _]), Some([_, to])) = (access_order.0.get(&first), access_order.0.get(&second))
+            else {
                 continue;
             };
             if from.place >= to.place || (gap == Gap::Some && from.event == to.event) {
@@ -104,7 +105,7 @@ impl Walks {
             }
             let is_settled = locks.is_empty();
             throughout = Some(locks);
-            // Other walks can only take locks away.
+            // Other access orders can only take locks away.
             if is_settled {
                 break;
             }

@@ -31,7 +31,7 @@ pub(super) enum Move {
 type Changes<T> = Vec<(usize, Vec<(u32, T)>)>;
 
 /// The steps with tables by which states are looked at.
-pub(super) struct Walk {
+pub(super) struct EnabledSteps {
     pub(super) steps: Steps,
     scope: Option<[usize; 2]>,
     /// By variable and thread: the steps that write it.
@@ -44,13 +44,13 @@ pub(super) struct Walk {
     waits: Vec<Vec<(u32, u32, usize)>>,
 }
 
-impl Walk {
-    pub(super) fn new(mut steps: Steps, scope: Scope) -> Walk {
+impl EnabledSteps {
+    pub(super) fn new(mut steps: Steps, scope: Scope) -> EnabledSteps {
         let scope = match scope {
             Scope::All => None,
             Scope::Pair(one, other) => Some([steps.lane(one), steps.lane(other)]),
         };
-        let mut walk = Walk {
+        let mut enabled = EnabledSteps {
             scope,
             writes: vec![Vec::new(); steps.variables],
             holds: HashMap::new(),
@@ -62,12 +62,12 @@ impl Walk {
             let mut held: HashMap<u64, (Mode, u32)> = HashMap::new();
             for (place, step) in own.steps.iter().enumerate() {
                 for effect in &step.effects {
-                    walk.enter(lane, place as u32, effect, &mut held, &steps.conditions);
+                    enabled.enter(lane, place as u32, effect, &mut held, &steps.conditions);
                 }
             }
         }
-        walk.steps = steps;
-        walk
+        enabled.steps = steps;
+        enabled
     }
 
     fn enter(
