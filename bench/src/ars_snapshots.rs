@@ -19,7 +19,7 @@ const LONG: f64 = 200.0;
 const TRIES: usize = 2;
 /// The strategies, and how many executions are timed.
 const TIMED: [(&str, u64); 3] = [("ars", 5), ("ars", 20), ("ars-paper", 2)];
-/// Executions that tell how long a program is.
+/// Executions that show how long a program is.
 const SAMPLE: u64 = 20;
 /// The time after which the longest program is left, if its executions are not through.
 const LONGEST: Duration = Duration::from_secs(300);
@@ -102,7 +102,7 @@ fn compare(
     Ok(())
 }
 
-/// Whether two campaigns made the same executions, as far as their accounts tell.
+/// Whether two campaigns made the same executions, as far as their results show.
 fn is_same(one: &Campaign, other: &Campaign) -> bool {
     let account = |it: &Campaign| (it.executions, it.steps, it.snapshots, it.failures.clone());
     account(one) == account(other)

@@ -15,7 +15,7 @@ use crate::subjects::{Subject, of_the_table};
 pub const EXECUTIONS: u64 = 500;
 /// The time after which it does.
 const TIME: Duration = Duration::from_secs(20);
-/// From here on a difference is no chance.
+/// From here on a difference is significant.
 const SIGNIFICANT: f64 = 0.05;
 
 /// How the table is made.
@@ -32,7 +32,7 @@ pub struct TableArgs {
     paper_seconds: u64,
 }
 
-/// Where `random` stands in a comparison.
+/// The place of `random` in a comparison.
 const RANDOM: usize = 1;
 
 /// Trials of all strategies: `ars` first, `random` second, `ars-paper` last.

@@ -1,5 +1,5 @@
 //! Figures 3 and 4 of the ARS paper again: executions to the first failure and time, by the number N of
-//! sub-traces that the search goes on with.
+//! sub-traces that the search continues with.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub struct WidthArgs {
 #[derive(Default)]
 struct Curve {
     executions: Vec<f64>,
-    told: Vec<String>,
+    shown: Vec<String>,
     seconds: Vec<f64>,
 }
 
@@ -67,7 +67,7 @@ pub fn print(args: &WidthArgs) -> Result<()> {
                     // A lower bound is no point of the curve.
                     let is_known = it.failed() == it.trials.len();
                     curve.executions.push(if is_known { it.executions().mean } else { f64::NAN });
-                    curve.told.push(executions(it));
+                    curve.shown.push(executions(it));
                     curve.seconds.push(it.seconds().mean);
                 }
             }
@@ -85,8 +85,8 @@ pub fn print(args: &WidthArgs) -> Result<()> {
             (0..WIDTHS.count()).map(of).collect::<Vec<f64>>()
         };
         let (executions, seconds) = (all(|curve| &curve.executions), all(|curve| &curve.seconds));
-        let told = executions.iter().map(|mean| format!("{mean:.2}")).collect();
-        println!("{}", row("", strategy, &Curve { executions, told, seconds }));
+        let shown = executions.iter().map(|mean| format!("{mean:.2}")).collect();
+        println!("{}", row("", strategy, &Curve { executions, shown, seconds }));
     }
     let panels = |what: &str, values: fn(&Curve) -> &Vec<f64>| {
         let panel = |(strategy, curves): (&&str, &Vec<(String, Curve)>)| Panel {
@@ -109,8 +109,8 @@ pub fn print(args: &WidthArgs) -> Result<()> {
 
 fn row(name: &str, strategy: &str, curve: &Curve) -> String {
     let mut line = format!("{name:18} {strategy:9}");
-    for told in &curve.told {
-        line += &format!(" {told:>12}");
+    for shown in &curve.shown {
+        line += &format!(" {shown:>12}");
     }
     line += " |";
     for seconds in &curve.seconds {

@@ -39,7 +39,7 @@ pub struct Figures {
     pub constraints: Option<f64>,
     /// Failing traces within ten seconds.
     pub bugs: Option<f64>,
-    /// The share of runs that met the pattern that they aimed at.
+    /// The share of runs that showed the pattern that they aimed at.
     pub intended: Option<f64>,
 }
 

@@ -10,7 +10,7 @@ const COLOURS: [&str; 4] = ["#1f6fb2", "#d1712a", "#3a8f3d", "#8d4fa8"];
 
 /// One line.
 pub struct Curve {
-    /// What it stands for.
+    /// What it shows.
     pub name: String,
     /// Its points from left to right; upwards they go from 0 to 1.
     pub points: Vec<(f64, f64)>,
@@ -18,7 +18,7 @@ pub struct Curve {
 
 /// One pair of axes.
 pub struct Graph {
-    /// What stands above it.
+    /// The text above it.
     pub title: String,
     /// Its lines, which have the same names in all graphs.
     pub curves: Vec<Curve>,

@@ -67,7 +67,7 @@ impl Workload {
                 600..900 => self.work_alone(thread),
                 900..950 => self.count(thread),
                 950..999 => self.use_a_block(thread),
-                _ => self.meet(),
+                _ => self.barrier(),
             }
         }
         &self.events
@@ -122,7 +122,7 @@ impl Workload {
         self.push(thread, EventKind::Free, block, 64, 79);
     }
 
-    fn meet(&mut self) {
+    fn barrier(&mut self) {
         self.rounds += 1;
         for thread in 0..THREADS {
             self.push(thread, EventKind::BarrierArrive, BARRIER, 0, 80);
@@ -134,7 +134,7 @@ impl Workload {
 }
 
 /// How long this thread has been running on a core. What others take of a shared machine is not in it; where the
-/// system does not tell, all time counts.
+/// system does not report it, all time counts.
 fn running_time(begin: Instant) -> Duration {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let nanoseconds = stat.and_then(|stat| stat.split_whitespace().next()?.parse().ok());

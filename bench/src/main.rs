@@ -59,7 +59,7 @@ enum Part {
     Order,
     /// Table II of the ARS paper again, on the subjects
     Ars(ars_table::TableArgs),
-    /// Figures 3 and 4 of the ARS paper again: how many sub-traces to go on with
+    /// Figures 3 and 4 of the ARS paper again: how many sub-traces to continue with
     ArsWidth(ars_width::WidthArgs),
     /// Tables 4 to 6 and Figure 6 of the PCR paper again, on the classes
     Pcr(pcr::PcrArgs),

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use threadbare_order::{Answer, Budget, Extent, Forest, Goal, Model, Panel, Path, Question, Solver, StepId};
+use threadbare_order::{
+    Answer, Budget, Forest, Goal, MemoryRange, Model, Panel, Path, Question, Solver, StepId,
+};
 use threadbare_sched::Rng;
 use threadbare_trace::{Event, EventKind, ThreadId};
 
@@ -163,7 +165,7 @@ fn question(events: &[Event], path: &Path, rng: &mut Rng) -> Option<Goal> {
         if value == event.value {
             return None;
         }
-        return Some(Goal::sees(step(first)?, Extent { addr: event.addr, len: 8 }, value));
+        return Some(Goal::sees(step(first)?, MemoryRange { addr: event.addr, len: 8 }, value));
     }
     let mut steps: Vec<StepId> = vec![step(first)?, step(other)?];
     if rng.below(2) == 0 {

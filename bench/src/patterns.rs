@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use threadbare_patterns::{Manner, Matcher, MemoryAccess, ObjectId, SiteId};
+use threadbare_patterns::{AccessType, Matcher, MemoryAccess, ObjectId, SiteId};
 use threadbare_sched::Rng;
 use threadbare_trace::ThreadId;
 
@@ -18,11 +18,11 @@ fn accesses(objects: u64) -> impl Iterator<Item = MemoryAccess> {
     let mut rng = Rng::new(1);
     (0..).map(move |event| {
         let object = rng.below(objects);
-        let manner = Manner::of(rng.below(3) == 0);
+        let manner = AccessType::of(rng.below(3) == 0);
         MemoryAccess {
             event,
             thread: ThreadId(rng.below(THREADS) as u16),
-            site: SiteId(10 * object + 2 * rng.below(2) + u64::from(manner == Manner::Writes)),
+            site: SiteId(10 * object + 2 * rng.below(2) + u64::from(manner == AccessType::Writes)),
             object: ObjectId(object),
             manner,
         }

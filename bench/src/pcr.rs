@@ -31,7 +31,7 @@ pub struct PcrArgs {
     /// Only these classes
     #[arg(long, value_delimiter = ',')]
     subjects: Vec<String>,
-    /// Executions of a campaign that goes on after failures, for Table 5 and Figure 6
+    /// Executions of a campaign that continues after failures, for Table 5 and Figure 6
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     budget: u64,
     /// Where to draw Figure 6

@@ -34,7 +34,7 @@ impl Spent {
         self.0.iter().map(of).sum::<f64>() / self.0.len().max(1) as f64
     }
 
-    /// How likely the difference in failing executions is chance.
+    /// The probability of such a difference in failing executions if there is none (p-value).
     pub fn p_of_failing(&self, other: &Spent) -> f64 {
         let pairs = self.0.iter().zip(&other.0);
         let differences: Vec<i64> =
@@ -52,7 +52,7 @@ impl Spent {
     }
 }
 
-/// Runs campaigns that go on after failures.
+/// Runs campaigns that continue after failures.
 pub fn spend(program: &Program, runs: u64, budget: u64) -> Result<Vec<Spent>> {
     let campaign = |strategy: &str, seed: u64| -> Result<Campaigned> {
         let options = Options {

@@ -8,7 +8,7 @@ const LEGEND: f64 = 170.0;
 
 /// One pair of axes.
 pub struct Panel {
-    /// What stands above it.
+    /// The text above it.
     pub title: String,
     /// A name for each line, and its points from left to right; the first is at 1. What is no number is left
     /// out.

@@ -17,7 +17,7 @@ pub struct TsaArgs {
     /// Campaigns of each technique on each program
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
-    /// Executions of a campaign; it goes on after failures
+    /// Executions of a campaign; it continues after failures
     #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..))]
     executions: u64,
     /// Coverage is saturated if it hardly grows for so many executions

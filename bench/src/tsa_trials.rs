@@ -121,7 +121,7 @@ impl Tried {
         })
     }
 
-    /// How likely it is chance that this one covers more, or less, than another one.
+    /// The probability that this one covers more, or less, than another one if there is no difference (p-value).
     pub fn p_against(&self, other: &Tried) -> f64 {
         let pairs = self.trials.iter().zip(&other.trials);
         let differences: Vec<i64> =

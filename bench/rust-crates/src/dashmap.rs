@@ -13,7 +13,7 @@ fn right() {
     assert_eq!(*map.get("key").unwrap(), 2);
 }
 
-/// Reads, lets go, and writes.
+/// Reads, releases the lock, and writes.
 #[test]
 fn wrong() {
     let map = DashMap::with_shard_amount(2);

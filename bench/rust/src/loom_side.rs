@@ -1,4 +1,4 @@
-//! loom: systematic, so it needs no seed; it tells no more than five threads apart.
+//! loom: systematic, so it needs no seed; it supports no more than five threads.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! The same programs on threadbare, shuttle and loom, side by side.
 
-mod apart;
+mod peer_process;
 mod clock;
 mod loom_side;
 mod peers;
@@ -35,7 +35,7 @@ pub struct Args {
     #[arg(long)]
     default_only: bool,
     #[command(flatten)]
-    question: apart::Question,
+    question: peer_process::Question,
     /// Only programs whose name contains this.
     #[arg(long, default_value = "")]
     only: String,

@@ -3,7 +3,7 @@
 use threadbare_sched::Sampler;
 
 use crate::Args;
-use crate::apart::{self, Peer};
+use crate::peer_process::{self, Peer};
 use crate::peers::shuttle::PROGRAMS;
 use crate::shuttle_side::Scheduler;
 use crate::threadbare_side::{Programs, Way};
@@ -64,8 +64,8 @@ pub fn speed(args: &Args) {
             [
                 programs.speed(name, Sampler::Mixed, args.seconds),
                 programs.speed(name, Sampler::Random, args.seconds),
-                apart::speed(name, Peer::Shuttle(Scheduler::Random), args.seconds),
-                apart::speed(name, Peer::Loom(BOUNDS[0].1), args.seconds),
+                peer_process::speed(name, Peer::Shuttle(Scheduler::Random), args.seconds),
+                peer_process::speed(name, Peer::Loom(BOUNDS[0].1), args.seconds),
             ]
         });
         let middle = |of: &dyn Fn(&[Option<f64>; 4]) -> Option<f64>| {
@@ -101,11 +101,11 @@ pub fn failures(args: &Args) {
         }));
         cells.extend(THEIRS.iter().map(|(_, scheduler)| {
             let peer = Peer::Shuttle(*scheduler);
-            median(seeds.clone().map(|seed| apart::first_failure(name, peer, seed, args.executions)))
+            median(seeds.clone().map(|seed| peer_process::first_failure(name, peer, seed, args.executions)))
         }));
         cells.extend(BOUNDS.map(|(_, bound)| {
             // It is systematic: there is one trial.
-            let first = apart::first_failure(name, Peer::Loom(bound), 1, args.executions);
+            let first = peer_process::first_failure(name, Peer::Loom(bound), 1, args.executions);
             median(std::iter::once(first))
         }));
         row(cells);

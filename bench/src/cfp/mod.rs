@@ -28,7 +28,7 @@ pub struct CfpArgs {
     /// How many executions of each input are examined: 1 in the paper's tables, 10 in its Section 5.7
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
-    /// The optimization level of both builds, as `suite` has it unless told otherwise
+    /// The optimization level of both builds, as `suite` has it by default
     #[arg(long, default_value = "0", value_parser = ["0", "1", "2"])]
     level: String,
     /// Show instead how a suite of this many generated inputs grows

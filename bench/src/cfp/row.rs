@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use threadbare_code::Code;
-use threadbare_coverage::cfp::{Function, FunctionPair, Selected, select};
+use threadbare_coverage::cfp::{FunctionAddress, FunctionPair, Selected, select};
 use threadbare_detect::Access;
 use threadbare_explore::suite::{
     Detection, Measured, Optimizations, RunLimits, Sighting, Watch, detect, measure,
@@ -153,7 +153,7 @@ pub fn row(prepared: Prepared, settings: &Settings) -> Result<Row> {
     let races = kind(&subject, &watch, &selected, &detection(true))?;
     let atomicity = kind(&subject, &watch, &selected, &detection(false))?;
     let aggregated: BTreeSet<_> = pairs.iter().flatten().collect();
-    let executed: BTreeSet<&Function> = measured.iter().flat_map(|it| &it.executed).collect();
+    let executed: BTreeSet<&FunctionAddress> = measured.iter().flat_map(|it| &it.executed).collect();
     Ok(Row {
         name: subject.name,
         inputs: subject.inputs.len(),

@@ -40,7 +40,7 @@ pub fn run(args: &CheckArgs) -> Result<u8, CliError> {
     let conditions = Conditions::of(&options, &program);
     let head = hunt::schedule_head(&program, cflags, &conditions, &options);
     let mut replayer = Replayer::start(&program, &conditions, &stop)?;
-    let mut findings = tell_all(args, &result, &replayer, &head, &suppressions)?;
+    let mut findings = record_all(args, &result, &replayer, &head, &suppressions)?;
     let failures = keep_failures(args, &result, &mut replayer, &head)?;
     for kept in &failures {
         match &kept.cause {
@@ -73,7 +73,7 @@ pub fn record(program: &Program, result: &Check, report: &JsonReport, findings: 
 }
 
 /// Puts every finding into words and keeps the schedules of those that happened.
-pub fn tell_all(
+pub fn record_all(
     args: &CheckArgs,
     result: &Check,
     replayer: &Replayer,

@@ -7,7 +7,7 @@ use threadbare_diagnose::{
 };
 use threadbare_explore::Found;
 use threadbare_report::{
-    FailureReport, Finding, FindingText, SarifResult, TextFormat, failure_result, interleaving,
+    FailureReport, FindingReport, FindingText, SarifResult, TextFormat, failure_result, interleaving,
 };
 use threadbare_target::Execution;
 use threadbare_trace::{FailureKind, Schedule, TraceFile};
@@ -85,7 +85,7 @@ pub fn keep(
     let Diagnosis { mut report, trace, kind, cause, is_sure, left_out, .. } = diagnosis;
     report.schedule = Some(path.display().to_string());
     report.trace = Some(path.with_extension(artifacts::TRACE).display().to_string());
-    report.cause_finding = cause.as_ref().map(|cause| Finding {
+    report.cause_finding = cause.as_ref().map(|cause| FindingReport {
         kind: cause.kind,
         object: cause.object.clone(),
         sites: cause.sites.clone(),

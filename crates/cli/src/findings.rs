@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use threadbare_report::{Finding, FindingCard, FindingText, Level, Rule, SarifResult};
+use threadbare_report::{FindingCard, FindingReport, FindingText, Level, Rule, SarifResult};
 
 use crate::{artifacts, output};
 
@@ -201,7 +201,7 @@ impl Findings {
     }
 
     /// What goes into the JSON object.
-    pub fn json(&self) -> Vec<Finding> {
+    pub fn json(&self) -> Vec<FindingReport> {
         self.all.iter().map(json).collect()
     }
 
@@ -246,8 +246,8 @@ fn words(number: usize, told: &ReportedFinding) -> String {
     text
 }
 
-fn json(told: &ReportedFinding) -> Finding {
-    Finding {
+fn json(told: &ReportedFinding) -> FindingReport {
+    FindingReport {
         kind: told.text.kind,
         object: told.text.object.clone(),
         sites: told.text.sites.clone(),

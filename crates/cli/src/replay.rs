@@ -40,7 +40,7 @@ pub fn run(args: &ReplayArgs) -> Result<u8, CliError> {
     let stop = signals::stop_flag()?;
     let mut replayer = Replayer::start(&program, &conditions, &stop)?;
     if schedule.shows.is_some() {
-        replayer.tell_all();
+        replayer.record_all();
     }
     let runs = Runs::make(&mut replayer, &schedule, args.times, &stop)?;
     report(args, &schedule, &runs, replayer.symbols())?;

@@ -64,7 +64,7 @@ impl Suppressions {
     }
 }
 
-fn is_silenced_in_source(place: &threadbare_report::Place, kind: &str) -> bool {
+fn is_silenced_in_source(place: &threadbare_report::SourcePlace, kind: &str) -> bool {
     let (Some(file), Some(line)) = (&place.file, place.line) else { return false };
     let Ok(text) = std::fs::read_to_string(file) else { return false };
     let line = line as usize;

@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use threadbare_coverage::{Pair, UncoveredPattern, UncoveredPatterns};
+use threadbare_coverage::{PlacePair, UncoveredPattern, UncoveredPatterns};
 use threadbare_diagnose::place_of;
 use threadbare_explore::Covered;
-use threadbare_patterns::{Manner, Pattern, Role, Step, Variable};
-use threadbare_report::{PatternCard, Place, Requirement, Uncovered};
+use threadbare_patterns::{AccessType, Pattern, PatternRole, PatternStep, Variable};
+use threadbare_report::{PatternCard, Requirement, SourcePlace, Uncovered};
 use threadbare_target::{Part, Site, Symbols};
 
 /// Criteria whose uncovered pairs are worth trying: of others there are many that nothing can show.
@@ -51,7 +51,7 @@ impl Left {
             })));
         }
         let pairs = covered.pairs.as_ref().filter(|_| LISTED.contains(&covered.name))?;
-        let sites = |pair: Pair| [site(pair.first), site(pair.second)];
+        let sites = |pair: PlacePair| [site(pair.first), site(pair.second)];
         let mut uncovered: Vec<[Site; 2]> = pairs.uncovered().map(sites).collect();
         uncovered.sort_by_cached_key(|pair| pair.each_ref().map(by_source));
         Some(Left::Pairs(uncovered))
@@ -124,7 +124,7 @@ impl Left {
                         card.patterns.push(PatternCard {
                             pattern,
                             variables,
-                            deeds: it.operations(),
+                            operations: it.operations(),
                             places,
                         });
                     }
@@ -166,9 +166,9 @@ impl NamedPattern {
 
     /// Which thread does what in each step; where there are two variables, to which.
     fn operations(&self) -> Vec<String> {
-        let operation = |(role, manner, variable): &Step| {
-            let who = if *role == Role::A { 'a' } else { 'b' };
-            let what = if *manner == Manner::Writes { "writes" } else { "reads" };
+        let operation = |(role, manner, variable): &PatternStep| {
+            let who = if *role == PatternRole::A { 'a' } else { 'b' };
+            let what = if *manner == AccessType::Writes { "writes" } else { "reads" };
             match self.objects.len() {
                 1 => format!("{who} {what}"),
                 _ => format!("{who} {what} {}", self.variable(usize::from(*variable == Variable::Y))),
@@ -209,7 +209,7 @@ fn named(patterns: &[&UncoveredPattern], symbols: &Symbols, site: impl Fn(u64) -
     all
 }
 
-fn number(places: &mut Vec<Place>, place: Place) -> usize {
+fn number(places: &mut Vec<SourcePlace>, place: SourcePlace) -> usize {
     places.iter().position(|it| *it == place).unwrap_or_else(|| {
         places.push(place);
         places.len() - 1

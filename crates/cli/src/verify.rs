@@ -48,7 +48,7 @@ pub fn run(args: &VerifyArgs) -> Result<u8, CliError> {
     let conditions = Conditions::of(&options, &program);
     let head = hunt::schedule_head(&program, cflags, &conditions, &options);
     let mut replayer = Replayer::start(&program, &conditions, &stop)?;
-    let findings = check::tell_all(&args.check, &result.check, &replayer, &head, &suppressions)?;
+    let findings = check::record_all(&args.check, &result.check, &replayer, &head, &suppressions)?;
     let failures = check::keep_failures(&args.check, &result.check, &mut replayer, &head)?;
     let open = OpenQuestions::of(&result.open, replayer.symbols());
     if !hunt.output.json_on_stdout() {

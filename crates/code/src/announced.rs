@@ -1,6 +1,6 @@
 //! The calls by which the compiler's instrumentation announces what the program does.
 
-use crate::{Call, Callee, Code, Function};
+use crate::{Call, Callee, Code, CodeFunction};
 
 /// What is announced.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -30,7 +30,7 @@ impl Announcement {
     }
 }
 
-impl Function {
+impl CodeFunction {
     /// Its calls that announce something, with what they announce.
     pub fn announcements(&self) -> impl Iterator<Item = (&Call, Announcement)> {
         self.calls.iter().filter_map(|call| Some((call, Announcement::of(&call.to)?)))
@@ -42,7 +42,7 @@ impl Function {
     }
 }
 
-/// Library functions that neither read nor write memory that they are given, as far as a program can tell.
+/// Library functions that neither read nor write memory that they are given, as far as a program can observe.
 const PURE: &[&str] = &[
     "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "exp2", "log",
     "log2", "log10", "pow", "sqrt", "cbrt", "fabs", "floor", "ceil", "round", "trunc", "fmod", "hypot",
@@ -51,7 +51,7 @@ const PURE: &[&str] = &[
 
 impl Code {
     /// Whether a function touches nothing but its own stack: no access is announced in it, and it hands no memory to a library.
-    pub fn touches_only_its_stack(&self, function: &Function) -> bool {
+    pub fn touches_only_its_stack(&self, function: &CodeFunction) -> bool {
         let is_harmless = |call: &Call| match (&call.to, Announcement::of(&call.to)) {
             (_, Some(what)) => matches!(what, Announcement::Entrance | Announcement::Exit),
             (Callee::Import(name), None) => {

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use crate::surely::passes_through;
-use crate::{Call, Callee, Code, Function};
+use crate::unavoidable_blocks::passes_through;
+use crate::{Call, Callee, Code, CodeFunction};
 
 /// For each function that inherits what its callers are concurrent with: these callers.
 pub type Inheritance = BTreeMap<u64, BTreeSet<u64>>;
@@ -44,7 +44,7 @@ impl Code {
 
     /// The functions that may synchronize, by themselves or by what they call.
     fn synchronizing(&self, callers: &BTreeMap<u64, BTreeSet<u64>>) -> HashSet<u64> {
-        let by_itself = |function: &&Function| {
+        let by_itself = |function: &&CodeFunction| {
             !function.is_clear || function.calls.iter().any(|call| may_synchronize(&call.to))
         };
         let mut left: Vec<u64> =
@@ -87,7 +87,7 @@ fn own_callee(call: &Call) -> Option<u64> {
 }
 
 /// Whether the caller surely calls the function, and nothing else that it does may synchronize.
-fn surely_calls(caller: &Function, callee: u64, synchronizes: &HashSet<u64>) -> bool {
+fn surely_calls(caller: &CodeFunction, callee: u64, synchronizes: &HashSet<u64>) -> bool {
     if !caller.is_clear || !caller.is_announced() || caller.part_of.is_some() {
         return false;
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
 
-use crate::flow::{self, Block};
+use crate::basic_blocks::{self, BasicBlock};
 use crate::image::{Image, goes_through_slot};
 
 /// Whom a call reaches.
@@ -35,7 +35,7 @@ pub struct Call {
 
 /// A function.
 #[derive(Clone, Debug)]
-pub struct Function {
+pub struct CodeFunction {
     /// Where it begins.
     pub start: u64,
     /// The address after its end.
@@ -45,7 +45,7 @@ pub struct Function {
     /// If it is a part that the compiler put aside: where its function begins.
     pub part_of: Option<u64>,
     /// Its pieces of straight code, by address; the first is its entrance.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<BasicBlock>,
     /// Its calls, by address.
     pub calls: Vec<Call>,
     /// Whether all its jumps are known.
@@ -62,7 +62,7 @@ impl Callee {
 }
 
 /// All functions of a file.
-pub fn read_all(image: &Image<'_>) -> Vec<Function> {
+pub fn read_all(image: &Image<'_>) -> Vec<CodeFunction> {
     let starts: HashMap<u64, usize> =
         image.named.iter().enumerate().map(|(place, named)| (named.start, place)).collect();
     let by_name: HashMap<&str, u64> =
@@ -77,7 +77,7 @@ pub fn read_all(image: &Image<'_>) -> Vec<Function> {
         let reach = Reach { image, starts: &starts, within: named.start..named.end };
         pointed_to.extend(instructions.iter().filter_map(|it| reach.address_taken(it)));
         let leaves = |it: &Instruction| reach.callee(it).is_some_and(|callee| callee.never_returns());
-        let (blocks, is_clear) = flow::blocks(&instructions, &reach.within, leaves);
+        let (blocks, is_clear) = basic_blocks::blocks(&instructions, &reach.within, leaves);
         let call = |it: &Instruction| {
             Some(Call {
                 at: it.ip(),
@@ -89,7 +89,7 @@ pub fn read_all(image: &Image<'_>) -> Vec<Function> {
             })
         };
         let calls = instructions.iter().filter_map(call).collect();
-        functions.push(Function {
+        functions.push(CodeFunction {
             start: named.start,
             end: named.end,
             name: named.name.clone(),

@@ -32,7 +32,7 @@ pub struct Image<'a> {
     pub named: Vec<Named>,
     /// What the loader writes to a place in memory.
     slots: HashMap<u64, Callee>,
-    /// Functions whose address stands in data.
+    /// Functions whose address is in data.
     pub pointed_to: Vec<u64>,
     /// Whether it is loaded at the addresses that are written in the file.
     pub is_fixed: bool,

@@ -1,24 +1,24 @@
 //! What an executable's machine code says: its functions, whom they call, and how control flows in them.
 //!
 //! It is read from the file, not from a process, so all addresses are those of the file. Nothing here knows how programs are
-//! run. What cannot be told (a jump through a table, a call through a pointer) is said to be unknown, and whoever asks errs on the
+//! run. What cannot be known (a jump through a table, a call through a pointer) is said to be unknown, and whoever asks errs on the
 //! safe side.
 
 mod announced;
+mod basic_blocks;
 mod callers;
-mod flow;
 mod flows;
 mod function;
 mod image;
-mod surely;
+mod unavoidable_blocks;
 
 use std::path::Path;
 
 pub use announced::Announcement;
+pub use basic_blocks::BasicBlock;
 pub use callers::Inheritance;
-pub use flow::Block;
 pub use flows::{Fate, Flows};
-pub use function::{Call, Callee, Function};
+pub use function::{Call, Callee, CodeFunction};
 
 use image::Image;
 
@@ -52,7 +52,7 @@ pub enum CodeError {
 /// The code of an executable.
 pub struct Code {
     /// The functions, by address.
-    functions: Vec<Function>,
+    functions: Vec<CodeFunction>,
     /// The whole file.
     bytes: Vec<u8>,
 }
@@ -78,12 +78,12 @@ impl Code {
     }
 
     /// All functions, by address.
-    pub fn functions(&self) -> &[Function] {
+    pub fn functions(&self) -> &[CodeFunction] {
         &self.functions
     }
 
     /// The function that an address lies in. A part that the compiler put aside belongs to its function.
-    pub fn function_at(&self, address: u64) -> Option<&Function> {
+    pub fn function_at(&self, address: u64) -> Option<&CodeFunction> {
         let after = self.functions.partition_point(|function| function.start <= address);
         let found = self.functions.get(after.checked_sub(1)?).filter(|found| address < found.end)?;
         match found.part_of {
@@ -93,7 +93,7 @@ impl Code {
     }
 
     /// The function that begins at an address.
-    pub fn function_from(&self, start: u64) -> Option<&Function> {
+    pub fn function_from(&self, start: u64) -> Option<&CodeFunction> {
         let place = self.functions.binary_search_by_key(&start, |function| function.start).ok()?;
         Some(&self.functions[place])
     }

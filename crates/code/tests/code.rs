@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use threadbare_code::{Announcement, Callee, Code, Function};
+use threadbare_code::{Announcement, Callee, Code, CodeFunction};
 
 /// Stands in for the library that instrumented programs are linked with.
 const STUBS: &str = "
@@ -34,7 +34,7 @@ fn compiled(source: &str, optimization: &str) -> Code {
     Code::read(&path("program")).unwrap()
 }
 
-fn named<'a>(code: &'a Code, name: &str) -> &'a Function {
+fn named<'a>(code: &'a Code, name: &str) -> &'a CodeFunction {
     code.functions().iter().find(|function| function.name == name).unwrap_or_else(|| panic!("no {name}"))
 }
 

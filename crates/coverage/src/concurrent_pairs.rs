@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use threadbare_trace::ThreadId;
 
-use super::{Criterion, Pair, Seen, Total};
+use super::{Criterion, ObservedExecution, PlacePair, Total};
 
 /// Who executes a statement.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ enum Executed {
 /// See the module's description.
 #[derive(Default)]
 pub struct ConcurrentPairs {
-    covered: BTreeSet<Pair>,
+    covered: BTreeSet<PlacePair>,
     statements: BTreeMap<u64, Executed>,
 }
 
@@ -49,7 +49,7 @@ impl Criterion for ConcurrentPairs {
         "concurrent pairs"
     }
 
-    fn observe(&mut self, seen: &Seen<'_>) {
+    fn observe(&mut self, seen: &ObservedExecution<'_>) {
         let mut before: Option<(ThreadId, u64)> = None;
         let steps = seen.events.iter().filter(|event| event.kind().is_some_and(|kind| !kind.only_names()));
         for event in steps {
@@ -61,7 +61,7 @@ impl Criterion for ConcurrentPairs {
             if let Some((other, first)) = before.replace((thread, place))
                 && other != thread
             {
-                self.covered.insert(Pair { first, second: place });
+                self.covered.insert(PlacePair { first, second: place });
             }
         }
     }
@@ -88,13 +88,19 @@ mod tests {
     #[test]
     fn neighbours_of_different_threads_count_once() {
         let mut criterion = ConcurrentPairs::default();
-        criterion.observe(&Seen::plain(&[step(1, 1), step(1, 2), step(2, 3), step(1, 2), step(2, 3)]));
-        let expected = [(2, 3), (3, 2)].map(|(first, second)| Pair { first, second });
+        criterion.observe(&ObservedExecution::plain(&[
+            step(1, 1),
+            step(1, 2),
+            step(2, 3),
+            step(1, 2),
+            step(2, 3),
+        ]));
+        let expected = [(2, 3), (3, 2)].map(|(first, second)| PlacePair { first, second });
         assert_eq!(criterion.covered, BTreeSet::from(expected));
         // Statements 1 and 2 are T1's, 3 is T2's: (1,3), (3,1), (2,3), (3,2).
         assert_eq!(criterion.total(), Total::Estimated(4));
         // Now T2 executes 1 as well: all nine but (2,2) and (3,3).
-        criterion.observe(&Seen::plain(&[step(2, 1)]));
+        criterion.observe(&ObservedExecution::plain(&[step(2, 1)]));
         assert_eq!(criterion.total(), Total::Estimated(7));
     }
 
@@ -102,7 +108,7 @@ mod tests {
     fn what_only_names_memory_comes_between_nobody() {
         let name = Event { kind: EventKind::Alloc as u8, ..step(1, 9) };
         let mut criterion = ConcurrentPairs::default();
-        criterion.observe(&Seen::plain(&[step(1, 1), name, step(2, 2)]));
+        criterion.observe(&ObservedExecution::plain(&[step(1, 1), name, step(2, 2)]));
         assert_eq!(criterion.covered(), 1);
     }
 }

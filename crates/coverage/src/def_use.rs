@@ -2,14 +2,14 @@
 //! that writes, and one that reads the value written.
 //!
 //! As there, definition and use may be of different threads or of the same one: that a thread finds what it has
-//! written itself is what happens when nobody comes between. Memory that only one thread touches has no
+//! written itself is what happens when no other thread comes in between. Memory that only one thread touches has no
 //! pairs. What is possible is estimated: any write of another thread, and any earlier one of the same thread, may be the
 //! one whose value is read.
 
-use threadbare_happens_before::{Memory, Touch, reborn};
+use threadbare_happens_before::{AccessedBytes, ShadowMemory, reused_range};
 use threadbare_trace::ThreadId;
 
-use super::{Criterion, Pair, PairSets, Seen, Total};
+use super::{Criterion, ObservedExecution, PairSets, PlacePair, Total};
 
 /// What is known of a piece of memory.
 #[derive(Clone, Default)]
@@ -48,9 +48,11 @@ impl Variable {
             self.readers.push((thread, place));
         }
         // A write of the same thread is known here only if it came before.
-        found.estimated.extend(self.writers.iter().map(|(_, first)| Pair { first: *first, second: place }));
+        found
+            .estimated
+            .extend(self.writers.iter().map(|(_, first)| PlacePair { first: *first, second: place }));
         if let Some(first) = self.definition {
-            found.covered.insert(Pair { first, second: place });
+            found.covered.insert(PlacePair { first, second: place });
         }
     }
 
@@ -60,7 +62,7 @@ impl Variable {
         if !self.writers.contains(&(thread, place)) {
             self.writers.push((thread, place));
             let others = self.readers.iter().filter(|(reader, _)| *reader != thread);
-            found.estimated.extend(others.map(|(_, second)| Pair { first: place, second: *second }));
+            found.estimated.extend(others.map(|(_, second)| PlacePair { first: place, second: *second }));
         }
     }
 }
@@ -74,13 +76,13 @@ impl Criterion for DefUse {
         "def-use pairs"
     }
 
-    fn observe(&mut self, seen: &Seen<'_>) {
-        let mut memory: Memory<Variable> = Memory::default();
+    fn observe(&mut self, seen: &ObservedExecution<'_>) {
+        let mut memory: ShadowMemory<Variable> = ShadowMemory::default();
         for event in seen.events {
             let Some(kind) = event.kind() else { continue };
-            if let Some((first, last)) = reborn(event, kind) {
+            if let Some((first, last)) = reused_range(event, kind) {
                 memory.forget(first, last);
-            } else if let Some(touch) = Touch::of(event, kind) {
+            } else if let Some(touch) = AccessedBytes::of(event, kind) {
                 let (thread, place) = (event.thread, seen.place(event));
                 memory.visit(touch.addr, touch.len, |_, variable| {
                     variable.touched_by(thread, &mut self.pairs);
@@ -120,12 +122,12 @@ mod tests {
 
     fn observed(executions: &[&[Event]]) -> PairSets {
         let mut criterion = DefUse::default();
-        executions.iter().for_each(|events| criterion.observe(&Seen::plain(events)));
+        executions.iter().for_each(|events| criterion.observe(&ObservedExecution::plain(events)));
         criterion.pairs
     }
 
-    fn pairs(list: &[(u64, u64)]) -> std::collections::BTreeSet<Pair> {
-        list.iter().map(|(first, second)| Pair { first: *first, second: *second }).collect()
+    fn pairs(list: &[(u64, u64)]) -> std::collections::BTreeSet<PlacePair> {
+        list.iter().map(|(first, second)| PlacePair { first: *first, second: *second }).collect()
     }
 
     #[test]

@@ -7,15 +7,15 @@ pub mod cfp;
 mod concurrent_pairs;
 mod def_use;
 mod map;
-mod pair;
-mod seen;
+mod observed_execution;
+mod place_pair;
 pub mod sync_pairs;
 
 pub use concurrent_pairs::ConcurrentPairs;
 pub use def_use::DefUse;
 pub use map::{MapCoverage, UncoveredPattern, UncoveredPatterns};
-pub use pair::{Pair, PairSets};
-pub use seen::Seen;
+pub use observed_execution::ObservedExecution;
+pub use place_pair::{PairSets, PlacePair};
 use sync_pairs::{Precision, SyncPairs};
 
 /// The names of all criteria.
@@ -55,12 +55,12 @@ pub trait Criterion: Send {
     fn unit(&self) -> &'static str;
 
     /// Takes in an execution.
-    fn observe(&mut self, seen: &Seen<'_>);
+    fn observe(&mut self, seen: &ObservedExecution<'_>);
 
     /// How much has been covered.
     fn covered(&self) -> u64;
 
-    /// How much there is to be covered, as far as the executions so far tell.
+    /// How much there is to be covered, as far as the executions so far show.
     fn total(&self) -> Total;
 
     /// What was expected and what was shown, where it counts pairs of places that can be listed.

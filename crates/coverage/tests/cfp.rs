@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use threadbare_coverage::cfp::{
-    Calls, FunctionPair, Hold, Instance, OrderClocks, concurrent_pairs, inherit, select,
+    CallInstance, CallLock, ExecutionCalls, FunctionPair, OrderClocks, concurrent_pairs, inherit, select,
 };
 use threadbare_sched::Rng;
 use threadbare_trace::{Event, EventKind, ThreadId};
@@ -17,7 +17,7 @@ enum Step {
     Unlock(u64),
     Create(usize),
     Join(usize),
-    /// All threads but main meet here.
+    /// All threads but main wait for each other here.
     Barrier,
 }
 
@@ -25,12 +25,12 @@ type Program = Vec<Vec<Step>>;
 
 const BARRIER: u64 = 99;
 
-/// Where an execution stands.
+/// The state of an execution.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct State {
     places: Vec<usize>,
     begun: Vec<bool>,
-    held: Vec<(usize, Hold)>,
+    held: Vec<(usize, CallLock)>,
     inside: Vec<Vec<u64>>,
     /// Who has arrived and not left: an odd number says that a thread is waiting.
     arrived: Vec<bool>,
@@ -75,8 +75,8 @@ impl State {
         match step {
             Step::Enter(function) => self.inside[thread].push(function),
             Step::Leave => drop(self.inside[thread].pop()),
-            Step::Lock(lock) => self.held.push((thread, Hold { lock, shared: false })),
-            Step::ReadLock(lock) => self.held.push((thread, Hold { lock, shared: true })),
+            Step::Lock(lock) => self.held.push((thread, CallLock { lock, shared: false })),
+            Step::ReadLock(lock) => self.held.push((thread, CallLock { lock, shared: true })),
             Step::Unlock(lock) => self.held.retain(|(who, hold)| *who != thread || hold.lock != lock),
             Step::Create(other) => {
                 self.begun[other] = true;
@@ -121,11 +121,11 @@ fn truth(program: &Program) -> BTreeSet<FunctionPair> {
 }
 
 /// One random execution: its order events and its calls.
-fn run(program: &Program, rng: &mut Rng) -> (Vec<Event>, Calls) {
+fn run(program: &Program, rng: &mut Rng) -> (Vec<Event>, ExecutionCalls) {
     let mut state = State::new(program);
-    let (mut events, mut calls) = (Vec::new(), Calls::default());
+    let (mut events, mut calls) = (Vec::new(), ExecutionCalls::default());
     let mut times = vec![0; program.len()];
-    let mut open: Vec<Vec<(Instance, Vec<Hold>)>> = vec![Vec::new(); program.len()];
+    let mut open: Vec<Vec<(CallInstance, Vec<CallLock>)>> = vec![Vec::new(); program.len()];
     loop {
         let can: Vec<(usize, Step)> =
             (0..program.len()).filter_map(|thread| Some((thread, state.next(program, thread)?))).collect();
@@ -133,7 +133,7 @@ fn run(program: &Program, rng: &mut Rng) -> (Vec<Event>, Calls) {
             break;
         }
         let (thread, step) = can[rng.below(can.len() as u64) as usize];
-        let locks = |state: &State| -> Vec<Hold> {
+        let locks = |state: &State| -> Vec<CallLock> {
             let mine = state.held.iter().filter(|(who, _)| *who == thread);
             mine.map(|(_, hold)| *hold).collect()
         };
@@ -155,7 +155,8 @@ fn run(program: &Program, rng: &mut Rng) -> (Vec<Event>, Calls) {
                 calls.lock_sets.push(locks(&state));
                 let at_entry = calls.lock_sets.len() as u32 - 1;
                 let (who, entered) = (ThreadId(thread as u16), times[thread]);
-                let instance = Instance { function, thread: who, at_entry, throughout: 0, entered, left: 0 };
+                let instance =
+                    CallInstance { function, thread: who, at_entry, throughout: 0, entered, left: 0 };
                 open[thread].push((instance, locks(&state)));
             }
             Step::Unlock(lock) => {
@@ -242,7 +243,7 @@ fn a_main_function_is_concurrent_with_the_worker_it_created() {
 }
 
 #[test]
-fn a_lock_keeps_apart_what_it_holds_from_entrance_to_exit() {
+fn a_lock_excludes_what_it_holds_from_entrance_to_exit() {
     use Step::*;
     let (foo1, foo2, bar) = (1, 2, 3);
     let program = vec![

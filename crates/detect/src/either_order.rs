@@ -1,15 +1,15 @@
 //! Accesses under a common lock whose order nothing enforces.
 //!
-//! The lock keeps them apart, so there is no race; most programs do not care which of them comes first. Some do:
+//! The lock excludes them mutually, so there is no race; most programs do not care which of them comes first. Some do:
 //! then one thread was meant to wait for the other. What this detector reports is worth trying, the other way
 //! round than it was observed, and nothing more: all of it is *suspected*.
 //!
 //! It reads short traces; it is not among those that every trace is shown to.
 
-use threadbare_happens_before::{Memory, Touch, reborn};
+use threadbare_happens_before::{AccessedBytes, ShadowMemory, reused_range};
 use threadbare_trace::{Event, EventKind};
 
-use crate::atomicity::Step;
+use crate::atomicity::StampedAccess;
 use crate::detector::Detector;
 use crate::finding::{Certainty, Finding, FindingKind, FindingSet};
 use crate::synchronization::Synchronization;
@@ -22,15 +22,15 @@ const KEPT: usize = 16;
 #[derive(Default)]
 pub struct EitherOrder {
     synchronization: Synchronization,
-    memory: Memory<Vec<Step>>,
+    memory: ShadowMemory<Vec<StampedAccess>>,
     found: FindingSet,
 }
 
 impl EitherOrder {
-    fn touch(&mut self, index: usize, event: &Event, kind: EventKind, touch: Touch) {
+    fn touch(&mut self, index: usize, event: &Event, kind: EventKind, touch: AccessedBytes) {
         let EitherOrder { synchronization: s, memory, found } = self;
-        let step = Step::new(s, index, event, kind, touch, 0);
-        memory.visit(touch.addr, touch.len, |_, known: &mut Vec<Step>| {
+        let step = StampedAccess::new(s, index, event, kind, touch, 0);
+        memory.visit(touch.addr, touch.len, |_, known: &mut Vec<StampedAccess>| {
             for earlier in known.iter().filter(|earlier| can_be_turned(s, earlier, &step)) {
                 found.add(turned(earlier, &step));
             }
@@ -43,7 +43,7 @@ impl EitherOrder {
     }
 }
 
-fn can_be_turned(s: &Synchronization, earlier: &Step, later: &Step) -> bool {
+fn can_be_turned(s: &Synchronization, earlier: &StampedAccess, later: &StampedAccess) -> bool {
     earlier.access.thread != later.access.thread
         && (earlier.writes || later.writes)
         && s.locks.exclude(earlier.locks, later.locks)
@@ -51,7 +51,7 @@ fn can_be_turned(s: &Synchronization, earlier: &Step, later: &Step) -> bool {
 }
 
 /// The two accesses as they were not observed.
-fn turned(earlier: &Step, later: &Step) -> Finding {
+fn turned(earlier: &StampedAccess, later: &StampedAccess) -> Finding {
     Finding {
         kind: FindingKind::Order,
         certainty: Certainty::Suspected,
@@ -72,14 +72,14 @@ impl Detector for EitherOrder {
     fn observe(&mut self, index: usize, event: &Event) {
         let Some(kind) = event.kind() else { return };
         self.synchronization.before(index, event, kind);
-        if let Some(touch) = Touch::of(event, kind)
+        if let Some(touch) = AccessedBytes::of(event, kind)
             && !touch.atomic
             && kind != EventKind::Free
             && !self.synchronization.locks.held(event.thread).is_empty()
         {
             self.touch(index, event, kind, touch);
         }
-        if let Some((first, last)) = reborn(event, kind) {
+        if let Some((first, last)) = reused_range(event, kind) {
             self.memory.forget(first, last);
         }
         self.synchronization.after(event, kind);

@@ -52,7 +52,7 @@ impl Examination {
     }
 
     /// Everything found, surest first. What two detectors found is there once, and an unprotected variable is
-    /// not told again where its race is.
+    /// not reported again where its race is.
     pub fn findings(self) -> Vec<Finding> {
         let mut set = FindingSet::default();
         let mut undisciplined = Vec::new();
@@ -65,14 +65,14 @@ impl Examination {
             }
         }
         undisciplined.retain(|finding| {
-            !set.iter().any(|race| race.kind == FindingKind::Race && is_told_by(finding, race))
+            !set.iter().any(|race| race.kind == FindingKind::Race && is_covered_by(finding, race))
         });
         undisciplined.into_iter().for_each(|finding| set.add_same(finding));
         set.into_sorted()
     }
 }
 
-fn is_told_by(finding: &Finding, race: &Finding) -> bool {
+fn is_covered_by(finding: &Finding, race: &Finding) -> bool {
     race.object == finding.object
         || finding.accesses.iter().all(|access| race.accesses.iter().any(|told| told.pc == access.pc))
 }

@@ -8,13 +8,13 @@ use threadbare_trace::{Event, EventKind, ThreadId};
 /// The kind of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum FindingKind {
-    /// Two accesses that nothing keeps apart.
+    /// Two conflicting accesses that are neither ordered nor mutually excluded.
     Race,
-    /// Accesses that were meant to be one step and can be torn apart.
+    /// Accesses that were meant to be atomic and can be interrupted by another thread's.
     Atomicity,
-    /// Accesses that come in an order which the program does not stand.
+    /// Accesses that come in an order with which the program fails.
     Order,
-    /// Locks that can be waited for in a circle.
+    /// Threads that can wait for each other's locks in a cycle.
     Deadlock,
     /// A variable that no lock protects consistently.
     LockDiscipline,
@@ -104,9 +104,9 @@ pub struct Finding {
     /// The steps, in the order of their roles: as they would follow each other for races and atomicity
     /// violations; for deadlocks each thread's acquisition of the lock it holds, then of the one it wants.
     pub accesses: Vec<Access>,
-    /// The locks of a deadlock's circle, or those that are held but do not help.
+    /// The locks of a deadlock's cycle, or those that are held but do not help.
     pub locks: Vec<u64>,
-    /// How often it was met.
+    /// How often it was found.
     pub count: u64,
 }
 
@@ -141,7 +141,7 @@ impl Finding {
             sites.dedup();
         }
         if self.kind == FindingKind::Deadlock {
-            // A circle has no beginning: of all the places where it could, the lowest.
+            // A cycle has no beginning: of all the places where it could, the lowest.
             let turned = |by: usize| [&sites[by..], &sites[..by]].concat();
             sites = (0..sites.len()).step_by(2).map(turned).min().unwrap_or_default();
         }
@@ -149,7 +149,7 @@ impl Finding {
     }
 }
 
-/// Findings without duplicates, in the order in which they were first met.
+/// Findings without duplicates, in the order in which they were first found.
 #[derive(Clone, Default, Debug)]
 pub struct FindingSet {
     findings: Vec<Finding>,

@@ -1,13 +1,13 @@
-//! Races and torn accesses between a signal handler and the thread that it interrupts ("total replay", §7.1).
+//! Races and atomicity violations between a signal handler and the thread that it interrupts ("total replay", §7.1).
 //!
 //! Both are made by one thread, so they never happen at the same time, and by the rules of the language this is no
 //! race of threads. But the signal might have come elsewhere. So what counts is what keeps the handler away:
 //! that the signal was not sent yet, that its handling is known to be over, or that the thread has blocked it,
-//! which a trace tells as a lock. Between the two,
+//! which a trace records as a lock. Between the two,
 //!
 //! * a `volatile` access is as good as an atomic one;
 //! * an access by a handler that leaves the variable as it found it, as is usual for `errno`, does no harm;
-//! * a handler is never torn apart by what it interrupts.
+//! * a handler is never interrupted by what it interrupts.
 
 use std::collections::HashMap;
 
@@ -57,6 +57,8 @@ impl Handler {
         let (before, writes) = match event.kind() {
             Some(EventKind::Read) => (event.value, false),
             Some(EventKind::Write) => (event.old, true),
+            // What a handler does by atomics, or to whole ranges, is not looked at: it is only asked what plain accesses put
+            // back.
             _ => return,
         };
         let new = Touched { size: u64::from(event.size), before, now: before, is_written: false };
@@ -95,12 +97,17 @@ impl Interrupts {
                 self.runs_on(handler.thread, other.thread) && !self.does_no_harm(handler)
             }
             (FindingKind::Atomicity, [p, r, _]) => self.runs_on(r.thread, p.thread) && !self.does_no_harm(r),
-            _ => false,
+            // The two detectors that are asked find nothing else, or of more accesses.
+            (
+                FindingKind::Race | FindingKind::Atomicity | FindingKind::Order | FindingKind::LockDiscipline,
+                _,
+            ) => false,
+            (FindingKind::Deadlock, _) => false,
         }
     }
 
-    /// A finding as it is told: what was volatile was taken for atomic.
-    fn told(&self, mut finding: Finding) -> Finding {
+    /// A finding as it is reported: what was volatile was taken for atomic.
+    fn reported(&self, mut finding: Finding) -> Finding {
         for access in &mut finding.accesses {
             if self.volatile.binary_search(&access.event).is_ok() {
                 access.kind = if access.kind.writes() { EventKind::Write } else { EventKind::Read };
@@ -128,6 +135,7 @@ impl Detector for Interrupts {
             event.kind = match event.kind() {
                 Some(EventKind::Read) => EventKind::AtomicRead as u8,
                 Some(EventKind::Write) => EventKind::AtomicWrite as u8,
+                // Only plain accesses are announced as volatile.
                 _ => event.kind,
             };
         }
@@ -139,6 +147,6 @@ impl Detector for Interrupts {
         let races = std::mem::take(&mut self.races).findings();
         let torn = std::mem::take(&mut self.torn).findings();
         let all = races.into_iter().chain(torn);
-        all.filter(|finding| self.is_meant(finding)).map(|finding| self.told(finding)).collect()
+        all.filter(|finding| self.is_meant(finding)).map(|finding| self.reported(finding)).collect()
     }
 }

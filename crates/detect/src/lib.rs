@@ -18,7 +18,7 @@ mod synchronization;
 pub use atomicity::Atomicity;
 pub use deadlock::Deadlock;
 pub use deadlock::observed::observed_deadlock;
-pub use deadlock::words::WordDeadlock;
+pub use deadlock::word_locks::WordDeadlock;
 pub use detector::Detector;
 pub use either_order::EitherOrder;
 pub use examine::{Examination, detectors};

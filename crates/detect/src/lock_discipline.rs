@@ -15,7 +15,9 @@
 //! shares no lock with it or, if there is none, the last one. It is only suspected where the first kind exists and a
 //! value handed over under some lock orders the two.
 
-use threadbare_happens_before::{Epoch, Frontier, LockSetId, Memory, Mode, Touch, reborn};
+use threadbare_happens_before::{
+    AccessedBytes, Epoch, Frontier, LockSetId, Mode, ShadowMemory, reused_range,
+};
 use threadbare_trace::{Event, EventKind};
 
 use crate::detector::Detector;
@@ -48,13 +50,13 @@ struct Recent {
 #[derive(Default)]
 pub struct LockDiscipline {
     synchronization: Synchronization,
-    memory: Memory<Variable>,
+    memory: ShadowMemory<Variable>,
     found: FindingSet,
 }
 
 impl Variable {
     /// Takes in an access; says whether it leaves the variable without protection.
-    fn update(&mut self, new: &Recent, s: &mut Synchronization, touch: Touch) -> bool {
+    fn update(&mut self, new: &Recent, s: &mut Synchronization, touch: AccessedBytes) -> bool {
         let thread = new.access.thread;
         let epoch = s.enforced.epoch(thread);
         let clock = s.enforced.clock(thread);
@@ -83,16 +85,16 @@ impl Variable {
         unprotected
     }
 
-    /// The earlier access that a finding is told with, and whether it is handed over.
+    /// The earlier access that a finding is reported with, and whether it is handed over.
     fn partner(&self, new: &Recent, s: &mut Synchronization) -> Option<(Access, Certainty)> {
         let others = || self.recent.iter().rev().filter(|old| old.access.thread != new.access.thread);
-        let apart = others().find(|old| !s.locks.exclude(old.locks, new.locks));
+        let unexcluded = others().find(|old| !s.locks.exclude(old.locks, new.locks));
         let clock = s.handed_over.clock(new.access.thread);
-        let certainty = match apart {
+        let certainty = match unexcluded {
             Some(old) if clock.covers(old.handed_over) => Certainty::Suspected,
             _ => Certainty::Predicted,
         };
-        Some((apart.or_else(|| others().next())?.access, certainty))
+        Some((unexcluded.or_else(|| others().next())?.access, certainty))
     }
 
     fn remember(&mut self, new: Recent) {
@@ -102,7 +104,7 @@ impl Variable {
 }
 
 impl LockDiscipline {
-    fn touch(&mut self, index: usize, event: &Event, kind: EventKind, touch: Touch) {
+    fn touch(&mut self, index: usize, event: &Event, kind: EventKind, touch: AccessedBytes) {
         let LockDiscipline { synchronization: s, memory, found } = self;
         let thread = event.thread;
         let locks = s.locks.current(thread);
@@ -146,10 +148,10 @@ impl Detector for LockDiscipline {
     fn observe(&mut self, index: usize, event: &Event) {
         let Some(kind) = event.kind() else { return };
         self.synchronization.before(index, event, kind);
-        if let Some(touch) = Touch::of(event, kind) {
+        if let Some(touch) = AccessedBytes::of(event, kind) {
             self.touch(index, event, kind, touch);
         }
-        if let Some((first, last)) = reborn(event, kind) {
+        if let Some((first, last)) = reused_range(event, kind) {
             self.memory.forget(first, last);
         }
         self.synchronization.after(event, kind);

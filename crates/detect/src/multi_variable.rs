@@ -18,11 +18,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use threadbare_happens_before::{Change, Touch, reborn};
-use threadbare_patterns::{self as patterns, Manner, Role, Variable};
+use threadbare_happens_before::{AccessedBytes, LockChange, reused_range};
+use threadbare_patterns::{self as patterns, AccessType, PatternRole, Variable};
 use threadbare_trace::{Event, EventKind};
 
-use crate::atomicity::Step;
+use crate::atomicity::StampedAccess;
 use crate::detector::Detector;
 use crate::finding::{Certainty, Finding, FindingKind, FindingSet};
 use crate::synchronization::Synchronization;
@@ -39,8 +39,8 @@ const KEPT: usize = 4;
 struct Use {
     addr: u64,
     end: u64,
-    read: Option<(Step, Step)>,
-    written: Option<(Step, Step)>,
+    read: Option<(StampedAccess, StampedAccess)>,
+    written: Option<(StampedAccess, StampedAccess)>,
 }
 
 #[derive(Default)]
@@ -54,8 +54,8 @@ struct Sections {
 /// Two accesses of a thread to two variables.
 #[derive(Clone)]
 struct Two {
-    first: Step,
-    second: Step,
+    first: StampedAccess,
+    second: StampedAccess,
     torn: bool,
 }
 
@@ -70,7 +70,7 @@ struct Couple {
     weak: FindingSet,
 }
 
-/// Finds accesses to two variables that are torn apart.
+/// Finds atomicity violations on two variables.
 #[derive(Default)]
 pub struct MultiVariable {
     synchronization: Synchronization,
@@ -83,12 +83,12 @@ pub struct MultiVariable {
 }
 
 impl Use {
-    fn manner(&self) -> Manner {
-        Manner::of(self.written.is_some())
+    fn manner(&self) -> AccessType {
+        AccessType::of(self.written.is_some())
     }
 
     /// The first and the last step in the section's manner.
-    fn steps(&self) -> Option<&(Step, Step)> {
+    fn steps(&self) -> Option<&(StampedAccess, StampedAccess)> {
         self.written.as_ref().or(self.read.as_ref())
     }
 
@@ -102,14 +102,14 @@ impl Two {
         self.first.is_like(&other.first) && self.second.is_like(&other.second) && self.torn == other.torn
     }
 
-    fn manner(&self) -> Manner {
-        Manner::of(self.first.writes)
+    fn manner(&self) -> AccessType {
+        AccessType::of(self.first.writes)
     }
 }
 
 impl Couple {
     fn add(&mut self, s: &Synchronization, new: Two) {
-        self.together |= !new.torn && new.manner() == Manner::Writes;
+        self.together |= !new.torn && new.manner() == AccessType::Writes;
         for old in std::mem::take(&mut self.twos) {
             if old.first.access.thread != new.first.access.thread {
                 self.judge(s, &new, &old);
@@ -153,8 +153,8 @@ impl Couple {
             return;
         }
         let (x, y) = (Variable::X, Variable::Y);
-        let a_steps = [(Role::A, a.manner(), x), (Role::A, a.manner(), y)];
-        let step = |variable| (Role::B, b.manner(), variable);
+        let a_steps = [(PatternRole::A, a.manner(), x), (PatternRole::A, a.manner(), y)];
+        let step = |variable| (PatternRole::B, b.manner(), variable);
         let around = |one, two| [(a_steps[0], &a.first), one, two, (a_steps[1], &a.second)];
         if same_order {
             self.report(s, around((step(x), b_x), (step(y), b_y)));
@@ -167,7 +167,7 @@ impl Couple {
         }
     }
 
-    fn report(&mut self, s: &Synchronization, steps: [(patterns::Step, &Step); 4]) {
+    fn report(&mut self, s: &Synchronization, steps: [(patterns::PatternStep, &StampedAccess); 4]) {
         let Some(pattern) = patterns::find(&steps.map(|(step, _)| step)) else { return };
         let steps = steps.map(|(_, step)| step);
         let mut locks: Vec<u64> =
@@ -210,12 +210,12 @@ impl MultiVariable {
         &mut self.sections[thread]
     }
 
-    fn touch(&mut self, index: usize, event: &Event, kind: EventKind, touch: Touch) {
+    fn touch(&mut self, index: usize, event: &Event, kind: EventKind, touch: AccessedBytes) {
         let s = &mut self.synchronization;
         if s.locks.held(event.thread).is_empty() || touch.atomic {
             return;
         }
-        let step = Step::new(s, index, event, kind, touch, 0);
+        let step = StampedAccess::new(s, index, event, kind, touch, 0);
         let now = &mut self.sections(event.thread.index()).now;
         let place = match now.iter().position(|known| known.addr == touch.addr) {
             Some(place) => place,
@@ -272,10 +272,11 @@ impl MultiVariable {
     fn torn(&mut self, x: &Use, y: &Use, before: &[Use], now: &[Use]) {
         let (Some((_, first)), Some((second, _))) = (x.steps(), y.steps()) else { return };
         let too = |other: &Use, variable: &Use| {
-            other.overlaps(variable) && (x.manner() == Manner::Reads || other.manner() == Manner::Writes)
+            other.overlaps(variable)
+                && (x.manner() == AccessType::Reads || other.manner() == AccessType::Writes)
         };
-        let apart = !before.iter().any(|other| too(other, y)) && !now.iter().any(|other| too(other, x));
-        if x.manner() == y.manner() && apart && !x.overlaps(y) {
+        let separate = !before.iter().any(|other| too(other, y)) && !now.iter().any(|other| too(other, x));
+        if x.manner() == y.manner() && separate && !x.overlaps(y) {
             self.couple(Two { first: first.clone(), second: second.clone(), torn: true });
         }
     }
@@ -291,7 +292,7 @@ impl MultiVariable {
         couple.add(&self.synchronization, two);
     }
 
-    /// Lets go of couples that say nothing yet; if there are too few of those, of all.
+    /// Forgets couples that say nothing yet; if there are too few of those, all.
     fn make_room(&mut self) {
         self.couples.retain(|_, couple| couple.says_something());
         if self.couples.len() > COUPLES / 2 {
@@ -330,17 +331,17 @@ impl Detector for MultiVariable {
     fn observe(&mut self, index: usize, event: &Event) {
         let Some(kind) = event.kind() else { return };
         let change = self.synchronization.before(index, event, kind);
-        if matches!(change, Some(Change::Released(_)))
+        if matches!(change, Some(LockChange::Released(_)))
             && self.synchronization.locks.held(event.thread).is_empty()
         {
             self.end_section(event.thread.index());
         }
-        if let Some(touch) = Touch::of(event, kind)
+        if let Some(touch) = AccessedBytes::of(event, kind)
             && kind != EventKind::Free
         {
             self.touch(index, event, kind, touch);
         }
-        if let Some((first, last)) = reborn(event, kind) {
+        if let Some((first, last)) = reused_range(event, kind) {
             self.forget(first, last);
         }
         self.synchronization.after(event, kind);

@@ -1,8 +1,8 @@
 //! Traces of correct programs: nobody may be sure of anything in them.
 
-mod story;
+mod scenario;
 
-use story::is_clean;
+use scenario::is_clean;
 
 #[test]
 fn a_counter_under_a_mutex() {

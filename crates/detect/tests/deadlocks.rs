@@ -1,10 +1,10 @@
-//! The rules by which locks are predicted to be waited for in a circle.
+//! The rules by which deadlocks are predicted.
 
-mod story;
+mod scenario;
 
 use threadbare_detect::Deadlock;
 
-use story::{address, find, sites};
+use scenario::{address, find, sites};
 
 /// A thread that takes two locks, the second inside the first.
 fn nested(thread: u16, outer: &str, inner: &str) -> String {
@@ -16,27 +16,27 @@ fn nested(thread: u16, outer: &str, inner: &str) -> String {
     )
 }
 
-fn circles(story: &str) -> Vec<Vec<u64>> {
-    find::<Deadlock>(story).iter().map(sites).collect()
+fn cycles(scenario: &str) -> Vec<Vec<u64>> {
+    find::<Deadlock>(scenario).iter().map(sites).collect()
 }
 
 #[test]
-fn opposite_orders_close_a_circle() {
-    let story = format!("0 create 1\n 0 create 2\n {}{}", nested(1, "a", "b"), nested(2, "b", "a"));
-    assert_eq!(circles(&story), [vec![11, 12, 21, 22]]);
-    let found = find::<Deadlock>(&story);
+fn opposite_orders_close_a_cycle() {
+    let scenario = format!("0 create 1\n 0 create 2\n {}{}", nested(1, "a", "b"), nested(2, "b", "a"));
+    assert_eq!(cycles(&scenario), [vec![11, 12, 21, 22]]);
+    let found = find::<Deadlock>(&scenario);
     assert_eq!(found[0].locks, [address("a"), address("b")]);
-    assert!(circles(&format!("0 create 1\n {}{}", nested(0, "a", "b"), nested(1, "a", "b"))).is_empty());
+    assert!(cycles(&format!("0 create 1\n {}{}", nested(0, "a", "b"), nested(1, "a", "b"))).is_empty());
 }
 
 #[test]
-fn five_philosophers_close_one_circle() {
+fn five_philosophers_close_one_cycle() {
     let forks = ["a", "b", "c", "d", "e"];
     let seats = (0..5u16).map(|seat| {
         let (left, right) = (forks[seat as usize], forks[(seat as usize + 1) % 5]);
         format!("0 create {}\n{}", seat + 1, nested(seat + 1, left, right))
     });
-    let found = circles(&seats.collect::<String>());
+    let found = cycles(&seats.collect::<String>());
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].len(), 10);
 }
@@ -45,39 +45,39 @@ fn five_philosophers_close_one_circle() {
 fn a_gate_lets_one_through_at_a_time() {
     let gated = |thread: u16, inner: String| format!("{thread} lock g\n{inner}{thread} unlock g\n");
     let (one, two) = (nested(1, "a", "b"), nested(2, "b", "a"));
-    let story = format!("0 create 1\n 0 create 2\n {}{}", gated(1, one.clone()), gated(2, two.clone()));
-    assert!(circles(&story).is_empty());
-    assert_eq!(circles(&format!("0 create 1\n 0 create 2\n {}{two}", gated(1, one))).len(), 1);
+    let scenario = format!("0 create 1\n 0 create 2\n {}{}", gated(1, one.clone()), gated(2, two.clone()));
+    assert!(cycles(&scenario).is_empty());
+    assert_eq!(cycles(&format!("0 create 1\n 0 create 2\n {}{two}", gated(1, one))).len(), 1);
 }
 
 #[test]
 fn one_thread_after_the_other_cannot_deadlock() {
     let (one, two) = (nested(1, "a", "b"), nested(2, "b", "a"));
-    assert!(circles(&format!("0 create 1\n {one} 0 join 1\n 0 create 2\n {two}")).is_empty());
-    assert!(circles(&format!("{}{}", nested(1, "a", "b"), nested(1, "b", "a"))).is_empty());
+    assert!(cycles(&format!("0 create 1\n {one} 0 join 1\n 0 create 2\n {two}")).is_empty());
+    assert!(cycles(&format!("{}{}", nested(1, "a", "b"), nested(1, "b", "a"))).is_empty());
 }
 
 #[test]
 fn readers_do_not_wait_for_readers() {
-    let story = |inner: &str| {
+    let scenario = |inner: &str| {
         format!("0 create 1\n 0 create 2\n {}{}", nested(1, "a", "b"), nested(2, "b", "a"))
             .replace(" lock b", inner)
     };
-    assert!(circles(&story(" read-lock b")).is_empty());
-    assert_eq!(circles(&story(" lock b")).len(), 1);
+    assert!(cycles(&scenario(" read-lock b")).is_empty());
+    assert_eq!(cycles(&scenario(" lock b")).len(), 1);
 }
 
 #[test]
 fn a_try_lock_does_not_wait() {
-    let story = format!("0 create 1\n 0 create 2\n {}{}", nested(1, "a", "b"), nested(2, "b", "a"));
-    assert!(circles(&story.replace("1 lock b", "1 try-lock b")).is_empty());
+    let scenario = format!("0 create 1\n 0 create 2\n {}{}", nested(1, "a", "b"), nested(2, "b", "a"));
+    assert!(cycles(&scenario.replace("1 lock b", "1 try-lock b")).is_empty());
     // But others wait for what was taken so.
-    assert_eq!(circles(&story.replace("1 lock a", "1 try-lock a")).len(), 1);
+    assert_eq!(cycles(&scenario.replace("1 lock a", "1 try-lock a")).len(), 1);
 }
 
 #[test]
 fn a_lock_taken_again_is_no_new_lock() {
-    let story = "0 create 1
+    let scenario = "0 create 1
         0 lock a
         0 lock b
         0 lock a
@@ -88,12 +88,12 @@ fn a_lock_taken_again_is_no_new_lock() {
         1 lock b
         1 unlock b
         1 unlock a";
-    assert!(circles(story).is_empty());
+    assert!(cycles(scenario).is_empty());
 }
 
 #[test]
 fn a_condition_wait_takes_its_mutex_again() {
-    let story = "0 create 1
+    let scenario = "0 create 1
         0 create 2
         1 lock m
         1 lock a
@@ -108,25 +108,25 @@ fn a_condition_wait_takes_its_mutex_again() {
         2 lock a @7
         2 unlock a
         2 unlock m";
-    let found = circles(story);
+    let found = cycles(scenario);
     assert!(found.iter().any(|sites| sites.contains(&5) && sites.contains(&7)), "{found:?}");
 }
 
 #[test]
 fn locks_in_memory_that_is_used_again_are_other_locks() {
-    let story = |between: &str| {
+    let scenario = |between: &str| {
         format!("0 create 1\n 0 create 2\n {}{between}{}", nested(1, "h", "b"), nested(2, "b", "h"))
     };
-    assert_eq!(circles(&story("")).len(), 1);
+    assert_eq!(cycles(&scenario("")).len(), 1);
     for between in ["0 free h 8\n 0 alloc h 8\n", "0 destroy h\n", "0 init h\n"] {
-        assert!(circles(&story(between)).is_empty(), "{between}");
+        assert!(cycles(&scenario(between)).is_empty(), "{between}");
     }
-    // A circle that is complete when a lock goes is not forgotten.
-    assert_eq!(circles(&format!("{}0 free h 8\n", story(""))).len(), 1);
+    // A cycle that is complete when a lock is freed is not forgotten.
+    assert_eq!(cycles(&format!("{}0 free h 8\n", scenario(""))).len(), 1);
 }
 
 #[test]
-fn locks_taken_hand_over_hand_may_rule_the_circle_out() {
+fn locks_taken_hand_over_hand_may_rule_the_cycle_out() {
     let hand_over_hand = |thread: u16, one: &str, two: &str, site: u16| {
         format!(
             "{thread} lock {one}\n {thread} lock {two} @{}\n {thread} unlock {one}\n {thread} lock {one} @{site}\n \
@@ -134,13 +134,13 @@ fn locks_taken_hand_over_hand_may_rule_the_circle_out() {
             site + 1
         )
     };
-    let story = format!(
+    let scenario = format!(
         "0 create 1\n 0 create 2\n {}{}",
         hand_over_hand(1, "a", "b", 10),
         hand_over_hand(2, "b", "a", 20)
     );
-    // The first two acquisitions can meet, the last two cannot.
+    // The first two acquisitions can deadlock, the last two cannot.
     let wanted: Vec<Vec<u64>> =
-        circles(&story).into_iter().map(|sites| sites.into_iter().skip(1).step_by(2).collect()).collect();
+        cycles(&scenario).into_iter().map(|sites| sites.into_iter().skip(1).step_by(2).collect()).collect();
     assert_eq!(wanted, [[11, 21]]);
 }

@@ -1,20 +1,21 @@
 //! What is said of signal handlers and of the threads that they interrupt.
 
-mod story;
+mod scenario;
 
 use threadbare_detect::{Certainty, Examination, FindingKind};
 
-use story::{is_clean, sites, trace};
+use scenario::{is_clean, sites, trace};
 
 /// What all detectors are sure of: the kind of each finding, and its sites.
-fn found(story: &str) -> Vec<(FindingKind, Vec<u64>)> {
-    let sure = Examination::of(&trace(story)).into_iter().filter(|it| it.certainty >= Certainty::Predicted);
+fn found(scenario: &str) -> Vec<(FindingKind, Vec<u64>)> {
+    let sure =
+        Examination::of(&trace(scenario)).into_iter().filter(|it| it.certainty >= Certainty::Predicted);
     sure.map(|finding| (finding.kind, sites(&finding))).collect()
 }
 
 #[test]
 fn a_handler_races_with_what_it_might_have_interrupted() {
-    let story = "0 send 1
+    let scenario = "0 send 1
         0 put x @1
         1 interrupts 0
         1 block 0
@@ -22,7 +23,7 @@ fn a_handler_races_with_what_it_might_have_interrupted() {
         1 let-through 0
         1 exit
         0 read x @3";
-    assert_eq!(found(story), [(FindingKind::Race, vec![1, 2])]);
+    assert_eq!(found(scenario), [(FindingKind::Race, vec![1, 2])]);
 }
 
 #[test]
@@ -76,8 +77,8 @@ fn volatile_variables_and_what_is_put_back_are_fine() {
 }
 
 #[test]
-fn a_volatile_variable_may_be_torn_apart_all_the_same() {
-    let story = "0 send 1
+fn atomicity_of_a_volatile_variable_may_be_violated_all_the_same() {
+    let scenario = "0 send 1
         0 volatile-read x @1
         1 interrupts 0
         1 block 0
@@ -85,12 +86,12 @@ fn a_volatile_variable_may_be_torn_apart_all_the_same() {
         1 let-through 0
         1 exit
         0 volatile-put x 3 @3";
-    assert_eq!(found(story), [(FindingKind::Atomicity, vec![1, 2, 3])]);
+    assert_eq!(found(scenario), [(FindingKind::Atomicity, vec![1, 2, 3])]);
 }
 
 #[test]
-fn a_handler_is_not_torn_apart_by_what_it_interrupts() {
-    let story = "0 send 1
+fn a_handler_is_not_interrupted_by_what_it_interrupts() {
+    let scenario = "0 send 1
         0 put x @1
         1 interrupts 0
         1 block 0
@@ -98,7 +99,7 @@ fn a_handler_is_not_torn_apart_by_what_it_interrupts() {
         1 put x 2 @3
         1 let-through 0
         1 exit";
-    let kinds: Vec<FindingKind> = found(story).into_iter().map(|(kind, _)| kind).collect();
+    let kinds: Vec<FindingKind> = found(scenario).into_iter().map(|(kind, _)| kind).collect();
     assert_eq!(kinds, [FindingKind::Race, FindingKind::Race]);
 }
 
@@ -120,7 +121,7 @@ fn other_threads_know_of_a_handler_what_they_know_of_its_thread() {
 
 #[test]
 fn a_handler_in_one_thread_races_with_another_thread() {
-    let story = "0 create 1
+    let scenario = "0 create 1
         0 create 2
         0 send 3
         1 write x @1
@@ -129,7 +130,7 @@ fn a_handler_in_one_thread_races_with_another_thread() {
         3 put x @2
         3 let-through 2
         3 exit";
-    assert_eq!(found(story), [(FindingKind::Race, vec![1, 2])]);
+    assert_eq!(found(scenario), [(FindingKind::Race, vec![1, 2])]);
 }
 
 #[test]

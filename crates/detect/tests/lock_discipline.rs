@@ -1,13 +1,13 @@
 //! The rules by which a variable counts as protected.
 
-mod story;
+mod scenario;
 
 use threadbare_detect::{Examination, FindingKind, LockDiscipline};
 
-use story::{find, sites};
+use scenario::{find, sites};
 
-fn unprotected(story: &str) -> Vec<Vec<u64>> {
-    find::<LockDiscipline>(story).iter().map(sites).collect()
+fn unprotected(scenario: &str) -> Vec<Vec<u64>> {
+    find::<LockDiscipline>(scenario).iter().map(sites).collect()
 }
 
 fn under(thread: u16, locks: &str, step: &str) -> String {
@@ -17,13 +17,13 @@ fn under(thread: u16, locks: &str, step: &str) -> String {
 
 #[test]
 fn a_variable_under_one_lock_is_fine() {
-    let story = format!(
+    let scenario = format!(
         "0 create 1\n {}{}{}",
         under(0, "m", "write x"),
         under(1, "m", "write x"),
         under(0, "m", "read x")
     );
-    assert!(unprotected(&story).is_empty());
+    assert!(unprotected(&scenario).is_empty());
 }
 
 #[test]
@@ -35,35 +35,35 @@ fn initialisation_needs_no_lock() {
 
 #[test]
 fn different_locks_are_no_protection() {
-    let story = format!(
+    let scenario = format!(
         "0 create 1\n {}{}{}",
         under(0, "a", "write x @1"),
         under(1, "b", "write x @2"),
         under(0, "a", "write x @3")
     );
-    assert_eq!(unprotected(&story), [[2, 3]]);
+    assert_eq!(unprotected(&scenario), [[2, 3]]);
 }
 
 /// Every two accesses share a lock, so there is no race; but no lock is common to all.
 #[test]
 fn locks_that_are_common_to_every_two_are_not_consistent() {
-    let story = format!(
+    let scenario = format!(
         "0 create 1\n 0 create 2\n 0 create 3\n {}{}{}{}",
         under(0, "ab", "write x"),
         under(1, "ab", "write x"),
         under(2, "bc", "write x @2"),
         under(3, "ac", "write x @3")
     );
-    assert_eq!(unprotected(&story).len(), 1);
-    let all = Examination::of(&story::trace(&story));
+    assert_eq!(unprotected(&scenario).len(), 1);
+    let all = Examination::of(&scenario::trace(&scenario));
     assert!(all.iter().any(|finding| finding.kind == FindingKind::LockDiscipline));
     assert!(all.iter().all(|finding| finding.kind != FindingKind::Race));
 }
 
 #[test]
 fn writing_under_a_read_lock_is_not_protected() {
-    let story = "0 create 1\n 0 write x\n 1 read-lock m\n 1 write x @1\n 1 unlock m\n 0 write x";
-    assert_eq!(unprotected(story)[0][1], 1);
+    let scenario = "0 create 1\n 0 write x\n 1 read-lock m\n 1 write x @1\n 1 unlock m\n 0 write x";
+    assert_eq!(unprotected(scenario)[0][1], 1);
 }
 
 #[test]
@@ -74,14 +74,14 @@ fn atomics_need_no_lock_as_long_as_all_are_atomic() {
 
 #[test]
 fn a_variable_is_exclusive_again_after_a_join() {
-    let story =
+    let scenario =
         "0 create 1\n 1 write x\n 0 join 1\n 0 write x\n 0 create 2\n 2 lock m\n 2 write x\n 2 unlock m";
-    assert!(unprotected(story).is_empty());
+    assert!(unprotected(scenario).is_empty());
 }
 
 #[test]
 fn what_is_told_as_a_race_is_not_told_again() {
-    let all = Examination::of(&story::trace("0 create 1\n 0 write x\n 1 write x\n 0 write x"));
+    let all = Examination::of(&scenario::trace("0 create 1\n 0 write x\n 1 write x\n 0 write x"));
     assert!(all.iter().any(|finding| finding.kind == FindingKind::Race));
     assert!(all.iter().all(|finding| finding.kind != FindingKind::LockDiscipline));
 }

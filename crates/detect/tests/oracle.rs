@@ -196,7 +196,7 @@ fn lock_discipline_reports_the_access_that_leaves_no_lock() {
     }
 }
 
-/// Of a program without branches, one complete run tells every deadlock that its locks can come to. What else is
+/// Of a program without branches, one complete run shows every deadlock that its locks can lead to. What else is
 /// predicted is there only where another deadlock, a real one, comes before it, and that is rare.
 #[test]
 fn every_deadlock_is_predicted_and_none_in_a_program_that_has_none() {
@@ -207,10 +207,10 @@ fn every_deadlock_is_predicted_and_none_in_a_program_that_has_none() {
             if !complete {
                 return;
             }
-            let circles = findings::<Deadlock>(events).into_iter();
+            let cycles = findings::<Deadlock>(events).into_iter();
             let found: BTreeSet<BTreeSet<u64>> =
-                circles.map(|finding| sites(&finding).into_iter().skip(1).step_by(2).collect()).collect();
-            let possible = program.lock_circles();
+                cycles.map(|finding| sites(&finding).into_iter().skip(1).step_by(2).collect()).collect();
+            let possible = program.lock_cycles();
             assert_eq!(possible.difference(&found).next(), None, "a deadlock is missed");
             assert!(!possible.is_empty() || found.is_empty(), "a deadlock is invented: {found:?}");
             real.set(real.get() + possible.len());

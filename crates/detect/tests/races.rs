@@ -1,16 +1,16 @@
 //! The rules by which accesses race.
 
-mod story;
+mod scenario;
 
 use threadbare_detect::{Certainty, HappensBefore, Hybrid};
 
-use story::{address, find, predicted, sites};
+use scenario::{address, find, predicted, sites};
 
 /// What both detectors find: the sites of each pair.
-fn both(story: &str) -> [Vec<Vec<u64>>; 2] {
+fn both(scenario: &str) -> [Vec<Vec<u64>>; 2] {
     [
-        find::<HappensBefore>(story).iter().map(sites).collect(),
-        find::<Hybrid>(story).iter().map(sites).collect(),
+        find::<HappensBefore>(scenario).iter().map(sites).collect(),
+        find::<Hybrid>(scenario).iter().map(sites).collect(),
     ]
 }
 
@@ -24,13 +24,13 @@ fn one(first: u64, second: u64) -> [Vec<Vec<u64>>; 2] {
 
 #[test]
 fn two_writes_without_a_lock_race() {
-    let story = "0 create 1
+    let scenario = "0 create 1
         0 write x @7
         1 write x @9";
-    assert_eq!(both(story), one(7, 9));
-    let finding = &find::<Hybrid>(story)[0];
+    assert_eq!(both(scenario), one(7, 9));
+    let finding = &find::<Hybrid>(scenario)[0];
     assert_eq!((finding.object, finding.at, finding.pattern), (address("x"), 2, Some(3)));
-    assert_eq!(find::<HappensBefore>(story)[0].certainty, Certainty::Observed);
+    assert_eq!(find::<HappensBefore>(scenario)[0].certainty, Certainty::Observed);
 }
 
 #[test]
@@ -45,20 +45,20 @@ fn creation_and_join_order() {
 
 #[test]
 fn lock_order_hides_a_race_from_happens_before_only() {
-    let story = "0 create 1
+    let scenario = "0 create 1
         0 write x @1
         0 lock m
         0 unlock m
         1 lock m
         1 unlock m
         1 write x @2";
-    assert_eq!(both(story), [vec![], vec![vec![1, 2]]]);
+    assert_eq!(both(scenario), [vec![], vec![vec![1, 2]]]);
 }
 
 /// A flag set under a lock and seen under it orders what is around it, if the program looks at it.
 #[test]
 fn a_value_handed_over_under_a_lock_makes_a_race_a_suspicion() {
-    let story = "0 create 1
+    let scenario = "0 create 1
         0 write x @1
         0 lock m
         0 write f
@@ -67,20 +67,20 @@ fn a_value_handed_over_under_a_lock_makes_a_race_a_suspicion() {
         1 read f
         1 unlock m
         1 write x @2";
-    let found = find::<Hybrid>(story);
+    let found = find::<Hybrid>(scenario);
     assert_eq!((sites(&found[0]), found[0].certainty), (vec![1, 2], Certainty::Suspected));
-    assert!(find::<HappensBefore>(story).is_empty());
+    assert!(find::<HappensBefore>(scenario).is_empty());
 }
 
 #[test]
 fn readers_of_a_lock_do_not_keep_each_other_out() {
-    let story = |second: &str| {
+    let scenario = |second: &str| {
         format!(
             "0 create 1\n 0 read-lock m\n 0 write x @1\n 0 unlock m\n 1 {second} m\n 1 write x @2\n 1 unlock m"
         )
     };
-    assert_eq!(both(&story("read-lock")), one(1, 2));
-    assert_eq!(both(&story("lock")), none());
+    assert_eq!(both(&scenario("read-lock")), one(1, 2));
+    assert_eq!(both(&scenario("lock")), none());
 }
 
 #[test]
@@ -94,28 +94,28 @@ fn atomics_do_not_race_with_atomics_but_with_plain_accesses() {
 fn a_store_that_is_seen_publishes_what_came_before() {
     assert_eq!(both("0 create 1\n 0 write x\n 0 store f\n 1 load f\n 1 read x"), none());
     // The value seen is another thread's, which knows nothing of it.
-    let story = "0 create 1\n 0 create 2\n 0 write x @1\n 0 store f\n 2 store f\n 1 load f\n 1 read x @2";
-    assert_eq!(both(story), one(1, 2));
+    let scenario = "0 create 1\n 0 create 2\n 0 write x @1\n 0 store f\n 2 store f\n 1 load f\n 1 read x @2";
+    assert_eq!(both(scenario), one(1, 2));
     // A read-modify-write hands on what it found.
-    let story = "0 create 1\n 0 create 2\n 0 write x @1\n 0 store f\n 2 update f\n 1 load f\n 1 read x @2";
-    assert_eq!(both(story), none());
+    let scenario = "0 create 1\n 0 create 2\n 0 write x @1\n 0 store f\n 2 update f\n 1 load f\n 1 read x @2";
+    assert_eq!(both(scenario), none());
 }
 
 #[test]
 fn signals_order_only_those_they_wake() {
-    let story = |reader: u16| {
+    let scenario = |reader: u16| {
         format!(
             "0 create 1\n 0 create 2\n 1 lock m\n 1 wait c m\n 0 write x @1\n 0 signal c\n 1 wake c m\n \
              1 unlock m\n {reader} read x @2"
         )
     };
-    assert_eq!(both(&story(1)), none());
-    assert_eq!(both(&story(2)), one(1, 2));
+    assert_eq!(both(&scenario(1)), none());
+    assert_eq!(both(&scenario(2)), one(1, 2));
 }
 
 #[test]
 fn a_barrier_orders_one_round_before_the_next() {
-    let story = "0 create 1
+    let scenario = "0 create 1
         0 write x
         0 arrive b
         1 arrive b
@@ -129,7 +129,7 @@ fn a_barrier_orders_one_round_before_the_next() {
         0 leave b 2
         1 leave b 2
         1 write y";
-    assert_eq!(both(story), one(1, 2));
+    assert_eq!(both(scenario), one(1, 2));
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn semaphores_once_routines_and_futexes_order() {
 /// The locks of Rust's standard library: the way of one who has to wait is not instrumented.
 #[test]
 fn a_lock_taken_in_code_that_is_not_seen_orders() {
-    let story = "0 create 1
+    let scenario = "0 create 1
         0 update l 1
         1 failed l
         0 write x
@@ -158,13 +158,13 @@ fn a_lock_taken_in_code_that_is_not_seen_orders() {
         0 futex-wake l
         1 futex-woken l
         1 write x";
-    assert_eq!(both(story), none());
+    assert_eq!(both(scenario), none());
 }
 
 /// Its condition variables release the lock word and take it again without being seen.
 #[test]
 fn a_lock_given_up_in_code_that_is_not_seen_orders() {
-    let story = "0 create 1
+    let scenario = "0 create 1
         0 update l 1
         0 read x
         0 futex-wait c
@@ -182,19 +182,19 @@ fn a_lock_given_up_in_code_that_is_not_seen_orders() {
         0 futex-woken c
         0 read x
         0 update l 0";
-    assert_eq!(both(story), none());
+    assert_eq!(both(scenario), none());
 }
 
 /// Its once-cells are marked full without being seen.
 #[test]
 fn a_value_that_nobody_was_seen_to_write_orders() {
-    let story =
+    let scenario =
         |seen: &str| format!("0 create 1\n 0 load o 3\n 0 write x @1\n 1 load o {seen}\n 1 read x @2");
-    assert_eq!(both(&story("4")), none());
-    assert_eq!(both(&story("3")), one(1, 2));
+    assert_eq!(both(&scenario("4")), none());
+    assert_eq!(both(&scenario("3")), one(1, 2));
     // What its writer does after that is another matter.
-    let story = "0 create 1\n 0 load o 3\n 1 load o 4\n 0 write x @1\n 1 read x @2";
-    assert_eq!(both(story), one(1, 2));
+    let scenario = "0 create 1\n 0 load o 3\n 1 load o 4\n 0 write x @1\n 1 read x @2";
+    assert_eq!(both(scenario), one(1, 2));
 }
 
 #[test]
@@ -208,8 +208,8 @@ fn accesses_race_where_they_overlap_and_nowhere_else() {
 
 #[test]
 fn memory_that_is_used_again_is_another_object() {
-    let story = "0 create 1\n 1 alloc h 16\n 1 write h @1\n {}\n 0 alloc h 16\n 0 write h @2";
-    assert_eq!(both(&story.replace("{}", "1 free h 16 @3")), none());
+    let scenario = "0 create 1\n 1 alloc h 16\n 1 write h @1\n {}\n 0 alloc h 16\n 0 write h @2";
+    assert_eq!(both(&scenario.replace("{}", "1 free h 16 @3")), none());
     // Whoever frees what another thread uses races with it.
     assert_eq!(both("0 create 1\n 1 alloc h 16\n 1 write h+8 @1\n 0 free h 16 @2"), one(1, 2));
 }
@@ -228,26 +228,26 @@ fn stacks_of_threads_and_variables_of_calls_are_new_each_time() {
 
 #[test]
 fn findings_are_counted_once_for_each_pair_of_sites() {
-    let story = "0 create 1
+    let scenario = "0 create 1
         0 write x @1
         1 write x @2
         0 write y @1
         1 write y @2
         1 write z @2
         0 write z @1";
-    let found = find::<Hybrid>(story);
+    let found = find::<Hybrid>(scenario);
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].count, 3);
 }
 
 #[test]
 fn a_thread_created_under_a_lock_takes_it_after_its_creator() {
-    let story = "0 lock m
+    let scenario = "0 lock m
         0 create 1
         0 write x
         0 unlock m
         1 lock m
         1 unlock m
         1 write x";
-    assert!(predicted::<Hybrid>(story).is_empty());
+    assert!(predicted::<Hybrid>(scenario).is_empty());
 }

@@ -1,15 +1,15 @@
 //! What atomic steps order that ask for less than the strongest order.
 
-mod story;
+mod scenario;
 
 use threadbare_detect::HappensBefore;
 
-use story::{find, sites};
+use scenario::{find, sites};
 
-/// Thread 0 writes and tells by a flag, thread 1 looks at the flag and reads; between, what each does.
+/// Thread 0 writes and sets a flag, thread 1 reads the flag and then what was written; between, what each does.
 fn handed_over(writer: &str, reader: &str) -> bool {
-    let story = format!("0 create 1\n0 write x @1\n{writer}\n{reader}\n1 read x @2");
-    let found: Vec<_> = find::<HappensBefore>(&story).iter().map(sites).collect();
+    let scenario = format!("0 create 1\n0 write x @1\n{writer}\n{reader}\n1 read x @2");
+    let found: Vec<_> = find::<HappensBefore>(&scenario).iter().map(sites).collect();
     assert!(found.is_empty() || found == [vec![1, 2]], "{found:?}");
     found.is_empty()
 }

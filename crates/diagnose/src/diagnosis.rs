@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use threadbare_explore::{Found, is_preemption, pointed_out};
 use threadbare_report::{FailureReport, FindingText};
 use threadbare_target::{Execution, Modules, Symbols};
-use threadbare_trace::{FailureKind, Schedule, Shown, TraceFile};
+use threadbare_trace::{FailureKind, Schedule, ShownFinding, TraceFile};
 
 use crate::error::DiagnoseError;
 use crate::explain::{Explanation, explain};
@@ -153,7 +153,7 @@ pub fn diagnose(
     let was_cut = comparisons.is_some_and(|comparisons| comparisons.was_cut());
     left_out.extend((was_cut && sentence.is_some()).then_some(LeftOut::Comparing));
     report.cause = sentence;
-    let cause_of = |shown: Shown| Shown { is_cause: true, ..shown };
+    let cause_of = |shown: ShownFinding| ShownFinding { is_cause: true, ..shown };
     schedule.shows = shown.filter(|shown| !shown.steps.is_empty()).map(cause_of);
     let marked = schedule.shows.as_ref().map_or_else(Vec::new, |shown| pointed_out(shown, &run.events));
     let trace = recorded(&run, &names, &schedule);

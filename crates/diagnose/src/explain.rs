@@ -4,7 +4,7 @@ use threadbare_detect::{Access, Certainty, Finding, FindingKind, observed_deadlo
 use threadbare_explore::{directed, shown};
 use threadbare_report::{FindingText, finding_text};
 use threadbare_target::{Execution, Symbols};
-use threadbare_trace::{Event, Failure, FailureKind, Shown};
+use threadbare_trace::{Event, Failure, FailureKind, ShownFinding};
 
 use crate::causes::{
     Cause, Compared, Inconsistent, Unexpected, causes, inconsistent, missed_wakeup, pending, unexpected,
@@ -18,21 +18,21 @@ use crate::sentences::{cause_text, inconsistent_text, missed_wakeup_text, unexpe
 /// The longest trace whose cause is looked for: where it is long, so are the others, and no pattern is short enough to
 /// read.
 const LONGEST_COMPARED: usize = 20_000;
-/// How many of the most suspicious patterns are made to happen, to see whether the program fails of them, and how often.
+/// How many of the most suspicious patterns are made to happen, to see whether the program fails with them, and how often.
 const TRIED: usize = 6;
 const ATTEMPTS: u64 = 3;
-/// Among how many of those that tell failing executions from passing ones the cause is chosen.
+/// Among how many of those that distinguish failing executions from passing ones the cause is chosen.
 const CHOSEN_FROM: usize = 16;
 
 /// The cause of a failure; all of it is empty where none is known.
 #[derive(Default)]
 pub struct Explanation {
-    /// What tells it from passing executions, in one sentence; none where the failure's own message does.
+    /// What distinguishes it from passing executions, in one sentence; none where the failure's own message does.
     pub sentence: Option<String>,
     /// The same as a finding, if it is about accesses or locks.
     pub finding: Option<FindingText>,
     /// What a schedule is to say of it.
-    pub shown: Option<Shown>,
+    pub shown: Option<ShownFinding>,
     /// No passing execution does that.
     pub sure: bool,
 }
@@ -48,7 +48,7 @@ impl Explanation {
 
 /// Says why an execution failed.
 ///
-/// Some failures have an end to begin at: the lock or the signal that a stuck thread waits for, the memory that was
+/// Some failures have an end to begin at: the lock or the signal that a blocked thread waits for, the memory that was
 /// released. Otherwise passing executions say what is peculiar to this one; see [`compared`].
 pub fn explain(
     run: &Execution,
@@ -126,7 +126,7 @@ fn compared(
     let mut patterns = comparison.suspicious(&others, CHOSEN_FROM);
     let is_sure = |cause: &Cause| cause.in_passing == 0 && 2 * cause.in_failing >= cause.failing;
     let first_is_sure = patterns.first().is_some_and(is_sure);
-    // What the program does itself tells more than what a library does because of it.
+    // What the program does itself explains more than what a library does because of it.
     let is_own =
         |cause: &Cause| !cause.accesses.iter().any(|access| comparison.lines.is_housekeeping(access));
     let own = patterns.iter().position(|cause| is_sure(cause) && is_own(cause));
@@ -156,7 +156,7 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// The patterns that tell the failing run, and others that failed in the same way, from those that passed; best
+    /// The patterns that distinguish the failing run, and others that failed in the same way, from those that passed; best
     /// first.
     fn suspicious(&mut self, others: &OtherExecutions, most: usize) -> Vec<Cause> {
         let passing: Vec<LocatedExecution> =
@@ -200,7 +200,7 @@ impl Comparison<'_> {
             self.restore(std::slice::from_mut(&mut seen.read));
             self.restore(seen.write.as_mut_slice());
         }
-        Some((torn_apart(&found), inconsistent_text(&found, names)))
+        Some((inconsistency_finding(&found), inconsistent_text(&found, names)))
     }
 }
 
@@ -218,7 +218,7 @@ fn happened(kind: FindingKind, pattern: Option<u8>, object: &Access, accesses: V
     }
 }
 
-/// A cause as a finding: two accesses came in the wrong order, more were torn apart.
+/// A cause as a finding: two accesses came in the wrong order, more are an atomicity violation.
 fn pattern_finding(cause: &Cause) -> Option<Finding> {
     let kind = if cause.accesses.len() > 2 { FindingKind::Atomicity } else { FindingKind::Order };
     Some(happened(kind, Some(cause.pattern), cause.accesses.first()?, cause.accesses.clone()))
@@ -229,7 +229,7 @@ fn order_violation(read: &Unexpected) -> Finding {
     happened(FindingKind::Order, Some(read.pattern), object, read.accesses.to_vec())
 }
 
-fn torn_apart(found: &Inconsistent) -> Finding {
+fn inconsistency_finding(found: &Inconsistent) -> Finding {
     let [first, second] = &found.seen;
     let accesses = [first.write, second.write, Some(first.read), Some(second.read)];
     happened(FindingKind::Atomicity, None, &first.read, accesses.into_iter().flatten().collect())

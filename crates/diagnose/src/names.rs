@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use threadbare_report::{Names, Place, printable};
+use threadbare_report::{Names, SourcePlace, printable};
 use threadbare_target::{Execution, ObjectNames, Site, Symbols};
 use threadbare_trace::Event;
 use threadbare_wire::ContextRecord;
@@ -50,7 +50,7 @@ impl<'a> ExecutionNames<'a> {
         self.events
     }
 
-    /// Makes `on_the_way` stand just after an event.
+    /// Brings `on_the_way` to the state just after an event.
     fn bring_up_to(&self, event: usize) {
         let (seen, names) = &mut *self.on_the_way.borrow_mut();
         if *seen > event + 1 {
@@ -64,20 +64,20 @@ impl<'a> ExecutionNames<'a> {
 }
 
 /// A place as reports have it.
-pub fn place_of(site: &Site) -> Place {
-    Place {
+pub fn place_of(site: &Site) -> SourcePlace {
+    SourcePlace {
         label: printable(&site.to_string()).into_owned(),
         function: site.function.clone(),
         file: site.file.clone(),
         line: site.line,
         column: site.column,
         in_system: !site.is_own(),
-        deed: None,
+        library_operation: None,
     }
 }
 
 impl Names for ExecutionNames<'_> {
-    fn place(&self, pc: u64, context: u32) -> Option<Place> {
+    fn place(&self, pc: u64, context: u32) -> Option<SourcePlace> {
         if pc == 0 {
             return None;
         }
@@ -85,8 +85,9 @@ impl Names for ExecutionNames<'_> {
         if site.module.is_empty() && site.function.is_none() {
             return None;
         }
-        let deed = self.symbols.std_deed(pc, context, self.contexts).map(|deed| deed.word().to_string());
-        Some(Place { deed, ..place_of(&site) })
+        let library_operation =
+            self.symbols.std_deed(pc, context, self.contexts).map(|deed| deed.word().to_string());
+        Some(SourcePlace { library_operation, ..place_of(&site) })
     }
 
     fn object(&self, addr: u64) -> Option<String> {
@@ -118,7 +119,7 @@ impl Names for ExecutionNames<'_> {
         site.function.clone().filter(|_| site.file.is_none() || site.is_own())
     }
 
-    fn source(&self, place: &Place) -> Option<String> {
+    fn source(&self, place: &SourcePlace) -> Option<String> {
         let (file, line) = (place.file.as_ref()?, place.line?);
         let mut files = self.files.borrow_mut();
         let lines = files.entry(file.clone()).or_insert_with(|| {

@@ -1,7 +1,7 @@
 //! Executions whose steps are known by the programmer's own lines.
 //!
 //! A library's code is reached from many places: what `queue::empty` reads means one thing where a thread decides to
-//! wait and another where it goes on. So, to compare executions, a step's place is its code together with
+//! wait and another where it continues. So, to compare executions, a step's place is its code together with
 //! the line of the program's own from which it was reached.
 
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use threadbare_wire::ContextRecord;
 pub struct LocatedExecution {
     /// What happened.
     pub events: Vec<Event>,
-    /// Who went on when.
+    /// Which thread was scheduled when.
     pub switches: Vec<SwitchRecord>,
 }
 

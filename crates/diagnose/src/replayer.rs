@@ -95,9 +95,9 @@ impl Replayer {
         })
     }
 
-    /// From now on, what keeps accesses apart is in the trace even where it is in code that is passed over: executions
+    /// From now on, what orders or excludes accesses is in the trace even where it is in code that is passed over: executions
     /// that show a finding were made so.
-    pub fn tell_all(&mut self) {
+    pub fn record_all(&mut self) {
         self.flags = flags::RECORD_ALL;
     }
 

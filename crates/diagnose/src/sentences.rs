@@ -63,7 +63,7 @@ pub fn inconsistent_text(found: &Inconsistent, names: &dyn Names) -> String {
     )
 }
 
-/// WhyMissed a thread waits for ever, in one sentence.
+/// Why a thread waits for ever, in one sentence.
 pub fn missed_wakeup_text(missed: &MissedWakeup, names: &dyn Names) -> String {
     let finding = &missed.finding;
     let object = object_name(finding.at, finding.object, names);
@@ -73,6 +73,7 @@ pub fn missed_wakeup_text(missed: &MissedWakeup, names: &dyn Names) -> String {
         EventKind::CondBroadcast => "broadcast on",
         EventKind::CondSignal => "signalled",
         EventKind::SemPost => "raised",
+        // Only a futex wake is left of the kinds that wake a thread; see `wakes` of `causes/missed_wakeup.rs`.
         _ => "woke",
     };
     let changed = rest.first().map_or_else(String::new, |write| {

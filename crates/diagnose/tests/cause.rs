@@ -3,7 +3,7 @@
 use threadbare_detect::Access;
 use threadbare_diagnose::cause_text;
 use threadbare_diagnose::causes::Cause;
-use threadbare_report::{Names, Place};
+use threadbare_report::{Names, SourcePlace};
 
 use threadbare_trace::{EventKind, ThreadId};
 
@@ -15,15 +15,15 @@ const RIGHT: u64 = 0x300;
 struct Bank;
 
 impl Names for Bank {
-    fn place(&self, pc: u64, _context: u32) -> Option<Place> {
-        Some(Place {
+    fn place(&self, pc: u64, _context: u32) -> Option<SourcePlace> {
+        Some(SourcePlace {
             label: format!("bank.c:{pc}"),
             function: None,
             file: Some("src/bank.c".into()),
             line: Some(pc as u32),
             column: None,
             in_system: false,
-            deed: None,
+            library_operation: None,
         })
     }
 
@@ -36,7 +36,7 @@ impl Names for Bank {
         None
     }
 
-    fn source(&self, _place: &Place) -> Option<String> {
+    fn source(&self, _place: &SourcePlace) -> Option<String> {
         None
     }
 }
@@ -91,7 +91,7 @@ fn what_a_thread_does_to_both_variables_is_said_once() {
 }
 
 #[test]
-fn turns_are_told_one_by_one() {
+fn turns_are_reported_one_by_one() {
     let turns = [writes(1, LEFT, 9), reads(2, RIGHT, 20), writes(1, RIGHT, 10), reads(2, LEFT, 21)];
     assert_eq!(
         text(&turns, false, 1),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use threadbare_coverage::{Criterion, PairSets, Seen, Total, UncoveredPatterns, by_name};
+use threadbare_coverage::{Criterion, ObservedExecution, PairSets, Total, UncoveredPatterns, by_name};
 use threadbare_target::Execution;
 use threadbare_trace::Event;
 
@@ -53,7 +53,7 @@ struct Measured {
 }
 
 impl Measured {
-    fn observe(&mut self, seen: &Seen<'_>, executions: u64, elapsed: Duration) {
+    fn observe(&mut self, seen: &ObservedExecution<'_>, executions: u64, elapsed: Duration) {
         self.criterion.observe(seen);
         let (covered, total) = (self.criterion.covered(), self.criterion.total());
         let point = CoveragePoint { executions, elapsed, covered, total };
@@ -95,7 +95,7 @@ impl Measuring {
         self.executions += 1;
         let place = |event: &Event| run.place(event);
         let failed = run.outcome.failure().is_some();
-        let seen = Seen::new(&run.events, &place).ended(failed);
+        let seen = ObservedExecution::new(&run.events, &place).ended(failed);
         self.criteria.iter_mut().for_each(|it| it.observe(&seen, self.executions, elapsed));
     }
 

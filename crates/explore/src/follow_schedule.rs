@@ -1,7 +1,7 @@
 //! Running a schedule that was solved for, and seeing whether the program followed it.
 
 use threadbare_happens_before::LockSets;
-use threadbare_order::{Action, Forest, Path, Schedule, StepId, Turn};
+use threadbare_order::{Action, Forest, Path, SolvedSchedule, SolvedSwitch, StepId};
 use threadbare_sched::PolicyKind;
 use threadbare_target::{Execution, Script};
 use threadbare_trace::{Awaited, Event, EventKind, Failure, FailureKind, Outcome, ThreadId, Waiting};
@@ -11,7 +11,7 @@ use crate::strategy::Plan;
 
 /// A plan that follows a schedule, then schedules a thread if that is asked for, and then lets all threads run to their ends
 /// without preempting any. The events come back with the execution.
-pub(crate) fn plan(schedule: &Schedule, forest: &Forest, then: Option<ThreadId>, seed: u64) -> Plan {
+pub(crate) fn plan(schedule: &SolvedSchedule, forest: &Forest, then: Option<ThreadId>, seed: u64) -> Plan {
     let mut turns = schedule.turns(forest, ThreadId::MAIN);
     let last = schedule.steps.last().map(|id| forest.step(*id));
     let (from, op) = last.map_or((ThreadId::MAIN, 1), |step| (step.thread, step.op));
@@ -19,15 +19,17 @@ pub(crate) fn plan(schedule: &Schedule, forest: &Forest, then: Option<ThreadId>,
     match then {
         Some(to) if to != from => {
             let (op, pc) = forest.next_operation(from, schedule.steps.last().copied());
-            turns.push(Turn { from, op, pc, to });
+            turns.push(SolvedSwitch { from, op, pc, to });
         }
         // Main, which is scheduled last otherwise, and a thread that spins stay running only under a policy that lets every thread do so.
         Some(_) => kind = PolicyKind::Replay,
         // It has to be given how far main runs.
-        None if from == ThreadId::MAIN && last.is_some() => turns.push(Turn { from, op, pc: 0, to: from }),
+        None if from == ThreadId::MAIN && last.is_some() => {
+            turns.push(SolvedSwitch { from, op, pc: 0, to: from })
+        }
         _ => {}
     }
-    let switch = |turn: &Turn| SwitchRecord {
+    let switch = |turn: &SolvedSwitch| SwitchRecord {
         pc: turn.pc,
         op: turn.op,
         from: turn.from,

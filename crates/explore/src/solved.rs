@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use threadbare_order::{Budget, Forest, Path, Schedule};
+use threadbare_order::{Budget, Forest, Path, SolvedSchedule};
 use threadbare_sched::PolicyKind;
 use threadbare_target::Execution;
 use threadbare_trace::ThreadId;
@@ -94,7 +94,7 @@ pub(crate) enum Entry<A> {
 
 /// A plan under way.
 pub(crate) struct Planned<A> {
-    pub(crate) schedule: Schedule,
+    pub(crate) schedule: SolvedSchedule,
     pub(crate) aim: A,
 }
 
@@ -135,7 +135,12 @@ impl<A> Notes<A> {
 
     /// A plan that follows a schedule, and then schedules a thread if that is asked for, unless one with the same
     /// switches has been made before.
-    pub(crate) fn follow(&mut self, schedule: Schedule, then: Option<ThreadId>, aim: A) -> Option<Plan> {
+    pub(crate) fn follow(
+        &mut self,
+        schedule: SolvedSchedule,
+        then: Option<ThreadId>,
+        aim: A,
+    ) -> Option<Plan> {
         let plan = follow_schedule::plan(&schedule, &self.forest, then, self.seed);
         if !self.explored.insert(follow_schedule::plan_key(&plan)) {
             return None;
@@ -148,7 +153,7 @@ impl<A> Notes<A> {
 
     /// A plan that preempts nobody.
     pub(crate) fn undisturbed(&mut self) -> Plan {
-        let nothing = Schedule { steps: Vec::new() };
+        let nothing = SolvedSchedule { steps: Vec::new() };
         let plan = follow_schedule::plan(&nothing, &self.forest, None, self.seed);
         self.explored.insert(follow_schedule::plan_key(&plan));
         Plan { name: self.name.to_string(), ..plan }

@@ -13,7 +13,7 @@ pub struct Epoch {
     pub time: u32,
 }
 
-/// For each thread the latest moment that is known here. Threads that are not mentioned stand at 0.
+/// For each thread the latest moment that is known here. The entry of a thread that is not mentioned is 0.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct VectorClock {
     times: Vec<u32>,

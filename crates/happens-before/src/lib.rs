@@ -3,16 +3,16 @@
 //!
 //! Nothing here knows what is a bug, what is covered, or how traces are made: detectors, coverage criteria and models ask.
 
+mod accessed_bytes;
 mod address_table;
 mod clocks;
 mod locksets;
-mod order;
 mod shadow_memory;
-mod touch;
+mod thread_clocks;
 
+pub use accessed_bytes::{AccessedBytes, reused_range};
 pub use address_table::{AddressTable, NumberHasher, NumberMap};
 pub use clocks::{Epoch, Frontier, Stamp, VectorClock};
-pub use locksets::{Change, Held, LockSet, LockSetId, LockSets, Mode};
-pub use order::{Order, Rules};
-pub use shadow_memory::Memory;
-pub use touch::{Touch, reborn};
+pub use locksets::{HeldLock, LockChange, LockSet, LockSetId, LockSets, Mode};
+pub use shadow_memory::ShadowMemory;
+pub use thread_clocks::{Rules, ThreadClocks};

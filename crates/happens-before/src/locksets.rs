@@ -1,9 +1,9 @@
-//! Which locks each thread holds, and which sets of held locks keep two steps apart.
+//! Which locks each thread holds, and which locksets exclude two steps mutually.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use threadbare_trace::{Event, EventKind, ThreadId};
+use threadbare_trace::{Event, EventKind, ThreadId, kinds};
 
 use crate::address_table::NumberMap;
 
@@ -25,7 +25,7 @@ impl Mode {
 
 /// A lock that a thread holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Held {
+pub struct HeldLock {
     /// The lock's address.
     pub lock: u64,
     /// How it is held.
@@ -53,7 +53,7 @@ impl LockSetId {
     pub const EMPTY: LockSetId = LockSetId(0);
 }
 
-/// A set of locks. The masks are exact for locks that have a bit; `all_have_bits` tells whether
+/// A set of locks. The masks are exact for locks that have a bit; `all_have_bits` says whether
 /// these are all.
 #[derive(Clone, Default, Debug)]
 pub struct LockSet {
@@ -78,16 +78,16 @@ impl LockSet {
 
 /// What a step did to the locks of its thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Change {
+pub enum LockChange {
     /// The thread took a lock that it did not hold.
     Taken(u64, Mode),
     /// The thread gave a lock up.
-    Released(Held),
+    Released(HeldLock),
 }
 
 #[derive(Default)]
 struct Owner {
-    held: Arc<Vec<Held>>,
+    held: Arc<Vec<HeldLock>>,
     id: LockSetId,
     /// The mutex of the condition wait in progress.
     waits_with: u64,
@@ -145,21 +145,21 @@ impl LockSets {
     }
 
     /// The locks that a thread holds, in order of acquisition.
-    pub fn held(&mut self, thread: ThreadId) -> &Arc<Vec<Held>> {
+    pub fn held(&mut self, thread: ThreadId) -> &Arc<Vec<HeldLock>> {
         &self.owner(thread).held
     }
 
     /// Takes a step into account; says what it changed. Steps that do not lock change nothing.
     #[inline]
-    pub fn observe(&mut self, index: usize, event: &Event, kind: EventKind) -> Option<Change> {
+    pub fn observe(&mut self, index: usize, event: &Event, kind: EventKind) -> Option<LockChange> {
         use EventKind::*;
         match kind {
-            Lock => self.take(index, event, event.addr, kind, Mode::Exclusive, false),
-            ReadLock => self.take(index, event, event.addr, kind, Mode::Shared, false),
-            Unlock => self.give(index, event.thread, event.addr),
+            Lock => self.acquire(index, event, event.addr, kind, Mode::Exclusive, false),
+            ReadLock => self.acquire(index, event, event.addr, kind, Mode::Shared, false),
+            Unlock => self.release(index, event.thread, event.addr),
             CondWait => {
                 self.owner(event.thread).waits_with = event.value;
-                self.give(index, event.thread, event.value)
+                self.release(index, event.thread, event.value)
             }
             CondWake | CondTimeout => {
                 let waits_with = std::mem::take(&mut self.owner(event.thread).waits_with);
@@ -167,17 +167,20 @@ impl LockSets {
                 if mutex == 0 {
                     return None;
                 }
-                self.take(index, event, mutex, kind, Mode::Exclusive, true)
+                self.acquire(index, event, mutex, kind, Mode::Exclusive, true)
             }
             Exit => {
                 *self.owner(event.thread) = Owner::default();
                 None
             }
-            _ => None,
+            LockFailed | CondSignal | CondBroadcast => None,
+            Create | Start | Join | Detach | JoinFailed | Cancel | Fence | Signal | Frame => None,
+            kinds!(plain | atomic | barrier | semaphore | once | futex) => None,
+            kinds!(heap | object | pause | outside) => None,
         }
     }
 
-    fn take(
+    fn acquire(
         &mut self,
         index: usize,
         event: &Event,
@@ -185,7 +188,7 @@ impl LockSets {
         kind: EventKind,
         mode: Mode,
         waited: bool,
-    ) -> Option<Change> {
+    ) -> Option<LockChange> {
         let owner = self.owner(event.thread);
         if owner.held.iter().any(|held| held.lock == lock) {
             let mut held = Arc::make_mut(&mut owner.held).iter_mut();
@@ -198,7 +201,7 @@ impl LockSets {
         owner.remember(index);
         let before = owner.id;
         let (pc, context) = (event.pc, event.context);
-        Arc::make_mut(&mut owner.held).push(Held {
+        Arc::make_mut(&mut owner.held).push(HeldLock {
             lock,
             mode,
             since: index,
@@ -210,10 +213,10 @@ impl LockSets {
         });
         let id = self.after(before, Step::Take(lock, mode));
         self.owner(event.thread).id = id;
-        Some(Change::Taken(lock, mode))
+        Some(LockChange::Taken(lock, mode))
     }
 
-    fn give(&mut self, index: usize, thread: ThreadId, lock: u64) -> Option<Change> {
+    fn release(&mut self, index: usize, thread: ThreadId, lock: u64) -> Option<LockChange> {
         let owner = self.owner(thread);
         let place = owner.held.iter().position(|held| held.lock == lock)?;
         if owner.held[place].depth > 1 {
@@ -225,7 +228,7 @@ impl LockSets {
         let released = Arc::make_mut(&mut owner.held).remove(place);
         let id = self.after(before, Step::Give(lock));
         self.owner(thread).id = id;
-        Some(Change::Released(released))
+        Some(LockChange::Released(released))
     }
 
     /// The set that a step leads to.
@@ -245,7 +248,7 @@ impl LockSets {
 
     /// The sets of locks that a thread has held at one time or another since an event, the current one
     /// included. If that is too long ago, the locks that it has held all the time stand for them.
-    pub fn since(&mut self, thread: ThreadId, event: usize, held_then: &[Held]) -> Vec<LockSetId> {
+    pub fn since(&mut self, thread: ThreadId, event: usize, held_then: &[HeldLock]) -> Vec<LockSetId> {
         let owner = self.owner(thread);
         let truncated = owner.past.len() == PAST && owner.past[0].0 > event;
         let now = Arc::clone(&owner.held);
@@ -326,7 +329,7 @@ impl LockSets {
     }
 
     /// The locks of the first set that the thread has not given up since then.
-    pub fn kept(&mut self, before: &[Held], now: &[Held]) -> LockSetId {
+    pub fn kept(&mut self, before: &[HeldLock], now: &[HeldLock]) -> LockSetId {
         let kept =
             before.iter().filter(|old| now.iter().any(|new| new.lock == old.lock && new.since == old.since));
         let kept = kept.map(|held| (held.lock, held.mode)).collect();
@@ -354,7 +357,7 @@ mod tests {
         }
         assert_eq!(locks(&mut sets, 1), [0xa]);
         let change = sets.observe(3, &event(1, 0xa, 0), EventKind::Unlock);
-        assert!(matches!(change, Some(Change::Released(Held { lock: 0xa, since: 0, .. }))));
+        assert!(matches!(change, Some(LockChange::Released(HeldLock { lock: 0xa, since: 0, .. }))));
         assert!(locks(&mut sets, 1).is_empty());
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Memory is looked at in words of eight bytes. The bytes of a word that have always been accessed
 //! together share one state; an access to some of them splits it. So accesses of mixed sizes
-//! that overlap meet exactly where they overlap, and nowhere else.
+//! that overlap share a state exactly where they overlap, and nowhere else.
 
 use crate::address_table::AddressTable;
 
@@ -74,13 +74,13 @@ impl<S: Default + Clone> Word<S> {
 }
 
 /// A state for every byte that has been accessed.
-pub struct Memory<S> {
+pub struct ShadowMemory<S> {
     words: AddressTable<Word<S>>,
 }
 
-impl<S> Default for Memory<S> {
+impl<S> Default for ShadowMemory<S> {
     fn default() -> Self {
-        Memory { words: AddressTable::default() }
+        ShadowMemory { words: AddressTable::default() }
     }
 }
 
@@ -92,7 +92,7 @@ fn mask(word: u64, first: u64, last: u64) -> u8 {
     ((0xff_u64 << low) & (0xff >> (WORD - 1 - high))) as u8
 }
 
-impl<S: Default + Clone> Memory<S> {
+impl<S: Default + Clone> ShadowMemory<S> {
     /// Shows the state of every byte in the range, making what is missing.
     #[inline]
     pub fn visit(&mut self, addr: u64, len: u64, mut f: impl FnMut(u64, &mut S)) {
@@ -141,7 +141,7 @@ impl<S: Default + Clone> Memory<S> {
     }
 }
 
-impl<S> Memory<S> {
+impl<S> ShadowMemory<S> {
     /// How many words were known at most.
     pub fn peak(&self) -> usize {
         self.words.peak()
@@ -159,7 +159,7 @@ mod tests {
     fn mixed_sizes_and_overlaps_agree_with_a_state_for_every_byte() {
         for seed in 0..200 {
             let mut rng = Rng::new(seed);
-            let mut memory: Memory<Vec<u64>> = Memory::default();
+            let mut memory: ShadowMemory<Vec<u64>> = ShadowMemory::default();
             let mut bytes: Vec<Option<Vec<u64>>> = vec![None; 64];
             for step in 0..40 {
                 let addr = rng.below(40);
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn accesses_of_one_size_keep_one_state() {
-        let mut memory: Memory<u32> = Memory::default();
+        let mut memory: ShadowMemory<u32> = ShadowMemory::default();
         for _ in 0..3 {
             memory.visit(0x1000, 4, |_, count| *count += 1);
         }

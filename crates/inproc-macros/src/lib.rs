@@ -35,7 +35,7 @@ fn expand(options: &TokenStream, item: TokenStream) -> Result<TokenStream, Strin
         None => ("run", "||".to_string(), ";"),
     };
     let parsed = |code: &str| code.parse::<TokenStream>().map_err(|error| format!("bad options: {error}"));
-    // The body goes in as it stands in the source: whatever is said of it is said of its own lines.
+    // The body goes in as it is in the source: whatever is said of it is said of its own lines.
     let mut closure = parsed(&closure)?;
     closure.extend([TokenTree::Group(body)]);
     let mut call = parsed(&format!("::threadbare::Hunt::new(){calls}.{run}"))?;

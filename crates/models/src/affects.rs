@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use threadbare_happens_before::Touch;
+use threadbare_happens_before::AccessedBytes;
 use threadbare_trace::{Event, ThreadId};
 
 use super::operation::Location;
@@ -43,7 +43,7 @@ pub fn branch_instances(events: &[Event], flow: &dyn DataFlow) -> Vec<BranchInst
     let mut found: Vec<BranchInstance> = Vec::new();
     let mut latest: HashMap<(ThreadId, u64), Latest> = HashMap::new();
     for (index, event) in events.iter().enumerate() {
-        if !event.kind().and_then(|kind| Touch::of(event, kind)).is_some_and(|touch| touch.reads) {
+        if !event.kind().and_then(|kind| AccessedBytes::of(event, kind)).is_some_and(|touch| touch.reads) {
             continue;
         }
         for branch in flow.branches(event.pc) {

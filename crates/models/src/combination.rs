@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use threadbare_trace::{Event, ThreadId};
 
-use super::manners::{Manner, Manners, Paths, manner_occurrences};
+use super::manners::{AccessManner, Manners, Paths, manner_occurrences};
 use super::operation::Operation;
 use super::pairs::{concurrent_pairs, is_no_race};
 
@@ -30,9 +30,9 @@ pub struct Combination {
 #[derive(Clone, Debug)]
 struct KnownPath {
     operations: Vec<Operation>,
-    manners: BTreeSet<Manner>,
+    manners: BTreeSet<AccessManner>,
     /// With which threads each access-manner was seen to be concurrent. With all others, it is ordered by the program's structure.
-    meets: BTreeSet<(Manner, ThreadId)>,
+    concurrent_with: BTreeSet<(AccessManner, ThreadId)>,
 }
 
 /// The history of paths.
@@ -52,11 +52,11 @@ impl Combinations {
         let paths = Paths::of(events);
         let occurrences = manner_occurrences(events);
         let manners = Manners::of_occurrences(&occurrences);
-        let mut meets: BTreeMap<ThreadId, BTreeSet<(Manner, ThreadId)>> = BTreeMap::new();
+        let mut concurrent_with: BTreeMap<ThreadId, BTreeSet<(AccessManner, ThreadId)>> = BTreeMap::new();
         for pair in concurrent_pairs(events, &occurrences) {
             let ((one, its), (other, others)) = (pair.one, pair.other);
-            meets.entry(one).or_default().insert((its, other));
-            meets.entry(other).or_default().insert((others, one));
+            concurrent_with.entry(one).or_default().insert((its, other));
+            concurrent_with.entry(other).or_default().insert((others, one));
         }
         let mut new = BTreeSet::new();
         let mut shown = BTreeMap::new();
@@ -66,10 +66,14 @@ impl Combinations {
             let number = history.iter().position(|it| it.operations == operations).unwrap_or_else(|| {
                 new.insert(thread);
                 let operations = operations.to_vec();
-                history.push(KnownPath { operations, manners: manners.clone(), meets: BTreeSet::new() });
+                history.push(KnownPath {
+                    operations,
+                    manners: manners.clone(),
+                    concurrent_with: BTreeSet::new(),
+                });
                 history.len() - 1
             });
-            history[number].meets.extend(meets.remove(&thread).unwrap_or_default());
+            history[number].concurrent_with.extend(concurrent_with.remove(&thread).unwrap_or_default());
             shown.insert(thread, number);
         }
         self.executed.insert(shown.clone());
@@ -112,12 +116,13 @@ impl Combinations {
             paths.iter().map(|(thread, number)| (*thread, &self.threads[thread][*number])).collect();
         chosen.iter().enumerate().all(|(place, (one, its))| {
             chosen[place + 1..].iter().all(|(other, others)| {
-                let meet = |path: &KnownPath, with: ThreadId| -> Vec<Manner> {
-                    let meets = |manner: &&Manner| path.meets.contains(&((*manner).clone(), with));
-                    path.manners.iter().filter(meets).cloned().collect()
+                let concurrent = |path: &KnownPath, with: ThreadId| -> Vec<AccessManner> {
+                    let concurrent_with =
+                        |manner: &&AccessManner| path.concurrent_with.contains(&((*manner).clone(), with));
+                    path.manners.iter().filter(concurrent_with).cloned().collect()
                 };
-                let theirs = meet(others, *one);
-                meet(its, *other).iter().all(|a| theirs.iter().all(|b| is_no_race(a, b)))
+                let theirs = concurrent(others, *one);
+                concurrent(its, *other).iter().all(|a| theirs.iter().all(|b| is_no_race(a, b)))
             })
         })
     }

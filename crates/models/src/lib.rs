@@ -13,14 +13,14 @@
 //! the same thing has the same address in both.
 
 mod affects;
-mod checking;
 mod combination;
 pub mod graph;
 mod groups;
 mod manners;
 mod operation;
 mod pairs;
-mod potential;
+mod potential_use_defines;
+mod race_checks;
 mod table;
 mod use_define;
 mod variables;
@@ -30,11 +30,11 @@ pub mod variants;
 mod tests;
 
 pub use affects::{BranchInstance, DataFlow, branch_instances, branch_related};
-pub use checking::Checks;
 pub use combination::{Combination, Combinations, Label};
 pub use groups::{BranchAffectGroup, branch_affect_groups};
-pub use manners::{Manner, MannerOccurrence, Manners, Paths, manner_occurrences};
-pub use operation::{Act, Location, Operation};
+pub use manners::{AccessManner, MannerOccurrence, Manners, Paths, manner_occurrences};
+pub use operation::{Location, Operation, OperationKind};
 pub use pairs::{MannerPair, concurrent_pairs, is_no_race};
-pub use table::{BranchTable, Outcome, Row};
+pub use race_checks::Checks;
+pub use table::{BranchOutcome, BranchTable, OutcomeRow};
 pub use use_define::{InstanceUse, Use, UseDefine, UseDefines};

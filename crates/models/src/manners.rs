@@ -10,16 +10,16 @@ use std::sync::Arc;
 use threadbare_happens_before::Mode;
 use threadbare_trace::{Event, EventKind, ThreadId};
 
-use super::operation::{Act, Operation};
+use super::operation::{Operation, OperationKind};
 
 /// An individual access-manner, by what is done in it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Manner(Arc<[Operation]>);
+pub struct AccessManner(Arc<[Operation]>);
 
-impl Manner {
+impl AccessManner {
     /// The access-manner of these locks, unlocks, reads and writes.
-    pub fn new(operations: impl Into<Arc<[Operation]>>) -> Manner {
-        Manner(operations.into())
+    pub fn new(operations: impl Into<Arc<[Operation]>>) -> AccessManner {
+        AccessManner(operations.into())
     }
 
     /// What is done, in order.
@@ -27,11 +27,11 @@ impl Manner {
         &self.0
     }
 
-    /// Whether it begins with taking a lock and ends with giving the last one back.
+    /// Whether it begins with taking a lock and ends with releasing the last one.
     pub fn is_usual(&self) -> bool {
         let mut locks = ActiveLocks::default();
         self.0.iter().for_each(|operation| locks.observe(operation));
-        matches!(self.0.first(), Some(first) if matches!(first.act, Act::Lock | Act::ReadLock))
+        matches!(self.0.first(), Some(first) if matches!(first.act, OperationKind::Lock | OperationKind::ReadLock))
             && locks.count() == 0
     }
 
@@ -68,21 +68,21 @@ impl ActiveLocks {
     fn observe(&mut self, operation: &Operation) {
         let lock = operation.operand;
         match operation.act {
-            Act::Lock => self.take(lock, Mode::Exclusive),
-            Act::ReadLock => self.take(lock, Mode::Shared),
-            Act::Unlock => self.give(lock),
+            OperationKind::Lock => self.acquire(lock, Mode::Exclusive),
+            OperationKind::ReadLock => self.acquire(lock, Mode::Shared),
+            OperationKind::Unlock => self.release(lock),
             _ => {}
         }
     }
 
-    fn take(&mut self, lock: u64, mode: Mode) {
+    fn acquire(&mut self, lock: u64, mode: Mode) {
         let (held, depth) = self.held.entry(lock).or_insert((mode, 0));
         *held = (*held).max(mode);
         *depth += 1;
     }
 
-    /// To give back what is not held changes nothing.
-    fn give(&mut self, lock: u64) {
+    /// To release what is not held changes nothing.
+    fn release(&mut self, lock: u64) {
         if let Some((_, depth)) = self.held.get_mut(&lock) {
             *depth -= 1;
             if *depth == 0 {
@@ -98,7 +98,7 @@ pub struct MannerOccurrence {
     /// Who acts.
     pub thread: ThreadId,
     /// What is done.
-    pub manner: Manner,
+    pub manner: AccessManner,
     /// The event with which it begins.
     pub first: usize,
     /// The event with which it ends.
@@ -131,7 +131,7 @@ impl Open {
         let (first, last) = (self.first, self.last);
         (!operations.is_empty()).then(|| MannerOccurrence {
             thread,
-            manner: Manner::new(operations),
+            manner: AccessManner::new(operations),
             first,
             last,
         })
@@ -147,7 +147,7 @@ pub fn manner_occurrences(events: &[Event]) -> Vec<MannerOccurrence> {
         let thread = event.thread;
         let own = open.entry(thread).or_default();
         let is_over = match operation.act {
-            Act::Other(kind) => kind == EventKind::Exit as u8,
+            OperationKind::Other(kind) => kind == EventKind::Exit as u8,
             _ => own.add(index, operation),
         };
         if is_over {
@@ -156,7 +156,7 @@ pub fn manner_occurrences(events: &[Event]) -> Vec<MannerOccurrence> {
     }
     found.extend(open.iter_mut().filter_map(|(thread, own)| own.close(*thread)));
     found.sort_by_key(|it| it.first);
-    let mut shared: HashMap<Manner, Manner> = HashMap::new();
+    let mut shared: HashMap<AccessManner, AccessManner> = HashMap::new();
     for it in &mut found {
         it.manner = shared.entry(it.manner.clone()).or_insert_with(|| it.manner.clone()).clone();
     }
@@ -166,7 +166,7 @@ pub fn manner_occurrences(events: &[Event]) -> Vec<MannerOccurrence> {
 /// `MANNERS`: for every thread, the set `Mi` of its distinct access-manners. Two executions with equal ones are race-equivalent
 /// (§3.10): they use the same locks for the same accesses, however often and in whatever order.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub struct Manners(BTreeMap<ThreadId, BTreeSet<Manner>>);
+pub struct Manners(BTreeMap<ThreadId, BTreeSet<AccessManner>>);
 
 impl Manners {
     /// Those of an execution.
@@ -184,12 +184,12 @@ impl Manners {
     }
 
     /// `Mi`.
-    pub fn of_thread(&self, thread: ThreadId) -> Option<&BTreeSet<Manner>> {
+    pub fn of_thread(&self, thread: ThreadId) -> Option<&BTreeSet<AccessManner>> {
         self.0.get(&thread)
     }
 
     /// All threads with theirs.
-    pub fn threads(&self) -> impl Iterator<Item = (ThreadId, &BTreeSet<Manner>)> {
+    pub fn threads(&self) -> impl Iterator<Item = (ThreadId, &BTreeSet<AccessManner>)> {
         self.0.iter().map(|(thread, manners)| (*thread, manners))
     }
 }

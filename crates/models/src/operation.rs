@@ -1,7 +1,7 @@
 //! A step of a thread as the trace model sees it: location, operation, operand (§3.6).
 
-use threadbare_happens_before::Touch;
-use threadbare_trace::{Event, EventKind, ThreadId};
+use threadbare_happens_before::AccessedBytes;
+use threadbare_trace::{Event, EventKind, ThreadId, kinds};
 
 /// Where a step is made: by which thread, at which place in the code.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -21,12 +21,12 @@ impl Location {
 
 /// What a step does.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Act {
+pub enum OperationKind {
     /// Takes a lock alone.
     Lock,
     /// Takes a lock with other readers.
     ReadLock,
-    /// Gives a lock back.
+    /// Releases a lock.
     Unlock,
     /// Reads memory.
     Read,
@@ -40,20 +40,26 @@ pub enum Act {
     Other(u8),
 }
 
-impl Act {
+impl OperationKind {
     /// Whether it changes memory.
     pub fn writes(self) -> bool {
-        matches!(self, Act::Write | Act::AtomicWrite)
+        matches!(self, OperationKind::Write | OperationKind::AtomicWrite)
     }
 
     /// Whether it is an access to memory.
     pub fn accesses(self) -> bool {
-        matches!(self, Act::Read | Act::Write | Act::AtomicRead | Act::AtomicWrite)
+        matches!(
+            self,
+            OperationKind::Read
+                | OperationKind::Write
+                | OperationKind::AtomicRead
+                | OperationKind::AtomicWrite
+        )
     }
 
     /// Whether it is an atomic access to memory.
     pub fn is_atomic(self) -> bool {
-        matches!(self, Act::AtomicRead | Act::AtomicWrite)
+        matches!(self, OperationKind::AtomicRead | OperationKind::AtomicWrite)
     }
 }
 
@@ -63,7 +69,7 @@ pub struct Operation {
     /// The place in the code.
     pub site: u64,
     /// What it does.
-    pub act: Act,
+    pub act: OperationKind,
     /// The lock, or the first byte of the memory.
     pub operand: u64,
     /// How many bytes of memory; 0 for what is no memory.
@@ -71,40 +77,44 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// What an event does. The wait on a condition gives its mutex back, and its end takes it again. Events that only
+    /// What an event does. The wait on a condition releases its mutex, and its end takes it again. Events that only
     /// name memory do nothing.
     pub fn of(event: &Event) -> Option<Operation> {
         use EventKind::*;
         let kind = event.kind()?;
         let site = event.pc;
-        if let Some(touch) = Touch::of(event, kind) {
+        if let Some(touch) = AccessedBytes::of(event, kind) {
             let act = match (touch.atomic, touch.writes) {
-                (false, false) => Act::Read,
-                (false, true) => Act::Write,
-                (true, false) => Act::AtomicRead,
-                (true, true) => Act::AtomicWrite,
+                (false, false) => OperationKind::Read,
+                (false, true) => OperationKind::Write,
+                (true, false) => OperationKind::AtomicRead,
+                (true, true) => OperationKind::AtomicWrite,
             };
             return Some(Operation { site, act, operand: touch.addr, len: touch.len });
         }
+        let other = |operand: u64| (OperationKind::Other(kind as u8), operand);
         let (act, operand) = match kind {
-            Lock => (Act::Lock, event.addr),
-            ReadLock => (Act::ReadLock, event.addr),
-            Unlock => (Act::Unlock, event.addr),
-            CondWait => (Act::Unlock, event.value),
-            CondWake | CondTimeout => (Act::Lock, event.value),
+            Lock => (OperationKind::Lock, event.addr),
+            ReadLock => (OperationKind::ReadLock, event.addr),
+            Unlock => (OperationKind::Unlock, event.addr),
+            CondWait => (OperationKind::Unlock, event.value),
+            CondWake | CondTimeout => (OperationKind::Lock, event.value),
             Alloc | Frame => return None,
             // What a creation or a join is about is a thread, and its own stack says nothing of a start.
-            Create | Join | JoinFailed | Detach => (Act::Other(kind as u8), event.value),
-            Start | Exit => (Act::Other(kind as u8), 0),
-            _ => (Act::Other(kind as u8), event.addr),
+            Create | Join | JoinFailed | Detach => other(event.value),
+            Start | Exit => other(0),
+            Free | Fence | Signal | Cancel | LockFailed | CondSignal | CondBroadcast => other(event.addr),
+            kinds!(plain | atomic | barrier | semaphore | once | futex | object | pause | outside) => {
+                other(event.addr)
+            }
         };
         Some(Operation { site, act, operand, len: 0 })
     }
 
-    /// Whether both touch the same memory.
+    /// Whether both access the same memory.
     pub fn overlaps(&self, other: &Operation) -> bool {
-        let is_apart = self.operand.saturating_add(self.len) <= other.operand
+        let is_disjoint = self.operand.saturating_add(self.len) <= other.operand
             || other.operand.saturating_add(other.len) <= self.operand;
-        self.act.accesses() && other.act.accesses() && !is_apart
+        self.act.accesses() && other.act.accesses() && !is_disjoint
     }
 }

@@ -1,26 +1,26 @@
-//! Which access-manners can meet (§3.11), and whether they can do so without a race (Algorithm 1).
+//! Which access-manners can be concurrent (§3.11), and whether they can be so without a race (Algorithm 1).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use threadbare_happens_before::{Mode, Order, Rules, Stamp};
+use threadbare_happens_before::{Mode, Rules, Stamp, ThreadClocks};
 use threadbare_trace::{Event, ThreadId};
 
-use super::manners::{Manner, MannerOccurrence};
+use super::manners::{AccessManner, MannerOccurrence};
 
 /// Two access-manners of different threads that can be interleaved; the lower thread comes first.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct MannerPair {
     /// One of them.
-    pub one: (ThreadId, Manner),
+    pub one: (ThreadId, AccessManner),
     /// The other one.
-    pub other: (ThreadId, Manner),
+    pub other: (ThreadId, AccessManner),
 }
 
 /// The moments of some events, by what creation, join, barriers and messages between waiting threads order. Who was first to
 /// take a lock says nothing.
 pub(super) fn moments(events: &[Event], wanted: &BTreeSet<usize>) -> BTreeMap<usize, Stamp> {
-    let mut order = Order::new(Rules::Awaited);
+    let mut order = ThreadClocks::new(Rules::Awaited);
     let mut stamps = BTreeMap::new();
     for (index, event) in events.iter().enumerate() {
         let Some(kind) = event.kind() else { continue };
@@ -33,10 +33,10 @@ pub(super) fn moments(events: &[Event], wanted: &BTreeSet<usize>) -> BTreeMap<us
     stamps
 }
 
-/// Occurrences of a manner that nothing tells apart.
+/// Occurrences of a manner that nothing distinguishes.
 struct Alike<'a> {
     thread: ThreadId,
-    manner: &'a Manner,
+    manner: &'a AccessManner,
     first: Stamp,
     last: Stamp,
 }
@@ -81,7 +81,7 @@ pub fn concurrent_pairs(events: &[Event], occurrences: &[MannerOccurrence]) -> B
 /// that is active at *all* of these accesses. (The published step 2.2 reports "no race" as soon as *one* shared variable has a consistent
 /// lock; by the definition in its text, every one must have.) A lock that is held with other readers protects
 /// reads only, and accesses that are all atomic need no lock.
-pub fn is_no_race(one: &Manner, other: &Manner) -> bool {
+pub fn is_no_race(one: &AccessManner, other: &AccessManner) -> bool {
     let (ours, theirs) = (one.accesses(), other.accesses());
     ours.iter().all(|(access, _)| {
         let shares = |(it, _): &&(super::Operation, BTreeMap<u64, Mode>)| it.overlaps(access);

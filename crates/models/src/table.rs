@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// How a branch goes: the truth value of a condition, or the number of a loop's iterations.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Outcome {
+pub enum BranchOutcome {
     /// The condition's value.
     Truth(bool),
     /// How often the loop goes round.
@@ -13,9 +13,9 @@ pub enum Outcome {
 
 /// A combination of branch outcomes: one possible `PATHS`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Row<B, V> {
+pub struct OutcomeRow<B, V> {
     /// The outcome of every branch.
-    pub outcomes: BTreeMap<B, Outcome>,
+    pub outcomes: BTreeMap<B, BranchOutcome>,
     /// The variant that showed it.
     pub tested_by: Option<V>,
 }
@@ -23,7 +23,7 @@ pub struct Row<B, V> {
 #[derive(Clone, Debug)]
 struct Group<V> {
     members: BTreeSet<V>,
-    outcome: Option<Outcome>,
+    outcome: Option<BranchOutcome>,
 }
 
 /// What is known of the outcomes of branches `B` under execution-variants `V`.
@@ -31,8 +31,8 @@ struct Group<V> {
 pub struct BranchTable<B, V> {
     groups: BTreeMap<B, Vec<Group<V>>>,
     /// The outcomes that each branch may have.
-    possible: BTreeMap<B, BTreeSet<Outcome>>,
-    tested: BTreeMap<BTreeMap<B, Outcome>, V>,
+    possible: BTreeMap<B, BTreeSet<BranchOutcome>>,
+    tested: BTreeMap<BTreeMap<B, BranchOutcome>, V>,
 }
 
 impl<B: Ord + Clone, V: Ord + Clone> Default for BranchTable<B, V> {
@@ -47,7 +47,7 @@ impl<B: Ord + Clone, V: Ord + Clone> BranchTable<B, V> {
 
     /// Adds a branch-affect group of a branch; an if-statement may be true or false whatever was seen.
     pub fn add_group(&mut self, branch: B, members: impl IntoIterator<Item = V>) {
-        let truths = [Outcome::Truth(true), Outcome::Truth(false)];
+        let truths = [BranchOutcome::Truth(true), BranchOutcome::Truth(false)];
         self.possible.entry(branch.clone()).or_insert_with(|| truths.into());
         let members = members.into_iter().collect();
         self.groups.entry(branch).or_default().push(Group { members, outcome: None });
@@ -62,11 +62,11 @@ impl<B: Ord + Clone, V: Ord + Clone> BranchTable<B, V> {
     }
 
     /// A variant has been executed, and the branches went like this.
-    pub fn tested(&mut self, variant: &V, outcomes: &BTreeMap<B, Outcome>) {
+    pub fn tested(&mut self, variant: &V, outcomes: &BTreeMap<B, BranchOutcome>) {
         for (branch, outcome) in outcomes {
             let possible = self.possible.entry(branch.clone()).or_default();
-            if matches!(outcome, Outcome::Iterations(_)) {
-                possible.retain(|it| matches!(it, Outcome::Iterations(_)));
+            if matches!(outcome, BranchOutcome::Iterations(_)) {
+                possible.retain(|it| matches!(it, BranchOutcome::Iterations(_)));
             }
             possible.insert(*outcome);
             let groups = self.groups.get_mut(branch).into_iter().flatten();
@@ -76,10 +76,10 @@ impl<B: Ord + Clone, V: Ord + Clone> BranchTable<B, V> {
     }
 
     /// All combinations of outcomes, up to [`BranchTable::MOST_ROWS`].
-    pub fn rows(&self) -> Vec<Row<B, V>> {
-        let mut rows: Vec<BTreeMap<B, Outcome>> = vec![BTreeMap::new()];
+    pub fn rows(&self) -> Vec<OutcomeRow<B, V>> {
+        let mut rows: Vec<BTreeMap<B, BranchOutcome>> = vec![BTreeMap::new()];
         for (branch, outcomes) in &self.possible {
-            let with = |row: &BTreeMap<B, Outcome>, outcome: &Outcome| {
+            let with = |row: &BTreeMap<B, BranchOutcome>, outcome: &BranchOutcome| {
                 let mut row = row.clone();
                 row.insert(branch.clone(), *outcome);
                 row
@@ -89,7 +89,7 @@ impl<B: Ord + Clone, V: Ord + Clone> BranchTable<B, V> {
             rows = longer.take(Self::MOST_ROWS).collect();
         }
         rows.into_iter()
-            .map(|outcomes| Row { tested_by: self.tested.get(&outcomes).cloned(), outcomes })
+            .map(|outcomes| OutcomeRow { tested_by: self.tested.get(&outcomes).cloned(), outcomes })
             .collect()
     }
 
@@ -118,7 +118,7 @@ impl<B: Ord + Clone, V: Ord + Clone> BranchTable<B, V> {
         cases
     }
 
-    fn candidates(&self, row: &Row<B, V>) -> BTreeSet<V> {
+    fn candidates(&self, row: &OutcomeRow<B, V>) -> BTreeSet<V> {
         let mut candidates: Option<BTreeSet<V>> = None;
         for (branch, outcome) in &row.outcomes {
             let groups = self.groups.get(branch).into_iter().flatten();

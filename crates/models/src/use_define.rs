@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use threadbare_trace::{Event, ThreadId};
 
 use super::operation::Location;
-use super::potential::Potential;
+use super::potential_use_defines::Potential;
 use super::variables::Variables;
 
 /// A variable that is read somewhere.

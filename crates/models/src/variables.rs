@@ -5,17 +5,17 @@
 
 use std::collections::BTreeMap;
 
-use threadbare_happens_before::{Touch, reborn};
+use threadbare_happens_before::{AccessedBytes, reused_range};
 use threadbare_trace::{Event, EventKind};
 
 /// The number of a variable in its trace.
 pub(super) type VariableId = usize;
 
 /// The range in which an event makes new variables. Memory that is released holds the old ones until it is allocated again: who comes too late
-/// meets the release.
+/// is adjacent to the release.
 pub(super) fn renewed(event: &Event) -> Option<(u64, u64)> {
     let kind = event.kind().filter(|kind| *kind != EventKind::Free)?;
-    reborn(event, kind)
+    reused_range(event, kind)
 }
 
 /// What each event does to which variables.
@@ -23,14 +23,14 @@ pub(super) struct Variables {
     /// The first byte of each variable.
     pub(super) addresses: Vec<u64>,
     /// For each event, how it touches memory, and which variables.
-    pub(super) touched: Vec<Option<(Touch, Vec<VariableId>)>>,
+    pub(super) touched: Vec<Option<(AccessedBytes, Vec<VariableId>)>>,
 }
 
 impl Variables {
     /// The variables of an execution.
     pub(super) fn of(events: &[Event]) -> Variables {
-        let touches: Vec<Option<Touch>> =
-            events.iter().map(|event| Touch::of(event, event.kind()?)).collect();
+        let touches: Vec<Option<AccessedBytes>> =
+            events.iter().map(|event| AccessedBytes::of(event, event.kind()?)).collect();
         let mut cuts: Vec<u64> =
             touches.iter().flatten().flat_map(|touch| [touch.addr, touch.addr + touch.len]).collect();
         cuts.sort_unstable();

@@ -7,14 +7,14 @@ use threadbare_trace::{Event, EventKind, ThreadId};
 
 /// A stretch of memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Extent {
+pub struct MemoryRange {
     /// Its first byte.
     pub addr: u64,
     /// How many bytes.
     pub len: u64,
 }
 
-impl Extent {
+impl MemoryRange {
     /// The first byte behind it.
     pub fn end(&self) -> u64 {
         self.addr.saturating_add(self.len)
@@ -42,40 +42,40 @@ pub enum Kept {
 
 /// Whether memory is only read.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Access {
+pub enum AccessMode {
     /// It is.
     Reads,
     /// It is written.
     Writes,
 }
 
-/// One thing that a step does. A step does more than one only if no other thread can come in between.
+/// One thing that a step does. A step does more than one only if no other thread can be scheduled in between.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Action {
     /// Reads memory, and sees this; what is longer than eight bytes is not known.
-    Read(Extent, Option<u64>),
+    Read(MemoryRange, Option<u64>),
     /// Writes memory.
-    Write(Extent, Option<u64>),
+    Write(MemoryRange, Option<u64>),
     /// Reads a value and replaces it, both at once.
-    Update(Extent, Option<u64>, Option<u64>),
+    Update(MemoryRange, Option<u64>, Option<u64>),
     /// Accesses memory, and nothing that a thread does depends on what is there.
-    Touch(Extent, Access),
-    /// Gives a heap block back.
-    Free(Extent),
+    Touch(MemoryRange, AccessMode),
+    /// Frees a heap block.
+    Free(MemoryRange),
     /// Takes a lock, alone or with others.
     Acquire {
         /// The lock.
         lock: u64,
         /// With other readers.
         shared: bool,
-        /// It would rather have gone without than wait for ever.
+        /// It would not have waited for ever: a try-lock or a timed one.
         tries: bool,
     },
-    /// Gives a lock back.
+    /// Releases a lock.
     Release(u64),
     /// Wants a lock and does not get it.
     Refused(u64),
-    /// Begins to wait on a condition, and gives the mutex back.
+    /// Begins to wait on a condition, and releases the mutex.
     Wait {
         /// The condition variable.
         condition: u64,
@@ -131,7 +131,7 @@ pub enum Action {
         ends: bool,
     },
     /// Does something to a thing that is only known to be in this state if everything was done to it in the same
-    /// order; the number tells outcomes apart.
+    /// order; the number distinguishes outcomes.
     Keep(Kept, u64),
     /// Does something that may depend on everything before it.
     Watershed(EventKind, u64),
@@ -139,8 +139,8 @@ pub enum Action {
     Idle(EventKind),
 }
 
-fn extent(event: &Event, len: u64) -> Extent {
-    Extent { addr: event.addr, len: len.max(1).min(u64::MAX - event.addr) }
+fn extent(event: &Event, len: u64) -> MemoryRange {
+    MemoryRange { addr: event.addr, len: len.max(1).min(u64::MAX - event.addr) }
 }
 
 impl Action {
@@ -187,7 +187,7 @@ impl Action {
             JoinFailed => Action::Unended(ThreadId(value as u16)),
             Init | Destroy => Action::Renew { object: addr, ends: kind == Destroy },
             Io => Action::Keep(Kept::Descriptor(addr), value),
-            // A handler begins; that its thread does not go on meanwhile is not understood here.
+            // A handler begins; that its thread does not run meanwhile is not modelled here.
             Signal if old != 0 => Action::Idle(kind),
             Cancel | Signal | Process => Action::Watershed(kind, value),
             Fence | Detach | Yield | Sleep => Action::Idle(kind),
@@ -198,24 +198,26 @@ impl Action {
     /// The same, if nothing depends on the values that it reads or writes.
     pub(crate) fn without_values(self) -> Action {
         match self {
-            Action::Read(extent, _) => Action::Touch(extent, Access::Reads),
-            Action::Write(extent, _) | Action::Update(extent, ..) => Action::Touch(extent, Access::Writes),
+            Action::Read(extent, _) => Action::Touch(extent, AccessMode::Reads),
+            Action::Write(extent, _) | Action::Update(extent, ..) => {
+                Action::Touch(extent, AccessMode::Writes)
+            }
             other => other,
         }
     }
 
     /// The memory that it accesses, whether or not it matters what is there.
-    pub fn accesses(&self) -> Option<(Extent, Access)> {
+    pub fn accesses(&self) -> Option<(MemoryRange, AccessMode)> {
         match *self {
-            Action::Read(extent, _) => Some((extent, Access::Reads)),
-            Action::Write(extent, _) | Action::Update(extent, ..) => Some((extent, Access::Writes)),
+            Action::Read(extent, _) => Some((extent, AccessMode::Reads)),
+            Action::Write(extent, _) | Action::Update(extent, ..) => Some((extent, AccessMode::Writes)),
             Action::Touch(extent, access) => Some((extent, access)),
             _ => None,
         }
     }
 
     /// The memory it reads, and what it sees there.
-    pub fn read(&self) -> Option<(Extent, Option<u64>)> {
+    pub fn read(&self) -> Option<(MemoryRange, Option<u64>)> {
         match *self {
             Action::Read(extent, value) | Action::Update(extent, value, _) => Some((extent, value)),
             _ => None,
@@ -223,7 +225,7 @@ impl Action {
     }
 
     /// The memory it writes, and what it leaves there.
-    pub fn write(&self) -> Option<(Extent, Option<u64>)> {
+    pub fn write(&self) -> Option<(MemoryRange, Option<u64>)> {
         match *self {
             Action::Write(extent, value) | Action::Update(extent, _, value) => Some((extent, value)),
             Action::Free(extent) => Some((extent, None)),

@@ -8,27 +8,27 @@ use crate::forest::{Forest, StepId};
 
 /// An order of steps that reaches the goal.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Schedule {
+pub struct SolvedSchedule {
     /// The steps, the last of the goal at the end. Steps that are not needed are left out.
     pub steps: Vec<StepId>,
 }
 
-/// Where a thread stops and another goes on.
+/// Where a thread stops and another is scheduled.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Turn {
+pub struct SolvedSwitch {
     /// The thread that stops.
     pub from: ThreadId,
     /// The operation before which it stops, counted from 1 in its thread.
     pub op: u32,
     /// The code that announces that operation, where it is known.
     pub pc: u64,
-    /// The thread that goes on.
+    /// The thread that is scheduled.
     pub to: ThreadId,
 }
 
-impl Schedule {
+impl SolvedSchedule {
     /// The schedule as context switches. `first` is the thread that runs at the beginning.
-    pub fn turns(&self, forest: &Forest, first: ThreadId) -> Vec<Turn> {
+    pub fn turns(&self, forest: &Forest, first: ThreadId) -> Vec<SolvedSwitch> {
         let mut turns = Vec::new();
         let mut running = first;
         let mut stands: HashMap<ThreadId, StepId> = HashMap::new();
@@ -36,7 +36,7 @@ impl Schedule {
             let to = forest.step(id).thread;
             if to != running {
                 let (op, pc) = forest.next_operation(running, stands.get(&running).copied());
-                turns.push(Turn { from: running, op, pc, to });
+                turns.push(SolvedSwitch { from: running, op, pc, to });
                 running = to;
             }
             stands.insert(to, id);
@@ -49,7 +49,7 @@ impl Schedule {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
     /// It can happen like this.
-    Schedule(Schedule),
+    Schedule(SolvedSchedule),
     /// It cannot happen with these steps.
     Impossible,
     /// The budget was used up, or the steps are too many.

@@ -1,6 +1,6 @@
 //! Constraints by name, so that a set of them can be kept and looked for again.
 
-use crate::action::{Extent, Kept};
+use crate::action::{Kept, MemoryRange};
 use crate::forest::StepId;
 
 /// What a constraint demands.
@@ -13,13 +13,13 @@ pub enum Demand {
     /// Of the goal: both steps are made, the first before the second, and nobody writes their memory in between.
     Unbroken,
     /// Of the goal: the read sees the value, from one of the options.
-    Sees(Extent, u64),
-    /// Of the goal: nobody can go on.
+    Sees(MemoryRange, u64),
+    /// Of the goal: no thread is enabled.
     Stuck,
     /// A thread begins after one of the options created it.
     Created,
     /// A read sees what it saw when it was recorded, from one of the options.
-    Reads(Extent),
+    Reads(MemoryRange),
     /// Two critical sections do not overlap. The steps are the beginning of the first, then of the second; the
     /// options are their ends.
     Exclusion,

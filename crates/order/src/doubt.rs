@@ -2,7 +2,7 @@
 //!
 //! An order that is found is one that the recorded steps allow. That none is found means that no order of the recorded
 //! steps will do *as they are understood here*: some things are only kept as they were recorded, because a trace does
-//! not tell enough about them.
+//! not record enough about them.
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ pub enum Doubt {
     Refusal,
     /// Descriptors, signals, cancellation or other processes.
     Outside,
-    /// Memory or synchronization objects that are given back or made anew.
+    /// Memory or synchronization objects that are freed, destroyed or initialised.
     Lifetime,
     /// Several threads create threads.
     Creation,

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use threadbare_trace::{Event, ThreadId};
 
-use crate::action::{Access, Action, Extent};
+use crate::action::{AccessMode, Action, MemoryRange};
 use crate::doubt::Doubt;
 use crate::reading::{ReadStep, Reading};
 
@@ -24,7 +24,7 @@ impl StepId {
 
 /// A step of a thread, after the steps that lead to it.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct ForestStep {
     /// Who makes it.
     pub thread: ThreadId,
     /// The step before it in its thread.
@@ -35,12 +35,12 @@ pub struct Step {
     pub pc: u64,
     /// What it does.
     pub actions: Box<[Action]>,
-    /// The latest step before it at which the thread stood just as it does here: it has gone round a loop and changed
+    /// The latest step before it at which the thread's state was the same: it has gone round a loop and changed
     /// nothing of its own.
     pub came_round: Option<StepId>,
-    /// Where the thread stood, as one number; 0 if that is not known.
-    stand: u32,
-    /// How often in a row the thread has made the same observation before, to no avail: it spins.
+    /// A hash of the thread's state; 0 if that is not known.
+    state_hash: u32,
+    /// How often in a row the thread has made the same observation before and done nothing else: it spins.
     pub repeats: u32,
     /// The steps that were seen to follow it in its thread.
     pub children: Vec<StepId>,
@@ -48,14 +48,14 @@ pub struct Step {
     pub is_final: bool,
 }
 
-impl Step {
+impl ForestStep {
     /// Whether the step only looks, so that making it again and again is spinning.
     fn only_looks(&self) -> bool {
         self.actions.iter().all(|action| {
             matches!(
                 action,
                 Action::Read(..)
-                    | Action::Touch(_, Access::Reads)
+                    | Action::Touch(_, AccessMode::Reads)
                     | Action::Idle(_)
                     | Action::Refused(_)
                     | Action::Empty(_)
@@ -73,8 +73,8 @@ pub struct Path {
     pub of_event: Vec<u32>,
     /// How many of the steps no execution had shown before.
     pub new_steps: usize,
-    /// What was in memory before, as far as the first access to it tells.
-    pub(crate) initial: HashMap<Extent, u64>,
+    /// What was in memory before, as far as the first access to it shows.
+    pub(crate) initial: HashMap<MemoryRange, u64>,
     /// How many tokens semaphores had before.
     pub(crate) tokens: HashMap<u64, u64>,
 }
@@ -84,7 +84,7 @@ impl Path {
     pub const NO_STEP: u32 = Reading::NO_STEP;
 
     /// What was in memory before, if the first access to just that memory showed it.
-    pub fn initial(&self, extent: Extent) -> Option<u64> {
+    pub fn initial(&self, extent: MemoryRange) -> Option<u64> {
         self.initial.get(&extent).copied()
     }
 
@@ -106,14 +106,14 @@ struct Name {
 /// The steps of any number of executions.
 #[derive(Clone, Default, Debug)]
 pub struct Forest {
-    steps: Vec<Step>,
+    steps: Vec<ForestStep>,
     names: HashMap<Name, StepId>,
     roots: HashMap<ThreadId, Vec<StepId>>,
-    pub(crate) initial: HashMap<Extent, u64>,
+    pub(crate) initial: HashMap<MemoryRange, u64>,
     pub(crate) tokens: HashMap<u64, u64>,
     doubts: BTreeSet<Doubt>,
     /// Memory that did not hold the same in the beginning of all executions.
-    pub(crate) unsteady: HashSet<Extent>,
+    pub(crate) unsteady: HashSet<MemoryRange>,
     /// Whoever asks sees to it that nothing is used before it is there or after it is gone.
     pub(crate) lifetimes_are_asked: bool,
 }
@@ -130,7 +130,7 @@ impl Forest {
         Forest::default()
     }
 
-    /// From now on, memory that is given back counts as gone for good, and [`Model::of_all`](crate::Model::of_all) has
+    /// From now on, memory that is freed is never used again, and [`Model::of_all`](crate::Model::of_all) has
     /// no rules for who uses what after its end or before its beginning: whoever asks has to ask for that as well.
     pub fn leave_lifetimes_to_the_asker(&mut self) {
         self.lifetimes_are_asked = true;
@@ -195,20 +195,20 @@ impl Forest {
         }
         let id = StepId(self.steps.len() as u32);
         let Name { thread, op, pc, ref actions, .. } = name;
-        let mut new = Step {
+        let mut new = ForestStep {
             thread,
             parent,
             op,
             pc,
             actions: actions.clone(),
             came_round: None,
-            stand: step.stand,
+            state_hash: step.state_hash,
             repeats: 0,
             children: Vec::new(),
             is_final: false,
         };
         new.repeats = self.repeats(&new);
-        new.came_round = self.same_stand(&new);
+        new.came_round = self.same_state(&new);
         let siblings = match parent {
             Some(parent) => &mut self.steps[parent.index()].children,
             None => self.roots.entry(thread).or_default(),
@@ -227,15 +227,15 @@ impl Forest {
         id
     }
 
-    fn same_stand(&self, new: &Step) -> Option<StepId> {
-        if new.stand == 0 {
+    fn same_state(&self, new: &ForestStep) -> Option<StepId> {
+        if new.state_hash == 0 {
             return None;
         }
         let mut at = new.parent;
         for _ in 0..LONGEST_ROUND {
             let id = at?;
             let step = &self.steps[id.index()];
-            if (step.pc, step.stand) == (new.pc, new.stand) {
+            if (step.pc, step.state_hash) == (new.pc, new.state_hash) {
                 return Some(id);
             }
             at = step.parent;
@@ -243,12 +243,12 @@ impl Forest {
         None
     }
 
-    /// A step, and those at which its thread had stood before just as it does there, latest first.
+    /// A step, and those at which its thread had the same state before, latest first.
     pub fn rounds(&self, id: StepId) -> impl Iterator<Item = StepId> + '_ {
         std::iter::successors(Some(id), |id| self.step(*id).came_round)
     }
 
-    fn repeats(&self, new: &Step) -> u32 {
+    fn repeats(&self, new: &ForestStep) -> u32 {
         if !new.only_looks() {
             return 0;
         }
@@ -266,9 +266,9 @@ impl Forest {
         0
     }
 
-    /// How often in a row the thread would have made the same observation before, to no avail, if this step read
+    /// How often in a row the thread would have made the same observation before and done nothing else, if this step read
     /// that value there.
-    pub fn repeats_with(&self, id: StepId, extent: Extent, value: u64) -> u32 {
+    pub fn repeats_with(&self, id: StepId, extent: MemoryRange, value: u64) -> u32 {
         let mut other = self.step(id).clone();
         for action in &mut other.actions {
             if let Action::Read(read, seen) = action
@@ -281,7 +281,7 @@ impl Forest {
     }
 
     /// A step by its name.
-    pub fn step(&self, id: StepId) -> &Step {
+    pub fn step(&self, id: StepId) -> &ForestStep {
         &self.steps[id.index()]
     }
 
@@ -313,7 +313,7 @@ impl Forest {
         }
     }
 
-    /// The operation before which a thread stands after a step, or before its first one: its number and the code that
+    /// The next operation of a thread after a step, or its first one: its number and the code that
     /// announces it. Accesses to private memory are operations too, so it need not be the next number; and they are
     /// announced before what was announced earlier has happened, so only the next one that counts will do.
     pub fn next_operation(&self, thread: ThreadId, after: Option<StepId>) -> (u32, u64) {
@@ -331,11 +331,11 @@ impl Forest {
     }
 
     /// What was in memory before, if the first access to just that memory showed it in some execution.
-    pub fn initial(&self, extent: Extent) -> Option<u64> {
+    pub fn initial(&self, extent: MemoryRange) -> Option<u64> {
         self.initial.get(&extent).copied()
     }
 
-    /// Why the executions together may not tell all that a thread observes.
+    /// Why the executions together may not record all that a thread observes.
     pub fn doubts(&self) -> &BTreeSet<Doubt> {
         &self.doubts
     }

@@ -1,6 +1,6 @@
 //! What an order is wanted for.
 
-use crate::action::Extent;
+use crate::action::MemoryRange;
 use crate::constraint::{Constraint, Demand};
 use crate::forest::StepId;
 use crate::model::{Ix, Model, Value};
@@ -10,30 +10,30 @@ use crate::model::{Ix, Model, Value};
 pub struct Goal {
     steps: Vec<StepId>,
     unbroken: bool,
-    sees: Option<(Extent, u64)>,
-    stuck: Option<Vec<Vec<StepId>>>,
+    sees: Option<(MemoryRange, u64)>,
+    deadlock: Option<Vec<Vec<StepId>>>,
 }
 
 impl Goal {
     /// The read in this step sees this value in this memory. The thread gets to the step as it was recorded.
-    pub fn sees(read: StepId, extent: Extent, value: u64) -> Goal {
-        Goal { steps: vec![read], unbroken: false, sees: Some((extent, value)), stuck: None }
+    pub fn sees(read: StepId, extent: MemoryRange, value: u64) -> Goal {
+        Goal { steps: vec![read], unbroken: false, sees: Some((extent, value)), deadlock: None }
     }
 
     /// These steps are made in this order; others may come in between.
     pub fn in_order(steps: &[StepId]) -> Goal {
-        Goal { steps: steps.to_vec(), unbroken: false, sees: None, stuck: None }
+        Goal { steps: steps.to_vec(), unbroken: false, sees: None, deadlock: None }
     }
 
     /// These accesses are made in this order, and between two neighbours on the same memory nobody writes it.
     pub fn pattern(accesses: &[StepId]) -> Goal {
-        Goal { steps: accesses.to_vec(), unbroken: true, sees: None, stuck: None }
+        Goal { steps: accesses.to_vec(), unbroken: true, sees: None, deadlock: None }
     }
 
-    /// Nobody can go on, and not everybody has ended. Where threads stand after these steps (each list holds the
-    /// last ones of all threads that have made one) is known already and left out.
-    pub fn stuck(known: Vec<Vec<StepId>>) -> Goal {
-        Goal { steps: Vec::new(), unbroken: false, sees: None, stuck: Some(known) }
+    /// No thread is enabled, and not all have ended. The deadlocks after these steps (each list holds the last ones of all
+    /// threads that have made one) are known already and left out.
+    pub fn deadlock(known: Vec<Vec<StepId>>) -> Goal {
+        Goal { steps: Vec::new(), unbroken: false, sees: None, deadlock: Some(known) }
     }
 
     /// The steps in order.
@@ -44,7 +44,7 @@ impl Goal {
     /// What the goal demands of the steps of a model, by name; none if the model does not have the steps, or the goal
     /// is not only about the order of steps.
     pub(crate) fn constraints(&self, model: &Model) -> Option<Vec<Constraint>> {
-        if self.sees.is_some() || self.stuck.is_some() {
+        if self.sees.is_some() || self.deadlock.is_some() {
             return None;
         }
         let target = self.in_model(model)?;
@@ -71,11 +71,11 @@ impl Goal {
             }
         };
         let pairs = if self.unbroken { pairs(model, &steps) } else { Vec::new() };
-        let known = self.stuck.iter().flatten();
-        // A place with steps that the model does not have is not met in it.
+        let known = self.deadlock.iter().flatten();
+        // A place with steps that the model does not have does not occur in it.
         let known = known.filter_map(|known| known.iter().map(|id| model.place(*id)).collect());
-        let stuck = self.stuck.as_ref().map(|_| known.collect());
-        Some(Target { steps, pairs, read, stuck })
+        let deadlock = self.deadlock.as_ref().map(|_| known.collect());
+        Some(Target { steps, pairs, read, deadlock })
     }
 }
 
@@ -111,8 +111,8 @@ pub(crate) struct Target {
     pub(crate) pairs: Vec<Pair>,
     /// The step that reads, the segment, and what it shall see.
     pub(crate) read: Option<(Ix, u32, Value)>,
-    /// Nobody can go on, except where this is known already.
-    pub(crate) stuck: Option<Vec<Vec<Ix>>>,
+    /// No thread is enabled, except where this is known already.
+    pub(crate) deadlock: Option<Vec<Vec<Ix>>>,
 }
 
 impl Target {
@@ -156,6 +156,6 @@ impl Watch<'_> {
         if self.target.steps.get(self.next) == Some(&at) {
             self.next += 1;
         }
-        self.next == self.target.steps.len() && self.target.stuck.is_none()
+        self.next == self.target.steps.len() && self.target.deadlock.is_none()
     }
 }

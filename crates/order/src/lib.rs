@@ -11,8 +11,8 @@
 
 mod action;
 mod answer;
-mod carry;
 mod constraint;
+mod core_reuse;
 mod doubt;
 mod forest;
 mod goal;
@@ -23,13 +23,13 @@ mod reading;
 mod solver;
 mod theory;
 
-pub use action::{Access, Action, Extent, Kept};
-pub use answer::{Answer, Schedule, Turn};
-pub use carry::can_be_carried;
+pub use action::{AccessMode, Action, Kept, MemoryRange};
+pub use answer::{Answer, SolvedSchedule, SolvedSwitch};
 pub use constraint::{Constraint, Core, Demand};
+pub use core_reuse::can_be_carried;
 pub use doubt::Doubt;
-pub use forest::{Forest, Path, Step, StepId};
+pub use forest::{Forest, ForestStep, Path, StepId};
 pub use goal::Goal;
 pub use model::Model;
-pub use panel::{Panel, Question, Reply};
+pub use panel::{Panel, PanelReply, Question};
 pub use solver::{Budget, Effort, Solver};

@@ -40,7 +40,7 @@ pub struct Question {
 
 /// What came of a question.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Reply {
+pub struct PanelReply {
     /// The answer.
     pub answer: Answer,
     /// Why it is impossible, where that was asked for and is known.
@@ -84,7 +84,7 @@ impl Panel {
     }
 
     /// Replies to all questions, in their order. `make` makes the models that are not known.
-    pub fn ask(&mut self, questions: &[Question], make: &(dyn Fn(usize) -> Model + Sync)) -> Vec<Reply> {
+    pub fn ask(&mut self, questions: &[Question], make: &(dyn Fn(usize) -> Model + Sync)) -> Vec<PanelReply> {
         let duties = self.share_out(questions, make);
         let steps: usize = duties.iter().map(|duty| duty.model.len() * duty.places.len()).sum();
         let jobs = if steps < WORTH_A_THREAD { 1 } else { self.jobs };
@@ -93,10 +93,10 @@ impl Panel {
             let Duty { key, solver, model, places } = duty;
             let mut solver = solver.unwrap_or_else(|| Solver::with_budget(model, budget));
             let reply = |place: usize| (place, reply(&mut solver, &questions[place].goal, with_cores));
-            let replies: Vec<(usize, Reply)> = places.into_iter().map(reply).collect();
+            let replies: Vec<(usize, PanelReply)> = places.into_iter().map(reply).collect();
             (key, solver, replies)
         });
-        let mut all: BTreeMap<usize, Reply> = BTreeMap::new();
+        let mut all: BTreeMap<usize, PanelReply> = BTreeMap::new();
         for (key, solver, replies) in done {
             self.solvers.insert(key, solver);
             all.extend(replies);
@@ -134,7 +134,7 @@ impl Panel {
     }
 }
 
-fn reply(solver: &mut Solver, goal: &Goal, with_cores: bool) -> Reply {
+fn reply(solver: &mut Solver, goal: &Goal, with_cores: bool) -> PanelReply {
     let before = solver.effort();
     let answer = solver.solve(goal);
     let after = solver.effort();
@@ -144,7 +144,7 @@ fn reply(solver: &mut Solver, goal: &Goal, with_cores: bool) -> Reply {
         rounds: after.rounds - before.rounds,
         conflicts: after.conflicts - before.conflicts,
     };
-    Reply { answer, core, effort }
+    PanelReply { answer, core, effort }
 }
 
 /// Does all the work with up to this many threads; what comes of it is in the order of the work.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use threadbare_trace::{Event, EventKind, ThreadId};
 
-use crate::action::{Action, Extent};
+use crate::action::{Action, MemoryRange};
 
 /// One step as a trace shows it.
 #[derive(Clone, Debug)]
@@ -15,8 +15,8 @@ pub struct ReadStep {
     pub op: u32,
     /// The code that announced it.
     pub pc: u64,
-    /// Where its thread stood, as one number; 0 if that is not known.
-    pub stand: u32,
+    /// A hash of its thread's state; 0 if that is not known.
+    pub state_hash: u32,
     /// What it did.
     pub actions: Vec<Action>,
 }
@@ -28,8 +28,8 @@ pub struct Reading {
     pub steps: Vec<ReadStep>,
     /// The step of each event, [`Reading::NO_STEP`] for events that are none.
     pub of_event: Vec<u32>,
-    /// What was in memory before, as far as the first access to it tells.
-    pub initial: HashMap<Extent, u64>,
+    /// What was in memory before, as far as the first access to it shows.
+    pub initial: HashMap<MemoryRange, u64>,
     /// How many tokens semaphores had before.
     pub tokens: HashMap<u64, u64>,
 }
@@ -65,8 +65,8 @@ impl Reading {
                 _ => {
                     let index = reading.steps.len() as u32;
                     let (thread, op, pc) = (event.thread, event.op, event.pc);
-                    let stand = event.state_hash();
-                    reading.steps.push(ReadStep { thread, op, pc, stand, actions: Vec::new() });
+                    let state_hash = event.state_hash();
+                    reading.steps.push(ReadStep { thread, op, pc, state_hash, actions: Vec::new() });
                     latest.insert(thread, index);
                     index
                 }
@@ -76,7 +76,7 @@ impl Reading {
             if event.kind() == Some(EventKind::FutexWait)
                 && let Some(&word) = words.get(&event.addr)
             {
-                actions.push(Action::Read(Extent { addr: event.addr, len: 4 }, Some(word)));
+                actions.push(Action::Read(MemoryRange { addr: event.addr, len: 4 }, Some(word)));
             }
             match OnceWord::of(event) {
                 Some(word) => {
@@ -86,7 +86,7 @@ impl Reading {
                 None => actions.push(action),
             }
             let left_behind = action.write().or_else(|| action.read());
-            if let Some((Extent { addr, len: 4 }, Some(value))) = left_behind {
+            if let Some((MemoryRange { addr, len: 4 }, Some(value))) = left_behind {
                 words.insert(addr, value);
             }
         }
@@ -106,6 +106,7 @@ impl Reading {
             Some(EventKind::SemFailed) => {
                 self.tokens.entry(addr).or_insert(0);
             }
+            // No other kind shows a semaphore's value.
             _ => {}
         }
     }
@@ -113,7 +114,7 @@ impl Reading {
 
 /// Whether a routine that runs once has been run, as a word of memory that only its critical section accesses.
 struct OnceWord {
-    extent: Extent,
+    extent: MemoryRange,
     kind: EventKind,
     /// What was there before this event.
     before: u64,
@@ -128,7 +129,7 @@ impl OnceWord {
     fn of(event: &Event) -> Option<OnceWord> {
         use EventKind::{OnceBegin, OnceEnd, OnceSeen};
         let kind = event.kind().filter(|kind| matches!(kind, OnceBegin | OnceEnd | OnceSeen))?;
-        let extent = Extent { addr: event.addr | Self::ELSEWHERE, len: 4 };
+        let extent = MemoryRange { addr: event.addr | Self::ELSEWHERE, len: 4 };
         Some(OnceWord { extent, kind, before: u64::from(kind == OnceSeen), is_left: event.value != 0 })
     }
 
@@ -154,7 +155,7 @@ struct Touched {
 
 impl Touched {
     /// Notes an access; says whether none of its bytes had been accessed before.
-    fn touch(&mut self, extent: Extent) -> bool {
+    fn touch(&mut self, extent: MemoryRange) -> bool {
         let (mut begin, mut end) = (extent.addr, extent.end());
         let mut is_first = true;
         while let Some((&other_begin, &other_end)) = self.stretches.range(..end).next_back() {
@@ -196,16 +197,16 @@ mod tests {
     }
 
     #[test]
-    fn the_first_access_tells_what_was_there_before() {
+    fn the_first_access_shows_what_was_there_before() {
         let mut first = event(1, 1, EventKind::Write, 8, 3);
         first.old = 7;
         let reading = Reading::of(&[first, event(1, 2, EventKind::SemPost, 16, 1)], &|_| true);
-        assert_eq!(reading.initial[&Extent { addr: 8, len: 4 }], 7);
+        assert_eq!(reading.initial[&MemoryRange { addr: 8, len: 4 }], 7);
         assert_eq!(reading.tokens[&16], 0);
     }
 
     #[test]
-    fn bytes_that_were_written_before_do_not_tell() {
+    fn bytes_that_were_written_before_show_nothing() {
         let mut part = event(1, 2, EventKind::Read, 4, 3);
         part.size = 2;
         let reading = Reading::of(&[event(1, 1, EventKind::Write, 4, 3), part], &|_| true);
@@ -213,7 +214,7 @@ mod tests {
         let mut touched = Touched::default();
         let free: Vec<bool> = [(0, 4), (8, 4), (4, 4), (2, 20), (30, 1)]
             .into_iter()
-            .map(|(addr, len)| touched.touch(Extent { addr, len }))
+            .map(|(addr, len)| touched.touch(MemoryRange { addr, len }))
             .collect();
         assert_eq!(free, [true, true, true, false, true]);
         assert_eq!(touched.stretches, BTreeMap::from([(0, 22), (30, 31)]));
@@ -229,7 +230,7 @@ mod tests {
             ],
             &|_| true,
         );
-        let word = Extent { addr: 8 | OnceWord::ELSEWHERE, len: 4 };
+        let word = MemoryRange { addr: 8 | OnceWord::ELSEWHERE, len: 4 };
         let enter = Action::Acquire { lock: 8, shared: false, tries: false };
         let made: Vec<Vec<Action>> = reading.steps.into_iter().map(|step| step.actions).collect();
         assert_eq!(made[0], [enter, Action::Read(word, Some(0))]);
@@ -244,6 +245,6 @@ mod tests {
             &[event(1, 1, EventKind::AtomicWrite, 8, 3), event(1, 2, EventKind::FutexWait, 8, 0)],
             &|_| true,
         );
-        assert_eq!(reading.steps[1].actions[0], Action::Read(Extent { addr: 8, len: 4 }, Some(3)));
+        assert_eq!(reading.steps[1].actions[0], Action::Read(MemoryRange { addr: 8, len: 4 }, Some(3)));
     }
 }

@@ -40,7 +40,7 @@ fn wishes(events: &[Event], rng: &mut Rng) -> Vec<Wish> {
     if events.get(any).is_some_and(|event| !event.kind().is_some_and(EventKind::only_names)) {
         wishes.push(Wish::InOrder(vec![any]));
     }
-    wishes.push(Wish::Stuck);
+    wishes.push(Wish::Deadlock);
     wishes
 }
 
@@ -51,7 +51,7 @@ fn goal(wish: &Wish, traced: &Traced) -> Goal {
         Wish::Sees(read, value) => Goal::sees(step(read), extent(&traced.events[*read]), *value),
         Wish::InOrder(events) => Goal::in_order(&steps(events)),
         Wish::Pattern(events) => Goal::pattern(&steps(events)),
-        Wish::Stuck => Goal::stuck(Vec::new()),
+        Wish::Deadlock => Goal::deadlock(Vec::new()),
     }
 }
 
@@ -60,7 +60,7 @@ fn goal(wish: &Wish, traced: &Traced) -> Goal {
 struct Count {
     possible: u64,
     impossible: u64,
-    stuck: u64,
+    deadlocks: u64,
 }
 
 /// Compares many answers; `exact` also where something is said to be impossible.
@@ -91,7 +91,7 @@ fn compare_one(program: &Program, seed: u64, rng: &mut Rng, exact: bool, count: 
                 let order: Vec<usize> = schedule.steps.iter().filter_map(first_event).collect();
                 assert!(oracle.accepts(&order, &wish), "{}", say());
                 count.possible += 1;
-                count.stuck += u64::from(wish == Wish::Stuck);
+                count.deadlocks += u64::from(wish == Wish::Deadlock);
             }
             Answer::Impossible => {
                 assert!(!exact || !oracle.possible(&wish), "{}", say());
@@ -138,57 +138,69 @@ fn show(events: &[Event]) -> Vec<String> {
 }
 
 /// Both answers have to come up often, or the comparison says little.
-fn is_telling(count: &Count) {
+fn has_both_answers(count: &Count) {
     assert!(count.possible > 300 && count.impossible > 300, "{count:?}");
 }
 
 #[test]
 fn plain_accesses() {
-    is_telling(&compare(Flavour::default(), 0..300, true));
+    has_both_answers(&compare(Flavour::default(), 0..300, true));
 }
 
 #[test]
 fn atomics() {
-    is_telling(&compare(Flavour { atomics: true, ..Flavour::default() }, 1000..1300, true));
+    has_both_answers(&compare(Flavour { atomics: true, ..Flavour::default() }, 1000..1300, true));
 }
 
 #[test]
 fn locks() {
-    is_telling(&compare(Flavour { locks: true, ..Flavour::default() }, 2000..2300, true));
+    has_both_answers(&compare(Flavour { locks: true, ..Flavour::default() }, 2000..2300, true));
 }
 
 #[test]
 fn locks_that_are_tried() {
-    is_telling(&compare(Flavour { locks: true, try_locks: true, ..Flavour::default() }, 3000..3300, true));
+    has_both_answers(&compare(
+        Flavour { locks: true, try_locks: true, ..Flavour::default() },
+        3000..3300,
+        true,
+    ));
 }
 
 #[test]
 fn locks_for_reading_and_writing() {
-    is_telling(&compare(Flavour { locks: true, read_locks: true, ..Flavour::default() }, 4000..4300, true));
+    has_both_answers(&compare(
+        Flavour { locks: true, read_locks: true, ..Flavour::default() },
+        4000..4300,
+        true,
+    ));
 }
 
 #[test]
 fn condition_variables() {
     let flavour = Flavour { locks: true, conditions: true, ..Flavour::default() };
     let count = compare(flavour, 5000..5400, true);
-    is_telling(&count);
-    assert!(count.stuck > 20, "{count:?}");
+    has_both_answers(&count);
+    assert!(count.deadlocks > 20, "{count:?}");
 }
 
 #[test]
 fn semaphores() {
-    is_telling(&compare(Flavour { semaphores: true, ..Flavour::default() }, 6000..6300, true));
+    has_both_answers(&compare(Flavour { semaphores: true, ..Flavour::default() }, 6000..6300, true));
 }
 
 #[test]
 fn barriers() {
-    is_telling(&compare(Flavour { barriers: true, locks: true, ..Flavour::default() }, 7000..7300, true));
+    has_both_answers(&compare(
+        Flavour { barriers: true, locks: true, ..Flavour::default() },
+        7000..7300,
+        true,
+    ));
 }
 
 #[test]
 fn creation_and_join() {
     let flavour = Flavour { creation: true, locks: true, ..Flavour::default() };
-    is_telling(&compare(flavour, 8000..8300, true));
+    has_both_answers(&compare(flavour, 8000..8300, true));
 }
 
 #[test]
@@ -203,7 +215,7 @@ fn everything_together() {
         creation: true,
         ..Flavour::default()
     };
-    is_telling(&compare(flavour, 9000..9400, true));
+    has_both_answers(&compare(flavour, 9000..9400, true));
 }
 
 /// Locks that are taken in different orders.
@@ -211,7 +223,7 @@ fn everything_together() {
 fn deadlocks() {
     let flavour = Flavour { locks: true, nested: true, creation: true, ..Flavour::default() };
     let count = compare(flavour, 12_000..12_400, true);
-    assert!(count.stuck > 20, "{count:?}");
+    assert!(count.deadlocks > 20, "{count:?}");
 }
 
 /// An operation may be the last of its thread, so that a join waits for what it sees; and a thread may have been created
@@ -219,8 +231,8 @@ fn deadlocks() {
 #[test]
 fn creation_and_join_with_nested_locks_and_condition_variables() {
     let count = compare_mixed(13_000..13_600, 4);
-    is_telling(&count);
-    assert!(count.stuck > 20, "{count:?}");
+    has_both_answers(&count);
+    assert!(count.deadlocks > 20, "{count:?}");
 }
 
 #[test]
@@ -231,9 +243,9 @@ fn many_programs() {
 
 /// What is only kept as recorded may make something look impossible; what is said to be possible has to be.
 #[test]
-fn blocks_that_are_given_back_and_readers_that_try() {
+fn blocks_that_are_freed_and_readers_that_try() {
     let frees = Flavour { frees: true, ..Flavour::default() };
-    is_telling(&compare(frees, 10_000..10_300, false));
+    has_both_answers(&compare(frees, 10_000..10_300, false));
     let tried = Flavour { locks: true, try_locks: true, read_locks: true, ..Flavour::default() };
-    is_telling(&compare(tried, 11_000..11_300, false));
+    has_both_answers(&compare(tried, 11_000..11_300, false));
 }

@@ -8,10 +8,12 @@ use std::collections::HashMap;
 use support::program::{Flavour, Program};
 use support::run::trace;
 use support::{Traced, extent, reads, seen, writes};
-use threadbare_order::{Action, Answer, Constraint, Core, Demand, Extent, Goal, Model, Solver, Step, StepId};
+use threadbare_order::{
+    Action, Answer, Constraint, Core, Demand, ForestStep, Goal, MemoryRange, Model, Solver, StepId,
+};
 use threadbare_sched::Rng;
 
-/// A sequence of steps, with where each of them stands.
+/// A sequence of steps, with the position of each.
 struct Sequence<'a> {
     traced: &'a Traced,
     steps: &'a [StepId],
@@ -19,7 +21,7 @@ struct Sequence<'a> {
 }
 
 impl Sequence<'_> {
-    fn step(&self, id: StepId) -> &Step {
+    fn step(&self, id: StepId) -> &ForestStep {
         self.traced.forest.step(id)
     }
 
@@ -31,12 +33,12 @@ impl Sequence<'_> {
         self.place(first).zip(self.place(second)).is_some_and(|(first, second)| first < second)
     }
 
-    fn goes_on_after(&self, id: StepId) -> bool {
+    fn runs_on_after(&self, id: StepId) -> bool {
         self.step(id).children.iter().any(|child| self.place(*child).is_some())
     }
 
     /// Who wrote what a step finds in memory, and what that is. Writes leave what they left when recorded.
-    fn found(&self, id: StepId, memory: Extent) -> (Option<StepId>, u64) {
+    fn found(&self, id: StepId, memory: MemoryRange) -> (Option<StepId>, u64) {
         let end = self.place(id).unwrap_or(0);
         let writer = self.steps[..end].iter().rev().find_map(|other| {
             let write = self.step(*other).actions.iter().find_map(Action::write);
@@ -49,19 +51,19 @@ impl Sequence<'_> {
         writer.unwrap_or_else(|| (None, initial()))
     }
 
-    fn recorded(&self, id: StepId) -> Option<(Extent, u64)> {
+    fn recorded(&self, id: StepId) -> Option<(MemoryRange, u64)> {
         let read = self.step(id).actions.iter().find_map(Action::read);
         read.and_then(|(extent, value)| Some((extent, value?)))
     }
 
-    /// The steps that have to see what they saw: those whose threads go on, or end and are joined, and updates whose
+    /// The steps that have to see what they saw: those whose threads make another step, or end and are joined, and updates whose
     /// outcome matters.
     fn bound_reads(&self, core: &Core) -> Vec<StepId> {
         let named =
             |id: &StepId| core.iter().any(|c| matches!(c.demand, Demand::Reads(_)) && c.steps.contains(id));
         let mut bound: Vec<StepId> = Vec::new();
         let mut open: Vec<StepId> =
-            self.steps.iter().copied().filter(|id| named(id) && self.goes_on_after(*id)).collect();
+            self.steps.iter().copied().filter(|id| named(id) && self.runs_on_after(*id)).collect();
         open.extend(core.iter().filter(|c| matches!(c.demand, Demand::Sees(..))).map(|c| c.steps[0]));
         // A thread has one end only in these executions.
         let joined = core.iter().filter(|c| c.demand == Demand::Joined && self.place(c.steps[0]).is_some());
@@ -109,7 +111,7 @@ impl Sequence<'_> {
                 from < to && !between.iter().any(breaks)
             }
             Demand::Sees(memory, value) => {
-                is_made && !self.goes_on_after(first) && self.found(first, *memory).1 == *value
+                is_made && !self.runs_on_after(first) && self.found(first, *memory).1 == *value
             }
             Demand::Created => !is_made || one_before(first),
             Demand::Reads(memory) => {

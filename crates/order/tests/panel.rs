@@ -5,7 +5,9 @@ mod support;
 use support::program::{Flavour, Program};
 use support::run::trace;
 use support::{extent, reads, seen, writes};
-use threadbare_order::{Answer, Budget, Effort, Forest, Goal, Model, Panel, Path, Question, Reply, Solver};
+use threadbare_order::{
+    Answer, Budget, Effort, Forest, Goal, Model, Panel, PanelReply, Path, Question, Solver,
+};
 use threadbare_sched::Rng;
 use threadbare_trace::Event;
 
@@ -38,7 +40,12 @@ fn goals(events: &[Event], path: &Path, rng: &mut Rng) -> Vec<Goal> {
     goals
 }
 
-fn all_replies(traces: &[Traced], rounds: &[Vec<Question>], jobs: usize, with_cores: bool) -> Vec<Reply> {
+fn all_replies(
+    traces: &[Traced],
+    rounds: &[Vec<Question>],
+    jobs: usize,
+    with_cores: bool,
+) -> Vec<PanelReply> {
     let mut panel = Panel::new(Budget::default(), jobs);
     if with_cores {
         panel = panel.with_cores();

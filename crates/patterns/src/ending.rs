@@ -11,7 +11,7 @@ use super::limits::Limits;
 use super::links::{Links, Recent, RecentAccess};
 use super::object::{Crossing, Object, Opening, Span, Time};
 use super::occurrence::{MemoryAccess, Sink};
-use super::{Manner, triple};
+use super::{AccessType, triple};
 
 /// A map that is cheap to copy.
 pub(super) type Map<K, V> = HashTrieMapSync<K, V, BuildHasherDefault<NumberHasher>>;
@@ -36,8 +36,8 @@ pub(super) struct Crossed {
 /// Adds the patterns of three accesses that this access ends; gives the number of things looked at.
 pub(super) fn end_triples(object: &Object, access: &MemoryAccess, now: Time, sink: &mut Sink<'_>) -> u64 {
     let mut work = 0;
-    let mut add = |first: (SiteId, Manner, Time), middle: (&Opening, Manner)| {
-        let writes = |manner: Manner| manner == Manner::Writes;
+    let mut add = |first: (SiteId, AccessType, Time), middle: (&Opening, AccessType)| {
+        let writes = |manner: AccessType| manner == AccessType::Writes;
         let Some(pattern) = triple(writes(first.1), writes(middle.1), writes(access.manner)) else { return };
         let key = PatternKey::of_triple(pattern, access.object, [first.0, middle.0.site, access.site]);
         sink.add((pattern, key), || {
@@ -59,12 +59,12 @@ pub(super) fn end_triples(object: &Object, access: &MemoryAccess, now: Time, sin
     if write.thread == access.thread {
         for read in object.reads.iter().filter(|read| read.thread != access.thread) {
             work += 1;
-            add((write.site, Manner::Writes, write.last), (read, Manner::Reads));
+            add((write.site, AccessType::Writes, write.last), (read, AccessType::Reads));
         }
     } else {
         for past in object.before.iter().filter(|past| past.thread == access.thread) {
             work += 1;
-            add((past.site, past.manner, past.time), (write, Manner::Writes));
+            add((past.site, past.manner, past.time), (write, AccessType::Writes));
         }
     }
     work

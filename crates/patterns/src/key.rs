@@ -1,6 +1,6 @@
 //! What identifies a pattern, a variable and a place in the code in all executions of a campaign.
 
-use super::{Manner, Pattern, Variable};
+use super::{AccessType, Pattern, Variable};
 
 /// A variable: a piece of memory under a name that is the same in every execution.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -33,7 +33,7 @@ impl PatternKey {
             let own = pattern.steps.iter().zip(steps).filter(move |(step, _)| step.2 == variable);
             own.map(|((_, manner, _), (site, object))| (*manner, *site, *object)).collect::<Vec<_>>()
         };
-        let link = |steps: &[(Manner, SiteId, ObjectId)]| match *steps {
+        let link = |steps: &[(AccessType, SiteId, ObjectId)]| match *steps {
             [(first, a, object), (second, b, same)] if object == same => {
                 Some(Link::new(LinkKind::of(first, second)?, object, [a, b]))
             }
@@ -93,21 +93,21 @@ pub(super) enum Relation {
 
 impl LinkKind {
     /// What a link between two such accesses is; none if both only read.
-    pub fn of(first: Manner, second: Manner) -> Option<LinkKind> {
+    pub fn of(first: AccessType, second: AccessType) -> Option<LinkKind> {
         match (first, second) {
-            (Manner::Reads, Manner::Reads) => None,
-            (Manner::Reads, Manner::Writes) => Some(LinkKind::ReadWrite),
-            (Manner::Writes, Manner::Reads) => Some(LinkKind::WriteRead),
-            (Manner::Writes, Manner::Writes) => Some(LinkKind::WriteWrite),
+            (AccessType::Reads, AccessType::Reads) => None,
+            (AccessType::Reads, AccessType::Writes) => Some(LinkKind::ReadWrite),
+            (AccessType::Writes, AccessType::Reads) => Some(LinkKind::WriteRead),
+            (AccessType::Writes, AccessType::Writes) => Some(LinkKind::WriteWrite),
         }
     }
 
     /// The manners of the two accesses.
-    pub fn manners(self) -> [Manner; 2] {
+    pub fn manners(self) -> [AccessType; 2] {
         match self {
-            LinkKind::ReadWrite => [Manner::Reads, Manner::Writes],
-            LinkKind::WriteRead => [Manner::Writes, Manner::Reads],
-            LinkKind::WriteWrite => [Manner::Writes, Manner::Writes],
+            LinkKind::ReadWrite => [AccessType::Reads, AccessType::Writes],
+            LinkKind::WriteRead => [AccessType::Writes, AccessType::Reads],
+            LinkKind::WriteWrite => [AccessType::Writes, AccessType::Writes],
         }
     }
 
@@ -166,13 +166,13 @@ impl Link {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{PATTERNS, Role, find};
+    use super::super::{PATTERNS, PatternRole, find};
     use super::*;
 
     /// The two-variable patterns are the pairs of reversed links in opposite directions, no more and no less.
     #[test]
     fn two_variable_patterns_are_pairs_of_links() {
-        use Role::{A, B};
+        use PatternRole::{A, B};
         use Variable::{X, Y};
         let mut seen = Vec::new();
         for kind in [LinkKind::ReadWrite, LinkKind::WriteRead, LinkKind::WriteWrite] {
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_tell_the_order_of_sites_apart() {
+    fn keys_distinguish_the_order_of_sites() {
         let (x, y) = (ObjectId(7), ObjectId(8));
         let key = |object, a, b| Link::new(LinkKind::WriteWrite, object, [SiteId(a), SiteId(b)]).key;
         assert_eq!(key(x, 1, 2), key(x, 1, 2));

@@ -26,14 +26,14 @@ use std::fmt;
 pub use key::{ObjectId, PatternKey, SiteId, mix};
 pub use limits::{Dropped, Limits};
 pub use matcher::Matcher;
-pub use objects::{Change, Image, Objects};
+pub use objects::{Module, Objects, VariableChange};
 pub use occurrence::{MemoryAccess, Occurrence};
 pub use set::PatternSet;
 pub use trace::TraceMatcher;
 
 /// Who makes a step.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Role {
+pub enum PatternRole {
     /// The thread that begins.
     A,
     /// The other thread.
@@ -51,22 +51,22 @@ pub enum Variable {
 
 /// How a step touches it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Manner {
+pub enum AccessType {
     /// It reads.
     Reads,
     /// It writes.
     Writes,
 }
 
-impl Manner {
+impl AccessType {
     /// The manner of a step that writes or not.
-    pub fn of(writes: bool) -> Manner {
-        if writes { Manner::Writes } else { Manner::Reads }
+    pub fn of(writes: bool) -> AccessType {
+        if writes { AccessType::Writes } else { AccessType::Reads }
     }
 }
 
 /// One step of a pattern.
-pub type Step = (Role, Manner, Variable);
+pub type PatternStep = (PatternRole, AccessType, Variable);
 
 /// A pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,11 +74,11 @@ pub struct Pattern {
     /// Its number, from 1 to 17.
     pub id: u8,
     /// Its steps.
-    pub steps: &'static [Step],
+    pub steps: &'static [PatternStep],
 }
 
-use Manner::{Reads as R, Writes as W};
-use Role::{A, B};
+use AccessType::{Reads as R, Writes as W};
+use PatternRole::{A, B};
 use Variable::{X, Y};
 
 /// All patterns, in the order of their numbers.
@@ -103,21 +103,22 @@ pub const PATTERNS: [Pattern; 17] = [
 ];
 
 /// The pattern with exactly these steps.
-pub fn find(steps: &[Step]) -> Option<Pattern> {
+pub fn find(steps: &[PatternStep]) -> Option<Pattern> {
     PATTERNS.into_iter().find(|pattern| pattern.steps == steps)
 }
 
 /// The pattern of two accesses to one variable by different threads.
 pub fn pair(first_writes: bool, second_writes: bool) -> Option<u8> {
-    find(&[(A, Manner::of(first_writes), X), (B, Manner::of(second_writes), X)]).map(|pattern| pattern.id)
+    find(&[(A, AccessType::of(first_writes), X), (B, AccessType::of(second_writes), X)])
+        .map(|pattern| pattern.id)
 }
 
 /// The pattern of a local access, a remote one and another local one.
 pub fn triple(first_writes: bool, remote_writes: bool, last_writes: bool) -> Option<u8> {
     let steps = [
-        (A, Manner::of(first_writes), X),
-        (B, Manner::of(remote_writes), X),
-        (A, Manner::of(last_writes), X),
+        (A, AccessType::of(first_writes), X),
+        (B, AccessType::of(remote_writes), X),
+        (A, AccessType::of(last_writes), X),
     ];
     find(&steps).map(|pattern| pattern.id)
 }
@@ -180,7 +181,7 @@ mod tests {
     fn neighbours_on_a_variable_conflict() {
         for pattern in PATTERNS {
             for variable in [X, Y] {
-                let on: Vec<&Step> = pattern.steps.iter().filter(|step| step.2 == variable).collect();
+                let on: Vec<&PatternStep> = pattern.steps.iter().filter(|step| step.2 == variable).collect();
                 for two in on.windows(2) {
                     assert!(two[0].0 != two[1].0 && (two[0].1 == W || two[1].1 == W), "{pattern}");
                 }

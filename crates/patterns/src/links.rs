@@ -6,7 +6,7 @@ use threadbare_trace::ThreadId;
 
 use super::key::{Link, LinkKind, ObjectId, SiteId};
 use super::object::{Span, Time};
-use super::{Manner, MemoryAccess};
+use super::{AccessType, MemoryAccess};
 
 /// A link and when it was seen. One link is seen many times; for the two-variable patterns its earliest
 /// end and its latest beginning are enough, and links that cross are noted where they do.
@@ -90,7 +90,7 @@ impl Links {
 pub(super) struct RecentAccess {
     pub object: ObjectId,
     pub site: SiteId,
-    pub manner: Manner,
+    pub manner: AccessType,
     pub time: Time,
 }
 

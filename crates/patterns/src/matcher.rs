@@ -21,7 +21,7 @@
 //! and any such pair is a pattern: which one depends on how the two lie in time. So when an access
 //! ends a link, its partners are among the links of the other direction:
 //!
-//! * *apart* (9, 12, 14): the partner had ended when this link began. Of each partner the earliest end counts. Each
+//! * *disjoint* (9, 12, 14): the partner had ended when this link began. Of each partner the earliest end counts. Each
 //!   link remembers up to when it has been joined with earlier ones, so no pair is looked at twice.
 //! * *nested* (11, 16, 17): the partner began after this link did. Of each partner the latest beginning
 //!   counts, and only partners that ended since this link was last seen can be news.
@@ -37,7 +37,7 @@ use std::sync::Arc;
 use rpds::HashTrieMapSync;
 use threadbare_trace::ThreadId;
 
-use super::Manner;
+use super::AccessType;
 use super::ending::{Crossed, Ending, Map, end_triples, entry};
 use super::key::{Link, LinkKind, ObjectId};
 use super::limits::{Dropped, Limits};
@@ -127,7 +127,7 @@ impl Matcher {
         if let Some(object) = self.objects.get(&access.object) {
             // What a read at the same site has ended before, it cannot end again.
             let is_repeated =
-                access.manner == Manner::Reads && object.reader(access.thread, access.site).is_some();
+                access.manner == AccessType::Reads && object.reader(access.thread, access.site).is_some();
             if !is_repeated {
                 self.work += end_triples(object, access, self.now, &mut sink);
             }
@@ -181,13 +181,13 @@ impl Matcher {
         }
     }
 
-    /// Makes the access one that patterns can go on from.
+    /// Makes the access one that patterns can continue from.
     fn remember(&mut self, access: &MemoryAccess) {
         let (limits, now) = (self.limits, self.now);
         let object = entry(&mut self.objects, access.object);
         match access.manner {
-            Manner::Reads => self.dropped.readers += u64::from(object.read(access, now, limits.readers)),
-            Manner::Writes => object.write(access, now),
+            AccessType::Reads => self.dropped.readers += u64::from(object.read(access, now, limits.readers)),
+            AccessType::Writes => object.write(access, now),
         }
         if self.pieces > FOLLOWED_PIECES {
             self.dropped.recent += 1;
@@ -202,7 +202,7 @@ impl Matcher {
     }
 
     /// From now on a part of a variable is one by itself, with the same past: an access of another size has
-    /// shown that the two can be accessed apart. (Only crossings are not found with what the part saw before.)
+    /// shown that the two can be accessed separately. (Only crossings are not found with what the part saw before.)
     pub fn split(&mut self, whole: ObjectId, part: ObjectId) {
         if let Some(object) = self.objects.get(&whole).cloned() {
             self.objects.insert_mut(part, object);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use threadbare_trace::ThreadId;
 
 use super::key::{Link, SiteId};
-use super::{Manner, MemoryAccess};
+use super::{AccessType, MemoryAccess};
 
 /// When an access was made. The event's place in the trace is part of it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -61,7 +61,7 @@ pub(super) struct Crossing {
     pub crossed: Time,
 }
 
-/// An access that a pattern can still go on from.
+/// An access that a pattern can still continue from.
 #[derive(Clone, Debug)]
 pub(super) struct Opening {
     pub thread: ThreadId,
@@ -91,7 +91,7 @@ impl Opening {
 pub(super) struct Past {
     pub thread: ThreadId,
     pub site: SiteId,
-    pub manner: Manner,
+    pub manner: AccessType,
     pub time: Time,
 }
 
@@ -108,9 +108,9 @@ pub(super) struct Object {
 
 impl Object {
     /// The accesses that can be followed by another one.
-    pub fn openings(&self) -> impl Iterator<Item = (Manner, &Opening)> {
-        let write = self.write.iter().map(|opening| (Manner::Writes, opening));
-        write.chain(self.reads.iter().map(|opening| (Manner::Reads, opening)))
+    pub fn openings(&self) -> impl Iterator<Item = (AccessType, &Opening)> {
+        let write = self.write.iter().map(|opening| (AccessType::Writes, opening));
+        write.chain(self.reads.iter().map(|opening| (AccessType::Reads, opening)))
     }
 
     /// The place of a thread's read at a site.
@@ -119,21 +119,26 @@ impl Object {
     }
 
     /// The opening that an access made, if nobody has written since.
-    pub fn opening(&self, thread: ThreadId, site: SiteId, manner: Manner) -> Option<&Opening> {
+    pub fn opening(&self, thread: ThreadId, site: SiteId, manner: AccessType) -> Option<&Opening> {
         match manner {
-            Manner::Reads => self.reads.get(self.reader(thread, site)?),
-            Manner::Writes => self.write.as_ref().filter(|it| it.thread == thread && it.site == site),
+            AccessType::Reads => self.reads.get(self.reader(thread, site)?),
+            AccessType::Writes => self.write.as_ref().filter(|it| it.thread == thread && it.site == site),
         }
     }
 
     /// The same, to be changed.
-    pub fn opening_mut(&mut self, thread: ThreadId, site: SiteId, manner: Manner) -> Option<&mut Opening> {
+    pub fn opening_mut(
+        &mut self,
+        thread: ThreadId,
+        site: SiteId,
+        manner: AccessType,
+    ) -> Option<&mut Opening> {
         match manner {
-            Manner::Reads => {
+            AccessType::Reads => {
                 let place = self.reader(thread, site)?;
                 self.reads.get_mut(place)
             }
-            Manner::Writes => self.write.as_mut().filter(|it| it.thread == thread && it.site == site),
+            AccessType::Writes => self.write.as_mut().filter(|it| it.thread == thread && it.site == site),
         }
     }
 

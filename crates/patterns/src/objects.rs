@@ -18,18 +18,18 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use rpds::RedBlackTreeMapSync;
-use threadbare_happens_before::Touch;
+use threadbare_happens_before::AccessedBytes;
 use threadbare_trace::{Event, EventKind};
 
 use super::key::{ObjectId, SiteId};
 use super::limits::Limits;
 use super::region::{Region, Touched, in_image};
 use super::word::WORD_BITS;
-use super::{Manner, MemoryAccess};
+use super::{AccessType, MemoryAccess};
 
 /// What an event means for variables, in the order in which it has to be taken in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Change {
+pub enum VariableChange {
     /// A variable is accessed.
     Access(MemoryAccess),
     /// A part of a variable is one by itself from now on, with the same past.
@@ -45,7 +45,7 @@ pub enum Change {
 
 /// A module in the program's memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Image {
+pub struct Module {
     /// Where it lies.
     pub range: Range<u64>,
     /// A number that is its own wherever it lies, such as a hash of its name.
@@ -55,7 +55,7 @@ pub struct Image {
 /// Names the variables of a trace, one event at a time. Cheap to copy.
 #[derive(Clone)]
 pub struct Objects {
-    images: Arc<[Image]>,
+    images: Arc<[Module]>,
     /// Heap blocks and stacks by their first byte; they do not overlap.
     regions: RedBlackTreeMapSync<u64, Region>,
     elsewhere: Region,
@@ -65,7 +65,7 @@ pub struct Objects {
 
 impl Objects {
     /// Knows nothing yet. Modules that are not named count by address.
-    pub fn new(images: impl Into<Arc<[Image]>>, limits: &Limits) -> Objects {
+    pub fn new(images: impl Into<Arc<[Module]>>, limits: &Limits) -> Objects {
         Objects {
             images: images.into(),
             regions: RedBlackTreeMapSync::new_sync(),
@@ -86,7 +86,7 @@ impl Objects {
     }
 
     /// Adds to `changes` what the event at this place in the trace means.
-    pub fn observe(&mut self, index: usize, event: &Event, changes: &mut Vec<Change>) {
+    pub fn observe(&mut self, index: usize, event: &Event, changes: &mut Vec<VariableChange>) {
         let Some(kind) = event.kind() else { return };
         let Event { addr, value, .. } = *event;
         match kind {
@@ -103,8 +103,9 @@ impl Objects {
                 let region = start.and_then(|start| regions.get_mut(&start)).unwrap_or(elsewhere);
                 region.forget(value >> WORD_BITS, (addr - 1) >> WORD_BITS, images, changes);
             }
+            // `AccessedBytes` knows which of the other kinds access memory.
             _ => {
-                if let Some(touch) = Touch::of(event, kind) {
+                if let Some(touch) = AccessedBytes::of(event, kind) {
                     self.access(index, event, touch, changes);
                 }
             }
@@ -112,7 +113,7 @@ impl Objects {
     }
 
     /// A new block or stack, instead of what was there before.
-    fn begin(&mut self, new: Region, changes: &mut Vec<Change>) {
+    fn begin(&mut self, new: Region, changes: &mut Vec<VariableChange>) {
         let mut old: Vec<u64> = self.regions.range(new.range.clone()).map(|(start, _)| *start).collect();
         let before = self.regions.range(..new.range.start).next_back();
         old.extend(before.filter(|(_, it)| it.range.end > new.range.start).map(|(start, _)| *start));
@@ -134,13 +135,19 @@ impl Objects {
         }
     }
 
-    fn access(&mut self, index: usize, event: &Event, touch: Touch, changes: &mut Vec<Change>) {
+    fn access(
+        &mut self,
+        index: usize,
+        event: &Event,
+        touch: AccessedBytes,
+        changes: &mut Vec<VariableChange>,
+    ) {
         let access = MemoryAccess {
             event: index,
             thread: event.thread,
             site: self.site(event.pc),
             object: ObjectId::default(),
-            manner: Manner::of(touch.writes),
+            manner: AccessType::of(touch.writes),
         };
         let (mut first, last) = (touch.addr, touch.addr + (touch.len - 1));
         let mut room = self.most_words;

@@ -2,7 +2,7 @@
 
 use threadbare_trace::ThreadId;
 
-use super::Manner;
+use super::AccessType;
 use super::key::{ObjectId, PatternKey, Relation, SiteId};
 use super::object::Span;
 use super::set::PatternSet;
@@ -19,7 +19,7 @@ pub struct MemoryAccess {
     /// What.
     pub object: ObjectId,
     /// How.
-    pub manner: Manner,
+    pub manner: AccessType,
 }
 
 /// A pattern that became present, with the accesses that made it so.

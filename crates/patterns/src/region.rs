@@ -8,9 +8,9 @@ use rpds::HashTrieMapSync;
 use threadbare_happens_before::NumberHasher;
 
 use super::key::{ObjectId, mix};
-use super::objects::{Change, Image};
+use super::objects::{Module, VariableChange};
 use super::word::{WORD, WORD_BITS, Word};
-use super::{Manner, MemoryAccess};
+use super::{AccessType, MemoryAccess};
 
 const HEAP: u64 = 1;
 const STACK: u64 = 2;
@@ -18,7 +18,7 @@ const IMAGE: u64 = 3;
 const ELSEWHERE: u64 = 4;
 
 /// The stable name of a place in a module.
-pub(super) fn in_image(images: &[Image], address: u64) -> Option<u64> {
+pub(super) fn in_image(images: &[Module], address: u64) -> Option<u64> {
     let image = images.iter().find(|image| image.range.contains(&address))?;
     Some(mix(mix(IMAGE, image.name), address - image.range.start))
 }
@@ -28,13 +28,13 @@ pub(super) struct Touched<'a> {
     pub access: MemoryAccess,
     pub reads: bool,
     pub writes: bool,
-    pub images: &'a [Image],
+    pub images: &'a [Module],
 }
 
 impl Touched<'_> {
-    fn manners(&self) -> impl Iterator<Item = Manner> {
-        let reads = self.reads.then_some(Manner::Reads);
-        reads.into_iter().chain(self.writes.then_some(Manner::Writes))
+    fn manners(&self) -> impl Iterator<Item = AccessType> {
+        let reads = self.reads.then_some(AccessType::Reads);
+        reads.into_iter().chain(self.writes.then_some(AccessType::Writes))
     }
 }
 
@@ -54,7 +54,7 @@ impl Region {
         Region { range, name, anchor, words }
     }
 
-    /// A heap block, by what tells it from all others.
+    /// A heap block, by what distinguishes it from all others.
     pub fn heap(range: Range<u64>, site: u64, thread: u16, ordinal: u64) -> Region {
         let name = [site, u64::from(thread), ordinal].into_iter().fold(HEAP, mix);
         let start = range.start;
@@ -72,7 +72,7 @@ impl Region {
         Region::new(0..u64::MAX, ELSEWHERE, 0)
     }
 
-    fn object(&self, address: u64, images: &[Image]) -> ObjectId {
+    fn object(&self, address: u64, images: &[Module]) -> ObjectId {
         let module = if self.name == ELSEWHERE { in_image(images, address) } else { None };
         ObjectId(module.unwrap_or_else(|| mix(self.name, address.wrapping_sub(self.anchor))))
     }
@@ -90,33 +90,41 @@ impl Region {
     }
 
     /// Forgets the words from `first` to `last`.
-    pub fn forget(&mut self, first: u64, last: u64, images: &[Image], changes: &mut Vec<Change>) {
+    pub fn forget(&mut self, first: u64, last: u64, images: &[Module], changes: &mut Vec<VariableChange>) {
         for word in self.known_words(first, last) {
             let base = word << WORD_BITS;
             let pieces = self.words.get(&word).into_iter().flat_map(|word| word.pieces(0, WORD));
-            changes.extend(pieces.map(|byte| Change::Forget(self.object(base + byte, images))));
+            changes.extend(pieces.map(|byte| VariableChange::Forget(self.object(base + byte, images))));
             self.words.remove_mut(&word);
         }
     }
 
     /// Forgets everything.
-    pub fn forget_all(mut self, images: &[Image], changes: &mut Vec<Change>) {
+    pub fn forget_all(mut self, images: &[Module], changes: &mut Vec<VariableChange>) {
         self.forget(0, u64::MAX >> WORD_BITS, images, changes);
     }
 
     /// Accesses those of the bytes from `first` to `last` that lie in the word.
-    pub fn touch(&mut self, word: u64, first: u64, last: u64, by: &Touched<'_>, changes: &mut Vec<Change>) {
+    pub fn touch(
+        &mut self,
+        word: u64,
+        first: u64,
+        last: u64,
+        by: &Touched<'_>,
+        changes: &mut Vec<VariableChange>,
+    ) {
         let base = word << WORD_BITS;
         let (start, end) = (first.max(base) - base, (last - base).min(WORD - 1) + 1);
         let known = self.words.get(&word).copied().unwrap_or_default();
         let mut cut = known;
         let object = |byte| self.object(base + byte, by.images);
         cut.touch(start, end, |whole, part| {
-            changes.push(Change::Split { whole: object(whole), part: object(part) });
+            changes.push(VariableChange::Split { whole: object(whole), part: object(part) });
         });
         for byte in cut.pieces(start, end) {
             let access = MemoryAccess { object: object(byte), ..by.access };
-            changes.extend(by.manners().map(|manner| Change::Access(MemoryAccess { manner, ..access })));
+            changes
+                .extend(by.manners().map(|manner| VariableChange::Access(MemoryAccess { manner, ..access })));
         }
         if cut != known {
             self.words.insert_mut(word, cut);

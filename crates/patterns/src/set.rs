@@ -9,7 +9,7 @@ const SLOTS: usize = 128;
 const FULL: usize = 96;
 /// How many chunks are copied one by one when one of them changes in a shared set.
 const GROUP: usize = 64;
-/// An empty slot. The key of this number is kept apart.
+/// An empty slot. The key of this number is kept separately.
 const EMPTY: u64 = 0;
 
 /// Keys that begin with the same bits, in a table with linear probing.

@@ -6,7 +6,7 @@ use threadbare_trace::{Event, EventKind};
 
 use super::limits::{Dropped, Limits};
 use super::matcher::Matcher;
-use super::objects::{Change, Image, Objects};
+use super::objects::{Module, Objects, VariableChange};
 use super::occurrence::Occurrence;
 use super::set::PatternSet;
 
@@ -28,7 +28,7 @@ impl Default for TraceMatcher {
 impl TraceMatcher {
     /// A matcher that has seen nothing. Modules that are not named count by address, which is
     /// enough within a campaign.
-    pub fn new(images: impl Into<Arc<[Image]>>, limits: Limits) -> TraceMatcher {
+    pub fn new(images: impl Into<Arc<[Module]>>, limits: Limits) -> TraceMatcher {
         TraceMatcher { objects: Objects::new(images, &limits), matcher: Matcher::new(limits), seen: 0 }
     }
 
@@ -39,9 +39,9 @@ impl TraceMatcher {
         self.seen += 1;
         for change in changes {
             match change {
-                Change::Access(access) => self.matcher.observe(&access, found),
-                Change::Split { whole, part } => self.matcher.split(whole, part),
-                Change::Forget(object) => self.matcher.forget(object),
+                VariableChange::Access(access) => self.matcher.observe(&access, found),
+                VariableChange::Split { whole, part } => self.matcher.split(whole, part),
+                VariableChange::Forget(object) => self.matcher.forget(object),
             }
         }
     }

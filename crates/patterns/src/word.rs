@@ -29,7 +29,7 @@ impl Word {
         Some(u64::from(whole))
     }
 
-    /// Makes the bytes from `first` up to `end` whole pieces. `split` is told of pieces that are cut: the first
+    /// Makes the bytes from `first` up to `end` whole pieces. `split` is called for pieces that are cut: the first
     /// byte of the piece, and that of its new second part.
     pub fn touch(&mut self, first: u64, end: u64, mut split: impl FnMut(u64, u64)) {
         for byte in [first, end] {

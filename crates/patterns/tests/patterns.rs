@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use threadbare_patterns::{
-    Limits, Manner, Matcher, MemoryAccess, ObjectId, Occurrence, PATTERNS, Pattern, PatternKey, Role, SiteId,
-    Variable,
+    AccessType, Limits, Matcher, MemoryAccess, ObjectId, Occurrence, PATTERNS, Pattern, PatternKey,
+    PatternRole, SiteId, Variable,
 };
 use threadbare_trace::ThreadId;
 
@@ -35,7 +35,7 @@ fn is_occurrence(trace: &[MemoryAccess], pattern: &Pattern, places: &[usize]) ->
             on.windows(2).all(|two| {
                 let object = at(two[0]).object;
                 let between = &trace[places[two[0]] + 1..places[two[1]]];
-                !between.iter().any(|it| it.object == object && it.manner == Manner::Writes)
+                !between.iter().any(|it| it.object == object && it.manner == AccessType::Writes)
             })
         })
     };
@@ -91,7 +91,7 @@ prop_compose! {
             thread: ThreadId(thread),
             site: SiteId(site),
             object: ObjectId(object),
-            manner: Manner::of(writes),
+            manner: AccessType::of(writes),
         };
         steps.into_iter().enumerate().map(access).collect()
     }
@@ -105,7 +105,7 @@ proptest! {
         let mut matcher = Matcher::default();
         let found = run(&mut matcher, &trace);
         prop_assert_eq!(identities(&found), brute_force(&trace));
-        prop_assert_eq!(found.len(), matcher.patterns().len(), "each is told once");
+        prop_assert_eq!(found.len(), matcher.patterns().len(), "each is reported once");
         prop_assert!(found.iter().all(|it| matcher.patterns().contains(it.key)));
         prop_assert_eq!(matcher.dropped().total(), 0);
         for occurrence in &found {
@@ -119,7 +119,7 @@ proptest! {
     }
 
     #[test]
-    fn a_copy_goes_on_as_if_it_had_seen_everything_itself(trace in traces(), other in traces(), at in 0usize..25) {
+    fn a_copy_continues_as_if_it_had_seen_everything_itself(trace in traces(), other in traces(), at in 0usize..25) {
         let (start, end) = trace.split_at(at.min(trace.len()));
         let mut original = Matcher::default();
         let begun = run(&mut original, start);
@@ -153,7 +153,7 @@ fn trace(text: &str) -> Vec<MemoryAccess> {
         MemoryAccess {
             event,
             thread: ThreadId(number(thread) as u16),
-            manner: Manner::of(manner == 'w'),
+            manner: AccessType::of(manner == 'w'),
             object: ObjectId(u64::from(u32::from(object))),
             site: SiteId(letters.as_str().parse().expect("a site")),
         }
@@ -189,13 +189,14 @@ fn threads_are_roles_but_variables_and_sites_count() {
 #[test]
 fn each_of_the_seventeen_is_found() {
     for pattern in PATTERNS {
-        let access = |(event, (role, manner, variable)): (usize, &(Role, Manner, Variable))| MemoryAccess {
-            event,
-            thread: ThreadId(u16::from(*role == Role::B)),
-            site: SiteId(event as u64),
-            object: ObjectId(u64::from(*variable == Variable::Y)),
-            manner: *manner,
-        };
+        let access =
+            |(event, (role, manner, variable)): (usize, &(PatternRole, AccessType, Variable))| MemoryAccess {
+                event,
+                thread: ThreadId(u16::from(*role == PatternRole::B)),
+                site: SiteId(event as u64),
+                object: ObjectId(u64::from(*variable == Variable::Y)),
+                manner: *manner,
+            };
         let trace: Vec<MemoryAccess> = pattern.steps.iter().enumerate().map(access).collect();
         let found = run(&mut Matcher::default(), &trace);
         assert!(found.iter().any(|it| it.pattern == pattern.id && it.accesses() == trace), "{pattern}");
@@ -211,9 +212,9 @@ fn long_trace(length: usize) -> impl Iterator<Item = MemoryAccess> {
         let draw = |shift: u32, below: u64| (state >> shift) % below;
         let in_array = draw(20, 16) == 0;
         let object = if in_array { 100 + draw(45, 4000) } else { draw(45, 12) };
-        let manner = Manner::of(draw(60, 3) == 0);
-        let site =
-            if in_array { 0 } else { 10 * object + draw(40, 2) } + 1000 * u64::from(manner == Manner::Writes);
+        let manner = AccessType::of(draw(60, 3) == 0);
+        let site = if in_array { 0 } else { 10 * object + draw(40, 2) }
+            + 1000 * u64::from(manner == AccessType::Writes);
         MemoryAccess {
             event,
             thread: ThreadId(draw(33, 8) as u16),
@@ -240,7 +241,7 @@ fn a_step_costs_the_same_however_long_the_trace_is() {
         }
     }
     let parts: Vec<u64> = work.windows(2).map(|two| two[1] - two[0]).collect();
-    // Until all elements have been seen, every step can meet more of them.
+    // Until all elements have been seen, every step can be paired with more of them.
     let known = &parts[parts.len() / 2..];
     let (least, most) = (known.iter().min().unwrap(), known.iter().max().unwrap());
     assert!(most * 100 <= least * 105, "{parts:?}");

@@ -46,7 +46,7 @@ function covering(report, name) {
 /** The reports of campaigns that differ from one in their strategies only, its own among them. */
 function fellows(report, all) {
   const own = all.find((campaign) => campaign.record.report === report);
-  // In records without a subject, what the program is given stands at the end of what was typed.
+  // In records without a subject, what the program is given is at the end of what was typed.
   const given = ({ record }) =>
     record.subject
       ? `${record.subject.program} ${record.subject.given}`
@@ -297,7 +297,7 @@ function patternTable(campaign, left) {
   const longest = Math.max(...left.patterns.map((row) => row.places.length));
   const step = (at) => (row) =>
     at < row.places.length
-      ? el("div", {}, el("em", { text: row.deeds[at] }), " ", spot(campaign, left.places[row.places[at]]))
+      ? el("div", {}, el("em", { text: row.operations[at] }), " ", spot(campaign, left.places[row.places[at]]))
       : "";
   // Records of earlier versions name one variable.
   const variables = (row) => row.variables ?? [row.object ?? "without a name"];

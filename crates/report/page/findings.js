@@ -1,6 +1,6 @@
 // Findings: sortable, each with its steps drawn.
 
-function findingsView(campaign, openStory) {
+function findingsView(campaign, openInterleaving) {
   const { report, findings: cards } = campaign.record;
   const rows = report.findings.map((finding, index) => ({
     finding,
@@ -16,7 +16,7 @@ function findingsView(campaign, openStory) {
     object: ["Object", ({ finding }) => finding.object],
     place: ["Place", ({ finding }) => finding.sites[0] ?? ""],
     confirmed: ["Confirmed first", ({ finding }) => (finding.confirmed ? 0 : 1)],
-    count: ["Times met", ({ finding }) => -finding.count],
+    count: ["Times found", ({ finding }) => -finding.count],
   };
   function draw() {
     const by = keys[state.key][1];
@@ -49,10 +49,10 @@ function findingsView(campaign, openStory) {
   }
   const card = ({ finding, card: it, index }) => {
     const state = finding.confirmed ? (it.fails ? ["bad", "✗ "] : ["warn", "● "]) : ["plain", "○ "];
-    const story = storyOf(campaign, "finding", index);
+    const interleaving = interleavingOf(campaign, "finding", index);
     const look =
-      story >= 0 &&
-      el("button", { type: "button", text: "Show the interleaving", onclick: () => openStory("finding", index) });
+      interleaving >= 0 &&
+      el("button", { type: "button", text: "Show the interleaving", onclick: () => openInterleaving("finding", index) });
     const places = it.places.slice(0, 4).map((place) => sourceView(campaign, place, 2));
     return el(
       "article",
@@ -98,7 +98,7 @@ function findingsView(campaign, openStory) {
   return root;
 }
 
-const DEED_MARKS = {
+const OPERATION_MARKS = {
   load: "read",
   store: "write",
   "read range": "read",
@@ -116,7 +116,7 @@ function patternDrawing(card, finding) {
   const threads = [...new Set(card.accesses.map((it) => it.thread))];
   const [lane, row, top] = [210, 30, 30];
   const [width, height] = [30 + lane * threads.length, top + row * card.accesses.length + 8];
-  const words = card.accesses.map((it) => `T${it.thread} ${it.deed} ${it.object} at ${it.site}`).join(", then ");
+  const words = card.accesses.map((it) => `T${it.thread} ${it.operation} ${it.object} at ${it.site}`).join(", then ");
   const drawing = svg("svg", {
     class: "pattern",
     width,
@@ -145,12 +145,12 @@ function patternDrawing(card, finding) {
           fill: "none",
         }),
       );
-    const text = `${it.deed} ${it.object}`;
+    const text = `${it.operation} ${it.object}`;
     drawing.append(
       svg(
         "g",
         { transform: `translate(${x(it.thread)} ${y})` },
-        markShape(MARKS[it.deed] ? it.deed : (DEED_MARKS[it.deed] ?? "other"), threadColour(it.thread)),
+        markShape(MARKS[it.operation] ? it.operation : (OPERATION_MARKS[it.operation] ?? "other"), threadColour(it.thread)),
       ),
       svg(
         "text",

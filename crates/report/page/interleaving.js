@@ -2,7 +2,7 @@
 
 function interleavingView(campaign) {
   const state = {
-    story: 0,
+    interleaving: 0,
     both: window.innerWidth > 1000,
     zoom: 3,
     fold: true,
@@ -18,33 +18,33 @@ function interleavingView(campaign) {
   const inspector = el("aside", { class: "card inspector", "aria-live": "polite", "aria-label": "The chosen step" });
   const below = el("div");
   const tip = el("div", { class: "tip hidden", role: "tooltip" });
-  root.append(toolbar, about, el("div", { class: "story" }, panes, inspector), below, tip);
+  root.append(toolbar, about, el("div", { class: "interleaving" }, panes, inspector), below, tip);
 
-  const stories = () => campaign.stories[state.story];
+  const interleavings = () => campaign.interleavings[state.interleaving];
   const shown = () =>
     [
-      ["main", stories().main],
-      ["original", stories().original],
+      ["main", interleavings().main],
+      ["original", interleavings().original],
     ].filter(([which, it]) => it && (which === "main" || state.both));
 
   /** Which steps the filters leave; none where there is no filter. */
-  function filterOf(story) {
+  function filterOf(interleaving) {
     const words = state.text.trim().toLowerCase();
     if (!words && !state.object) return null;
     return (step) => {
-      const object = step.object === undefined ? "" : story.objects[step.object];
-      const place = step.place === undefined ? "" : story.places[step.place].label;
+      const object = step.object === undefined ? "" : interleaving.objects[step.object];
+      const place = step.place === undefined ? "" : interleaving.places[step.place].label;
       const all = `${step.text} ${object} ${place} t${step.thread}`.toLowerCase();
       return (!state.object || object === state.object) && all.includes(words);
     };
   }
 
   function choose(index) {
-    state.story = index;
-    const { main, original } = stories();
-    const view = (name, story) => ({
+    state.interleaving = index;
+    const { main, original } = interleavings();
+    const view = (name, interleaving) => ({
       name,
-      story,
+      interleaving,
       zoom: state.zoom,
       fold: state.fold,
       unfolded: new Set(),
@@ -54,14 +54,14 @@ function interleavingView(campaign) {
         paneOf(name).view.unfolded.add(step);
         draw();
       },
-      hover: (event, step) => hover(event, story, step),
+      hover: (event, step) => hover(event, interleaving, step),
     });
     state.panes = [
       ["main", main],
       ["original", original],
     ]
       .filter(([, it]) => it)
-      .map(([name, it]) => ({ name, story: it, view: view(name, it) }));
+      .map(([name, it]) => ({ name, interleaving: it, view: view(name, it) }));
     state.active = 0;
     state.object = "";
     drawToolbar();
@@ -77,21 +77,21 @@ function interleavingView(campaign) {
   const paneOf = (name) => state.panes.find((pane) => pane.name === name);
 
   function drawToolbar() {
-    const { main, original } = stories();
+    const { main, original } = interleavings();
     const objects = [...new Set([main, original].filter(Boolean).flatMap((it) => it.objects))].sort();
     const press = (label, title, act) =>
       el("button", { type: "button", title, "aria-label": title, text: label, onclick: act });
     const picker =
-      campaign.stories.length > 1 &&
+      campaign.interleavings.length > 1 &&
       el(
         "label",
         {},
         "Show ",
         options(
-          campaign.stories.map((it, at) => [at, it.title]),
-          state.story,
+          campaign.interleavings.map((it, at) => [at, it.title]),
+          state.interleaving,
           (value) => choose(Number(value)),
-          "pick-story",
+          "pick-interleaving",
         ),
       );
     const both =
@@ -174,7 +174,7 @@ function interleavingView(campaign) {
   }
 
   function drawAbout() {
-    const { of, main } = stories();
+    const { of, main } = interleavings();
     const parts = [];
     if (of && of[0] === "failure") parts.push(...failureWords(campaign, of[1]));
     else if (main?.shows) parts.push(el("p", { text: `${main.shows}.` }));
@@ -188,18 +188,18 @@ function interleavingView(campaign) {
       [...panes.querySelectorAll(".pane")].map((it) => [it.id, windowOf(it.querySelector(".lanes"))]),
     );
     panes.replaceChildren();
-    const holders = shown().map(([name, story]) => {
+    const holders = shown().map(([name, interleaving]) => {
       const holder = el("div", { class: "lanes" });
       panes.append(
-        el("div", { class: "card pane", id: `pane-${name}` }, el("header", {}, paneTitle(name, story)), holder),
+        el("div", { class: "card pane", id: `pane-${name}` }, el("header", {}, paneTitle(name, interleaving)), holder),
       );
-      return [name, story, holder];
+      return [name, interleaving, holder];
     });
-    // All panes have to be there before the room of one is known.
-    for (const [name, story, holder] of holders) {
+    // All panes have to be there before the width of one is known.
+    for (const [name, interleaving, holder] of holders) {
       const pane = paneOf(name);
-      Object.assign(pane.view, { zoom: state.zoom, fold: state.fold, filter: filterOf(story) });
-      pane.drawn = drawLanes(story, pane.view, Math.max(280, holder.clientWidth - 4));
+      Object.assign(pane.view, { zoom: state.zoom, fold: state.fold, filter: filterOf(interleaving) });
+      pane.drawn = drawLanes(interleaving, pane.view, Math.max(280, holder.clientWidth - 4));
       holder.append(pane.drawn.head, pane.drawn.body);
       const before = scrolled.get(`pane-${name}`);
       holder.scrollTop = before?.top ?? 0;
@@ -211,16 +211,16 @@ function interleavingView(campaign) {
     drawBelow();
   }
 
-  function paneTitle(name, story) {
-    const label = name === "original" ? "As it was found" : stories().original ? "Minimised" : story.title;
+  function paneTitle(name, interleaving) {
+    const label = name === "original" ? "As it was found" : interleavings().original ? "Minimised" : interleaving.title;
     return [
       el("h3", { text: label }),
-      el("span", { class: "soft small", text: `${count(story.total, "step")}, ${count(story.preemptions, "preemption")}` }),
+      el("span", { class: "soft small", text: `${count(interleaving.total, "step")}, ${count(interleaving.preemptions, "preemption")}` }),
     ];
   }
 
   function drawBelow() {
-    const used = new Set(shown().flatMap(([, story]) => story.steps.map((step) => step.mark)));
+    const used = new Set(shown().flatMap(([, interleaving]) => interleaving.steps.map((step) => step.mark)));
     const line = (kind, words) =>
       el(
         "li",
@@ -255,20 +255,20 @@ function interleavingView(campaign) {
         "holds a lock",
       ),
     );
-    const rows = shown().flatMap(([name, story]) => story.steps.map((step) => ({ name, story, step })));
+    const rows = shown().flatMap(([name, interleaving]) => interleaving.steps.map((step) => ({ name, interleaving, step })));
     const steps = asTable(
       [
         { title: "Schedule", show: ({ name }) => (name === "main" ? "minimised" : "original") },
         { title: "Step", number: true, show: ({ step }) => step.number },
         { title: "Thread", show: ({ step }) => `T${step.thread}` },
         { title: "What", show: ({ step }) => step.text },
-        { title: "Where", show: ({ story, step }) => (step.place === undefined ? "" : story.places[step.place].label) },
+        { title: "Where", show: ({ interleaving, step }) => (step.place === undefined ? "" : interleaving.places[step.place].label) },
         { title: "Holds", show: ({ step }) => step.locks ?? "" },
       ],
       rows,
       "The steps as a table",
     );
-    const { output } = stories();
+    const { output } = interleavings();
     const printed =
       output &&
       el(
@@ -288,7 +288,7 @@ function interleavingView(campaign) {
     const row = document.getElementById(`${name}-step-${step}`);
     if (row && scroll) row.scrollIntoView({ block: "nearest", inline: "nearest" });
     if (row) reveal(row);
-    inspect(pane.story, step, name);
+    inspect(pane.interleaving, step, name);
   }
 
   function windowOf(holder) {
@@ -306,20 +306,20 @@ function interleavingView(campaign) {
     if (mark.left < room.left + 60 || mark.left + needed > room.right) holder.scrollLeft += mark.left - room.left - needed / 2;
   }
 
-  function inspect(story, step, name) {
+  function inspect(interleaving, step, name) {
     const details =
       step === "failure"
-        ? failureDetails(campaign, story)
-        : stepDetails(campaign, story, step, (to) => select(name, to));
+        ? failureDetails(campaign, interleaving)
+        : stepDetails(campaign, interleaving, step, (to) => select(name, to));
     inspector.replaceChildren(...details);
     const here = inspector.querySelector(".here");
     if (here) here.closest(".source").scrollTop = here.offsetTop - 90;
   }
 
-  function hover(event, story, step) {
+  function hover(event, interleaving, step) {
     tip.classList.toggle("hidden", !event);
     if (!event) return;
-    tip.textContent = stepInShort(campaign, story, step);
+    tip.textContent = stepInShort(campaign, interleaving, step);
     const room = tip.getBoundingClientRect();
     const below = event.clientY + 18;
     const top = below + room.height > window.innerHeight ? event.clientY - room.height - 10 : below;
@@ -346,7 +346,7 @@ function interleavingView(campaign) {
     const list = pane.drawn.rows
       .filter((row) => row.kind === "step" || row.kind === "failure")
       .map((row) => (row.kind === "step" ? row.index : "failure"));
-    const threadOf = (step) => (step === "failure" ? pane.story.failure.thread : pane.story.steps[step]?.thread);
+    const threadOf = (step) => (step === "failure" ? pane.interleaving.failure.thread : pane.interleaving.steps[step]?.thread);
     const at = list.indexOf(pane.view.selected);
     if (at < 0) return select(pane.name, list[0]);
     for (let place = at + by; place >= 0 && place < list.length; place += by) {
@@ -365,12 +365,12 @@ function interleavingView(campaign) {
     f: toggleFold,
     "/": () => document.getElementById("filter").focus(),
     o: () => {
-      if (stories().original) {
+      if (interleavings().original) {
         state.active = 1 - state.active;
         state.both = true;
         drawToolbar();
         draw();
-        select(state.panes[state.active].name, state.panes[state.active].story.failure ? "failure" : 0);
+        select(state.panes[state.active].name, state.panes[state.active].interleaving.failure ? "failure" : 0);
       }
     },
     Escape: () => {
@@ -381,10 +381,10 @@ function interleavingView(campaign) {
     },
   };
   root.show = (kind, index) => {
-    const place = storyOf(campaign, kind, index);
+    const place = interleavingOf(campaign, kind, index);
     if (place >= 0) choose(place);
   };
-  root.arrive = () => choose(state.story);
+  root.arrive = () => choose(state.interleaving);
   let timer = 0;
   window.addEventListener("resize", () => {
     clearTimeout(timer);

@@ -5,47 +5,47 @@ const LONG_RUN = 8;
 const KEPT_ENDS = 2;
 
 /** What is to be drawn, row by row: steps, folded runs, stretches that are hidden or were left out, the failure. */
-function laneRows(story, view) {
+function laneRows(interleaving, view) {
   const rows = [];
-  const gaps = new Map(story.gaps.map((gap) => [gap.before, gap.count]));
-  const folds = view.filter || !view.fold ? new Map() : longRuns(story);
+  const gaps = new Map(interleaving.gaps.map((gap) => [gap.before, gap.count]));
+  const folds = view.filter || !view.fold ? new Map() : longRuns(interleaving);
   let hidden = 0;
   const flush = () => {
     if (hidden) rows.push({ kind: "hidden", count: hidden });
     hidden = 0;
   };
-  for (let index = 0; index <= story.steps.length; index++) {
+  for (let index = 0; index <= interleaving.steps.length; index++) {
     if (gaps.has(index)) rows.push({ kind: "gap", count: gaps.get(index) });
-    if (index === story.steps.length) break;
+    if (index === interleaving.steps.length) break;
     const end = folds.get(index);
     if (end && !view.unfolded.has(index)) {
-      rows.push({ kind: "fold", from: index, to: end, thread: story.steps[index].thread });
+      rows.push({ kind: "fold", from: index, to: end, thread: interleaving.steps[index].thread });
       index = end;
-    } else if (view.filter && !view.filter(story.steps[index])) hidden++;
+    } else if (view.filter && !view.filter(interleaving.steps[index])) hidden++;
     else {
       flush();
       rows.push({ kind: "step", index });
     }
   }
   flush();
-  if (story.failure) rows.push({ kind: "failure" });
+  if (interleaving.failure) rows.push({ kind: "failure" });
   return rows;
 }
 
 /** Runs of one thread that say little: from which step to which. */
-function longRuns(story) {
+function longRuns(interleaving) {
   const folds = new Map();
-  const gaps = new Set(story.gaps.map((gap) => gap.before));
+  const gaps = new Set(interleaving.gaps.map((gap) => gap.before));
   let start = 0;
   const plain = (step) => !step.marked && !["fork", "join", "lock", "unlock"].includes(step.mark);
-  for (let index = 1; index <= story.steps.length; index++) {
-    const step = story.steps[index];
+  for (let index = 1; index <= interleaving.steps.length; index++) {
+    const step = interleaving.steps[index];
     const goesOn =
       step &&
       !gaps.has(index) &&
-      step.thread === story.steps[start].thread &&
+      step.thread === interleaving.steps[start].thread &&
       plain(step) &&
-      plain(story.steps[index - 1]);
+      plain(interleaving.steps[index - 1]);
     if (goesOn) continue;
     if (index - start > LONG_RUN) folds.set(start + KEPT_ENDS, index - 1 - KEPT_ENDS);
     start = index;
@@ -54,24 +54,24 @@ function longRuns(story) {
 }
 
 /** Draws lanes into a pane; `view` says how, and is told what is chosen. */
-function drawLanes(story, view, width) {
+function drawLanes(interleaving, view, width) {
   const height = ZOOMS[view.zoom];
   const isWordy = height >= 15;
-  const gutter = 18 + 7 * String(story.steps.at(-1)?.number ?? 0).length;
-  // A row has one step, so its words may go on over the lanes to its right; those of the last lane need room, too.
+  const gutter = 18 + 7 * String(interleaving.steps.at(-1)?.number ?? 0).length;
+  // A row has one step, so its words may extend over the lanes to its right; those of the last lane need room, too.
   const tail = isWordy ? 80 : 0;
-  const depths = spanDepths(story);
+  const depths = spanDepths(interleaving);
   const inset = 16 + 6 * Math.max(0, ...depths.map((it) => it.depth + 1));
-  const count = Math.max(1, story.threads.length);
+  const count = Math.max(1, interleaving.threads.length);
   const laneWidth = Math.max(isWordy ? 100 : 46, Math.floor((width - gutter - tail) / count));
   const total = gutter + laneWidth * count + tail;
-  const lane = new Map(story.threads.map((thread, place) => [thread.id, gutter + place * laneWidth]));
+  const lane = new Map(interleaving.threads.map((thread, place) => [thread.id, gutter + place * laneWidth]));
   const markX = (thread) => (lane.get(thread) ?? gutter) + inset;
   const fit = (text, room) => {
     const most = Math.max(3, Math.floor(room / 7.25));
     return text.length > most ? `${text.slice(0, most - 1)}…` : text;
   };
-  const rows = laneRows(story, view);
+  const rows = laneRows(interleaving, view);
   const places = new Map();
   let y = 8;
   for (const row of rows) {
@@ -87,7 +87,7 @@ function drawLanes(story, view, width) {
     height: y + 8,
     role: "listbox",
     tabindex: 0,
-    "aria-label": `Steps of ${story.title}, from first to last`,
+    "aria-label": `Steps of ${interleaving.title}, from first to last`,
   });
   const ground = svg("g"),
     under = svg("g"),
@@ -96,7 +96,7 @@ function drawLanes(story, view, width) {
     numbers = svg("g", { class: "numbers" });
   const backdrop = svg("rect", { class: "backdrop", width: gutter, height: y + 8 });
   numbers.append(backdrop);
-  for (const thread of story.threads) {
+  for (const thread of interleaving.threads) {
     const x = markX(thread.id);
     head.append(
       svg("text", {
@@ -110,11 +110,11 @@ function drawLanes(story, view, width) {
     );
     under.append(svg("line", { class: "track", x1: x, x2: x, y1: 0, y2: y }));
   }
-  for (const { span, depth } of depths) drawSpan(under, story, span, depth, { places, markX, height, end: y });
-  drawControl(under, story, rows, markX);
-  for (const link of story.links) drawLink(middle, link, story, places, markX, view);
+  for (const { span, depth } of depths) drawSpan(under, interleaving, span, depth, { places, markX, height, end: y });
+  drawControl(under, interleaving, rows, markX);
+  for (const link of interleaving.links) drawLink(middle, link, interleaving, places, markX, view);
   for (const row of rows) {
-    const isMarked = row.kind === "step" && story.steps[row.index].marked;
+    const isMarked = row.kind === "step" && interleaving.steps[row.index].marked;
     if (isMarked || row.kind === "failure")
       ground.append(
         svg("rect", {
@@ -127,12 +127,12 @@ function drawLanes(story, view, width) {
         }),
       );
     if (row.kind === "step") {
-      over.append(stepRow(story, row, { view, total, markX, isWordy, fit }));
+      over.append(stepRow(interleaving, row, { view, total, markX, isWordy, fit }));
       if (isWordy)
         numbers.append(
-          svg("text", { class: "number", x: gutter - 4, y: row.y + 4, text: story.steps[row.index].number }),
+          svg("text", { class: "number", x: gutter - 4, y: row.y + 4, text: interleaving.steps[row.index].number }),
         );
-    } else if (row.kind === "failure") over.append(failureRow(story, row, { view, total, markX, fit }));
+    } else if (row.kind === "failure") over.append(failureRow(interleaving, row, { view, total, markX, fit }));
     else over.append(noteRow(row, { view, total, gutter, markX }));
   }
   body.append(arrowheads(), ground, under, middle, over, numbers);
@@ -145,8 +145,8 @@ function drawLanes(story, view, width) {
   return { head, body, rows, places, follow };
 }
 
-function stepRow(story, row, { view, total, markX, isWordy, fit }) {
-  const step = story.steps[row.index];
+function stepRow(interleaving, row, { view, total, markX, isWordy, fit }) {
+  const step = interleaving.steps[row.index];
   const x = markX(step.thread);
   const isSelected = view.selected === row.index;
   const words = step.times ? `${step.text} (${step.times} times)` : step.text;
@@ -186,8 +186,8 @@ function stepRow(story, row, { view, total, markX, isWordy, fit }) {
   return group;
 }
 
-function failureRow(story, row, { view, total, markX, fit }) {
-  const { thread, kind } = story.failure;
+function failureRow(interleaving, row, { view, total, markX, fit }) {
+  const { thread, kind } = interleaving.failure;
   const x = markX(thread);
   const group = svg("g", {
     class: `step failure${view.selected === "failure" ? " selected" : ""}`,
@@ -241,9 +241,9 @@ function noteRow(row, { view, gutter, total, markX }) {
 }
 
 /** Locks that are held at the same time stand beside each other. */
-function spanDepths(story) {
+function spanDepths(interleaving) {
   const open = new Map();
-  return [...story.spans]
+  return [...interleaving.spans]
     .sort((a, b) => a.from - b.from)
     .map((span) => {
       const all = (open.get(span.thread) ?? []).filter((it) => it.span.to >= span.from);
@@ -254,7 +254,7 @@ function spanDepths(story) {
     });
 }
 
-function drawSpan(layer, story, span, depth, { places, markX, height, end }) {
+function drawSpan(layer, interleaving, span, depth, { places, markX, height, end }) {
   const inside = [...places.entries()].filter(([index]) => index >= span.from && index <= span.to).map(([, y]) => y);
   if (!inside.length) return;
   const top = Math.min(...inside) - height / 3;
@@ -280,8 +280,8 @@ function drawSpan(layer, story, span, depth, { places, markX, height, end }) {
 }
 
 /** Where control goes from one lane to another; a preemption stands out. */
-function drawControl(layer, story, rows, markX) {
-  const preempted = new Set(story.switches.filter((it) => it.preempts).map((it) => it.before));
+function drawControl(layer, interleaving, rows, markX) {
+  const preempted = new Set(interleaving.switches.filter((it) => it.preempts).map((it) => it.before));
   let last = null;
   for (const row of rows) {
     if (row.kind === "gap" || row.kind === "hidden") {
@@ -289,7 +289,7 @@ function drawControl(layer, story, rows, markX) {
       continue;
     }
     const thread =
-      row.kind === "step" ? story.steps[row.index].thread : row.kind === "fold" ? row.thread : story.failure.thread;
+      row.kind === "step" ? interleaving.steps[row.index].thread : row.kind === "fold" ? row.thread : interleaving.failure.thread;
     if (last && last.thread !== thread) {
       const isForced = row.kind === "step" && preempted.has(row.index);
       layer.append(
@@ -303,10 +303,10 @@ function drawControl(layer, story, rows, markX) {
   }
 }
 
-function drawLink(layer, link, story, places, markX, view) {
+function drawLink(layer, link, interleaving, places, markX, view) {
   const [y1, y2] = [places.get(link.from), places.get(link.to)];
   if (y1 === undefined || y2 === undefined || y1 === y2) return;
-  const [x1, x2] = [markX(story.steps[link.from].thread), markX(story.steps[link.to].thread)];
+  const [x1, x2] = [markX(interleaving.steps[link.from].thread), markX(interleaving.steps[link.to].thread)];
   const isStrong = view.selected === link.from || view.selected === link.to;
   // From mark to mark along the lanes, so that words stay legible.
   const bend = Math.min(90, 6 + (y2 - y1) / 2);

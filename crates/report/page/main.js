@@ -45,7 +45,7 @@ function helpDialog() {
     ),
     el("p", {
       class: "small soft",
-      text: "Time runs from top to bottom, a step a row. What stands on a yellow ground is pointed out: it is what the failure or the finding is put down to.",
+      text: "Time runs from top to bottom, a step a row. What has a yellow ground is pointed out: it is what the failure or the finding is put down to.",
     }),
     el("form", { method: "dialog" }, el("button", { text: "Close" })),
   );
@@ -80,10 +80,10 @@ function bugReport(campaign) {
     lines.push("", `Failure: ${failure.kind}${failure.site ? ` at ${failure.site}` : ""}`, failure.message);
     if (failure.cause) lines.push(`Cause: ${failure.cause}.`);
     if (campaign.record.failures[index]?.replay) lines.push(`Again: ${campaign.record.failures[index].replay}`);
-    const story = campaign.stories[storyOf(campaign, "failure", index)]?.main;
-    story?.steps.forEach((step) =>
+    const interleaving = campaign.interleavings[interleavingOf(campaign, "failure", index)]?.main;
+    interleaving?.steps.forEach((step) =>
       lines.push(
-        `  ${step.number}. T${step.thread} ${step.text}${step.place === undefined ? "" : ` (${story.places[step.place].label})`}`,
+        `  ${step.number}. T${step.thread} ${step.text}${step.place === undefined ? "" : ` (${interleaving.places[step.place].label})`}`,
       ),
     );
   });
@@ -117,7 +117,7 @@ function head(campaign) {
   const notes = [...(report.warnings ?? []), ...campaign.notes];
   if (report.interrupted) notes.push("It was interrupted: more may be left.");
   (report.failures ?? []).forEach((failure, index) => {
-    if (storyOf(campaign, "failure", index) >= 0) return;
+    if (interleavingOf(campaign, "failure", index) >= 0) return;
     const again = failure.schedule ? ` To see it: threadbare replay ${failure.schedule}` : "";
     const what = `${failure.kind}${failure.site ? ` at ${failure.site}` : ""}: ${failure.message.trim()}`;
     const stop = /[.!?]$/.test(what) ? "" : ".";
@@ -167,10 +167,10 @@ function attempt(make) {
 function views(campaign, all, go) {
   const { report, graphs } = campaign.record;
   return [
-    campaign.stories.length && [
+    campaign.interleavings.length && [
       "interleaving",
       "Interleavings",
-      campaign.stories.length,
+      campaign.interleavings.length,
       () => interleavingView(campaign),
     ],
     report.findings?.length && [

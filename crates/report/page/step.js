@@ -8,11 +8,11 @@ const CONNECTIONS = {
   wakes: ["woken by this", "woken by"],
 };
 
-const placeOf = (story, step) => (step.place === undefined ? null : story.places[step.place]);
+const placeOf = (interleaving, step) => (step.place === undefined ? null : interleaving.places[step.place]);
 
 /** The place of the interleaving of a failure or a finding, -1 if there is none. */
-function storyOf(campaign, kind, index) {
-  return campaign.stories.findIndex((it) => it.of && it.of[0] === kind && it.of[1] === index);
+function interleavingOf(campaign, kind, index) {
+  return campaign.interleavings.findIndex((it) => it.of && it.of[0] === kind && it.of[1] === index);
 }
 
 /** All that is known of a failure's end. */
@@ -26,29 +26,29 @@ function failureDetails(campaign, { failure }) {
 }
 
 /** All that is known of a step; `jump` goes to another one. */
-function stepDetails(campaign, story, index, jump) {
-  const step = story.steps[index];
-  const place = placeOf(story, step);
-  const lane = story.threads.find((thread) => thread.id === step.thread);
+function stepDetails(campaign, interleaving, index, jump) {
+  const step = interleaving.steps[index];
+  const place = placeOf(interleaving, step);
+  const lane = interleaving.threads.find((thread) => thread.id === step.thread);
   const pairs = [["Thread", lane?.title ?? `T${step.thread}`]];
-  if (step.object !== undefined) pairs.push(["Object", story.objects[step.object]]);
+  if (step.object !== undefined) pairs.push(["Object", interleaving.objects[step.object]]);
   if (place) pairs.push(["Place", place.label]);
   pairs.push(["Locks held", step.locks || "none"]);
   if (step.times) pairs.push(["Repeated", `${step.times} times`]);
-  const why = story.switches.filter((at) => at.before === index);
+  const why = interleaving.switches.filter((at) => at.before === index);
   if (why.length) pairs.push(["Before it", why.map((at) => at.text).join("; ")]);
   const button = (to, label) => {
-    const text = `${label}: ${story.steps[to].number} · ${story.steps[to].text}`;
+    const text = `${label}: ${interleaving.steps[to].number} · ${interleaving.steps[to].text}`;
     return el("button", { type: "button", class: "small", text, onclick: () => jump(to) });
   };
   const jumps = [
-    ...story.links.filter((link) => link.from === index).map((link) => button(link.to, CONNECTIONS[link.kind][0])),
-    ...story.links.filter((link) => link.to === index).map((link) => button(link.from, CONNECTIONS[link.kind][1])),
+    ...interleaving.links.filter((link) => link.from === index).map((link) => button(link.to, CONNECTIONS[link.kind][0])),
+    ...interleaving.links.filter((link) => link.to === index).map((link) => button(link.from, CONNECTIONS[link.kind][1])),
   ];
   const facts = pairs.flatMap(([key, value]) => [el("dt", { text: key }), el("dd", { text: value })]);
   return [
     el("h3", { class: "mono", text: step.text }),
-    el("p", { class: "soft small", text: `Step ${step.number} of ${story.total}` }),
+    el("p", { class: "soft small", text: `Step ${step.number} of ${interleaving.total}` }),
     el("dl", {}, facts),
     el("div", { class: "bar" }, jumps),
     sourceView(campaign, place),
@@ -56,11 +56,11 @@ function stepDetails(campaign, story, index, jump) {
 }
 
 /** The same in a few lines, for the pointer. */
-function stepInShort(campaign, story, index) {
-  const { failure } = story;
-  const step = index === "failure" ? failure : story.steps[index];
+function stepInShort(campaign, interleaving, index) {
+  const { failure } = interleaving;
+  const step = index === "failure" ? failure : interleaving.steps[index];
   const what = step === failure ? `T${failure.thread} fails: ${failure.kind}` : `T${step.thread}  ${step.text}`;
-  const place = step === failure ? failure.place : placeOf(story, step);
+  const place = step === failure ? failure.place : placeOf(interleaving, step);
   const line = sourceLine(campaign, place);
   const lines = [what, place && `${place.label}${line ? `:  ${line}` : ""}`, step.locks && `holds ${step.locks}`];
   return lines.filter(Boolean).join("\n");

@@ -77,7 +77,7 @@ function bars(inputs) {
 function matrixDrawing(matrix) {
   const short = (name) => (name.length > 24 ? `${name.slice(0, 23)}…` : name);
   const longest = Math.max(...matrix.functions.map((name) => short(name).length));
-  // The names stand aslant above their columns.
+  // The names are drawn aslant above their columns.
   const [cell, left, top] = [16, 170, 22 + Math.ceil(5.8 * longest)];
   const [width, height] = [left + cell * matrix.functions.length + 90, top + cell * matrix.rows.length + 8];
   const drawing = svg("svg", {

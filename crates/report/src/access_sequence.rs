@@ -3,7 +3,7 @@
 use threadbare_detect::Access;
 use threadbare_trace::EventKind;
 
-use crate::{Names, Place};
+use crate::{Names, SourcePlace};
 
 /// Accesses of one thread that follow each other and do the same.
 struct Clause<'a> {
@@ -63,7 +63,7 @@ fn sites(accesses: &[&Access], names: &dyn Names) -> String {
 }
 
 /// Two lines of one file.
-fn lines(first: &Place, second: &Place) -> Option<String> {
+fn lines(first: &SourcePlace, second: &SourcePlace) -> Option<String> {
     let (begin, end) = (first.line?, second.line?);
     let in_one_file = first.file.is_some() && first.file == second.file;
     let word = if end == begin + 1 { "–" } else { " and " };
@@ -86,6 +86,7 @@ pub fn past_tense(kind: EventKind) -> &'static str {
     match kind {
         EventKind::Free => "freed",
         EventKind::AtomicUpdate => "updated",
+        // `writes` knows all kinds; what neither writes nor reads is no access of a finding.
         _ if kind.writes() => "wrote",
         _ => "read",
     }

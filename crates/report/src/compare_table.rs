@@ -76,7 +76,7 @@ fn row(it: &StrategyReport, first: &str) -> [String; 10] {
     ]
 }
 
-/// Which one needs fewer executions, if that is more than chance.
+/// Which one needs fewer executions, if the difference is significant.
 fn verdict(versus: &VersusReport, first: &str, other: &str) -> String {
     if versus.p_corrected >= SIGNIFICANT || versus.cliffs_delta == 0.0 {
         return "no significant difference".to_string();

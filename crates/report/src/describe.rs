@@ -16,12 +16,12 @@ pub fn event_text(index: usize, event: &Event, names: &dyn Names) -> String {
     let object = || named(event.addr);
     let value = event.value;
     let number = |value: u64| value_text(index, value, event.size, names);
-    if let Some(deed) = deed_of(event, kind, names) {
-        let meant = meant_by(&deed, event, kind);
+    if let Some(operation) = library_operation_of(event, kind, names) {
+        let meant = meant_by(&operation, event, kind);
         if meant != kind {
             return format!("{} {}", meant.word(), object());
         }
-        if let Some(text) = deed_text(&deed, kind, event, object) {
+        if let Some(text) = library_operation_text(&operation, kind, event, object) {
             return text;
         }
     }
@@ -63,38 +63,44 @@ pub fn event_text(index: usize, event: &Event, names: &dyn Names) -> String {
     }
 }
 
-/// What an event is to the program, where its library makes it for a deed of its own: to change a lock's word from zero is
+/// What an event is to the program, where its library makes it for an operation of its own: to change a lock's word from zero is
 /// to take the lock.
 pub(crate) fn meant_kind(event: &Event, names: &dyn Names) -> Option<EventKind> {
     let kind = event.kind()?;
-    Some(deed_of(event, kind, names).map_or(kind, |deed| meant_by(&deed, event, kind)))
+    Some(library_operation_of(event, kind, names).map_or(kind, |operation| meant_by(&operation, event, kind)))
 }
 
 /// What a library does for the program where it makes this event. Only atomic steps on words are looked at.
-fn deed_of(event: &Event, kind: EventKind, names: &dyn Names) -> Option<String> {
+fn library_operation_of(event: &Event, kind: EventKind, names: &dyn Names) -> Option<String> {
     let is_on_word = matches!(kind, EventKind::AtomicUpdate | EventKind::AtomicFailed);
-    is_on_word.then(|| names.place(event.pc, event.context))??.deed
+    is_on_word.then(|| names.place(event.pc, event.context))??.library_operation
 }
 
-fn meant_by(deed: &str, event: &Event, kind: EventKind) -> EventKind {
+fn meant_by(operation: &str, event: &Event, kind: EventKind) -> EventKind {
     /// The bits of a lock's word that say who holds it; those above say that somebody waits.
     const HOLDERS: u64 = (1 << 30) - 1;
     let (before, after) = (event.old & HOLDERS, event.value & HOLDERS);
-    match (kind, deed) {
+    match (kind, operation) {
         (EventKind::AtomicUpdate, "lock" | "wait") if before == 0 && after != 0 => EventKind::Lock,
         (EventKind::AtomicUpdate, "read-lock") if before < after => EventKind::ReadLock,
         (EventKind::AtomicUpdate, "unlock" | "wait") if before > after => EventKind::Unlock,
+        // Everything else is what it is.
         _ => kind,
     }
 }
 
-/// The words for other deeds of a library. None where the word's value says that the deed was not done.
-fn deed_text(deed: &str, kind: EventKind, event: &Event, object: impl Fn() -> String) -> Option<String> {
+/// The words for other operations of a library. None where the word's value says that the operation was not done.
+fn library_operation_text(
+    operation: &str,
+    kind: EventKind,
+    event: &Event,
+    object: impl Fn() -> String,
+) -> Option<String> {
     let value = event.value;
-    // Weak handles are counted apart, and keep only the memory.
+    // Weak handles are counted separately, and keep only the memory.
     let counted =
         || Some(object()).filter(|name| !name.ends_with(".weak")).map(|name| name.replace(".strong", ""));
-    match (kind, deed) {
+    match (kind, operation) {
         (EventKind::AtomicFailed, "lock" | "read-lock") if value != 0 => {
             Some(format!("find {} locked", object()))
         }
@@ -115,8 +121,11 @@ pub fn about_switch(switch: &SwitchRecord, names: &dyn Names) -> String {
     }
     if let Some(kind) = EventKind::from_number(switch.kind) {
         text.push(' ');
-        let deed = place.as_ref().and_then(|place| place.deed.as_deref()).filter(|_| kind == AtomicUpdate);
-        text.push_str(deed.unwrap_or(kind.word()));
+        let operation = place
+            .as_ref()
+            .and_then(|place| place.library_operation.as_deref())
+            .filter(|_| kind == AtomicUpdate);
+        text.push_str(operation.unwrap_or(kind.word()));
         let nameless =
             matches!(kind, Create | Join | Detach | JoinFailed | Cancel | Start | Exit | Yield | Io);
         if switch.addr != 0 && !nameless {
@@ -156,7 +165,7 @@ fn number(value: u64, size: u8) -> String {
     }
 }
 
-/// C++ names can be longer than the lane; their ends tell most of them apart.
+/// C++ names can be longer than the lane; their ends distinguish most of them.
 pub(crate) fn shortened(name: &str) -> String {
     const MOST: usize = 40;
     let length = name.chars().count();
@@ -199,8 +208,11 @@ mod tests {
     struct Within(&'static str);
 
     impl Names for Within {
-        fn place(&self, _pc: u64, _context: u32) -> Option<crate::Place> {
-            Some(crate::Place { deed: Some(self.0.to_string()), ..crate::Place::default() })
+        fn place(&self, _pc: u64, _context: u32) -> Option<crate::SourcePlace> {
+            Some(crate::SourcePlace {
+                library_operation: Some(self.0.to_string()),
+                ..crate::SourcePlace::default()
+            })
         }
 
         fn object(&self, _addr: u64) -> Option<String> {
@@ -211,16 +223,20 @@ mod tests {
             None
         }
 
-        fn source(&self, _place: &crate::Place) -> Option<String> {
+        fn source(&self, _place: &crate::SourcePlace) -> Option<String> {
             None
         }
     }
 
     #[test]
-    fn what_a_library_does_is_told_as_what_it_is_where_it_was_done() {
+    fn what_a_library_does_is_reported_as_what_it_is_where_it_was_done() {
         use EventKind::{AtomicFailed, AtomicRead, AtomicUpdate};
-        let text = |deed, kind: EventKind, old, value| {
-            event_text(0, &Event { kind: kind as u8, old, value, size: 4, ..Event::default() }, &Within(deed))
+        let text = |operation, kind: EventKind, old, value| {
+            event_text(
+                0,
+                &Event { kind: kind as u8, old, value, size: 4, ..Event::default() },
+                &Within(operation),
+            )
         };
         assert_eq!(text("lock", AtomicUpdate, 0, 1), "lock m.strong");
         assert_eq!(

@@ -3,7 +3,7 @@
 use threadbare_trace::{Failure, FailureKind, ThreadId, Waiting};
 
 use crate::describe::shortened;
-use crate::{Names, Place, TextFormat, printable};
+use crate::{Names, SourcePlace, TextFormat, printable};
 
 /// What the message of a failure says where Rust panicked.
 const PANICKED: &str = " panicked at ";
@@ -16,7 +16,7 @@ const NO_RESULT: &str = "the test ended the process";
 
 /// The thread that a deadlock is shown in, if the one that stopped last has ended or only waits for others to
 /// end.
-pub(crate) fn stuck_thread(failure: &Failure) -> Option<Waiting> {
+pub(crate) fn blocked_thread(failure: &Failure) -> Option<Waiting> {
     if failure.kind != FailureKind::Deadlock {
         return None;
     }
@@ -27,15 +27,15 @@ pub(crate) fn stuck_thread(failure: &Failure) -> Option<Waiting> {
 
 /// The thread in which a failure shows.
 pub(crate) fn failure_thread(failure: &Failure) -> ThreadId {
-    stuck_thread(failure).map_or(failure.thread, |it| it.thread)
+    blocked_thread(failure).map_or(failure.thread, |it| it.thread)
 }
 
 /// The innermost place of a failure, in known source if there is any.
-pub fn failure_site(failure: &Failure, names: &dyn Names) -> Option<Place> {
-    if let Some(place) = stuck_thread(failure).and_then(|it| names.place(it.pc, it.context)) {
+pub fn failure_site(failure: &Failure, names: &dyn Names) -> Option<SourcePlace> {
+    if let Some(place) = blocked_thread(failure).and_then(|it| names.place(it.pc, it.context)) {
         return Some(place);
     }
-    // What panicked says so itself; calls that are found on the way out tell less.
+    // What panicked says so itself; calls that are found on the way out say less.
     let ended_by_panic = matches!(failure.kind, FailureKind::Abort | FailureKind::Exit);
     if let Some(place) = panic_place(failure).filter(|_| ended_by_panic) {
         return Some(place);
@@ -49,21 +49,21 @@ pub fn failure_site(failure: &Failure, names: &dyn Names) -> Option<Place> {
 }
 
 /// Where Rust says that it panicked.
-fn panic_place(failure: &Failure) -> Option<Place> {
+fn panic_place(failure: &Failure) -> Option<SourcePlace> {
     let (file, line, column) = failure.panic_place()?;
     let name = file.rsplit('/').next().unwrap_or(file);
-    Some(Place {
+    Some(SourcePlace {
         label: format!("{name}:{line}"),
         function: None,
         file: Some(file.to_string()),
         line: Some(line),
         column: Some(column),
         in_system: false,
-        deed: None,
+        library_operation: None,
     })
 }
 
-/// A failure in one word, as the end of its thread's lane has it: a panic is told as what it is, whatever became of the
+/// A failure in one word, as the end of its thread's lane has it: a panic is reported as what it is, whatever became of the
 /// process.
 pub(crate) fn failure_word(failure: &Failure) -> &'static str {
     match failure.kind {
@@ -75,7 +75,7 @@ pub(crate) fn failure_word(failure: &Failure) -> &'static str {
     }
 }
 
-/// A failure as it stands in a sentence: "found a deadlock".
+/// A failure as it is written in a sentence: "found a deadlock".
 pub fn failure_phrase(kind: FailureKind, message: &str) -> &'static str {
     let has_panicked = message.contains(PANICKED);
     match kind {
@@ -159,11 +159,11 @@ pub(crate) fn paragraph(failure: &Failure, names: &dyn Names, format: &TextForma
     for line in printable(&name_addresses(&failure.message, names)).lines() {
         text.push_str(&format!("  {line}\n"));
     }
-    if stuck_thread(failure).is_some() {
+    if blocked_thread(failure).is_some() {
         // The calls are those of another thread.
         return text;
     }
-    let mut frames: Vec<Place> = failure.stack.iter().filter_map(|&pc| names.place(pc, 0)).collect();
+    let mut frames: Vec<SourcePlace> = failure.stack.iter().filter_map(|&pc| names.place(pc, 0)).collect();
     // Libraries, and what called `main`, are of no interest unless nothing else is known.
     if frames.iter().any(|frame| frame.line.is_some()) {
         frames.retain(|frame| frame.line.is_some());
@@ -172,9 +172,10 @@ pub(crate) fn paragraph(failure: &Failure, names: &dyn Names, format: &TextForma
         frames.retain(|frame| !frame.in_system);
     }
     if frames.len() > 1 {
-        let function = |frame: &Place| frame.function.as_deref().map_or_else(|| "?".to_string(), shortened);
+        let function =
+            |frame: &SourcePlace| frame.function.as_deref().map_or_else(|| "?".to_string(), shortened);
         let widest = frames.iter().map(|frame| function(frame).chars().count()).max().unwrap_or(0);
-        let is_same = |a: &Place, b: &Place| function(a) == function(b) && a.label == b.label;
+        let is_same = |a: &SourcePlace, b: &SourcePlace| function(a) == function(b) && a.label == b.label;
         for (depth, same) in frames.chunk_by(is_same).enumerate() {
             let lead = if depth == 0 { "in" } else { "by" };
             let again = if same.len() > 1 { format!(", {} times", same.len()) } else { String::new() };

@@ -5,7 +5,7 @@ use threadbare_detect::{Access, Finding, FindingKind};
 use threadbare_trace::{EventKind, SignalMask, signal_name};
 
 use crate::access_sequence::{object_name, past_tense, sequence, site};
-use crate::{Names, Place};
+use crate::{Names, SourcePlace};
 
 /// One of the steps that a finding is about.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -13,14 +13,15 @@ pub struct AccessText {
     /// Who makes it.
     pub thread: u16,
     /// What it does, by the word of its kind.
-    pub deed: String,
+    #[serde(alias = "deed")]
+    pub operation: String,
     /// What it does it to.
     pub object: String,
     /// Where, as it is written.
     pub site: String,
 }
 
-/// What people and files are told of a finding.
+/// What people and files are shown of a finding.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FindingText {
     /// The kind by its word.
@@ -34,7 +35,7 @@ pub struct FindingText {
     /// The places concerned, as they are written, without repeats.
     pub sites: Vec<String>,
     /// The same as places in the source.
-    pub places: Vec<Place>,
+    pub places: Vec<SourcePlace>,
     /// Each of them with its line of source, where the file can be read.
     pub sources: Vec<(String, String)>,
     /// The number of the memory-access pattern.
@@ -47,7 +48,7 @@ pub struct FindingText {
 pub fn finding_text(finding: &Finding, names: &dyn Names, happened: bool) -> FindingText {
     let kind = finding.kind.word();
     let object = object_name(finding.at, finding.object, names);
-    let mut places: Vec<Place> = Vec::new();
+    let mut places: Vec<SourcePlace> = Vec::new();
     for access in &finding.accesses {
         if let Some(place) = names.place(access.pc, access.context)
             && places.iter().all(|known| known.label != place.label)
@@ -83,7 +84,7 @@ pub fn finding_text(finding: &Finding, names: &dyn Names, happened: bool) -> Fin
 fn access_text(access: &Access, names: &dyn Names) -> AccessText {
     AccessText {
         thread: access.thread.0,
-        deed: access.kind.word().to_string(),
+        operation: access.kind.word().to_string(),
         object: object_name(access.event, access.object, names),
         site: site(access, names),
     }
@@ -151,7 +152,7 @@ fn sentence(finding: &Finding, object: &str, names: &dyn Names, happened: bool) 
                 .chunks(2)
                 .filter_map(|pair| match pair {
                     [taken, wanted] if taken.object == wanted.object => Some(format!(
-                        "{} took {} at {} and never gives it back, so {} waits for it at {} for ever",
+                        "{} took {} at {} and never releases it, so {} waits for it at {} for ever",
                         taken.thread,
                         object_name(taken.event, taken.object, names),
                         at(taken),

@@ -55,7 +55,7 @@ pub struct JsonReport {
     /// The first failure.
     pub failure: Option<FailureReport>,
     /// Suspicious things that were seen.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<FindingReport>,
     /// How much was covered.
     pub coverage: Coverage,
     /// Whether nothing is left to try.
@@ -108,8 +108,8 @@ pub struct FailureReport {
     /// The memory-access pattern that separates it from passing executions, in one sentence.
     pub cause: Option<String>,
     /// The same as a finding: what it is about, and where.
-    pub cause_finding: Option<Finding>,
-    /// Switches away from a thread that could have gone on.
+    pub cause_finding: Option<FindingReport>,
+    /// Preemptions: switches away from a thread that was runnable.
     pub preemptions: u64,
     /// Whether none of them can be left out without losing the failure.
     pub minimal: bool,
@@ -134,7 +134,7 @@ pub fn failed_executions(failures: &[FailureReport]) -> BTreeMap<&'static str, u
 
 /// Something suspicious in a trace.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Finding {
+pub struct FindingReport {
     /// `race`, `atomicity`, `order`, `deadlock` or `lock-discipline`.
     pub kind: &'static str,
     /// The object concerned.
@@ -149,7 +149,7 @@ pub struct Finding {
     pub message: String,
     /// The schedule file of that run.
     pub schedule: Option<String>,
-    /// How often it was met.
+    /// How often it was found.
     pub count: u64,
     /// The inputs of a suite that show it.
     #[serde(skip_serializing_if = "Vec::is_empty")]

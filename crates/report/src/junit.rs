@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_told_and_what_was_not_explored_does_not_count_as_passed() {
+    fn failures_are_reported_and_what_was_not_explored_does_not_count_as_passed() {
         let all = [
             test("good", TestStatus::Passed),
             test("bad", TestStatus::Failed),

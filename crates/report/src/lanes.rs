@@ -19,7 +19,7 @@ const GAP: &str = "  ";
 /// A lane narrower than this makes reading harder than a list does.
 const NARROWEST_LANE: usize = 16;
 const NARROWEST_SOURCE: usize = 24;
-/// Lanes give way to the source down to this width.
+/// Lanes are narrowed down to this width to make room for the source.
 const COMFORTABLE_LANE: usize = 22;
 const WIDEST_SITE: usize = 28;
 /// The head of the column of locks.
@@ -248,7 +248,7 @@ fn clip(text: &str, width: usize) -> String {
     clipped + "…"
 }
 
-/// A site's end tells more than its beginning: the line number stands there.
+/// A site's end says more than its beginning: the line number is there.
 fn clip_front(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_string();
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn clipping_keeps_the_telling_end() {
+    fn clipping_keeps_the_end() {
         assert_eq!(clip("int balance;", 6), "int b…");
         assert_eq!(clip_front("folder/bank.c:12", 10), "…bank.c:12");
         assert_eq!(clip("short", 5), "short");

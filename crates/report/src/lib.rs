@@ -2,7 +2,7 @@
 //! lanes, the JSON object, SARIF, and what trace viewers and scripts read.
 //!
 //! This crate is given events, switches and an outcome. It does not know how they came about, nor
-//! how a program's symbols are read: the [`Names`] trait stands between.
+//! how a program's symbols are read: the [`Names`] trait hides that.
 
 mod access_sequence;
 mod compare;
@@ -41,10 +41,11 @@ pub use failure::{failure_phrase, failure_site, name_addresses};
 pub use finding_text::{AccessText, FindingText, finding_text};
 pub use graph_svg::graphs_svg;
 pub use json::{
-    Coverage, FailureReport, Finding, GeneratedReport, JsonReport, ReplayReport, Verdict, failed_executions,
+    Coverage, FailureReport, FindingReport, GeneratedReport, JsonReport, ReplayReport, Verdict,
+    failed_executions,
 };
 pub use junit::junit;
-pub use names::{Names, Place};
+pub use names::{Names, SourcePlace};
 pub use page::{
     CampaignRecord, Excerpt, FailureFiles, FindingCard, GraphCard, GraphCards, GraphNode, GuidelineCard,
     LongOriginal, Matrix, MatrixRow, Page, PageCampaign, PageInterleaving, PageInterleavings, PatternCard,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use threadbare_happens_before::{Held, LockSets, Mode};
+use threadbare_happens_before::{HeldLock, LockSets, Mode};
 use threadbare_trace::{Event, ThreadId};
 
 use crate::Names;
@@ -12,7 +12,7 @@ use crate::describe::meant_kind;
 /// The locks held during each event of an execution. A lock that the event itself takes or gives up is
 /// not among them: its own words say that.
 pub(crate) struct HeldLocks {
-    during: Vec<Arc<Vec<Held>>>,
+    during: Vec<Arc<Vec<HeldLock>>>,
     at_end: LockSets,
 }
 
@@ -33,12 +33,12 @@ impl HeldLocks {
     }
 
     /// The locks held during an event, in order of acquisition.
-    pub(crate) fn during(&self, event: usize) -> &[Held] {
+    pub(crate) fn during(&self, event: usize) -> &[HeldLock] {
         self.during.get(event).map_or(&[], |held| &held[..])
     }
 
     /// The locks that a thread holds when the execution ends.
-    pub(crate) fn at_end(&mut self, thread: ThreadId) -> &[Held] {
+    pub(crate) fn at_end(&mut self, thread: ThreadId) -> &[HeldLock] {
         self.at_end.held(thread)
     }
 }
@@ -48,7 +48,7 @@ pub(crate) struct LockNames(BTreeMap<(usize, u64), String>);
 
 impl LockNames {
     /// Looks up the names of all these locks, in the order of the trace: that is how names are found fast.
-    pub(crate) fn of<'a>(held: impl IntoIterator<Item = &'a Held>, names: &dyn Names) -> LockNames {
+    pub(crate) fn of<'a>(held: impl IntoIterator<Item = &'a HeldLock>, names: &dyn Names) -> LockNames {
         let mut all: BTreeMap<(usize, u64), String> =
             held.into_iter().map(|held| ((held.since, held.lock), String::new())).collect();
         for ((since, lock), name) in &mut all {
@@ -59,8 +59,8 @@ impl LockNames {
 
     /// The locks as a person reads them: `m, cache (read)`. Which function a local lock belongs to was
     /// said where it was taken.
-    pub(crate) fn text(&self, held: &[Held]) -> String {
-        let named = |held: &Held| {
+    pub(crate) fn text(&self, held: &[HeldLock]) -> String {
+        let named = |held: &HeldLock| {
             let name = self.0.get(&(held.since, held.lock)).map_or("", String::as_str);
             let name = name.split(" (in ").next().unwrap_or(name);
             if held.mode == Mode::Shared { format!("{name} (read)") } else { name.to_string() }

@@ -8,7 +8,7 @@ use crate::printable;
 
 /// A place in the code.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Place {
+pub struct SourcePlace {
     /// How it is written, such as `bank.c:9`, or `deposit+0x12` where no line is known.
     pub label: String,
     /// The function.
@@ -22,11 +22,11 @@ pub struct Place {
     /// It is in a header or library of the system.
     pub in_system: bool,
     /// What a library does there for the program with a word of memory: `lock`, `unlock`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deed: Option<String>,
+    #[serde(default, alias = "deed", skip_serializing_if = "Option::is_none")]
+    pub library_operation: Option<String>,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourcePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.label)
     }
@@ -35,7 +35,7 @@ impl fmt::Display for Place {
 /// Looks up what a person calls an address.
 pub trait Names {
     /// The place of the call that returns to `pc`, with the calls in progress there (0: unknown).
-    fn place(&self, pc: u64, context: u32) -> Option<Place>;
+    fn place(&self, pc: u64, context: u32) -> Option<SourcePlace>;
 
     /// The stable name of a memory location or synchronization object, as of the end.
     fn object(&self, addr: u64) -> Option<String>;
@@ -54,7 +54,7 @@ pub trait Names {
     fn routine(&self, addr: u64) -> Option<String>;
 
     /// The text of a source line, where the file can be read.
-    fn source(&self, place: &Place) -> Option<String>;
+    fn source(&self, place: &SourcePlace) -> Option<String>;
 }
 
 /// Names from outside that do no harm where they are printed.
@@ -65,10 +65,11 @@ fn harmless(text: String) -> String {
 }
 
 impl Names for PrintableNames<'_> {
-    fn place(&self, pc: u64, context: u32) -> Option<Place> {
+    fn place(&self, pc: u64, context: u32) -> Option<SourcePlace> {
         let place = self.0.place(pc, context)?;
-        let (function, deed) = (place.function.map(harmless), place.deed.map(harmless));
-        Some(Place { label: harmless(place.label), function, deed, ..place })
+        let (function, library_operation) =
+            (place.function.map(harmless), place.library_operation.map(harmless));
+        Some(SourcePlace { label: harmless(place.label), function, library_operation, ..place })
     }
 
     fn object(&self, addr: u64) -> Option<String> {
@@ -87,7 +88,7 @@ impl Names for PrintableNames<'_> {
         self.0.routine(addr).map(harmless)
     }
 
-    fn source(&self, place: &Place) -> Option<String> {
+    fn source(&self, place: &SourcePlace) -> Option<String> {
         self.0.source(place).map(harmless)
     }
 }

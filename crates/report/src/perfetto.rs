@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
-use threadbare_happens_before::{Change, LockSets};
+use threadbare_happens_before::{LockChange, LockSets};
 use threadbare_trace::{Event, EventKind, Moment, Outcome, SwitchRecord, ThreadId, TraceFile, moments};
 
 use crate::describe::meant_kind;
@@ -155,11 +155,11 @@ impl<'a> Writer<'a> {
     fn lock_spans(&mut self, index: usize, event: &Event) -> io::Result<()> {
         let Some(kind) = meant_kind(event, &self.names) else { return Ok(()) };
         match self.locks.observe(index, event, kind) {
-            Some(Change::Taken(lock, _)) => {
+            Some(LockChange::Taken(lock, _)) => {
                 let name = lock_name(index, lock, &self.names);
                 self.hold(index, lock, event.thread, name)
             }
-            Some(Change::Released(held)) => self.let_go(index, held.lock, event.thread),
+            Some(LockChange::Released(held)) => self.let_go(index, held.lock, event.thread),
             None => Ok(()),
         }
     }

@@ -3,20 +3,20 @@
 use std::collections::HashMap;
 
 use threadbare_trace::{
-    ContextRecord, Event, EventKind, EventNames, Moment, Outcome, SiteName, TraceFile, moments,
+    ContextRecord, Event, EventKind, EventNames, Moment, Outcome, SiteName, TraceFile, kinds, moments,
 };
 
-use crate::failure::stuck_thread;
-use crate::{Interleaving, Names, Place, name_addresses};
+use crate::failure::blocked_thread;
+use crate::{Interleaving, Names, SourcePlace, name_addresses};
 
 /// Writes an execution down with all its names. The caller adds what program it was.
 pub fn record(execution: &Interleaving<'_>, contexts: &[ContextRecord], names: &dyn Names) -> TraceFile {
     let mut file = TraceFile::default();
     let mut outcome = execution.outcome.clone();
     if let Outcome::Failed(failure) = &mut outcome {
-        if let Some(stuck) = stuck_thread(failure) {
-            (failure.thread, failure.stack) = (stuck.thread, vec![stuck.pc]);
-            file.name_site(stuck.pc, 0, || site_name(stuck.pc, stuck.context, names));
+        if let Some(blocked) = blocked_thread(failure) {
+            (failure.thread, failure.stack) = (blocked.thread, vec![blocked.pc]);
+            file.name_site(blocked.pc, 0, || site_name(blocked.pc, blocked.context, names));
         }
         failure.message = name_addresses(&failure.message, names);
         failure.stack.iter().for_each(|&pc| name_site(&mut file, pc, 0, names));
@@ -62,8 +62,8 @@ fn name_site(file: &mut TraceFile, pc: u64, context: u32, names: &dyn Names) {
 fn site_name(pc: u64, context: u32, names: &dyn Names) -> Option<SiteName> {
     let place = names.place(pc, context)?;
     let source = names.source(&place);
-    let Place { label, function, file, line, column, in_system, deed } = place;
-    Some(SiteName { label, function, file, line, column, in_system, deed, source })
+    let SourcePlace { label, function, file, line, column, in_system, library_operation } = place;
+    Some(SiteName { label, function, file, line, column, in_system, library_operation, source })
 }
 
 /// The names that the texts about an event ask for.
@@ -74,13 +74,19 @@ fn event_names(index: usize, event: &Event, names: &dyn Names) -> EventNames {
     let object = match kind {
         // These have something else in place of an object's address.
         Io | Start | Frame => None,
-        _ => names.object_at(index, event.addr),
+        Create | Exit | Join | Detach | JoinFailed | Cancel | Fence | Signal | Process => {
+            names.object_at(index, event.addr)
+        }
+        kinds!(plain | atomic | lock | condition | barrier | semaphore) => names.object_at(index, event.addr),
+        kinds!(once | futex | heap | object | pause) => names.object_at(index, event.addr),
     };
     let (value, old) = match kind {
         Read | AtomicRead | AtomicFailed => (pointee(event.value), None),
         Write | AtomicWrite | AtomicUpdate => (pointee(event.value), pointee(event.old)),
         CondWait | CondWake | CondTimeout => (names.object_at(index, event.value), None),
-        _ => (None, None),
+        ReadRange | WriteRange | CondSignal | CondBroadcast | Fence | Signal | Frame => (None, None),
+        kinds!(lock | barrier | semaphore | once | futex | thread) => (None, None),
+        kinds!(heap | object | pause | outside) => (None, None),
     };
     EventNames { object, value, old }
 }
@@ -107,10 +113,10 @@ impl<'a> RecordedNames<'a> {
 }
 
 impl Names for RecordedNames<'_> {
-    fn place(&self, pc: u64, context: u32) -> Option<Place> {
-        let SiteName { label, function, file, line, column, in_system, deed, .. } =
+    fn place(&self, pc: u64, context: u32) -> Option<SourcePlace> {
+        let SiteName { label, function, file, line, column, in_system, library_operation, .. } =
             self.file.site(pc, context)?.clone();
-        Some(Place { label, function, file, line, column, in_system, deed })
+        Some(SourcePlace { label, function, file, line, column, in_system, library_operation })
     }
 
     fn object(&self, addr: u64) -> Option<String> {
@@ -133,7 +139,7 @@ impl Names for RecordedNames<'_> {
         self.file.routine(addr).map(str::to_string)
     }
 
-    fn source(&self, place: &Place) -> Option<String> {
+    fn source(&self, place: &SourcePlace) -> Option<String> {
         self.sources.get(&(place.file.as_deref()?, place.line?)).map(|text| text.to_string())
     }
 }

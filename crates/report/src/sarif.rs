@@ -9,7 +9,7 @@ pub use rules::Rule;
 use serde_json::{Map, Value, json};
 use threadbare_trace::ThreadId;
 
-use crate::Place;
+use crate::SourcePlace;
 
 /// How bad a result is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,7 +38,7 @@ pub struct FlowStep {
     /// The thread that made it.
     pub thread: ThreadId,
     /// Where.
-    pub place: Option<Place>,
+    pub place: Option<SourcePlace>,
     /// What it did, such as `write balance 0 → 1`.
     pub text: String,
 }
@@ -53,11 +53,11 @@ pub struct SarifResult {
     /// The sentence a person reads.
     pub message: String,
     /// Where it shows.
-    pub place: Option<Place>,
+    pub place: Option<SourcePlace>,
     /// Other places that have to do with it, and how.
-    pub related: Vec<(Place, String)>,
+    pub related: Vec<(SourcePlace, String)>,
     /// The calls in progress where it shows, from the inside out.
-    pub stack: Vec<Place>,
+    pub stack: Vec<SourcePlace>,
     /// An interleaving that leads to it, in the order the steps were made; may be empty.
     pub flow: Vec<FlowStep>,
     /// What makes it the same result in another version of the program: functions and objects
@@ -152,7 +152,7 @@ fn message(text: &str) -> Value {
 }
 
 /// A place with its source line if it has one, and its function.
-fn location(place: &Place, text: Option<&str>) -> Value {
+fn location(place: &SourcePlace, text: Option<&str>) -> Value {
     let mut location = json!({});
     if let (Some(file), Some(line @ 1..)) = (&place.file, place.line) {
         let mut region = json!({ "startLine": line });
@@ -189,7 +189,7 @@ fn artifact(file: &str) -> Value {
 /// The same for the same result in another version of the program (FNV-1a).
 fn fingerprint(result: &SarifResult) -> String {
     let parts = std::iter::once(result.rule.id()).chain(result.identity.iter().map(String::as_str));
-    // A byte that is in no text keeps the parts apart.
+    // A byte that is in no text separates the parts.
     let bytes = parts.flat_map(|part| part.bytes().chain([0xff]));
     let hash = bytes
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));

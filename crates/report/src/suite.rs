@@ -56,7 +56,7 @@ pub struct InputReport {
     pub detecting_s: Option<f64>,
     /// Steps that were shown to the detectors.
     pub events: Option<u64>,
-    /// The findings that it shows of those that are told, those included that other inputs show as well.
+    /// The findings that it shows of those that are reported, those included that other inputs show as well.
     pub findings: Option<u64>,
     /// All functions were looked at, as the input does not end otherwise.
     pub unguided: bool,

@@ -74,7 +74,7 @@ fn against(name: &str, it: &AgainstReport) -> [String; 8] {
     ]
 }
 
-/// Rows with columns of equal width; numbers stand on the right, the columns named here on the left.
+/// Rows with columns of equal width; numbers are aligned to the right, the columns named here to the left.
 fn aligned<const N: usize>(rows: &[[String; N]], left: &[usize]) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].width()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..N).map(width).collect();

@@ -10,10 +10,10 @@ use crate::names::PrintableNames;
 use crate::timeline::{self, Row};
 use crate::{Interleaving, Names, TextFormat, about_switch, event_text, failure};
 
-/// What stands before a step that is pointed out.
+/// The mark before a step that is pointed out.
 const MARK: &str = "● ";
 
-/// The whole story of one execution: the table of steps, then how it ended.
+/// The interleaving of one execution: the table of steps, then how it ended.
 pub fn interleaving(execution: &Interleaving<'_>, names: &dyn Names, format: &TextFormat) -> String {
     let names: &dyn Names = &PrintableNames(names);
     let rows = timeline::rows(execution, names, format);
@@ -121,7 +121,7 @@ fn line(row: &Row, is_marked: bool, names: &dyn Names, holds: &dyn Fn(usize) -> 
     }
 }
 
-/// Why another thread goes on: `T1 → T2: T1 has ended`.
+/// Why another thread is scheduled: `T1 → T2: T1 has ended`.
 pub(crate) fn switch_text(switch: &SwitchRecord, names: &dyn Names) -> String {
     let SwitchRecord { from, to, .. } = switch;
     let about = about_switch(switch, names);
@@ -129,9 +129,9 @@ pub(crate) fn switch_text(switch: &SwitchRecord, names: &dyn Names) -> String {
         Some(SwitchReason::Chosen) => format!("the policy chose; {from} stops before {about}"),
         Some(SwitchReason::Blocked) => format!("{from} is blocked at {about}"),
         Some(SwitchReason::Ended) => format!("{from} has ended"),
-        Some(SwitchReason::GaveWay) => format!("{from} gave way at {about}"),
+        Some(SwitchReason::Yielded) => format!("{from} yielded at {about}"),
         Some(SwitchReason::Starting) => format!("{to} is new and runs up to its first operation"),
-        Some(SwitchReason::Started) => format!("{from} is ready, its creator goes on"),
+        Some(SwitchReason::Started) => format!("{from} is ready, its creator continues"),
         None => format!("for reason {}, before {about}", switch.reason),
     };
     format!("{from} → {to}: {why}")

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::json::{FailureReport, Finding, JsonReport};
+use crate::json::{FailureReport, FindingReport, JsonReport};
 
 /// What became of a test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -44,7 +44,7 @@ pub struct TestReport {
     /// The failure, if it has to do with interleavings.
     pub failure: Option<FailureReport>,
     /// Data races.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<FindingReport>,
     /// Why it failed or could not be run, in a few words.
     pub message: Option<String>,
     /// The same at length, as a person reads it.

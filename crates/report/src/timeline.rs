@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use threadbare_trace::{
-    Event, EventKind, Failure, FailureKind, Outcome, SwitchReason, SwitchRecord, ThreadId,
+    Event, EventKind, Failure, FailureKind, Outcome, SwitchReason, SwitchRecord, ThreadId, kinds,
 };
 
 use crate::describe::is_temporary;
-use crate::{Names, Place, TextFormat};
+use crate::{Names, SourcePlace, TextFormat};
 
 /// One execution, as far as it can be shown.
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +85,7 @@ impl Row {
         }
     }
 
-    /// Whether it leaves a thread that could have gone on.
+    /// Whether it is a preemption: it leaves a thread that was runnable.
     pub(crate) fn preempts(&self) -> bool {
         matches!(self, Row::Switch(switch) if switch.why() == Some(SwitchReason::Chosen))
     }
@@ -210,14 +210,15 @@ fn matters(row: &Row, failure: Option<&Failure>) -> bool {
     match row {
         Row::Switch(switch) => !matches!(switch.why(), Some(SwitchReason::Starting | SwitchReason::Started)),
         Row::Folded { .. } | Row::LeftOut { .. } => true,
-        Row::Step { event, .. } => match event.kind() {
-            Some(Alloc | Frame | Init | Process | Start | Fence) => false,
-            Some(Destroy) => kind == Some(FailureKind::Misuse),
-            Some(Free) => {
+        Row::Step { event, .. } => event.kind().is_none_or(|step| match step {
+            Alloc | Frame | Init | Process | Start | Fence => false,
+            Destroy => kind == Some(FailureKind::Misuse),
+            Free => {
                 matches!(kind, Some(FailureKind::UseAfterFree | FailureKind::Segfault | FailureKind::Abort))
             }
-            _ => true,
-        },
+            Create | Exit | Join | Detach | JoinFailed | Cancel | Signal | Io => true,
+            kinds!(plain | atomic | lock | condition | barrier | semaphore | once | futex | pause) => true,
+        }),
     }
 }
 
@@ -225,7 +226,7 @@ fn matters(row: &Row, failure: Option<&Failure>) -> bool {
 /// their own or of the compiler's.
 fn leave_out_libraries(rows: &mut Vec<Row>, names: &dyn Names, is_marked: &dyn Fn(&Row) -> bool) {
     use EventKind::*;
-    let mut known: HashMap<(u64, u32), Option<Place>> = HashMap::new();
+    let mut known: HashMap<(u64, u32), Option<SourcePlace>> = HashMap::new();
     let mut place = |event: &Event| {
         let look_up = || names.place(event.pc, event.context);
         known.entry((event.pc, event.context)).or_insert_with(look_up).clone()
@@ -234,7 +235,7 @@ fn leave_out_libraries(rows: &mut Vec<Row>, names: &dyn Names, is_marked: &dyn F
         Row::Step { event, .. } => Some(event),
         _ => None,
     });
-    // Without any lines, the program's own code cannot be told from that of libraries.
+    // Without any lines, the program's own code cannot be distinguished from that of libraries.
     if !steps.any(|event| place(event).is_some_and(|it| it.line.is_some() && !it.in_system)) {
         return;
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
-use threadbare_happens_before::{Held, Mode};
+use threadbare_happens_before::{HeldLock, Mode};
 use threadbare_trace::{EventKind, Outcome, SwitchReason, ThreadId, TraceFile};
 
 use crate::locks_held::{HeldLocks, lock_name};
@@ -28,7 +28,7 @@ pub fn write_trace_json(file: &TraceFile, out: &mut dyn Write) -> io::Result<()>
     let head = serde_json::to_string(&head)?;
     out.write_all(head.strip_suffix('}').unwrap_or(&head).as_bytes())?;
     let held = HeldLocks::of(file.events(), &names);
-    let lock = |held: &Held| {
+    let lock = |held: &HeldLock| {
         let mode = if held.mode == Mode::Shared { "shared" } else { "exclusive" };
         json!({ "name": lock_name(held.since, held.lock, &names), "mode": mode })
     };

@@ -11,7 +11,7 @@ pub struct TotalReport {
     pub test_cases: u64,
     /// Race-equivalent groups.
     pub groups: GroupsReport,
-    /// What going on from checkpoints saved.
+    /// What continuing from checkpoints saved.
     pub checkpoints: CheckpointsReport,
     /// The graphs of what decides how threads go.
     pub graph: GraphReport,
@@ -34,7 +34,7 @@ pub struct GroupsReport {
 /// Executions that did not begin at the beginning.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct CheckpointsReport {
-    /// How many went on from a checkpoint.
+    /// How many continued from a checkpoint.
     pub executions: u64,
     /// The steps that they did not have to make again.
     pub steps: u64,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use threadbare_report::{Coverage, FailureReport, Finding, JsonReport, Verdict};
+use threadbare_report::{Coverage, FailureReport, FindingReport, JsonReport, Verdict};
 
 fn sample() -> JsonReport {
     let failure = FailureReport {
@@ -16,7 +16,7 @@ fn sample() -> JsonReport {
         count: 3,
         reproduced: true,
         cause: Some("T1 read balance at bank.c:8, T2 wrote it at bank.c:9".into()),
-        cause_finding: Some(Finding {
+        cause_finding: Some(FindingReport {
             kind: "order",
             object: "balance".into(),
             sites: vec!["bank.c:8".into(), "bank.c:9".into()],

@@ -6,7 +6,7 @@ use support::{Bank, deadlock, lost_update, recorded, shown};
 use threadbare_report::{Interleaving, RecordedNames, TextFormat, interleaving, record};
 use threadbare_trace::{Event, EventKind, Outcome, ThreadId, TraceFile};
 
-fn told(file: &TraceFile, format: TextFormat) -> String {
+fn printed(file: &TraceFile, format: TextFormat) -> String {
     let outcome = file.outcome.as_ref().expect("an outcome");
     let execution = Interleaving { events: file.events(), switches: file.switches(), outcome, marked: &[] };
     interleaving(&execution, &RecordedNames::new(file), &format)
@@ -17,7 +17,7 @@ fn a_file_reads_as_the_execution_it_was_made_of() {
     for parts in [lost_update(), deadlock()] {
         for verbose in [false, true] {
             let format = TextFormat { verbose, ..TextFormat::default() };
-            assert_eq!(told(&recorded(&parts), format), shown(&parts, format));
+            assert_eq!(printed(&recorded(&parts), format), shown(&parts, format));
         }
     }
 }
@@ -26,7 +26,7 @@ fn a_file_reads_as_the_execution_it_was_made_of() {
 fn a_file_that_was_cut_shows_its_beginning() {
     let bytes = recorded(&lost_update()).to_bytes();
     let error = TraceFile::read(&bytes[..bytes.len() * 9 / 10]).expect_err("a cut file");
-    let text = told(&error.partial, TextFormat::default());
+    let text = printed(&error.partial, TextFormat::default());
     assert!(text.contains("read balance = 0") && text.contains("✗ assertion"), "{text}");
     assert!(error.partial.events().len() < lost_update().0.len());
 }
@@ -35,7 +35,7 @@ fn a_file_that_was_cut_shows_its_beginning() {
 struct Pointers;
 
 impl threadbare_report::Names for Pointers {
-    fn place(&self, pc: u64, context: u32) -> Option<threadbare_report::Place> {
+    fn place(&self, pc: u64, context: u32) -> Option<threadbare_report::SourcePlace> {
         Bank.place(pc, context)
     }
 
@@ -55,7 +55,7 @@ impl threadbare_report::Names for Pointers {
         None
     }
 
-    fn source(&self, _: &threadbare_report::Place) -> Option<String> {
+    fn source(&self, _: &threadbare_report::SourcePlace) -> Option<String> {
         None
     }
 }
@@ -78,5 +78,5 @@ fn every_kind_of_event_keeps_its_words() {
     let execution = Interleaving { events: &events, switches: &[], outcome: &Outcome::Passed, marked: &[] };
     let format = TextFormat { verbose: true, full: true, width: 200, ..TextFormat::default() };
     let file = record(&execution, &[], &Pointers);
-    assert_eq!(told(&file, format), interleaving(&execution, &Pointers, &format));
+    assert_eq!(printed(&file, format), interleaving(&execution, &Pointers, &format));
 }

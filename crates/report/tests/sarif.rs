@@ -4,7 +4,7 @@ mod support;
 
 use serde_json::Value;
 use support::{Bank, deadlock, lost_update, recorded};
-use threadbare_report::{FlowStep, Level, Names as _, Place, Rule, SarifResult, failure_result, sarif};
+use threadbare_report::{FlowStep, Level, Names as _, Rule, SarifResult, SourcePlace, failure_result, sarif};
 use threadbare_trace::{FailureKind, ThreadId};
 
 /// The schema of the standard, as the `serde-sarif` package carries it.
@@ -37,7 +37,7 @@ fn race() -> SarifResult {
         rule: Rule::Race,
         level: Level::Warning,
         message: "balance is read in T1 while T2 writes it".into(),
-        place: Some(Place { column: Some(7), ..place(8) }),
+        place: Some(SourcePlace { column: Some(7), ..place(8) }),
         related: vec![(place(9), "the write".into())],
         stack: vec![],
         flow: vec![step(1, 8, "read balance = 0"), step(2, 9, "write balance 0 → 1")],
@@ -67,9 +67,9 @@ fn no_results_are_valid() {
 
 #[test]
 fn results_that_know_little_are_valid() {
-    let nameless = Place { label: "lib.so+0x12".into(), ..Place::default() };
-    let lineless = Place { file: Some("/a b/ü.c".into()), line: Some(0), ..nameless.clone() };
-    let outside = Place { line: Some(3), column: Some(0), ..lineless.clone() };
+    let nameless = SourcePlace { label: "lib.so+0x12".into(), ..SourcePlace::default() };
+    let lineless = SourcePlace { file: Some("/a b/ü.c".into()), line: Some(0), ..nameless.clone() };
+    let outside = SourcePlace { line: Some(3), column: Some(0), ..lineless.clone() };
     for rule in Rule::ALL {
         for level in [Level::Error, Level::Warning, Level::Note] {
             for place in [None, Some(&nameless), Some(&lineless), Some(&outside)] {

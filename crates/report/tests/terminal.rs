@@ -7,7 +7,7 @@ use threadbare_report::{Interleaving, TextFormat, interleaving};
 use threadbare_trace::{Event, EventKind, FailureKind, Outcome, SwitchRecord};
 
 #[test]
-fn a_lost_update_is_told_in_lanes() {
+fn a_lost_update_is_shown_in_lanes() {
     insta::assert_snapshot!(shown(&lost_update(), TextFormat::default()));
 }
 

@@ -138,7 +138,7 @@ impl Engine {
             let reason = if !fiber.ready() {
                 SwitchReason::Blocked
             } else if fiber.gave_way_at.is_some() {
-                SwitchReason::GaveWay
+                SwitchReason::Yielded
             } else {
                 SwitchReason::Chosen
             };

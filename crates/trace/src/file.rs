@@ -1,8 +1,8 @@
 //! Trace files: one execution with all its names, to be read on any machine.
 //!
-//! The file begins with a line of text (`threadbare trace 1`) and goes on in records, each with a
-//! tag, a length and its content. What an event refers to stands before the event, and how the
-//! execution ended stands before all events, so a file that was cut short still tells everything up to the cut.
+//! The file begins with a line of text (`threadbare trace 1`) and continues in records, each with a
+//! tag, a length and its content. What an event refers to comes before the event, and how the
+//! execution ended comes before all events, so a file that was cut short still holds everything up to the cut.
 //! The last record holds counts and a checksum.
 
 mod bytes;
@@ -18,7 +18,7 @@ pub use tables::SiteName;
 
 use std::collections::BTreeMap;
 
-use crate::{ContextRecord, Event, EventKind, Outcome, Shown, SwitchRecord};
+use crate::{ContextRecord, Event, EventKind, Outcome, ShownFinding, SwitchRecord};
 use tables::{Objects, Sites};
 
 /// What every trace file begins with; the version and a line end follow.
@@ -55,7 +55,7 @@ pub struct TraceFile {
     /// failure's message have their names already.
     pub outcome: Option<Outcome>,
     /// The finding that it shows, or what its failure is put down to.
-    pub shows: Option<Shown>,
+    pub shows: Option<ShownFinding>,
     contexts: Vec<ContextRecord>,
     events: Vec<Event>,
     switches: Vec<SwitchRecord>,

@@ -1,4 +1,4 @@
-//! What happened in one execution, and the words every other room uses for it.
+//! What happened in one execution, in the words that every other crate uses.
 //!
 //! This crate knows events, threads, outcomes, schedules and the files they are kept in. It does
 //! not know how programs are run, nor what is done with a trace afterwards.
@@ -8,7 +8,7 @@ mod file;
 mod outcome;
 mod record;
 mod schedule;
-mod shown;
+mod shown_finding;
 mod signal;
 mod std_export;
 
@@ -17,6 +17,6 @@ pub use file::{EventNames, Moment, SiteName, TraceError, TraceErrorKind, TraceFi
 pub use outcome::{Awaited, Failure, FailureKind, Outcome, Waiting};
 pub use record::{ContextRecord, SwitchReason, SwitchRecord};
 pub use schedule::{Schedule, ScheduleError, Switch};
-pub use shown::Shown;
+pub use shown_finding::ShownFinding;
 pub use signal::{SignalMask, signal_name};
 pub use std_export::StdExport;

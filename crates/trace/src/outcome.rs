@@ -4,7 +4,7 @@ use crate::ThreadId;
 
 macro_rules! failure_kinds {
     ($($(#[$doc:meta])* $name:ident = $number:literal => $word:literal,)*) => {
-        /// The ways a program goes wrong. The words are part of the JSON contract.
+        /// The ways a program fails. The words are part of the JSON contract.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[repr(u8)]
         pub enum FailureKind { $($(#[$doc])* $name = $number,)* }
@@ -40,7 +40,7 @@ failure_kinds! {
     Segfault = 3 => "segfault",
     /// A C++ exception that nobody caught.
     Exception = 4 => "exception",
-    /// No thread can go on.
+    /// No thread is runnable, and not all have ended.
     Deadlock = 5 => "deadlock",
     /// The step limit was reached, or all threads only spin.
     Hang = 6 => "hang",
@@ -148,13 +148,18 @@ impl Failure {
     }
 
     /// What makes it the same failure in another execution: where it showed, or in a deadlock, where
-    /// threads wait for each other. Which of them stopped last is chance.
+    /// threads wait for each other. Which of them blocked last depends on the schedule.
     pub fn places(&self) -> Vec<u64> {
         let mut places: Vec<u64> = match self.kind {
             FailureKind::Deadlock => {
                 self.waiting().iter().filter(|it| !it.for_end()).map(|it| it.pc).collect()
             }
-            _ => Vec::new(),
+            FailureKind::Assertion | FailureKind::Abort | FailureKind::Segfault | FailureKind::Exception => {
+                Vec::new()
+            }
+            FailureKind::Hang | FailureKind::UseAfterFree | FailureKind::Misuse | FailureKind::Exit => {
+                Vec::new()
+            }
         };
         if places.is_empty() {
             places.extend(self.stack.first());
@@ -185,7 +190,7 @@ impl Outcome {
     pub fn failure(&self) -> Option<&Failure> {
         match self {
             Outcome::Failed(failure) => Some(failure),
-            _ => None,
+            Outcome::Passed | Outcome::Uncontrolled(_) => None,
         }
     }
 }

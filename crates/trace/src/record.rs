@@ -12,7 +12,7 @@ pub struct SwitchRecord {
     pub op: u32,
     /// The thread that stopped.
     pub from: ThreadId,
-    /// The thread that went on.
+    /// The thread that was scheduled.
     pub to: ThreadId,
     /// The object of the operation.
     pub addr: u64,
@@ -39,12 +39,12 @@ impl SwitchRecord {
 pub enum SwitchReason {
     /// The policy preferred another thread.
     Chosen = 0,
-    /// The thread could not go on.
+    /// The thread was blocked.
     Blocked = 1,
     /// The thread had ended.
     Ended = 2,
-    /// The thread was spinning, or offered to give way.
-    GaveWay = 3,
+    /// The thread was spinning, or yielded.
+    Yielded = 3,
     /// A new thread was run up to its first visible operation.
     Starting = 4,
     /// Back to the creator from there.
@@ -57,7 +57,7 @@ impl SwitchReason {
         SwitchReason::Chosen,
         SwitchReason::Blocked,
         SwitchReason::Ended,
-        SwitchReason::GaveWay,
+        SwitchReason::Yielded,
         SwitchReason::Starting,
         SwitchReason::Started,
     ];
@@ -68,7 +68,7 @@ impl SwitchReason {
             SwitchReason::Chosen => "chosen",
             SwitchReason::Blocked => "blocked",
             SwitchReason::Ended => "ended",
-            SwitchReason::GaveWay => "gave way",
+            SwitchReason::Yielded => "yielded",
             SwitchReason::Starting => "new thread starts",
             SwitchReason::Started => "new thread is ready",
         }

@@ -5,18 +5,18 @@
 
 use std::fmt::{self, Write as _};
 
-use crate::{FailureKind, Shown, ThreadId};
+use crate::{FailureKind, ShownFinding, ThreadId};
 
-/// One context switch: `from` stops before its operation number `op`, and `to` goes on.
+/// One context switch: `from` stops before its operation number `op`, and `to` is scheduled.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Switch {
     /// The thread that stops (or has ended, or is blocked).
     pub from: ThreadId,
     /// The operation it was about to make, counted from 1 in its thread.
     pub op: u32,
-    /// The thread that goes on.
+    /// The thread that is scheduled.
     pub to: ThreadId,
-    /// Where that operation stands in the source, and what it is; compared on replay.
+    /// Where that operation is in the source, and what it is; compared on replay.
     pub site: String,
 }
 
@@ -44,7 +44,7 @@ pub struct Schedule {
     /// The failure that is expected, with its message.
     pub failure: Option<(FailureKind, String)>,
     /// The finding that it makes happen.
-    pub shows: Option<Shown>,
+    pub shows: Option<ShownFinding>,
     /// The context switches in order.
     pub switches: Vec<Switch>,
 }
@@ -158,7 +158,7 @@ impl Schedule {
                 let (word, message) = value.split_once(' ').unwrap_or((value, ""));
                 self.failure = Some((FailureKind::from_word(word)?, message.to_string()));
             }
-            "shows" | "cause" => self.shows = Some(Shown::read(key, value)?),
+            "shows" | "cause" => self.shows = Some(ShownFinding::read(key, value)?),
             "switch" => self.switches.push(parse_switch(value)?),
             _ => return None,
         }
@@ -211,7 +211,7 @@ mod tests {
             seed: 7,
             execution: 3,
             failure: Some((FailureKind::Deadlock, "T1 waits\nT2 waits".into())),
-            shows: Some(Shown {
+            shows: Some(ShownFinding {
                 kind: "race".into(),
                 pattern: Some(3),
                 steps: vec![(ThreadId(1), 14), (ThreadId(2), 9)],
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_files_and_newer_versions_are_told_apart() {
+    fn foreign_files_and_newer_versions_are_distinguished() {
         assert_eq!(Schedule::parse("\x7fELF"), Err(ScheduleError::Foreign));
         assert_eq!(Schedule::parse(""), Err(ScheduleError::Foreign));
         assert_eq!(Schedule::parse("threadbare schedule 9\nend\n"), Err(ScheduleError::Version("9".into())));

@@ -1,4 +1,4 @@
-//! Trace files come back as they were written, and tell all they can when they are broken.
+//! Trace files come back as they were written, and yield all that can be read when they are broken.
 
 mod support;
 
@@ -14,7 +14,7 @@ fn every_execution_comes_back() {
 }
 
 #[test]
-fn every_cut_keeps_what_stands_before_it() {
+fn every_cut_keeps_what_comes_before_it() {
     for seed in 0..60 {
         let file = made_up(seed);
         let bytes = file.to_bytes();
@@ -80,7 +80,7 @@ fn noise_is_never_fatal() {
 }
 
 #[test]
-fn foreign_files_and_newer_versions_are_told_apart() {
+fn foreign_files_and_newer_versions_are_distinguished() {
     let kind = |bytes: &[u8]| TraceFile::read(bytes).map_err(|error| (error.offset, error.kind));
     for foreign in [&b"\x7fELF\x02\x01"[..], b"hello", b"threadbare schedule 1\nend\n"] {
         assert_eq!(kind(foreign), Err((0, TraceErrorKind::Foreign)));

@@ -9,7 +9,7 @@
 //
 // Blocks are owned by threads in turn, and only the owner writes a block. In each step the block on the
 // diagonal is factored, then the blocks below and to the right of it are divided by it, and then all
-// that are left are reduced; barriers keep the three apart.
+// that are left are reduced; barriers order the three.
 //
 // The bug: main reports the end time before it waits for the other threads. The last thread takes that time
 // after the last barrier, and nothing makes main wait for it. The counters in `progress` race as well; they

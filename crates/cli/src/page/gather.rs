@@ -231,7 +231,7 @@ impl Source {
             let marked = file.shows.as_ref().map_or_else(Vec::new, |shown| pointed_out(shown, file.events()));
             PageInterleaving::of(title, file, &marked, most)
         };
-        let stories = self.scenes.iter().map(|scene| PageInterleavings {
+        let interleavings = self.scenes.iter().map(|scene| PageInterleavings {
             title: scene.title.clone(),
             of: scene.of,
             main: Some(drawn(&scene.title, &scene.main)),
@@ -241,7 +241,7 @@ impl Source {
         PageCampaign {
             title: self.title.clone(),
             record: self.record.clone(),
-            stories: stories.collect(),
+            interleavings: interleavings.collect(),
             notes: self.notes.clone(),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use threadbare_diagnose::ExecutionNames;
 use threadbare_explore::Graphs;
-use threadbare_models::graph::{DependencyGraph, Node, NodeId, Root};
+use threadbare_models::graph::{DependencyGraph, DependencyNode, NodeId, Root};
 use threadbare_models::{Location, UseDefine};
 use threadbare_report::{GraphCard, GraphCards, GraphNode, GuidelineCard, Names as _};
 use threadbare_target::Symbols;
@@ -58,14 +58,14 @@ impl CardMaker<'_> {
             graph.nodes().iter().enumerate().map(|(id, node)| self.node(id, node, &title)).collect();
         for (id, node) in graph.nodes().iter().enumerate() {
             match node {
-                Node::Box { child: Some(child), .. } => {
+                DependencyNode::Box { child: Some(child), .. } => {
                     nodes[*child].parent = Some(id);
-                    if let Node::Circle { used, .. } = &graph.nodes()[*child] {
+                    if let DependencyNode::Circle { used, .. } = &graph.nodes()[*child] {
                         nodes[*child].edge = format!("read at {}", self.place(&used.at));
                     }
                 }
-                Node::Box { .. } => {}
-                Node::Circle { defines, .. } => {
+                DependencyNode::Box { .. } => {}
+                DependencyNode::Circle { defines, .. } => {
                     for (define, to) in defines {
                         (nodes[*to].parent, nodes[*to].edge) = (Some(id), self.define(define.as_ref()));
                     }
@@ -91,15 +91,15 @@ impl CardMaker<'_> {
         GraphCard { title, guidelines, guidelines_left_out, nodes_left_out, nodes }
     }
 
-    fn node(&self, id: NodeId, node: &Node, title: &str) -> GraphNode {
+    fn node(&self, id: NodeId, node: &DependencyNode, title: &str) -> GraphNode {
         let (label, is_choice) = match node {
-            Node::Box { .. } if id == 0 => (title.to_string(), false),
-            Node::Box { open, .. } if open.is_empty() => ("constant".to_string(), false),
-            Node::Box { open, .. } => {
+            DependencyNode::Box { .. } if id == 0 => (title.to_string(), false),
+            DependencyNode::Box { open, .. } if open.is_empty() => ("constant".to_string(), false),
+            DependencyNode::Box { open, .. } => {
                 let open: Vec<String> = open.iter().map(|used| self.variable(used.variable)).collect();
                 (open.join(", "), false)
             }
-            Node::Circle { used, .. } => (self.variable(used.variable), true),
+            DependencyNode::Circle { used, .. } => (self.variable(used.variable), true),
         };
         GraphNode { parent: None, edge: String::new(), label, is_choice }
     }
@@ -128,10 +128,10 @@ fn paths_to_leaves(
     found: &mut Vec<(NodeId, Vec<UseDefine>)>,
 ) {
     let circle = match &graph.nodes()[node] {
-        Node::Box { child, .. } => child.map(|child| &graph.nodes()[child]),
-        Node::Circle { .. } => None,
+        DependencyNode::Box { child, .. } => child.map(|child| &graph.nodes()[child]),
+        DependencyNode::Circle { .. } => None,
     };
-    let Some(Node::Circle { used, defines }) = circle else {
+    let Some(DependencyNode::Circle { used, defines }) = circle else {
         if known.insert(path.iter().copied().collect()) {
             found.push((node, path.clone()));
         }

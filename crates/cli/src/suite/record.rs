@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use threadbare_coverage::cfp::{Function, FunctionPair};
+use threadbare_coverage::cfp::{FunctionAddress, FunctionPair};
 use threadbare_detect::FindingKind;
 use threadbare_diagnose::ExecutionNames;
 use threadbare_explore::suite::{Detected, InputOutcome, Measured};
-use threadbare_report::{AccessText, FailureReport, FindingText, Place, name_addresses};
+use threadbare_report::{AccessText, FailureReport, FindingText, SourcePlace, name_addresses};
 use threadbare_target::{Modules, Symbols};
 use threadbare_trace::{FailureKind, Outcome};
 
@@ -46,9 +46,9 @@ impl OutcomeRecord {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MeasuredRecord {
     /// The pairs, each as two addresses in the executable.
-    pub pairs: Vec<[Function; 2]>,
+    pub pairs: Vec<[FunctionAddress; 2]>,
     /// The functions that ran.
-    pub executed: Vec<Function>,
+    pub executed: Vec<FunctionAddress>,
     /// How many kinds of calls were written down.
     pub kinds: usize,
     /// How it ended.
@@ -94,7 +94,7 @@ impl MeasuredRecord {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DetectedRecord {
     /// The pairs that were looked for; none for all that there is.
-    pub pairs: Option<Vec<[Function; 2]>>,
+    pub pairs: Option<Vec<[FunctionAddress; 2]>>,
     /// The findings, surest first.
     pub findings: Vec<FoundRecord>,
     /// Steps shown to the detectors.
@@ -305,7 +305,7 @@ pub struct TextRecord {
     sentence: String,
     object: String,
     sites: Vec<String>,
-    places: Vec<Place>,
+    places: Vec<SourcePlace>,
     sources: Vec<(String, String)>,
     pattern: Option<u8>,
     #[serde(default)]

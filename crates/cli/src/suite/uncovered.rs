@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use threadbare_coverage::cfp::{Function, uncovered};
+use threadbare_coverage::cfp::{FunctionAddress, uncovered};
 use threadbare_diagnose::place_of;
 use threadbare_report::{Requirement, Uncovered};
 use threadbare_target::{Modules, Site, Symbols};
@@ -24,7 +24,7 @@ impl UncoveredPairs {
             suite.programs.first().map(|it| Modules::of_file(&it.executable)).unwrap_or_default();
         let symbols = Symbols::new(&executable);
         // Places are asked for by the address after theirs.
-        let site = |function: Function| (*symbols.site(function + 1)).clone();
+        let site = |function: FunctionAddress| (*symbols.site(function + 1)).clone();
         let pairs = uncovered(&results.aggregated()).into_iter().map(|pair| pair.functions().map(site));
         let is_first = |site: &Site| site.function.as_deref() == Some(FIRST);
         let mut pairs: Vec<[Site; 2]> = pairs.filter(|pair| !pair.iter().all(is_first)).collect();

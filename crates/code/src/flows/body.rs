@@ -9,14 +9,14 @@ use super::announces::Announces;
 use super::effects::{Effect, effect};
 use super::tables;
 use crate::image::Image;
-use crate::{Call, Callee, Code, Function};
+use crate::{Call, Callee, Code, CodeFunction};
 
 /// Straight code: a range of a body's instructions.
 #[derive(Clone, Default, Debug)]
 pub struct Piece {
     /// Its instructions.
     pub code: Range<usize>,
-    /// The pieces it may go on with.
+    /// The pieces that may follow it.
     pub next: Vec<usize>,
     /// The pieces it may come from.
     pub before: Vec<usize>,
@@ -25,7 +25,7 @@ pub struct Piece {
 /// A function.
 pub struct Body<'a> {
     /// What is known of it.
-    pub function: &'a Function,
+    pub function: &'a CodeFunction,
     /// Its instructions, by address.
     pub code: Vec<Instruction>,
     /// What each of them reads and writes.
@@ -42,12 +42,12 @@ pub struct Body<'a> {
 
 impl<'a> Body<'a> {
     /// Reads a function; none for a part of another one.
-    pub fn read(code: &'a Code, image: &Image<'_>, function: &'a Function) -> Option<Body<'a>> {
+    pub fn read(code: &'a Code, image: &Image<'_>, function: &'a CodeFunction) -> Option<Body<'a>> {
         if function.part_of.is_some() {
             return None;
         }
         let parts = code.functions().iter().filter(|it| it.part_of == Some(function.start));
-        let parts: Vec<&Function> = std::iter::once(function).chain(parts).collect();
+        let parts: Vec<&CodeFunction> = std::iter::once(function).chain(parts).collect();
         let mut instructions = Vec::new();
         for part in &parts {
             let bytes = image.code(part.start, part.end)?;
@@ -115,8 +115,8 @@ impl<'a> Body<'a> {
             starts.extend(jumps.get(&place).into_iter().flatten().filter_map(|to| self.number_of(*to)));
             let may_throw = self.may_throw(place);
             let goes_on = matches!(flow, FlowControl::Next | FlowControl::Call | FlowControl::IndirectCall);
-            let apart = self.code.get(place + 1).is_some_and(|next| next.ip() != it.next_ip());
-            if !goes_on || self.ends(place) || apart || (after_calls && may_throw) {
+            let has_gap = self.code.get(place + 1).is_some_and(|next| next.ip() != it.next_ip());
+            if !goes_on || self.ends(place) || has_gap || (after_calls && may_throw) {
                 starts.insert(place + 1);
             }
         }

@@ -4,10 +4,10 @@ use iced_x86::FlowControl;
 
 use super::announces::{Announces, Atomic};
 use super::graph::{CLEAN, Name, Node};
+use super::instructions::Wiring;
 use super::places::{ARGUMENTS, PASSED, RAX, RDX, REGISTERS, RETURNED, VOLATILE, each, general, low, vector};
 use super::pointers::{ANYWHERE, TIME, pointed, shifted};
 use super::value::Position;
-use super::wire::Wiring;
 use crate::Callee;
 use threadbare_library::{Role, role};
 
@@ -28,11 +28,12 @@ impl Wiring<'_> {
             },
         }
         if is_jump && it.flow_control() != FlowControl::ConditionalBranch {
-            self.give_back_any();
+            self.flow_to_returned();
         }
     }
 
-    pub(super) fn give_back_any(&mut self) {
+    /// The function returns.
+    pub(super) fn flow_to_returned(&mut self) {
         for place in each(RETURNED & self.known.overwrites) {
             let node = self.read(place);
             self.graph.flow_to(node, Name::Returned(self.number, place));

@@ -147,7 +147,7 @@ fn flags(it: &Instruction, effect: &mut Effect) {
     }
 }
 
-/// Whether it works on the old floating-point unit, whose registers are a stack that is not kept apart here.
+/// Whether it works on the old floating-point unit, whose registers are a stack whose entries are not distinguished here.
 fn is_old_float(it: &Instruction) -> bool {
     use CpuidFeature::*;
     it.cpuid_features().iter().any(|feature| matches!(feature, FPU | FPU287 | FPU387 | FPU387SL_ONLY))

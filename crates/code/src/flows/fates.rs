@@ -58,7 +58,7 @@ impl Program<'_> {
         }
     }
 
-    /// The functions that threads begin with. None if they cannot be told.
+    /// The functions that threads begin with. None if they are unknown.
     fn routines(&self) -> Option<BTreeSet<u64>> {
         let mut routines = BTreeSet::new();
         for known in &self.known {

@@ -6,11 +6,11 @@
 use std::ops::Range;
 
 use super::graph::{CLEAN, Name, Node};
+use super::instructions::Wiring;
 use super::places::Place;
-use super::wire::Wiring;
 
 impl Wiring<'_> {
-    /// How many slots a frame may have whose slots are told apart when nobody knows which is meant.
+    /// How many slots a frame may have whose slots are distinguished when it is unknown which is meant.
     const FEW: usize = 48;
 
     /// Prepares for a frame with many slots.

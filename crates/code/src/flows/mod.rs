@@ -7,8 +7,8 @@
 //! Only explicit flows are followed. A value that decides a branch also decides what is assigned on its two sides; but such
 //! a value has a branch in its [`Fate`], so whoever explores a program varies it anyway, and sees the paths differ.
 
+mod announced_accesses;
 mod announces;
-mod bind;
 mod body;
 mod calls;
 mod effects;
@@ -16,15 +16,15 @@ mod evaluate;
 mod fates;
 mod frame;
 mod graph;
+mod instructions;
 mod places;
 mod pointers;
 mod program;
 mod slots;
 mod state;
 mod tables;
-mod unclear;
+mod unanalysable;
 mod value;
-mod wire;
 
 use std::collections::BTreeMap;
 
@@ -92,7 +92,7 @@ impl Code {
         let program = program::Program::read(self, &image);
         let mut graph = graph::Graph::default();
         for number in 0..program.known.len() {
-            wire::wire(&program, number, &mut graph);
+            instructions::wire(&program, number, &mut graph);
         }
         program.connect(&mut graph);
         fates::flows(&program, &graph)

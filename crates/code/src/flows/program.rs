@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use iced_x86::FlowControl;
 
+use super::announced_accesses::{Bindings, bind};
 use super::announces::Announces;
-use super::bind::{Bindings, bind};
 use super::body::Body;
 use super::evaluate::{Facts, evaluate};
 use super::places::{PASSED, RDI, RETURNED, Registers, VOLATILE, general};

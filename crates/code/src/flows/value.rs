@@ -1,4 +1,4 @@
-//! Values as expressions, so that two addresses can be told to be equal.
+//! Values as expressions, so that two addresses can be known to be equal.
 //!
 //! A value is a sum of multiples of *atoms*, about which nothing more is known, and a constant. Equal sums have equal numbers.
 

@@ -12,7 +12,7 @@ use threadbare_code::Code;
 pub struct Built {
     /// Its code.
     pub code: Code,
-    /// Where it may go on in more than one way.
+    /// Where it branches.
     pub jumps: Vec<u64>,
     loader: addr2line::Loader,
     _folder: tempfile::TempDir,

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use threadbare_trace::ThreadId;
 
 use super::order_clocks::OrderClocks;
-use super::{Function, FunctionPair};
+use super::{FunctionAddress, FunctionPair};
 
 /// A lock that is held.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Hold {
+pub struct CallLock {
     /// The lock.
     pub lock: u64,
     /// Whether others may hold it in the same way: a read lock.
@@ -18,12 +18,12 @@ pub struct Hold {
 
 /// One call, or many that are alike: same function, thread, locks and times.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Instance {
+pub struct CallInstance {
     /// The function.
-    pub function: Function,
+    pub function: FunctionAddress,
     /// Who called it.
     pub thread: ThreadId,
-    /// The locks held at its entrance, as a place in [`Calls::lock_sets`].
+    /// The locks held at its entrance, as a place in [`ExecutionCalls::lock_sets`].
     pub at_entry: u32,
     /// The locks held from its entrance to its exit without a break.
     pub throughout: u32,
@@ -35,18 +35,18 @@ pub struct Instance {
 
 /// The calls of one execution.
 #[derive(Clone, Default, Debug)]
-pub struct Calls {
+pub struct ExecutionCalls {
     /// The calls; alike ones may be given once.
-    pub instances: Vec<Instance>,
+    pub instances: Vec<CallInstance>,
     /// The sets of locks that they name.
-    pub lock_sets: Vec<Vec<Hold>>,
+    pub lock_sets: Vec<Vec<CallLock>>,
 }
 
-impl Calls {
+impl ExecutionCalls {
     /// Whether somebody who holds the one set of locks keeps out somebody who holds the other.
     fn exclude(&self, one: u32, other: u32) -> bool {
         let of = |set: u32| self.lock_sets.get(set as usize).map_or(&[][..], Vec::as_slice);
-        let excludes = |a: &Hold| of(other).iter().any(|b| a.lock == b.lock && !(a.shared && b.shared));
+        let excludes = |a: &CallLock| of(other).iter().any(|b| a.lock == b.lock && !(a.shared && b.shared));
         of(one).iter().any(excludes)
     }
 }
@@ -61,8 +61,8 @@ struct Runs {
 }
 
 /// The pairs of functions that can run at the same time.
-pub fn concurrent_pairs(calls: &Calls, clocks: &OrderClocks) -> BTreeSet<FunctionPair> {
-    let mut functions: BTreeMap<Function, Runs> = BTreeMap::new();
+pub fn concurrent_pairs(calls: &ExecutionCalls, clocks: &OrderClocks) -> BTreeSet<FunctionPair> {
+    let mut functions: BTreeMap<FunctionAddress, Runs> = BTreeMap::new();
     for it in &calls.instances {
         let runs = functions.entry(it.function).or_default();
         runs.spans.insert((it.thread, it.throughout, it.entered, it.left));
@@ -92,7 +92,7 @@ pub fn concurrent_pairs(calls: &Calls, clocks: &OrderClocks) -> BTreeSet<Functio
 }
 
 /// The pairs of lock sets (at the one's entrance, throughout the other) that keep each other out.
-fn exclusions(calls: &Calls) -> HashSet<(u32, u32)> {
+fn exclusions(calls: &ExecutionCalls) -> HashSet<(u32, u32)> {
     let at_entry: BTreeSet<u32> = calls.instances.iter().map(|it| it.at_entry).collect();
     let throughout: BTreeSet<u32> = calls.instances.iter().map(|it| it.throughout).collect();
     let each = |one: &u32| throughout.iter().map(|other| (*one, *other)).collect::<Vec<_>>();

@@ -34,6 +34,7 @@ impl OrderClocks {
                 EventKind::BarrierLeave => {
                     after.join(barriers.entry(event.addr).or_default().round(event.value));
                 }
+                // All other kinds were left aside by `orders_threads`.
                 _ => {}
             }
             clocks.advance(event.thread, after);
@@ -90,7 +91,7 @@ impl OrderClocks {
     }
 }
 
-/// Threads meet here. The last one to arrive leaves first, before anybody can arrive for the next round.
+/// Threads wait for each other here. The last one to arrive leaves first, before anybody can arrive for the next round.
 #[derive(Default)]
 struct Barrier {
     arriving: VectorClock,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Function, FunctionPair};
+use super::{FunctionAddress, FunctionPair};
 
 /// An input that was selected.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -16,13 +16,13 @@ pub struct Selected {
 
 impl Selected {
     /// The functions of these pairs: the ones to look at under this input.
-    pub fn functions(&self) -> BTreeSet<Function> {
+    pub fn functions(&self) -> BTreeSet<FunctionAddress> {
         functions_of(&self.pairs)
     }
 }
 
 /// The functions of pairs.
-pub fn functions_of(pairs: &BTreeSet<FunctionPair>) -> BTreeSet<Function> {
+pub fn functions_of(pairs: &BTreeSet<FunctionPair>) -> BTreeSet<FunctionAddress> {
     pairs.iter().flat_map(|pair| pair.functions()).collect()
 }
 

@@ -5,17 +5,17 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use threadbare_happens_before::{Held, LockSets, Mode};
-use threadbare_patterns::{Manner, MemoryAccess, ObjectId, SiteId};
+use threadbare_happens_before::{HeldLock, LockSets, Mode};
+use threadbare_patterns::{AccessType, MemoryAccess, ObjectId, SiteId};
 use threadbare_trace::{Event, EventKind, ThreadId};
 
-use super::walks::{Moment, Walk};
+use super::access_order::{AccessOrder, Moment};
 
 /// An access that a thread makes at a place.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct Deed {
+pub(super) struct SiteAccess {
     pub thread: ThreadId,
-    pub manner: Manner,
+    pub manner: AccessType,
     pub site: SiteId,
 }
 
@@ -24,13 +24,14 @@ pub(super) struct Deed {
 pub(super) struct Locks(Vec<(u64, Mode)>);
 
 impl Locks {
-    fn of(held: &[Held]) -> Locks {
+    fn of(held: &[HeldLock]) -> Locks {
         Locks(held.iter().map(|it| (it.lock, it.mode)).collect())
     }
 
     /// Those of one critical section that reaches from one moment to the other.
-    pub fn throughout(before: &[Held], after: &[Held]) -> Locks {
-        let goes_on = |it: &&Held| after.iter().any(|other| (other.lock, other.since) == (it.lock, it.since));
+    pub fn throughout(before: &[HeldLock], after: &[HeldLock]) -> Locks {
+        let goes_on =
+            |it: &&HeldLock| after.iter().any(|other| (other.lock, other.since) == (it.lock, it.since));
         Locks(before.iter().filter(goes_on).map(|it| (it.lock, it.mode)).collect())
     }
 
@@ -102,19 +103,22 @@ pub(super) struct Variable {
     /// The fewest bytes that were accessed with it, and where they begin.
     pub bytes: (u64, u64),
     /// All accesses to it.
-    pub deeds: BTreeMap<Deed, Circumstances>,
+    pub site_accesses: BTreeMap<SiteAccess, Circumstances>,
     /// Two accesses of one thread between which it does not write, with the locks that it keeps all the time.
-    pub spans: BTreeMap<(Deed, Deed), Locks>,
+    pub spans: BTreeMap<(SiteAccess, SiteAccess), Locks>,
 }
 
 impl Variable {
     /// Takes in what other executions have shown of it.
     pub fn merge(&mut self, other: Variable) {
-        if self.deeds.is_empty() || other.bytes < self.bytes {
+        if self.site_accesses.is_empty() || other.bytes < self.bytes {
             self.bytes = other.bytes;
         }
-        for (deed, facts) in other.deeds {
-            self.deeds.entry(deed).and_modify(|known| known.keep_common(&facts)).or_insert(facts);
+        for (site_access, facts) in other.site_accesses {
+            self.site_accesses
+                .entry(site_access)
+                .and_modify(|known| known.keep_common(&facts))
+                .or_insert(facts);
         }
         for (span, locks) in other.spans {
             self.spans.entry(span).and_modify(|known| known.keep_common(&locks)).or_insert(locks);
@@ -125,9 +129,9 @@ impl Variable {
 /// An access after which its thread has not written the variable yet.
 #[derive(Clone)]
 struct Open {
-    deed: Deed,
+    site_access: SiteAccess,
     event: usize,
-    held: Arc<Vec<Held>>,
+    held: Arc<Vec<HeldLock>>,
     joined: Arc<BTreeSet<ThreadId>>,
 }
 
@@ -146,17 +150,17 @@ struct Touched {
     variable: Variable,
     /// For each thread its last write and what it has read since.
     open: HashMap<ThreadId, Vec<Open>>,
-    created: HashMap<Deed, Created>,
+    created: HashMap<SiteAccess, Created>,
 }
 
 impl Touched {
     /// What is open now is not followed by a write.
     fn end(&mut self) {
         for open in self.open.drain().flat_map(|(_, open)| open) {
-            if let Some(facts) = self.variable.deeds.get_mut(&open.deed) {
+            if let Some(facts) = self.variable.site_accesses.get_mut(&open.site_access) {
                 facts.rewritten_under = Locks::default();
             }
-            self.created.entry(open.deed).or_default().when_rewritten = usize::MAX;
+            self.created.entry(open.site_access).or_default().when_rewritten = usize::MAX;
         }
     }
 }
@@ -169,7 +173,7 @@ pub(super) struct Observed {
     joined: HashMap<ThreadId, Arc<BTreeSet<ThreadId>>>,
     /// The threads that each thread has created, in order.
     children: HashMap<ThreadId, Vec<ThreadId>>,
-    walks: BTreeMap<ThreadId, Walk>,
+    access_orders: BTreeMap<ThreadId, AccessOrder>,
     accesses: usize,
 }
 
@@ -191,6 +195,7 @@ impl Observed {
                 known.extend(theirs.iter());
                 known.insert(other);
             }
+            // Only creation and join order all that two threads do.
             _ => {}
         }
     }
@@ -198,56 +203,56 @@ impl Observed {
     /// Takes in an access, made at this place of the program's own code, to bytes of this number and beginning.
     pub fn access(&mut self, access: &MemoryAccess, place: u64, bytes: (u64, u64), is_update: bool) {
         let MemoryAccess { thread, manner, site, .. } = *access;
-        let deed = Deed { thread, manner, site };
+        let site_access = SiteAccess { thread, manner, site };
         let held = Arc::clone(self.locks.held(thread));
         self.accesses += 1;
         let now = Moment { event: access.event, place: self.accesses, held: Arc::clone(&held) };
-        self.walks.entry(thread).or_default().access(access.object, deed, now);
+        self.access_orders.entry(thread).or_default().access(access.object, site_access, now);
         let touched = self.variables.entry(access.object).or_default();
-        if touched.variable.deeds.is_empty() || bytes < touched.variable.bytes {
+        if touched.variable.site_accesses.is_empty() || bytes < touched.variable.bytes {
             touched.variable.bytes = bytes;
         }
         let children = self.children.get(&thread).map_or(0, Vec::len);
-        touched.created.entry(deed).or_default().by_then = children;
+        touched.created.entry(site_access).or_default().by_then = children;
         let joined = self.joined.get(&thread).cloned().unwrap_or_default();
         let open = touched.open.entry(thread).or_default();
-        let write = open.first().filter(|it| it.deed.manner == Manner::Writes);
+        let write = open.first().filter(|it| it.site_access.manner == AccessType::Writes);
         let facts = Circumstances {
             place,
             locks: Locks::of(&held),
             // Until it is known to be less, see `end` and below.
             rewritten_under: Locks::of(&held),
             written_under: write.map_or_else(Locks::default, |it| Locks::throughout(&it.held, &held)),
-            is_updated: is_update && manner == Manner::Reads,
+            is_updated: is_update && manner == AccessType::Reads,
             joined: BTreeSet::clone(&joined),
             written_joined: write.map_or_else(BTreeSet::new, |it| BTreeSet::clone(&it.joined)),
             // What is created later is known at the end.
             unborn: BTreeSet::new(),
             rewritten_unborn: BTreeSet::new(),
         };
-        let Variable { deeds, spans, .. } = &mut touched.variable;
-        deeds.entry(deed).and_modify(|known| known.keep_common(&facts)).or_insert(facts);
+        let Variable { site_accesses, spans, .. } = &mut touched.variable;
+        site_accesses.entry(site_access).and_modify(|known| known.keep_common(&facts)).or_insert(facts);
         for earlier in open.iter() {
             let throughout = Locks::throughout(&earlier.held, &held);
-            if manner == Manner::Writes
-                && let Some(facts) = deeds.get_mut(&earlier.deed)
+            if manner == AccessType::Writes
+                && let Some(facts) = site_accesses.get_mut(&earlier.site_access)
             {
                 facts.rewritten_under.keep_common(&throughout);
-                let created = touched.created.entry(earlier.deed).or_default();
+                let created = touched.created.entry(earlier.site_access).or_default();
                 created.when_rewritten = created.when_rewritten.max(children);
             }
             // The halves of an update are one step: nobody comes in between.
             if earlier.event != access.event {
-                let span = spans.entry((earlier.deed, deed));
+                let span = spans.entry((earlier.site_access, site_access));
                 span.and_modify(|known| known.keep_common(&throughout)).or_insert(throughout);
             }
         }
-        if manner == Manner::Writes {
+        if manner == AccessType::Writes {
             open.clear();
         }
         // Of the same read again the first one stays: it has the longer way to what follows, and fewer locks all along.
-        if open.iter().all(|it| it.deed != deed) {
-            open.push(Open { deed, event: access.event, held, joined });
+        if open.iter().all(|it| it.site_access != site_access) {
+            open.push(Open { site_access, event: access.event, held, joined });
         }
     }
 
@@ -255,7 +260,7 @@ impl Observed {
     pub fn split(&mut self, whole: ObjectId, part: ObjectId) {
         if let Some(touched) = self.variables.get(&whole).cloned() {
             self.variables.insert(part, touched);
-            self.walks.values_mut().for_each(|walk| walk.split(whole, part));
+            self.access_orders.values_mut().for_each(|access_order| access_order.split(whole, part));
         }
     }
 
@@ -267,8 +272,8 @@ impl Observed {
     }
 
     /// What each thread did, one after the other.
-    pub fn take_walks(&mut self) -> BTreeMap<ThreadId, Walk> {
-        std::mem::take(&mut self.walks)
+    pub fn take_walks(&mut self) -> BTreeMap<ThreadId, AccessOrder> {
+        std::mem::take(&mut self.access_orders)
     }
 
     /// All that was shown of variables.
@@ -276,9 +281,9 @@ impl Observed {
         let Observed { variables, children, .. } = self;
         variables.into_iter().map(move |(object, mut touched)| {
             touched.end();
-            for (deed, facts) in &mut touched.variable.deeds {
-                let created = touched.created.get(deed).copied().unwrap_or_default();
-                let own = children.get(&deed.thread).map_or(&[][..], Vec::as_slice);
+            for (site_access, facts) in &mut touched.variable.site_accesses {
+                let created = touched.created.get(site_access).copied().unwrap_or_default();
+                let own = children.get(&site_access.thread).map_or(&[][..], Vec::as_slice);
                 for (since, family) in [
                     (created.by_then, &mut facts.unborn),
                     (created.when_rewritten, &mut facts.rewritten_unborn),

@@ -1,23 +1,25 @@
 //! MAP-coverage: the memory-access patterns that were shown, of an estimated number (Zhao et al., "Achieving high
 //! MAP-coverage through pattern constraint reduction", §2.4).
 
+mod access_order;
 mod accesses;
-mod joined;
 #[cfg(test)]
 mod oracle;
+mod two_variables;
 mod uncovered;
-mod walks;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use threadbare_happens_before::Touch;
-use threadbare_patterns::{Change, Limits, Manner, Matcher, ObjectId, Objects, PatternSet, SiteId};
+use threadbare_happens_before::AccessedBytes;
+use threadbare_patterns::{
+    AccessType, Limits, Matcher, ObjectId, Objects, PatternSet, SiteId, VariableChange,
+};
 use threadbare_trace::ThreadId;
 
 use self::accesses::Observed;
 use self::uncovered::Candidates;
 pub use self::uncovered::{UncoveredPattern, UncoveredPatterns};
-use super::{Criterion, Seen, Total};
+use super::{Criterion, ObservedExecution, Total};
 
 /// Who accesses a variable, and from where.
 #[derive(Default)]
@@ -88,7 +90,7 @@ impl Criterion for MapCoverage {
         "memory-access patterns"
     }
 
-    fn observe(&mut self, seen: &Seen<'_>) {
+    fn observe(&mut self, seen: &ObservedExecution<'_>) {
         let limits = Limits::default();
         let mut objects = Objects::new(Vec::new(), &limits);
         let mut matcher = Matcher::new(limits);
@@ -96,18 +98,18 @@ impl Criterion for MapCoverage {
         let mut observed = self.candidates.is_news(seen.events).then(Observed::default);
         for (index, event) in seen.events.iter().enumerate() {
             objects.observe(index, event, &mut changes);
-            let touch = event.kind().and_then(|kind| Touch::of(event, kind));
+            let touch = event.kind().and_then(|kind| AccessedBytes::of(event, kind));
             if let Some(observed) = &mut observed {
                 observed.event(index, event);
             }
             for change in changes.drain(..) {
                 match change {
-                    Change::Access(access) => {
+                    VariableChange::Access(access) => {
                         let variable = self.variables.entry(access.object).or_default();
                         variable.threads.insert(access.thread);
                         match access.manner {
-                            Manner::Reads => variable.readers.insert(access.site),
-                            Manner::Writes => variable.writers.insert(access.site),
+                            AccessType::Reads => variable.readers.insert(access.site),
+                            AccessType::Writes => variable.writers.insert(access.site),
                         };
                         matcher.observe(&access, &mut found);
                         self.covered.extend(found.drain(..).map(|occurrence| occurrence.key));
@@ -116,11 +118,11 @@ impl Criterion for MapCoverage {
                             observed.access(&access, seen.place(event), bytes, is_update);
                         }
                     }
-                    Change::Split { whole, part } => {
+                    VariableChange::Split { whole, part } => {
                         matcher.split(whole, part);
                         observed.iter_mut().for_each(|it| it.split(whole, part));
                     }
-                    Change::Forget(object) => {
+                    VariableChange::Forget(object) => {
                         matcher.forget(object);
                         observed.iter_mut().for_each(|it| it.forget(object));
                     }
@@ -167,14 +169,14 @@ mod tests {
     #[test]
     fn the_estimate_is_that_of_the_formula() {
         let mut coverage = MapCoverage::default();
-        coverage.observe(&Seen::plain(&example()));
+        coverage.observe(&ObservedExecution::plain(&example()));
         // Seven reads and one write: 2·7·1 + 1 + 49·1 + 3·7·1 + 1.
         assert_eq!(coverage.total(), Total::Estimated(14 + 1 + 49 + 21 + 1));
         // A second variable with two reads and two writes, by hand.
         let second = [(1, 30, EventKind::Read), (1, 31, EventKind::Write), (2, 32, EventKind::Read)];
         let mut events: Vec<Event> = second.map(|(thread, pc, kind)| access(thread, pc, kind, 128)).into();
         events.push(access(2, 33, EventKind::Write, 128));
-        coverage.observe(&Seen::plain(&events));
+        coverage.observe(&ObservedExecution::plain(&events));
         let (own, joined) = (2 * 4 + 4 + 8 + 3 * 8 + 8, 3 * 4 + 6 * (7 * 4));
         assert_eq!(coverage.total(), Total::Estimated(86 + own + joined));
     }
@@ -182,7 +184,7 @@ mod tests {
     #[test]
     fn private_variables_and_those_that_nobody_writes_have_no_patterns() {
         let mut coverage = MapCoverage::default();
-        coverage.observe(&Seen::plain(&[
+        coverage.observe(&ObservedExecution::plain(&[
             access(1, 1, EventKind::Read, 64),
             access(2, 2, EventKind::Read, 64),
             access(1, 3, EventKind::Write, 128),
@@ -196,12 +198,12 @@ mod tests {
         let mut turned = events.clone();
         turned.rotate_right(1);
         let mut coverage = MapCoverage::default();
-        coverage.observe(&Seen::plain(&events));
+        coverage.observe(&ObservedExecution::plain(&events));
         let first = coverage.covered();
         assert_eq!(first, TraceMatcher::patterns_of(&events).len() as u64);
-        coverage.observe(&Seen::plain(&events));
+        coverage.observe(&ObservedExecution::plain(&events));
         assert_eq!(coverage.covered(), first);
-        coverage.observe(&Seen::plain(&turned));
+        coverage.observe(&ObservedExecution::plain(&turned));
         let both: PatternSet = TraceMatcher::patterns_of(&events)
             .iter()
             .chain(TraceMatcher::patterns_of(&turned).iter())

@@ -137,7 +137,7 @@ fn shown(events: &[Event]) -> HashSet<Shown> {
     for (index, event) in events.iter().enumerate() {
         objects.observe(index, event, &mut changes);
         for change in changes.drain(..) {
-            if let Change::Access(access) = change {
+            if let VariableChange::Access(access) = change {
                 matcher.observe(&access, &mut found);
             }
         }
@@ -192,7 +192,7 @@ fn compared(with: &Ingredients) -> Tally {
         let truth: BTreeSet<Shown> = executions.iter().flat_map(|it| shown(it)).collect();
         let one = &executions[rng.below(executions.len() as u64) as usize];
         let mut coverage = MapCoverage::default();
-        coverage.observe(&Seen::plain(one));
+        coverage.observe(&ObservedExecution::plain(one));
         let left = listed(&coverage);
         let own: BTreeSet<Shown> = shown(one).into_iter().collect();
         assert!(own.is_disjoint(&left), "seed {}: what was shown is not listed", SEED + number);
@@ -207,7 +207,7 @@ fn compared(with: &Ingredients) -> Tally {
         }
         tally.estimated += coverage.total().number();
         // Whatever else is seen, nothing feasible is left then.
-        executions.iter().for_each(|it| coverage.observe(&Seen::plain(it)));
+        executions.iter().for_each(|it| coverage.observe(&ObservedExecution::plain(it)));
         assert!(listed(&coverage).is_disjoint(&truth), "seed {}", SEED + number);
     }
     println!("{tally:?}");
@@ -232,7 +232,7 @@ fn all_that_some_interleaving_shows_of_two_variables_is_predicted_from_any_execu
 }
 
 #[test]
-fn what_main_does_before_and_after_its_threads_is_told_apart() {
+fn what_main_does_before_and_after_its_threads_is_distinguished() {
     let with = Ingredients { accesses: [0..=2, 1..=2], ..OF_TWO };
     let Tally { feasible: [_, feasible], infeasible: [_, infeasible], .. } = compared(&with);
     assert!(feasible > 150 && infeasible * 4 < feasible, "{feasible} feasible, {infeasible} not");

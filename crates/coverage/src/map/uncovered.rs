@@ -6,12 +6,12 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use threadbare_patterns::{Manner, ObjectId, Pattern, PatternKey, PatternSet, mix, pair, triple};
+use threadbare_patterns::{AccessType, ObjectId, Pattern, PatternKey, PatternSet, mix, pair, triple};
 use threadbare_trace::{Event, EventKind, ThreadId};
 
-use super::accesses::{Circumstances, Deed, Observed, Variable};
-use super::joined::two_variables;
-use super::walks::Walks;
+use super::access_order::AccessOrders;
+use super::accesses::{Circumstances, Observed, SiteAccess, Variable};
+use super::two_variables::two_variables;
 
 /// A memory-access pattern that may be possible, and was not shown.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -27,7 +27,7 @@ pub struct UncoveredPattern {
 /// The patterns that may be possible, and were not shown.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct UncoveredPatterns {
-    /// The patterns: those of one variable before those of two, the longer ones first, which tell more.
+    /// The patterns: those of one variable before those of two, the longer ones first, which say more.
     pub patterns: Vec<UncoveredPattern>,
     /// There are more of one variable, or may be.
     pub more_of_one: bool,
@@ -39,13 +39,13 @@ pub struct UncoveredPatterns {
 const MOST: usize = 10_000;
 
 /// An access with its circumstances.
-pub(super) type Known<'a> = (&'a Deed, &'a Circumstances);
+pub(super) type Known<'a> = (&'a SiteAccess, &'a Circumstances);
 
 /// The accesses of a campaign.
 #[derive(Default)]
 pub(super) struct Candidates {
     variables: BTreeMap<ObjectId, Variable>,
-    walks: Walks,
+    access_orders: AccessOrders,
     /// What threads have done in whole executions, as numbers.
     ways: HashSet<u64>,
     /// The threads that did something new in the execution looked at last.
@@ -77,9 +77,9 @@ impl Candidates {
 
     /// Takes in the execution that was asked about last.
     pub fn add(&mut self, mut observed: Observed) {
-        for (thread, walk) in observed.take_walks() {
+        for (thread, access_order) in observed.take_walks() {
             if self.on_new_ways.contains(&thread) {
-                self.walks.add(thread, walk);
+                self.access_orders.add(thread, access_order);
             }
         }
         for (object, variable) in observed.finish() {
@@ -94,7 +94,8 @@ impl Candidates {
         for list in [triples, pairs] {
             for (object, variable) in &self.variables {
                 list(variable, &mut |pattern, steps| {
-                    let sites: Vec<_> = steps.iter().map(|(deed, _)| (deed.site, *object)).collect();
+                    let sites: Vec<_> =
+                        steps.iter().map(|(site_access, _)| (site_access.site, *object)).collect();
                     let key = Pattern::with_id(pattern).and_then(|it| PatternKey::of(&it, &sites));
                     if key.is_some_and(|key| known.insert(key)) {
                         found.more_of_one = found.patterns.len() >= MOST;
@@ -110,8 +111,8 @@ impl Candidates {
         }
         let of_one = found.patterns.len();
         let address = |object: &ObjectId| self.variables.get(object).map_or(0, |it: &Variable| it.bytes.1);
-        let is_whole = two_variables(&self.variables, &self.walks, &mut |pattern, steps| {
-            let sites = steps.map(|(object, (deed, _))| (deed.site, object));
+        let is_whole = two_variables(&self.variables, &self.access_orders, &mut |pattern, steps| {
+            let sites = steps.map(|(object, (site_access, _))| (site_access.site, object));
             if !PatternKey::of(pattern, &sites).is_some_and(|key| known.insert(key)) {
                 return true;
             }
@@ -125,7 +126,7 @@ impl Candidates {
             }
             has_room
         });
-        found.more_of_two = !is_whole || self.walks.is_cut;
+        found.more_of_two = !is_whole || self.access_orders.is_cut;
         found
     }
 }
@@ -135,8 +136,8 @@ type Take<'a> = &'a mut dyn FnMut(u8, &[Known<'_>]) -> bool;
 
 /// Patterns 1 to 3.
 fn pairs(variable: &Variable, take: Take<'_>) {
-    for first in &variable.deeds {
-        for second in variable.deeds.iter().filter(|it| can_follow(first, *it)) {
+    for first in &variable.site_accesses {
+        for second in variable.site_accesses.iter().filter(|it| can_follow(first, *it)) {
             let pattern = pair(writes(first.0), writes(second.0));
             if pattern.is_some_and(|pattern| !take(pattern, &[first, second])) {
                 return;
@@ -148,9 +149,9 @@ fn pairs(variable: &Variable, take: Take<'_>) {
 /// Patterns 4 to 8.
 fn triples(variable: &Variable, take: Take<'_>) {
     for ((before, after), throughout) in &variable.spans {
-        let circumstances = |deed| Some((deed, variable.deeds.get(deed)?));
+        let circumstances = |site_access| Some((site_access, variable.site_accesses.get(site_access)?));
         let (Some(before), Some(after)) = (circumstances(before), circumstances(after)) else { continue };
-        for remote in &variable.deeds {
+        for remote in &variable.site_accesses {
             let is_kept_out = throughout.exclude(&remote.1.locks);
             if is_kept_out || !can_follow(before, remote) || !can_follow(remote, after) {
                 continue;
@@ -163,8 +164,8 @@ fn triples(variable: &Variable, take: Take<'_>) {
     }
 }
 
-fn writes(deed: &Deed) -> bool {
-    deed.manner == Manner::Writes
+fn writes(site_access: &SiteAccess) -> bool {
+    site_access.manner == AccessType::Writes
 }
 
 /// Whether creation and join put an access after one of another thread, not before it.

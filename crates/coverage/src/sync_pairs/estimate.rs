@@ -6,10 +6,10 @@ use threadbare_happens_before::{LockSetId, Mode};
 
 use super::Precision;
 use super::model::{Group, Model};
-use crate::{Pair, Seen};
+use crate::{ObservedExecution, PlacePair};
 
 /// The pairs that the acceptance conditions AC1 to AC4 let pass, and the finer ones if so wished.
-pub fn estimate(seen: &Seen<'_>, precision: Precision) -> BTreeSet<Pair> {
+pub fn estimate(seen: &ObservedExecution<'_>, precision: Precision) -> BTreeSet<PlacePair> {
     let model = Model::of(seen, precision);
     let mut accepted = model.successive.clone();
     let mut of_lock: BTreeMap<u64, BTreeMap<u64, Vec<&Group>>> = BTreeMap::new();
@@ -19,7 +19,7 @@ pub fn estimate(seen: &Seen<'_>, precision: Precision) -> BTreeSet<Pair> {
     for places in of_lock.values() {
         for (first, earlier) in places {
             for (second, later) in places {
-                let pair = Pair { first: *first, second: *second };
+                let pair = PlacePair { first: *first, second: *second };
                 let is_possible = |p: &Group| later.iter().any(|q| is_accepted(&model, precision, p, q));
                 if !accepted.contains(&pair) && earlier.iter().any(|p| is_possible(p)) {
                     accepted.insert(pair);

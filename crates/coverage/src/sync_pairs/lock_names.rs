@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use threadbare_happens_before::reborn;
-use threadbare_trace::{Event, EventKind};
+use threadbare_happens_before::reused_range;
+use threadbare_trace::{Event, EventKind, kinds};
 
-/// Numbers for locks. An address that is initialised anew, or whose memory was given back, is another lock from
+/// Numbers for locks. An address that is initialised anew, or whose memory was freed, is another lock from
 /// then on.
 #[derive(Default)]
 pub(super) struct LockNames {
@@ -26,7 +26,8 @@ impl LockNames {
     pub(super) fn observe(&mut self, event: &Event, kind: EventKind) {
         let range = match kind {
             EventKind::Init | EventKind::Destroy => Some((event.addr, event.addr)),
-            _ => reborn(event, kind),
+            // `reused_range` knows the other kinds that do.
+            _ => reused_range(event, kind),
         };
         let Some((first, last)) = range.filter(|_| !self.numbers.is_empty()) else { return };
         let gone: Vec<u64> = self.numbers.range(first..=last).map(|(address, _)| *address).collect();
@@ -35,7 +36,7 @@ impl LockNames {
         }
     }
 
-    /// The step with the numbers of locks instead of their addresses, if it takes or gives one.
+    /// The step with the numbers of locks instead of their addresses, if it acquires or releases one.
     pub(super) fn named(&mut self, event: &Event, kind: EventKind) -> Option<Event> {
         use EventKind::*;
         match kind {
@@ -44,7 +45,10 @@ impl LockNames {
                 Some(Event { value: self.number(event.value), ..*event })
             }
             CondWake | CondTimeout | Exit => Some(*event),
-            _ => None,
+            CondWait | CondSignal | CondBroadcast | LockFailed => None,
+            Create | Start | Join | Detach | JoinFailed | Cancel | Fence | Signal | Frame => None,
+            kinds!(plain | atomic | barrier | semaphore | once | futex) => None,
+            kinds!(heap | object | pause | outside) => None,
         }
     }
 }

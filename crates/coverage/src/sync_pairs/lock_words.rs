@@ -1,7 +1,7 @@
 //! Locks that are nothing but words of memory: those of Rust's library, and spin locks of the program's own.
 //!
 //! A word is taken to be a lock if whoever updates it from zero is the one who makes it zero again, and only others
-//! touch it meanwhile, as those do who wait. A flag or a counter behaves like this only by chance. A read-write lock whose
+//! touch it meanwhile, as those do who wait. A flag or a counter behaves like this only by coincidence. A read-write lock whose
 //! readers overlap is not recognised.
 
 use std::borrow::Cow;

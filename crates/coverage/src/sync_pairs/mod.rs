@@ -22,7 +22,7 @@ use threadbare_trace::EventKind;
 pub use self::estimate::estimate;
 use self::lock_names::LockNames;
 use self::lock_words::with_lock_words;
-use super::{Criterion, Pair, PairSets, Seen, Total};
+use super::{Criterion, ObservedExecution, PairSets, PlacePair, Total};
 
 /// How closely infeasible pairs are looked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,7 +35,7 @@ pub enum Precision {
 }
 
 /// The pairs that an execution shows (Definition 2).
-pub fn shown(seen: &Seen<'_>) -> BTreeSet<Pair> {
+pub fn shown(seen: &ObservedExecution<'_>) -> BTreeSet<PlacePair> {
     let mut pairs = BTreeSet::new();
     let mut names = LockNames::default();
     let mut last: BTreeMap<u64, u64> = BTreeMap::new();
@@ -45,7 +45,7 @@ pub fn shown(seen: &Seen<'_>) -> BTreeSet<Pair> {
         if matches!(kind, EventKind::Lock | EventKind::ReadLock) {
             let second = seen.place(event);
             if let Some(first) = last.insert(names.number(event.addr), second) {
-                pairs.insert(Pair { first, second });
+                pairs.insert(PlacePair { first, second });
             }
         }
     }
@@ -79,7 +79,7 @@ impl Criterion for SyncPairs {
         "synchronization pairs"
     }
 
-    fn observe(&mut self, seen: &Seen<'_>) {
+    fn observe(&mut self, seen: &ObservedExecution<'_>) {
         if self.is_from_passing.is_none_or(|passing| !passing && !seen.failed) {
             self.pairs.estimated = estimate(seen, self.precision);
             self.is_from_passing = Some(!seen.failed);

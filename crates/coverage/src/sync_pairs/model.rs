@@ -12,13 +12,13 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use threadbare_happens_before::{Held, LockSetId, LockSets, Mode, Order, Rules, Stamp};
+use threadbare_happens_before::{HeldLock, LockSetId, LockSets, Mode, Rules, Stamp, ThreadClocks};
 use threadbare_trace::{EventKind, ThreadId};
 
 use super::Precision;
 use super::lock_names::LockNames;
 use super::lock_words::with_lock_words;
-use crate::{Pair, Seen};
+use crate::{ObservedExecution, PlacePair};
 
 /// A moment of a thread, by its number in [`Model::moments`].
 pub(super) type Moment = usize;
@@ -28,11 +28,11 @@ pub(super) type Moment = usize;
 pub(super) struct Neighbour {
     /// The locks that the thread holds from the one action to the other: lockset(p, p').
     pub(super) guards: LockSetId,
-    /// When it was; the same for all where only thread creation counts, so that they are not told apart.
+    /// When it was; the same for all where only thread creation counts, so that they are not distinguished.
     pub(super) moment: Moment,
 }
 
-/// Lock actions that no condition can tell apart.
+/// Lock actions that no condition can distinguish.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Group {
     /// thread(p).
@@ -55,10 +55,10 @@ pub(super) struct Group {
 
 /// The lock actions of one run.
 pub(super) struct Model {
-    /// All groups, in the order they were first met.
+    /// All groups, in the order of their first actions.
     pub(super) groups: Vec<Group>,
     /// Pairs that one thread executes one after the other (AC1).
-    pub(super) successive: BTreeSet<Pair>,
+    pub(super) successive: BTreeSet<PlacePair>,
     /// All sets of locks.
     pub(super) locks: LockSets,
     /// Moments, with what is known to have come before each.
@@ -69,12 +69,12 @@ pub(super) struct Model {
 struct Pending {
     group: Group,
     /// What the thread held when it had the lock.
-    then: Arc<Vec<Held>>,
+    then: Arc<Vec<HeldLock>>,
 }
 
 impl Model {
     /// The model of a run.
-    pub(super) fn of(seen: &Seen<'_>, precision: Precision) -> Model {
+    pub(super) fn of(seen: &ObservedExecution<'_>, precision: Precision) -> Model {
         let mut builder = Builder::new(precision);
         for (index, event) in with_lock_words(seen.events).iter().enumerate() {
             let Some(kind) = event.kind() else { continue };
@@ -84,6 +84,7 @@ impl Model {
                 let mode = match kind {
                     EventKind::Lock => Some(Mode::Exclusive),
                     EventKind::ReadLock => Some(Mode::Shared),
+                    // The others that name a lock release it, or take it again after a wait: no acquisition of the paper's.
                     _ => None,
                 };
                 let action =
@@ -107,14 +108,14 @@ struct Builder {
     precision: Precision,
     names: LockNames,
     locks: LockSets,
-    order: Order,
+    order: ThreadClocks,
     moments: Vec<Stamp>,
     /// The last moment of each thread.
     latest: HashMap<ThreadId, Moment>,
     pending: HashMap<(ThreadId, u64), Pending>,
     known: HashSet<Group>,
     groups: Vec<Group>,
-    successive: BTreeSet<Pair>,
+    successive: BTreeSet<PlacePair>,
 }
 
 impl Builder {
@@ -127,7 +128,7 @@ impl Builder {
             precision,
             names: LockNames::default(),
             locks: LockSets::default(),
-            order: Order::new(rules),
+            order: ThreadClocks::new(rules),
             moments: Vec::new(),
             latest: HashMap::new(),
             pending: HashMap::new(),
@@ -162,7 +163,7 @@ impl Builder {
             let guards = self.locks.kept(&then, &now);
             previous = Some(neighbour(guards, group.moment));
             group.next = Some(neighbour(guards, moment));
-            self.successive.insert(Pair { first: group.place, second: place });
+            self.successive.insert(PlacePair { first: group.place, second: place });
             self.add(group);
         }
         let held = self.locks.current(thread);

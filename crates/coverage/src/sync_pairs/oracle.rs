@@ -111,8 +111,8 @@ impl State {
         }
     }
 
-    /// Makes a thread's next step; tells the pair that it shows.
-    fn step(&mut self, program: &Program, thread: usize) -> Option<Pair> {
+    /// Makes a thread's next step; returns the pair that it shows.
+    fn step(&mut self, program: &Program, thread: usize) -> Option<PlacePair> {
         let step = *self.next(program, thread)?;
         let second = place(thread, self.at[thread]);
         self.at[thread] += 1;
@@ -121,7 +121,7 @@ impl State {
                 self.holders[lock].push(thread);
                 self.holders[lock].sort_unstable();
                 self.is_read[lock] = matches!(step, Step::Read(_));
-                return self.last[lock].replace(second).map(|first| Pair { first, second });
+                return self.last[lock].replace(second).map(|first| PlacePair { first, second });
             }
             Step::Give(lock) => {
                 let held = self.holders[lock].iter().position(|holder| *holder == thread);
@@ -135,7 +135,7 @@ impl State {
 }
 
 /// The pairs that some interleaving shows.
-fn feasible(program: &Program) -> BTreeSet<Pair> {
+fn feasible(program: &Program) -> BTreeSet<PlacePair> {
     let mut pairs = BTreeSet::new();
     let mut seen = HashSet::new();
     let mut open = vec![State::start(program)];
@@ -189,7 +189,7 @@ fn all_that_some_interleaving_shows_is_estimated_from_any_run() {
         let mut rng = Rng::new(SEED + number);
         let program = Program::generate(&mut rng);
         let Some(events) = (0..8).find_map(|_| run(&program, &mut rng)) else { continue };
-        let seen = Seen::plain(&events);
+        let seen = ObservedExecution::plain(&events);
         let truth = feasible(&program);
         assert!(shown(&seen).is_subset(&truth), "seed {}: {program:?}", SEED + number);
         let paper = estimate(&seen, Precision::Paper);

@@ -29,12 +29,12 @@ fn about(thread: u16, kind: EventKind, other: u64) -> Event {
     Event { value: other, ..step(thread, 0, kind, 0) }
 }
 
-fn pairs(list: &[(u64, u64)]) -> BTreeSet<Pair> {
-    list.iter().map(|(first, second)| Pair { first: *first, second: *second }).collect()
+fn pairs(list: &[(u64, u64)]) -> BTreeSet<PlacePair> {
+    list.iter().map(|(first, second)| PlacePair { first: *first, second: *second }).collect()
 }
 
-fn estimated(events: &[Event], precision: Precision) -> BTreeSet<Pair> {
-    estimate(&Seen::plain(events), precision)
+fn estimated(events: &[Event], precision: Precision) -> BTreeSet<PlacePair> {
+    estimate(&ObservedExecution::plain(events), precision)
 }
 
 /// Figure 2: two threads with two critical sections each; 2a, 4a, 2b, 4b are 12, 14, 22, 24.
@@ -62,17 +62,17 @@ fn the_example_of_figures_2_and_3_has_its_ten_requirements() {
 
 #[test]
 fn an_execution_shows_neighbours_on_the_same_lock() {
-    assert_eq!(shown(&Seen::plain(&figure_2())), pairs(&[(12, 14), (14, 22), (22, 24)]));
+    assert_eq!(shown(&ObservedExecution::plain(&figure_2())), pairs(&[(12, 14), (14, 22), (22, 24)]));
     let events = [section(1, 1, M), section(2, 2, K), section(2, 3, M)].concat();
-    assert_eq!(shown(&Seen::plain(&events)), pairs(&[(1, 3)]));
+    assert_eq!(shown(&ObservedExecution::plain(&events)), pairs(&[(1, 3)]));
 }
 
 #[test]
 fn what_is_shown_though_nobody_expected_it_is_required_too() {
     let mut criterion = SyncPairs::new(Precision::Paper);
-    criterion.observe(&Seen::plain(&figure_2()));
+    criterion.observe(&ObservedExecution::plain(&figure_2()));
     assert_eq!((criterion.covered(), criterion.total()), (3, Total::Required(10)));
-    criterion.observe(&Seen::plain(&[section(1, 12, M), section(1, 99, M)].concat()));
+    criterion.observe(&ObservedExecution::plain(&[section(1, 12, M), section(1, 99, M)].concat()));
     assert_eq!((criterion.covered(), criterion.total()), (4, Total::Required(11)));
     let sets = criterion.pairs().unwrap();
     assert_eq!(sets.unexpected().collect::<BTreeSet<_>>(), pairs(&[(12, 99)]));
@@ -84,18 +84,18 @@ fn what_is_shown_though_nobody_expected_it_is_required_too() {
 fn the_first_execution_that_passes_is_estimated_from() {
     let cut_short = [section(1, 12, M), section(2, 22, M)].concat();
     let mut criterion = SyncPairs::new(Precision::Paper);
-    criterion.observe(&Seen::plain(&cut_short).ended(true));
+    criterion.observe(&ObservedExecution::plain(&cut_short).ended(true));
     assert_eq!(criterion.pairs().unwrap().estimated, pairs(&[(12, 22), (22, 12)]));
-    criterion.observe(&Seen::plain(&figure_2()).ended(true));
+    criterion.observe(&ObservedExecution::plain(&figure_2()).ended(true));
     assert_eq!(criterion.pairs().unwrap().estimated.len(), 2);
-    criterion.observe(&Seen::plain(&figure_2()));
-    criterion.observe(&Seen::plain(&cut_short));
+    criterion.observe(&ObservedExecution::plain(&figure_2()));
+    criterion.observe(&ObservedExecution::plain(&cut_short));
     assert_eq!(criterion.pairs().unwrap().estimated.len(), 10);
 }
 
 /// AC2 and AC3: K keeps T2's sections out from between T1's.
 #[test]
-fn a_common_lock_around_keeps_pairs_apart() {
+fn a_common_lock_around_excludes_pairs() {
     let outer = |thread: u16, base: u64| {
         let inner = [section(thread, base + 1, M), section(thread, base + 2, M)].concat();
         [vec![lock(thread, base, K)], inner, vec![unlock(thread, K)]].concat()
@@ -103,7 +103,7 @@ fn a_common_lock_around_keeps_pairs_apart() {
     let events = [outer(1, 10), outer(2, 20)].concat();
     let required = pairs(&[(10, 20), (20, 10), (11, 12), (21, 22), (12, 21), (22, 11)]);
     assert_eq!(estimated(&events, Precision::Paper), required);
-    // If T2 does not hold K, nothing is kept apart.
+    // If T2 does not hold K, nothing is mutually excluded.
     let events = [outer(1, 10), section(2, 21, M).to_vec(), section(2, 22, M).to_vec()].concat();
     assert_eq!(estimated(&events, Precision::Paper).len(), 10);
 }
@@ -206,10 +206,11 @@ fn a_condition_wait_is_no_lock_statement_but_gives_the_mutex_up() {
     .concat();
     let found = estimated(&events, Precision::Paper);
     assert!(
-        found.contains(&Pair { first: 11, second: 21 }) && found.contains(&Pair { first: 21, second: 12 })
+        found.contains(&PlacePair { first: 11, second: 21 })
+            && found.contains(&PlacePair { first: 21, second: 12 })
     );
     assert!(found.iter().all(|pair| pair.first != 2 && pair.second != 2));
-    assert_eq!(shown(&Seen::plain(&events)), pairs(&[(10, 20), (11, 12), (12, 21)]));
+    assert_eq!(shown(&ObservedExecution::plain(&events)), pairs(&[(10, 20), (11, 12), (12, 21)]));
 }
 
 /// Each nested lock statement is a lock action, and only its own thread comes before it. That nobody comes after the
@@ -218,7 +219,7 @@ fn a_condition_wait_is_no_lock_statement_but_gives_the_mutex_up() {
 fn taking_a_re_entrant_lock_again_is_a_lock_action() {
     let nested = [lock(1, 1, M), Event { value: 2, ..lock(1, 2, M) }, unlock(1, M), unlock(1, M)];
     let events = [nested.to_vec(), section(2, 3, M).to_vec()].concat();
-    assert_eq!(shown(&Seen::plain(&events)), pairs(&[(1, 2), (2, 3)]));
+    assert_eq!(shown(&ObservedExecution::plain(&events)), pairs(&[(1, 2), (2, 3)]));
     assert_eq!(estimated(&events, Precision::Paper), pairs(&[(1, 2), (1, 3), (2, 3), (3, 1)]));
     assert_eq!(estimated(&events, Precision::Refined), pairs(&[(1, 2), (2, 3), (3, 1)]));
 }
@@ -233,7 +234,7 @@ fn a_wait_lets_others_come_before_a_nested_lock() {
         vec![wait(EventKind::CondWake), lock(1, 2, M), unlock(1, M), unlock(1, M)],
     ]
     .concat();
-    let shows = shown(&Seen::plain(&events));
+    let shows = shown(&ObservedExecution::plain(&events));
     assert_eq!(shows, pairs(&[(1, 3), (3, 2)]));
     assert!(shows.is_subset(&estimated(&events, Precision::Refined)));
 }
@@ -245,10 +246,12 @@ fn readers_come_between_readers_that_hold_the_lock_on() {
     let events = [nested.to_vec(), vec![read(2, 3), unlock(2, M)], section(2, 4, M).to_vec()].concat();
     let refined = estimated(&events, Precision::Refined);
     assert!(
-        refined.contains(&Pair { first: 1, second: 3 }) && refined.contains(&Pair { first: 3, second: 2 })
+        refined.contains(&PlacePair { first: 1, second: 3 })
+            && refined.contains(&PlacePair { first: 3, second: 2 })
     );
     assert!(
-        !refined.contains(&Pair { first: 1, second: 4 }) && !refined.contains(&Pair { first: 4, second: 2 })
+        !refined.contains(&PlacePair { first: 1, second: 4 })
+            && !refined.contains(&PlacePair { first: 4, second: 2 })
     );
 }
 
@@ -256,14 +259,14 @@ fn readers_come_between_readers_that_hold_the_lock_on() {
 fn an_attempt_that_fails_is_no_lock_action() {
     let failed = step(2, 2, EventKind::LockFailed, M);
     let events = [vec![lock(1, 1, M), failed, unlock(1, M)], section(2, 3, M).to_vec()].concat();
-    assert_eq!(shown(&Seen::plain(&events)), pairs(&[(1, 3)]));
+    assert_eq!(shown(&ObservedExecution::plain(&events)), pairs(&[(1, 3)]));
 }
 
 #[test]
 fn memory_that_is_used_again_is_another_lock() {
     let again = Event { value: 64, ..step(2, 0, EventKind::Alloc, M) };
     let events = [section(1, 1, M).to_vec(), vec![again], section(2, 2, M).to_vec()].concat();
-    assert_eq!(shown(&Seen::plain(&events)), pairs(&[]));
+    assert_eq!(shown(&ObservedExecution::plain(&events)), pairs(&[]));
     assert_eq!(estimated(&events, Precision::Paper), pairs(&[]));
 }
 
@@ -272,7 +275,7 @@ fn places_are_those_of_the_programs_own_code() {
     let seen_by_caller = |event: &Event| u64::from(event.context);
     let at = |context: u32, event: Event| Event { context, ..event };
     let events = [at(7, lock(1, 1, M)), unlock(1, M), at(8, lock(2, 1, M)), unlock(2, M)];
-    assert_eq!(shown(&Seen::new(&events, &seen_by_caller)), pairs(&[(7, 8)]));
+    assert_eq!(shown(&ObservedExecution::new(&events, &seen_by_caller)), pairs(&[(7, 8)]));
 }
 
 /// The work depends on the statements, not on how often they are executed.
@@ -281,7 +284,7 @@ fn loops_add_no_groups() {
     let groups = |rounds: usize| {
         let round = [section(1, 1, M), section(2, 2, M), section(1, 3, K)].concat();
         let events: Vec<Event> = std::iter::repeat_n(round, rounds).flatten().collect();
-        Model::of(&Seen::plain(&events), Precision::Refined).groups.len()
+        Model::of(&ObservedExecution::plain(&events), Precision::Refined).groups.len()
     };
     assert_eq!(groups(10), groups(5000));
 }

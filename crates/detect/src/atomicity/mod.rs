@@ -18,21 +18,21 @@
 //!   in this very run; only *suspected* if values handed over under other locks order them.
 //! * If each is protected but p and c are in separate critical sections, a read followed by a write
 //!   without another look (pattern 7) acts on a stale value: *predicted*, unless the lock belongs to a condition
-//!   variable, by which threads tell each other whose turn it is. The other kinds are *suspected*.
+//!   variable, by which threads signal each other whose turn it is. The other kinds are *suspected*.
 //! * If all three are atomic, a load that is immediately followed by a store is *predicted*; a site that
 //!   follows itself is a polling loop and not reported; others are *suspected*.
 
-mod pair;
+mod consecutive_pair;
 mod remembered;
-mod step;
+mod stamped_access;
 mod verdict;
 
-use threadbare_happens_before::{Memory, Touch, reborn};
+use threadbare_happens_before::{AccessedBytes, ShadowMemory, reused_range};
 use threadbare_trace::{Event, EventKind};
 
-use self::pair::Pair;
+use self::consecutive_pair::ConsecutivePair;
 use self::remembered::Remembered;
-pub(crate) use self::step::Step;
+pub(crate) use self::stamped_access::StampedAccess;
 use self::verdict::Verdicts;
 use crate::detector::Detector;
 use crate::finding::Finding;
@@ -42,24 +42,24 @@ use crate::synchronization::{LastValue, Synchronization};
 struct Variable {
     value: LastValue,
     /// The last access of each thread.
-    last: Vec<Step>,
+    last: Vec<StampedAccess>,
     /// Consecutive accesses of one thread, the last ones at each two sites.
-    pairs: Vec<Pair>,
+    pairs: Vec<ConsecutivePair>,
     /// All accesses, by site.
     all: Vec<Remembered>,
 }
 
-/// Finds accesses to one variable that are torn apart.
+/// Finds atomicity violations on one variable.
 #[derive(Default)]
 pub struct Atomicity {
     synchronization: Synchronization,
-    memory: Memory<Variable>,
+    memory: ShadowMemory<Variable>,
     numbers: Vec<u64>,
     found: Verdicts,
 }
 
 impl Variable {
-    fn take_in(&mut self, s: &mut Synchronization, found: &mut Verdicts, step: &Step, addr: u64) {
+    fn take_in(&mut self, s: &mut Synchronization, found: &mut Verdicts, step: &StampedAccess, addr: u64) {
         let thread = step.access.thread;
         for pair in self.pairs.iter().filter(|pair| pair.can_be_torn_by_later(step)) {
             found.judge(s, pair, step, addr);
@@ -73,7 +73,7 @@ impl Variable {
                 let p = std::mem::replace(last, step.clone());
                 if !p.is_update() && !step.is_update() {
                     let gaps = s.locks.since(thread, p.access.event, &p.held);
-                    self.close(s, found, Pair::new(p, step.clone(), gaps), addr);
+                    self.close(s, found, ConsecutivePair::new(p, step.clone(), gaps), addr);
                 }
             }
         }
@@ -84,7 +84,7 @@ impl Variable {
         }
     }
 
-    fn close(&mut self, s: &Synchronization, found: &mut Verdicts, pair: Pair, addr: u64) {
+    fn close(&mut self, s: &Synchronization, found: &mut Verdicts, pair: ConsecutivePair, addr: u64) {
         for r in self.all.iter().filter(|same| same.can_tear(&pair)).flat_map(Remembered::steps) {
             found.judge(s, &pair, r, addr);
         }
@@ -96,12 +96,12 @@ impl Variable {
 }
 
 impl Atomicity {
-    /// Finds those, too, that signal handlers tear apart in what they interrupt.
+    /// Finds those, too, that signal handlers cause in the threads they interrupt.
     pub(crate) fn of_interrupts() -> Atomicity {
-        Atomicity { synchronization: Synchronization::with_interrupts_apart(), ..Atomicity::default() }
+        Atomicity { synchronization: Synchronization::with_concurrent_interrupts(), ..Atomicity::default() }
     }
 
-    fn touch(&mut self, index: usize, event: &Event, kind: EventKind, touch: Touch, number: u64) {
+    fn touch(&mut self, index: usize, event: &Event, kind: EventKind, touch: AccessedBytes, number: u64) {
         let Atomicity { synchronization: s, memory, found, .. } = self;
         let locks = s.locks.current(event.thread);
         if touch.reads && !touch.atomic {
@@ -110,7 +110,7 @@ impl Atomicity {
             };
             memory.visit_existing(touch.addr, touch.len, read);
         }
-        let step = Step::new(s, index, event, kind, touch, number);
+        let step = StampedAccess::new(s, index, event, kind, touch, number);
         let visit = |addr: u64, variable: &mut Variable| {
             variable.take_in(s, found, &step, addr);
             if touch.writes {
@@ -140,10 +140,10 @@ impl Detector for Atomicity {
         if !kind.only_names() {
             self.numbers[event.thread.index()] += 1;
         }
-        if let Some(touch) = Touch::of(event, kind) {
+        if let Some(touch) = AccessedBytes::of(event, kind) {
             self.touch(index, event, kind, touch, self.numbers[event.thread.index()]);
         }
-        if let Some((first, last)) = reborn(event, kind) {
+        if let Some((first, last)) = reused_range(event, kind) {
             self.memory.forget(first, last);
         }
         self.synchronization.after(event, kind);

@@ -3,8 +3,8 @@
 use threadbare_happens_before::{Epoch, LockSetId};
 use threadbare_trace::{EventKind, ThreadId};
 
-use super::pair::Pair;
-use super::step::Step;
+use super::consecutive_pair::ConsecutivePair;
+use super::stamped_access::StampedAccess;
 
 /// How many such steps are kept. Beyond, some in the middle are forgotten.
 const KEPT: usize = 8;
@@ -22,11 +22,11 @@ pub struct Remembered {
     locks: LockSetId,
     /// The time of the last one.
     latest: u32,
-    steps: Vec<Step>,
+    steps: Vec<StampedAccess>,
 }
 
 impl Remembered {
-    pub fn new(step: Step) -> Remembered {
+    pub fn new(step: StampedAccess) -> Remembered {
         Remembered {
             pc: step.access.pc,
             thread: step.access.thread,
@@ -39,13 +39,13 @@ impl Remembered {
         }
     }
 
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[StampedAccess] {
         &self.steps
     }
 
     /// Whether the step belongs here.
     #[inline]
-    pub fn is_of(&self, step: &Step) -> bool {
+    pub fn is_of(&self, step: &StampedAccess) -> bool {
         self.pc == step.access.pc
             && self.thread == step.access.thread
             && self.kind == step.access.kind
@@ -54,14 +54,14 @@ impl Remembered {
 
     /// Whether any of them is worth a closer look: the last one does not have to come before the pair's second access.
     #[inline]
-    pub fn can_tear(&self, pair: &Pair) -> bool {
+    pub fn can_tear(&self, pair: &ConsecutivePair) -> bool {
         self.thread != pair.thread()
             && self.latest > pair.c().enforced.clock.get(self.thread)
             && pair.pattern(self.reads, self.writes).is_some()
     }
 
-    /// Adds a step; `is_known_to_all` tells which moments come before everything that is still to come.
-    pub fn push(&mut self, step: Step, is_known_to_all: impl Fn(Epoch) -> bool) {
+    /// Adds a step; `is_known_to_all` says which moments happen before everything that is still to come.
+    pub fn push(&mut self, step: StampedAccess, is_known_to_all: impl Fn(Epoch) -> bool) {
         self.latest = step.enforced.epoch.time;
         if let Some(last) = self.steps.last_mut()
             && last.enforced.clock.differs_only_in(self.thread, &step.enforced.clock)

@@ -1,12 +1,12 @@
-//! Which accesses can be torn apart, and how sure that is.
+//! Which pairs of accesses can be interrupted by another thread's, and how sure that is.
 
 use std::collections::BTreeSet;
 
-use threadbare_happens_before::{Change, Held, NumberMap};
+use threadbare_happens_before::{HeldLock, LockChange, NumberMap};
 use threadbare_trace::{Event, EventKind};
 
-use super::pair::Pair;
-use super::step::Step;
+use super::consecutive_pair::ConsecutivePair;
+use super::stamped_access::StampedAccess;
 use crate::finding::{Access, Certainty, Finding, FindingKind, FindingSet};
 use crate::synchronization::Synchronization;
 
@@ -17,7 +17,7 @@ pub struct Verdicts {
     /// Stale values across critical sections, to be judged when it is known which locks are used with
     /// condition variables.
     stale: FindingSet,
-    /// Where the findings of a pattern and its sites are, stale or not, for they are met over and over.
+    /// Where the findings of a pattern and its sites are, stale or not, for they are found over and over.
     places: NumberMap<(u8, bool, u64, u64, u64), usize>,
     /// The locks that are used with condition variables.
     monitors: BTreeSet<u64>,
@@ -28,7 +28,7 @@ pub struct Verdicts {
 /// How sure it is, and whether it is about a stale value.
 type Verdict = (Certainty, bool);
 
-fn weigh(s: &Synchronization, pair: &Pair, r: &Step, id: u8) -> Option<Verdict> {
+fn weigh(s: &Synchronization, pair: &ConsecutivePair, r: &StampedAccess, id: u8) -> Option<Verdict> {
     let (p, c) = (pair.p(), pair.c());
     let happened = p.access.event < r.access.event && r.access.event < c.access.event;
     let sure = if happened { Certainty::Observed } else { Certainty::Predicted };
@@ -48,8 +48,8 @@ fn weigh(s: &Synchronization, pair: &Pair, r: &Step, id: u8) -> Option<Verdict> 
 }
 
 impl Verdicts {
-    /// Judges whether r can tear the pair apart.
-    pub fn judge(&mut self, s: &Synchronization, pair: &Pair, r: &Step, addr: u64) {
+    /// Judges whether r can interrupt the pair.
+    pub fn judge(&mut self, s: &Synchronization, pair: &ConsecutivePair, r: &StampedAccess, addr: u64) {
         let Some(id) = pair.pattern(r.reads, r.writes) else { return };
         let (p, c) = (pair.p(), pair.c());
         let locked_out = || pair.gaps.iter().all(|gap| s.locks.exclude(*gap, r.locks));
@@ -79,13 +79,19 @@ impl Verdicts {
     }
 
     /// Notes which locks are used together with condition variables.
-    pub fn note_monitor(&mut self, event: &Event, kind: EventKind, change: Option<Change>, held: &[Held]) {
+    pub fn note_monitor(
+        &mut self,
+        event: &Event,
+        kind: EventKind,
+        change: Option<LockChange>,
+        held: &[HeldLock],
+    ) {
         use EventKind::*;
         let thread = event.thread.index();
         if self.released.len() <= thread {
             self.released.resize(thread + 1, 0);
         }
-        if let Some(Change::Released(held)) = change {
+        if let Some(LockChange::Released(held)) = change {
             self.released[thread] = held.lock;
         }
         match kind {
@@ -96,6 +102,7 @@ impl Verdicts {
                 self.monitors.insert(self.released[thread]);
             }
             CondSignal | CondBroadcast => self.monitors.extend(held.iter().map(|held| held.lock)),
+            // No other kind is about a condition variable and its mutex.
             _ => {}
         }
     }

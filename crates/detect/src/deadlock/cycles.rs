@@ -1,14 +1,14 @@
-//! Circles of threads that each hold what another one wants.
+//! Cycles of threads that each hold what another one wants.
 
 use threadbare_happens_before::{Mode, Stamp};
 use threadbare_trace::ThreadId;
 
-use super::approach::{Move, is_possible};
+use super::lock_paths::{Move, is_possible};
 use crate::finding::Access;
 
-/// The longest circle that is looked for.
+/// The longest cycle that is looked for.
 const LONGEST: usize = 10;
-/// How many steps a search may take. Circles are short; what takes longer is a maze of locks.
+/// How many steps a search may take. Cycles are short; what takes longer is a maze of locks.
 const PATIENCE: u64 = 1_000_000;
 
 /// A lock that lives at an address until the memory is used for something else.
@@ -36,7 +36,7 @@ pub struct Dependency {
 
 impl Dependency {
     /// The acquisition of the lock for which the other one has to wait, if that is so.
-    fn stands_in_the_way_of(&self, other: &Dependency) -> Option<&Hold> {
+    fn blocks(&self, other: &Dependency) -> Option<&Hold> {
         self.held.iter().find(|held| held.lock == other.wanted.lock && held.mode.excludes(other.wanted.mode))
     }
 
@@ -50,7 +50,7 @@ impl Dependency {
     }
 }
 
-/// Finds circles among dependencies.
+/// Finds cycles among dependencies.
 pub struct CycleSearch<'a> {
     dependencies: &'a [Dependency],
     path: Vec<usize>,
@@ -63,7 +63,7 @@ impl<'a> CycleSearch<'a> {
         CycleSearch { dependencies, path: Vec::new(), steps: 0 }
     }
 
-    /// Every circle, once: it begins with its lowest thread.
+    /// Every cycle, once: it begins with its lowest thread.
     pub fn all(mut self, mut found: impl FnMut(&[&Dependency])) {
         for first in 0..self.dependencies.len() {
             let lowest = self.dependencies[first].thread;
@@ -71,7 +71,7 @@ impl<'a> CycleSearch<'a> {
         }
     }
 
-    /// Every circle in which somebody waits for this lock.
+    /// Every cycle in which a thread waits for this lock.
     pub fn through(mut self, lock: LockId, mut found: impl FnMut(&[&Dependency])) {
         for first in 0..self.dependencies.len() {
             if self.dependencies[first].wanted.lock == lock {
@@ -99,14 +99,14 @@ impl<'a> CycleSearch<'a> {
             if self.steps > PATIENCE {
                 return;
             }
-            if dependency.stands_in_the_way_of(last).is_none()
+            if dependency.blocks(last).is_none()
                 || !admits(dependency)
                 || !self.path.iter().all(|index| all[*index].may_coincide_with(dependency))
             {
                 continue;
             }
             self.path.push(next);
-            if first.stands_in_the_way_of(dependency).is_some() {
+            if first.blocks(dependency).is_some() {
                 let cycle: Vec<&Dependency> = self.path.iter().map(|index| &all[*index]).collect();
                 let ways: Vec<&[Move]> = cycle.iter().map(|dependency| &dependency.way[..]).collect();
                 if is_possible(&ways) {
@@ -120,7 +120,7 @@ impl<'a> CycleSearch<'a> {
     }
 }
 
-/// For each thread of a circle, beginning with the lowest: where it took the lock that another one
+/// For each thread of a cycle, beginning with the lowest: where it took the lock that another one
 /// wants, and where it wants one itself.
 pub fn accesses(cycle: &[&Dependency]) -> Vec<Access> {
     let lowest = (0..cycle.len()).min_by_key(|index| cycle[*index].thread).unwrap_or(0);
@@ -128,7 +128,7 @@ pub fn accesses(cycle: &[&Dependency]) -> Vec<Access> {
     for index in 0..cycle.len() {
         let this = cycle[(lowest + index) % cycle.len()];
         let before = cycle[(lowest + index + cycle.len() - 1) % cycle.len()];
-        accesses.extend(this.stands_in_the_way_of(before).map(|held| held.access));
+        accesses.extend(this.blocks(before).map(|held| held.access));
         accesses.push(this.wanted.access);
     }
     accesses

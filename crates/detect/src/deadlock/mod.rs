@@ -1,6 +1,6 @@
 //! Deadlock prediction by lock order.
 //!
-//! A circle of two or more threads is reported if each acquired a lock that the next one of them
+//! A cycle of two or more threads is reported if each acquired a lock that the next one of them
 //! held when it acquired its own, and
 //!
 //! * no two of them held a common lock then (a gate that lets one through at a time);
@@ -12,18 +12,20 @@
 //! Any number of locks up to ten is followed. Locks in memory that is used for something else, or
 //! that are destroyed or initialised anew, are other locks from then on.
 
-mod approach;
 mod cycles;
+mod lock_paths;
 pub(crate) mod observed;
-pub(crate) mod words;
+pub(crate) mod word_locks;
 
 use std::sync::Arc;
 
-use threadbare_happens_before::{AddressTable, Change, Held, LockSets, Mode, Order, Rules, Stamp, reborn};
+use threadbare_happens_before::{
+    AddressTable, HeldLock, LockChange, LockSets, Mode, Rules, Stamp, ThreadClocks, reused_range,
+};
 use threadbare_trace::{Event, EventKind, ThreadId};
 
-use self::approach::Move;
 use self::cycles::{CycleSearch, Dependency, Hold, LockId, accesses};
+use self::lock_paths::Move;
 use crate::detector::Detector;
 use crate::finding::{Access, Certainty, Finding, FindingKind, FindingSet};
 
@@ -32,7 +34,7 @@ const KEPT: usize = 8;
 
 /// Predicts deadlocks.
 pub struct Deadlock {
-    order: Order,
+    order: ThreadClocks,
     locks: LockSets,
     ids: AddressTable<u64>,
     next_id: u64,
@@ -45,7 +47,7 @@ pub struct Deadlock {
 impl Default for Deadlock {
     fn default() -> Self {
         Deadlock {
-            order: Order::new(Rules::Enforced),
+            order: ThreadClocks::new(Rules::Enforced),
             locks: LockSets::default(),
             ids: AddressTable::default(),
             next_id: 0,
@@ -69,7 +71,7 @@ impl Deadlock {
     fn taken(&mut self, access: Access, lock: u64, mode: Mode, waits: bool, stamp: Stamp) {
         let thread = access.thread;
         let held = Arc::clone(self.locks.held(thread));
-        let held: Vec<Held> = held.iter().filter(|held| held.lock != lock).copied().collect();
+        let held: Vec<HeldLock> = held.iter().filter(|held| held.lock != lock).copied().collect();
         if held.is_empty() || !waits {
             return;
         }
@@ -90,7 +92,7 @@ impl Deadlock {
             .collect();
         let wanted = Hold { lock: self.id(lock), mode, access: Access { object: lock, ..access } };
         let way = self.way(thread).clone();
-        let way = if way.len() > approach::LONGEST { Vec::new() } else { way };
+        let way = if way.len() > lock_paths::LONGEST { Vec::new() } else { way };
         self.remember(Dependency { thread, wanted, held, stamp, way });
     }
 
@@ -101,18 +103,18 @@ impl Deadlock {
         &mut self.ways[thread.index()]
     }
 
-    fn follow(&mut self, thread: ThreadId, change: Option<Change>) {
+    fn follow(&mut self, thread: ThreadId, change: Option<LockChange>) {
         let (lock, taken) = match change {
             None => return,
-            Some(Change::Taken(lock, mode)) => (lock, Some(mode)),
-            Some(Change::Released(held)) => (held.lock, None),
+            Some(LockChange::Taken(lock, mode)) => (lock, Some(mode)),
+            Some(LockChange::Released(held)) => (held.lock, None),
         };
         let step = Move { lock: self.id(lock), taken };
         let nothing_held = self.locks.held(thread).is_empty();
         let way = self.way(thread);
         if nothing_held {
             way.clear();
-        } else if way.len() <= approach::LONGEST {
+        } else if way.len() <= lock_paths::LONGEST {
             way.push(step);
         }
     }
@@ -139,7 +141,7 @@ impl Deadlock {
         }
     }
 
-    /// The locks at these addresses are gone: circles with them are reported now.
+    /// The locks at these addresses are gone: cycles with them are reported now.
     fn forget(&mut self, first: u64, last: u64) {
         if self.ids.live() == 0 {
             return;
@@ -186,14 +188,14 @@ impl Detector for Deadlock {
         let request = acquires.then(|| self.order.stamp(event.thread));
         self.order.before(event, kind);
         let change = self.locks.observe(index, event, kind);
-        if let Some(Change::Taken(lock, mode)) = change {
+        if let Some(LockChange::Taken(lock, mode)) = change {
             let stamp = request.unwrap_or_else(|| self.order.stamp(event.thread));
-            // One who would not have waited keeps nobody waiting in a circle.
+            // A thread that would not have waited blocks nobody in a cycle.
             let waits = event.old == 0 || !acquires;
             self.taken(Access::of(index, event, kind), lock, mode, waits, stamp);
         }
         self.follow(event.thread, change);
-        if let Some((first, last)) = reborn(event, kind) {
+        if let Some((first, last)) = reused_range(event, kind) {
             self.forget(first, last);
         } else if matches!(kind, EventKind::Init | EventKind::Destroy) {
             self.forget(event.addr, event.addr);

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use threadbare_trace::{Awaited, Event, EventKind, Failure, FailureKind, ThreadId, Waiting};
+use threadbare_trace::{Awaited, Event, EventKind, Failure, FailureKind, ThreadId, Waiting, kinds};
 
 use crate::finding::{Access, Certainty, Finding, FindingKind};
 
-/// What a deadlock is about, if threads wait for locks in it. In a circle each thread's acquisition of the lock
-/// it holds stands before the one it wants, as for a predicted deadlock; a semaphore that a thread took and has not
-/// raised since counts as one there. A lock whose holder waits for no lock (it may have ended) stands with its
-/// acquisition and the one that waits for it.
+/// What a deadlock is about, if threads wait for locks in it. In a cycle each thread's acquisition of the lock
+/// it holds comes before the one it wants, as for a predicted deadlock; a semaphore that a thread took and has not
+/// raised since counts as one there. A lock whose holder waits for no lock (it may have ended) is reported with
+/// its acquisition and the one that waits for it.
 pub fn observed_deadlock(events: &[Event], failure: &Failure) -> Option<Finding> {
     if failure.kind != FailureKind::Deadlock {
         return None;
@@ -21,10 +21,11 @@ pub fn observed_deadlock(events: &[Event], failure: &Failure) -> Option<Finding>
         .filter_map(|it| match it.awaits {
             Awaited::Lock(lock) => Some((it.thread, waits_at(it, last, EventKind::Lock, lock))),
             Awaited::Semaphore(lock) => Some((it.thread, waits_at(it, last, EventKind::SemWait, lock))),
-            _ => None,
+            // No thread releases what these wait for.
+            Awaited::Signal(_) | Awaited::End | Awaited::Other => None,
         })
         .collect();
-    let accesses = circle(&wants, &taken).or_else(|| {
+    let accesses = cycle(&wants, &taken).or_else(|| {
         let locks = wants.values().filter(|want| want.kind == EventKind::Lock);
         let (wanted, held) = locks.filter_map(|want| Some((*want, *taken.get(&want.object)?))).next()?;
         Some(vec![held, wanted])
@@ -49,7 +50,7 @@ fn waits_at(waiting: &Waiting, event: usize, kind: EventKind, object: u64) -> Ac
 }
 
 /// Each lock that is held when the execution ends, with its acquisition. Threads that have ended still hold
-/// what they did not give back.
+/// what they did not release.
 fn locks_at_end(events: &[Event]) -> BTreeMap<u64, Access> {
     use EventKind::*;
     let mut held: BTreeMap<u64, (u32, Access)> = BTreeMap::new();
@@ -81,21 +82,24 @@ fn locks_at_end(events: &[Event]) -> BTreeMap<u64, Access> {
                 held.insert(event.addr, (1, Access::of(index, event, kind)));
             }
             AtomicUpdate | AtomicWrite if event.value == 0 => drop(held.remove(&event.addr)),
-            _ => {}
+            AtomicRead | AtomicWrite | AtomicUpdate | AtomicFailed | LockFailed => {}
+            CondWake | CondTimeout | CondSignal | CondBroadcast | SemPost | SemFailed => {}
+            Fence | Signal | Frame | kinds!(plain | barrier | once | futex | thread) => {}
+            kinds!(heap | object | pause | outside) => {}
         }
     }
     held.into_iter().map(|(lock, (_, access))| (lock, access)).collect()
 }
 
-/// Follows who waits for whom until it closes; the accesses of the circle.
-fn circle(wants: &BTreeMap<ThreadId, Access>, taken: &BTreeMap<u64, Access>) -> Option<Vec<Access>> {
+/// Follows who waits for whom until it closes; the accesses of the cycle.
+fn cycle(wants: &BTreeMap<ThreadId, Access>, taken: &BTreeMap<u64, Access>) -> Option<Vec<Access>> {
     wants.keys().find_map(|start| {
         let mut accesses = Vec::new();
         let mut thread = *start;
         for _ in wants {
             let wanted = wants.get(&thread)?;
             let held = taken.get(&wanted.object)?;
-            // What the next thread holds stands before what it wants.
+            // What the next thread holds comes before what it wants.
             accesses.push(*wanted);
             accesses.push(*held);
             // Who takes a semaphore again need not have been meant to raise it.
@@ -120,7 +124,7 @@ mod tests {
         Event { thread: ThreadId(thread), pc, kind: kind as u8, addr, ..Event::default() }
     }
 
-    fn stuck_at(events: &[Event], lines: &[&str]) -> Option<Vec<(u16, u64, u64)>> {
+    fn deadlocked_at(events: &[Event], lines: &[&str]) -> Option<Vec<(u16, u64, u64)>> {
         let message = format!("deadlock: no thread can go on\n{}", lines.join("\n"));
         let thread = ThreadId::MAIN;
         let failure = Failure { kind: FailureKind::Deadlock, message, thread, stack: Vec::new() };
@@ -129,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_told_as_a_predicted_one() {
+    fn a_cycle_is_reported_as_a_predicted_one() {
         use EventKind::*;
         let events = [
             event(1, 11, Lock, 0xa),
@@ -142,12 +146,12 @@ mod tests {
             "T1 holds <obj 0xa> and waits for lock <obj 0xb>, held by T2, at <pc 0x12 in 0>",
             "T2 holds <obj 0xb> and waits for lock <obj 0xa>, held by T1, at <pc 0x22 in 0>",
         ];
-        let told = [(1, 11, 0xa), (1, 0x12, 0xb), (2, 21, 0xb), (2, 0x22, 0xa)];
-        assert_eq!(stuck_at(&events, &lines), Some(told.to_vec()));
+        let expected = [(1, 11, 0xa), (1, 0x12, 0xb), (2, 21, 0xb), (2, 0x22, 0xa)];
+        assert_eq!(deadlocked_at(&events, &lines), Some(expected.to_vec()));
     }
 
     #[test]
-    fn a_lock_that_was_never_given_back_is_told_with_its_acquisition() {
+    fn a_lock_that_was_never_released_is_reported_with_its_acquisition() {
         use EventKind::*;
         let events = [
             event(1, 11, Lock, 0xa),
@@ -158,8 +162,8 @@ mod tests {
         let lines = [
             "T2 holds <obj 0xa> and waits for lock <obj 0xb>, held by T1, which has ended, at <pc 0x22 in 0>",
         ];
-        assert_eq!(stuck_at(&events, &lines), Some(vec![(1, 12, 0xb), (2, 0x22, 0xb)]));
-        assert_eq!(stuck_at(&events, &["T2 waits for a signal on <obj 0xc>, at <pc 0x22 in 0>"]), None);
+        assert_eq!(deadlocked_at(&events, &lines), Some(vec![(1, 12, 0xb), (2, 0x22, 0xb)]));
+        assert_eq!(deadlocked_at(&events, &["T2 waits for a signal on <obj 0xc>, at <pc 0x22 in 0>"]), None);
     }
 
     #[test]
@@ -171,20 +175,24 @@ mod tests {
             "T1 waits for a wake-up of futex <obj 0xb>, at <pc 0x12 in 0>",
             "T2 waits for a wake-up of futex <obj 0xa>, at <pc 0x22 in 0>",
         ];
-        let told = [(1, 11, 0xa), (1, 0x12, 0xb), (2, 21, 0xb), (2, 0x22, 0xa)];
-        assert_eq!(stuck_at(&events, &lines), Some(told.to_vec()));
+        let expected = [(1, 11, 0xa), (1, 0x12, 0xb), (2, 21, 0xb), (2, 0x22, 0xa)];
+        assert_eq!(deadlocked_at(&events, &lines), Some(expected.to_vec()));
     }
 
     #[test]
-    fn semaphores_are_locks_only_in_a_circle() {
+    fn semaphores_are_locks_only_in_a_cycle() {
         use EventKind::*;
         let events = [event(1, 11, SemWait, 0xa), event(2, 21, SemWait, 0xb)];
         let lines = [
             "T1 waits for semaphore <obj 0xb>, at <pc 0x12 in 0>",
             "T2 waits for semaphore <obj 0xa>, at <pc 0x22 in 0>",
         ];
-        let told = [(1, 11, 0xa), (1, 0x12, 0xb), (2, 21, 0xb), (2, 0x22, 0xa)];
-        assert_eq!(stuck_at(&events, &lines), Some(told.to_vec()));
-        assert_eq!(stuck_at(&events, &lines[..1]), None, "somebody else may have been meant to raise it");
+        let expected = [(1, 11, 0xa), (1, 0x12, 0xb), (2, 21, 0xb), (2, 0x22, 0xa)];
+        assert_eq!(deadlocked_at(&events, &lines), Some(expected.to_vec()));
+        assert_eq!(
+            deadlocked_at(&events, &lines[..1]),
+            None,
+            "somebody else may have been meant to raise it"
+        );
     }
 }

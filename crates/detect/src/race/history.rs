@@ -1,6 +1,6 @@
 //! Who accessed a piece of memory, as far as it can still matter.
 
-use threadbare_happens_before::{Epoch, Frontier, LockSetId, Order, VectorClock};
+use threadbare_happens_before::{Epoch, Frontier, LockSetId, ThreadClocks, VectorClock};
 use threadbare_trace::{EventKind, ThreadId};
 
 use crate::synchronization::LastValue;
@@ -98,9 +98,9 @@ impl History {
                 }))
     }
 
-    /// Whether one lock keeps an access with these locks apart from all others.
+    /// Whether one lock excludes an access with these locks from all others.
     #[inline]
-    pub fn is_apart(&self, (any, exclusive): (u64, u64)) -> bool {
+    pub fn is_excluded(&self, (any, exclusive): (u64, u64)) -> bool {
         self.any & exclusive | self.exclusive & any != 0
     }
 
@@ -150,7 +150,7 @@ impl History {
 
     /// Drops what comes before everything that is still to come, whenever the entries have doubled.
     #[inline]
-    pub fn thin_out(&mut self, order: &mut Order) {
+    pub fn thin_out(&mut self, order: &mut ThreadClocks) {
         if self.entries.len() < self.limit as usize {
             return;
         }

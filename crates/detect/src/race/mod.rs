@@ -1,11 +1,13 @@
 //! Data races: two accesses to the same memory by different threads, at least one of them a write
-//! and not both atomic, that nothing keeps apart.
+//! and not both atomic, that are neither ordered nor mutually excluded.
 
 pub mod happens_before;
 mod history;
 pub mod hybrid;
 
-use threadbare_happens_before::{LockSetId, Memory, NumberMap, Order, Rules, Touch, reborn};
+use threadbare_happens_before::{
+    AccessedBytes, LockSetId, NumberMap, Rules, ShadowMemory, ThreadClocks, reused_range,
+};
 use threadbare_trace::{Event, EventKind};
 
 use self::history::{Entry, History};
@@ -16,15 +18,15 @@ use threadbare_patterns as patterns;
 /// The two detectors are one search under two sets of rules.
 struct Search {
     rules: Separation,
-    memory: Memory<History>,
+    memory: ShadowMemory<History>,
     found: Found,
 }
 
-/// What keeps two accesses apart.
+/// What orders or excludes two accesses mutually.
 #[allow(clippy::large_enum_variant)]
 enum Separation {
     /// The order that was observed.
-    Observed(Order),
+    Observed(ThreadClocks),
     /// The order that is enforced, and locks.
     Predicted(Synchronization),
 }
@@ -37,7 +39,7 @@ struct Found {
 
 impl Separation {
     #[inline]
-    fn order(&mut self) -> &mut Order {
+    fn order(&mut self) -> &mut ThreadClocks {
         match self {
             Separation::Observed(order) => order,
             Separation::Predicted(synchronization) => &mut synchronization.enforced,
@@ -47,15 +49,15 @@ impl Separation {
 
 impl Search {
     fn new(rules: Separation) -> Search {
-        Search { rules, memory: Memory::default(), found: Found::default() }
+        Search { rules, memory: ShadowMemory::default(), found: Found::default() }
     }
 
     fn observed() -> Search {
-        Search::new(Separation::Observed(Order::new(Rules::Observed)))
+        Search::new(Separation::Observed(ThreadClocks::new(Rules::Observed)))
     }
 
     fn of_interrupts() -> Search {
-        Search::new(Separation::Predicted(Synchronization::with_interrupts_apart()))
+        Search::new(Separation::Predicted(Synchronization::with_concurrent_interrupts()))
     }
 
     fn predicted() -> Search {
@@ -71,10 +73,10 @@ impl Search {
                 synchronization.before(index, event, kind);
             }
         }
-        if let Some(touch) = Touch::of(event, kind) {
+        if let Some(touch) = AccessedBytes::of(event, kind) {
             self.touch(index, event, kind, touch);
         }
-        if let Some((first, last)) = reborn(event, kind) {
+        if let Some((first, last)) = reused_range(event, kind) {
             self.memory.forget(first, last);
         }
         match &mut self.rules {
@@ -83,7 +85,7 @@ impl Search {
         }
     }
 
-    fn touch(&mut self, index: usize, event: &Event, kind: EventKind, touch: Touch) {
+    fn touch(&mut self, index: usize, event: &Event, kind: EventKind, touch: AccessedBytes) {
         let thread = event.thread;
         let Search { rules, memory, found } = self;
         let time = rules.order().epoch(thread).time;
@@ -142,7 +144,7 @@ fn predict(s: &mut Synchronization, history: &mut History, new: &Entry, addr: u6
         history.value.read(new.thread, new.locks, &s.locks, &mut s.handed_over);
     }
     let clock = s.enforced.clock(new.thread);
-    if history.is_before(new, clock) || history.is_apart(s.locks.set(new.locks).masks()) {
+    if history.is_before(new, clock) || history.is_excluded(s.locks.set(new.locks).masks()) {
         return;
     }
     for old in history.conflicts(new, clock) {

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use threadbare_patterns::{self as patterns, Manner, Role, Variable};
+use threadbare_patterns::{self as patterns, AccessType, PatternRole, Variable};
 use threadbare_trace::{Event, EventKind, ThreadId};
 
 use super::VARIABLES;
@@ -80,7 +80,7 @@ impl<'a> Naive<'a> {
         held
     }
 
-    pub fn apart(&self, i: usize, j: usize) -> bool {
+    pub fn excluded(&self, i: usize, j: usize) -> bool {
         let other = self.held(j);
         self.held(i).iter().any(|(a, _, x)| other.iter().any(|(b, _, y)| a == b && (*x || *y)))
     }
@@ -101,7 +101,7 @@ impl<'a> Naive<'a> {
                     && (writes(a) || writes(b))
                     && !(is_atomic(a) && is_atomic(b))
                     && !self.ordered(i, j)
-                    && (!with_locks || !self.apart(i, j))
+                    && (!with_locks || !self.excluded(i, j))
                 {
                     found.insert(BTreeSet::from([a.pc, b.pc]).into_iter().collect());
                 }
@@ -119,7 +119,7 @@ impl<'a> Naive<'a> {
                 let overlap = bytes(a).start < bytes(b).end && bytes(b).start < bytes(a).end;
                 let is_plain = !is_atomic(a) && !is_atomic(b);
                 let conflict = a.thread != b.thread && overlap && (writes(a) || writes(b));
-                if is_plain && conflict && self.apart(i, j) && !self.ordered(i, j) {
+                if is_plain && conflict && self.excluded(i, j) && !self.ordered(i, j) {
                     found.insert(vec![b.pc, a.pc]);
                 }
             }
@@ -127,7 +127,7 @@ impl<'a> Naive<'a> {
         found
     }
 
-    /// Pattern and sites of torn accesses to one variable.
+    /// Pattern and sites of atomicity violations on one variable.
     pub fn violations(&self) -> BTreeSet<(u8, Vec<u64>)> {
         let mut found = BTreeSet::new();
         let all: BTreeSet<u64> = self.accesses().flat_map(|index| bytes(&self.events[index])).collect();
@@ -153,7 +153,7 @@ impl<'a> Naive<'a> {
         if update(first) || update(last) || self.ordered(p, r) || self.ordered(r, c) {
             return None;
         }
-        let locked_out = |at: usize| self.events[at].thread != first.thread || self.apart(at, r);
+        let locked_out = |at: usize| self.events[at].thread != first.thread || self.excluded(at, r);
         if (p..=c).all(locked_out) {
             return None;
         }
@@ -257,7 +257,7 @@ impl<'a> Naive<'a> {
         twos
     }
 
-    /// Pattern and sites of torn accesses to two variables.
+    /// Pattern and sites of atomicity violations on two variables.
     pub fn torn_couples(&self) -> BTreeSet<(u8, Vec<u64>)> {
         let threads: BTreeSet<ThreadId> = self.events.iter().map(|event| event.thread).collect();
         let mut found = BTreeSet::new();
@@ -280,7 +280,7 @@ impl<'a> Naive<'a> {
             return Vec::new();
         }
         let same = |i: usize, j: usize| self.events[i].addr == self.events[j].addr;
-        if a.iter().any(|i| b.iter().any(|j| same(*i, *j) && !self.apart(*i, *j))) {
+        if a.iter().any(|i| b.iter().any(|j| same(*i, *j) && !self.excluded(*i, *j))) {
             return Vec::new();
         }
         // Every order of the four that keeps the two of each thread in order and begins with the first thread.
@@ -290,9 +290,9 @@ impl<'a> Naive<'a> {
         }
         let step = |index: usize| {
             let event = &self.events[index];
-            let role = if a.contains(&index) { Role::A } else { Role::B };
+            let role = if a.contains(&index) { PatternRole::A } else { PatternRole::B };
             let variable = if same(index, a[0]) { Variable::X } else { Variable::Y };
-            (role, Manner::of(writes(event)), variable)
+            (role, AccessType::of(writes(event)), variable)
         };
         let found = orders.into_iter().filter_map(|order| {
             let pattern = patterns::find(&order.map(step))?;

@@ -64,8 +64,8 @@ impl Program {
         found
     }
 
-    /// The sites at which threads wait for each other in a circle of locks, in some interleaving.
-    pub fn lock_circles(&self) -> BTreeSet<BTreeSet<u64>> {
+    /// The sites at which threads wait for each other in a cycle of locks, in some interleaving.
+    pub fn lock_cycles(&self) -> BTreeSet<BTreeSet<u64>> {
         let mut found = BTreeSet::new();
         for state in self.states() {
             let holders = self.holders(&state);
@@ -84,10 +84,9 @@ impl Program {
             let graph: BTreeMap<usize, Vec<usize>> =
                 (0..self.threads.len()).map(|thread| (thread, waits_for(thread))).collect();
             for start in graph.keys() {
-                circles(&graph, &mut vec![*start], &mut |circle| {
-                    found.insert(
-                        circle.iter().map(|thread| self.site(*thread, state.next[*thread])).collect(),
-                    );
+                cycles(&graph, &mut vec![*start], &mut |cycle| {
+                    found
+                        .insert(cycle.iter().map(|thread| self.site(*thread, state.next[*thread])).collect());
                 });
             }
         }
@@ -120,13 +119,13 @@ impl Program {
     }
 }
 
-fn circles(graph: &BTreeMap<usize, Vec<usize>>, path: &mut Vec<usize>, found: &mut impl FnMut(&[usize])) {
+fn cycles(graph: &BTreeMap<usize, Vec<usize>>, path: &mut Vec<usize>, found: &mut impl FnMut(&[usize])) {
     for next in &graph[&path[path.len() - 1]] {
         if *next == path[0] && path.len() > 1 {
             found(path);
         } else if !path.contains(next) {
             path.push(*next);
-            circles(graph, path, found);
+            cycles(graph, path, found);
             path.pop();
         }
     }

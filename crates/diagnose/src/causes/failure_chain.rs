@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use threadbare_happens_before::Touch;
+use threadbare_happens_before::AccessedBytes;
 use threadbare_trace::{Event, EventKind, ThreadId};
 
 /// How many of a thread's last accesses are taken to matter for its next one.
@@ -18,7 +18,7 @@ pub(super) struct Chain {
 }
 
 fn words(event: &Event) -> impl Iterator<Item = u64> {
-    let touch = event.kind().and_then(|kind| Touch::of(event, kind));
+    let touch = event.kind().and_then(|kind| AccessedBytes::of(event, kind));
     let (first, len) = touch.map_or((0, 0), |touch| (touch.addr, touch.len.min(64)));
     (first >> 3)..((first + len + 7) >> 3)
 }

@@ -1,7 +1,7 @@
 //! Two reads that see, where a program fails, what they never see together in passing executions.
 //!
-//! Two variables that belong together were torn apart: each of the values is a usual one, but not beside the
-//! other. Who wrote them tells where.
+//! Two variables that belong together were not accessed atomically: each of the values is a usual one, but not beside the
+//! other. Who wrote them shows where.
 
 use std::collections::BTreeSet;
 
@@ -57,7 +57,7 @@ pub fn inconsistent<'a>(
         let (first, second) = (latest[first], latest[second]);
         let compared = compare(&failing[first], &failing[second], passing.clone())?;
         let seen = [see(failing, first)?, see(failing, second)?];
-        // Two values of one writer were not torn apart, and what nobody wrote was there from the beginning.
+        // Two values of one writer belong together, and what nobody wrote was there from the beginning.
         let writers: Vec<ThreadId> = seen.iter().filter_map(|it| it.write).map(|it| it.thread).collect();
         let is_torn = writers.first().is_some_and(|writer| writers.get(1) != Some(writer));
         is_torn.then_some(Inconsistent { seen, compared })

@@ -1,11 +1,11 @@
 //! WhyMissed a thread that waits for a signal, a semaphore or a futex is never woken.
 //!
-//! The explanation starts from what the stuck thread waits for: who could have woken it, and whether anybody tried. A
-//! thread whose wakers are stuck themselves is a consequence; the one to explain is at the end of that chain.
+//! The explanation starts from what the blocked thread waits for: who could have woken it, and whether anybody tried. A
+//! thread whose wakers are blocked themselves is a consequence; the one to explain is at the end of that chain.
 
 use std::collections::BTreeSet;
 
-use threadbare_happens_before::Touch;
+use threadbare_happens_before::AccessedBytes;
 use threadbare_trace::{Awaited, Event, EventKind, Failure, FailureKind, ThreadId, Waiting};
 
 use threadbare_detect::{Access, Certainty, Finding, FindingKind};
@@ -54,7 +54,7 @@ pub fn missed_wakeup<'a>(
         return None;
     }
     let waiting = failure.waiting();
-    let stuck: BTreeSet<ThreadId> = waiting.iter().map(|it| it.thread).collect();
+    let blocked: BTreeSet<ThreadId> = waiting.iter().map(|it| it.thread).collect();
     let mut found: Vec<(bool, MissedWakeup)> = Vec::new();
     for wait in &waiting {
         let (Awaited::Signal(object) | Awaited::Lock(object) | Awaited::Semaphore(object)) = wait.awaits
@@ -63,7 +63,7 @@ pub fn missed_wakeup<'a>(
         };
         let mut wakers: BTreeSet<ThreadId> = wakers(events, object).collect();
         others.clone().for_each(|other| wakers.extend(self::wakers(other, object)));
-        let is_consequence = wakers.iter().any(|waker| *waker != wait.thread && stuck.contains(waker));
+        let is_consequence = wakers.iter().any(|waker| *waker != wait.thread && blocked.contains(waker));
         if let Some((why, accesses)) = judge(events, wait, object, wakers.is_empty()) {
             let finding = Finding {
                 kind: FindingKind::Order,
@@ -91,7 +91,7 @@ fn wakers(events: &[Event], object: u64) -> impl Iterator<Item = ThreadId> {
     events.iter().filter(move |event| wakes(event, object)).map(|event| event.thread)
 }
 
-/// WhyMissed a thread was not woken, and the steps that tell it.
+/// Why a thread was not woken, and the steps that show it.
 fn judge(events: &[Event], wait: &Waiting, object: u64, never: bool) -> Option<(WhyMissed, Vec<Access>)> {
     use EventKind::*;
     let is_wait = |event: &Event| {
@@ -102,7 +102,7 @@ fn judge(events: &[Event], wait: &Waiting, object: u64, never: bool) -> Option<(
     let kind = match wait.awaits {
         Awaited::Signal(_) => CondWait,
         Awaited::Semaphore(_) => SemWait,
-        _ => FutexWait,
+        Awaited::Lock(_) | Awaited::End | Awaited::Other => FutexWait,
     };
     let began = events.iter().rposition(is_wait);
     if kind == FutexWait && began.is_none() {
@@ -143,7 +143,7 @@ fn reads(event: &Event) -> bool {
 
 /// Whether an event writes what another one reads.
 fn writes_what(event: &Event, read: &Event) -> bool {
-    let touch = event.kind().and_then(|kind| Touch::of(event, kind));
+    let touch = event.kind().and_then(|kind| AccessedBytes::of(event, kind));
     touch.is_some_and(|touch| {
         touch.writes
             && touch.addr < read.addr + u64::from(read.size.max(1))
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_that_came_too_early_is_told() {
+    fn a_signal_that_came_too_early_is_reported() {
         use EventKind::*;
         let wait = event(2, 0x16, CondWait, 0xc0);
         let lines = ["T2 waits for a signal on <obj 0xc0>, at <pc 0x16 in 0>"];
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_for_one_of_two_is_told() {
+    fn a_signal_for_one_of_two_is_reported() {
         use EventKind::*;
         let signal = Event { value: 2, ..event(0, 30, CondSignal, 0xc0) };
         let events = [
@@ -221,9 +221,9 @@ mod tests {
     }
 
     #[test]
-    fn the_thread_at_the_end_of_the_chain_is_told() {
+    fn the_thread_at_the_end_of_the_chain_is_reported() {
         use EventKind::*;
-        // T2 would be told by T1, which waits for what nobody tells.
+        // T2 would be signalled by T1, which waits for what nobody signals.
         let events = [
             event(1, 13, CondSignal, 0xe0),
             event(1, 10, Read, 0x100),

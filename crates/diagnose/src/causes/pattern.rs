@@ -13,7 +13,7 @@
 //! Of equally suspicious patterns the one that a person understands best is taken: three accesses to one
 //! variable that no serial order explains (they are preferred even to slightly more suspicious
 //! ones, and here they may step over other accesses), then two accesses to one variable, and two variables only where no
-//! variable by itself tells the executions apart, or where they say more of the same. What is not in the chain of
+//! variable by itself distinguishes the executions, or where they say more of the same. What is not in the chain of
 //! accesses that leads to the failure weighs less. Then one that happened to the end, the one that ends closest to the
 //! failure, and of two variables the one that lies closest together.
 
@@ -36,7 +36,7 @@ const MOST_EVENTS: usize = 400_000;
 const LIMITS: Limits =
     Limits { partners: 32, readers: 32, recent: 32, crossings: 32, patterns: 1 << 16, words: 64 };
 
-/// The pattern that tells failing executions from passing ones.
+/// The pattern that distinguishes failing executions from passing ones.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cause {
     /// The number of the pattern.
@@ -56,7 +56,7 @@ pub struct Cause {
 }
 
 impl Cause {
-    /// From 0 to 1: how well it tells failing from passing executions.
+    /// From 0 to 1: how well it distinguishes failing from passing executions.
     pub fn suspiciousness(&self) -> f64 {
         self.in_failing as f64 / (self.failing + self.in_passing) as f64
     }
@@ -267,7 +267,7 @@ fn occurrences(execution: &Compared<'_>) -> Vec<Occurrence> {
     }
     let mut beyond = 0;
     for accesses in execution.pending {
-        // Any of the threads could have gone on, so none comes after another one.
+        // Any of the threads was enabled, so none comes after another one.
         let (mut next, mut torn) = (matcher.clone(), torn.clone());
         next.leave_out(beyond);
         torn.leave_out(beyond);

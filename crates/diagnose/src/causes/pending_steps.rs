@@ -8,12 +8,12 @@ use threadbare_trace::{Event, EventKind, SwitchRecord, ThreadId};
 /// How far ahead is looked.
 const ACCESSES: usize = 4;
 
-/// For each thread that could have gone on, the accesses that it would have made next: the one before
-/// which it stood, and those that followed in an example, an execution in which the thread came by the same
+/// For each thread that was enabled, the accesses that it would have made next: the one before
+/// which it stopped, and those that followed in an example, an execution in which the thread came by the same
 /// place. A failure often comes before the access that would have made the picture complete: the
 /// second of two writes that belong together, say.
 ///
-/// The size of the first one is not known; it stands for its first byte. Examples have their heap
+/// The size of the first one is not known; only its first byte is counted. Examples have their heap
 /// blocks elsewhere; accesses to them are moved to the block that has the same name here.
 pub fn pending<'a>(
     events: &[Event],
@@ -33,7 +33,7 @@ pub fn pending<'a>(
     let mut shown = shown_by(examples, &stopped, events);
     let next = |(thread, switch): (ThreadId, &SwitchRecord)| {
         let mut accesses: Vec<Event> = Vec::new();
-        let stands_before = Event {
+        let pending = Event {
             pc: switch.pc,
             addr: switch.addr,
             op: switch.op,
@@ -43,8 +43,8 @@ pub fn pending<'a>(
             context: switch.context,
             ..Event::default()
         };
-        if accesses_memory(&stands_before) {
-            accesses.push(stands_before);
+        if accesses_memory(&pending) {
+            accesses.push(pending);
         }
         accesses.extend(shown.remove(&thread).unwrap_or_default());
         accesses.truncate(ACCESSES);

@@ -1,6 +1,6 @@
 //! Which steps of an execution could have come the other way round.
 
-use threadbare_happens_before::{Order, Rules, Stamp};
+use threadbare_happens_before::{Rules, Stamp, ThreadClocks};
 use threadbare_patterns::{Occurrence, Pattern};
 use threadbare_trace::Event;
 
@@ -18,7 +18,7 @@ impl Moments {
         pending: impl IntoIterator<Item = &'a Event>,
         first: usize,
     ) -> Moments {
-        let mut order = Order::new(Rules::Structural);
+        let mut order = ThreadClocks::new(Rules::Structural);
         let mut stamps = Vec::with_capacity(events.len() - first);
         for (index, event) in events.iter().enumerate() {
             let kind = event.kind();

@@ -1,12 +1,12 @@
 //! Accesses of a thread to a variable that others used in between, however often.
 //!
 //! The seventeen patterns never step over a write. Where many threads do the same, several of them come between the
-//! two accesses, and what tore them apart is the first or the last of those: each makes a triple here.
+//! two accesses, and what interrupted them is the first or the last of those: each makes a triple here.
 
 use std::collections::HashMap;
 
 use threadbare_patterns::{
-    Change, Limits, Manner, MemoryAccess, ObjectId, Objects, Occurrence, unserializable,
+    AccessType, Limits, MemoryAccess, ObjectId, Objects, Occurrence, VariableChange, unserializable,
 };
 use threadbare_trace::{Event, EventKind};
 
@@ -60,13 +60,13 @@ impl Torn {
         self.seen += 1;
         for change in changes {
             match change {
-                Change::Access(access) => self.access(access, found),
-                Change::Split { whole, part } => {
+                VariableChange::Access(access) => self.access(access, found),
+                VariableChange::Split { whole, part } => {
                     if let Some(threads) = self.threads.get(&whole).cloned() {
                         self.threads.insert(part, moved(threads, part));
                     }
                 }
-                Change::Forget(object) => drop(self.threads.remove(&object)),
+                VariableChange::Forget(object) => drop(self.threads.remove(&object)),
             }
         }
     }
@@ -75,7 +75,8 @@ impl Torn {
         let threads = self.threads.entry(access.object).or_default();
         for thread in threads.iter_mut().filter(|it| it.last.access.thread != access.thread) {
             for own in std::iter::once(&mut thread.last).chain(&mut thread.before) {
-                let others = if access.manner == Manner::Writes { &mut own.writes } else { &mut own.reads };
+                let others =
+                    if access.manner == AccessType::Writes { &mut own.writes } else { &mut own.reads };
                 others.get_or_insert([access, access])[1] = access;
             }
         }
@@ -105,7 +106,7 @@ fn moved(mut threads: Vec<Thread>, object: ObjectId) -> Vec<Thread> {
 }
 
 fn end(own: &Own, access: MemoryAccess, found: &mut Vec<Occurrence>) {
-    let writes = |access: &MemoryAccess| access.manner == Manner::Writes;
+    let writes = |access: &MemoryAccess| access.manner == AccessType::Writes;
     for middle in [own.writes, own.reads].into_iter().flatten().flatten() {
         if let Some(pattern) = unserializable(writes(&own.access), writes(&middle), writes(&access)) {
             found.push(Occurrence::of_triple(pattern, [own.access, middle, access]));

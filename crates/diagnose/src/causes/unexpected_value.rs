@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use threadbare_happens_before::{Order, Rules, Touch};
+use threadbare_happens_before::{AccessedBytes, Rules, ThreadClocks};
 use threadbare_trace::{Event, EventKind, ThreadId};
 
 use threadbare_detect::Access;
@@ -109,7 +109,7 @@ fn observe(events: &[Event], like: &Event) -> Vec<Observation> {
 }
 
 fn overlaps(event: &Event, read: &Event) -> bool {
-    let touch = event.kind().and_then(|kind| Touch::of(event, kind));
+    let touch = event.kind().and_then(|kind| AccessedBytes::of(event, kind));
     touch.is_some_and(|touch| {
         touch.writes && touch.addr < read.addr + u64::from(read.size) && read.addr < touch.addr + touch.len
     })
@@ -156,7 +156,7 @@ fn most_frequent(observations: &[Observation]) -> Option<(ThreadId, u64)> {
 
 /// Whether synchronization other than locks makes the first event come before the second.
 fn is_enforced(events: &[Event], first: usize, second: usize) -> bool {
-    let mut order = Order::new(Rules::Enforced);
+    let mut order = ThreadClocks::new(Rules::Enforced);
     let mut epoch = None;
     for (index, event) in events[..=second].iter().enumerate() {
         let Some(kind) = event.kind() else { continue };

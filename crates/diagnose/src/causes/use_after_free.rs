@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ends_are_told_where_another_order_was_possible() {
+    fn both_ends_are_reported_where_another_order_was_possible() {
         use EventKind::*;
         let free = event(1, Free, 16);
         let created = [event(0, Create, 1), event(0, Create, 2), free];

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use threadbare_detect::{Access, Certainty, Finding, FindingKind, observed_deadlock};
-use threadbare_happens_before::{Held, LockSets};
+use threadbare_happens_before::{HeldLock, LockSets};
 use threadbare_patterns::{self as patterns, Pattern};
 use threadbare_sched::{Goal, PolicyKind, PolicySpec};
 use threadbare_target::Execution;
-use threadbare_trace::{Awaited, Event, EventKind, FailureKind, Shown, ThreadId};
+use threadbare_trace::{Awaited, Event, EventKind, FailureKind, ShownFinding, ThreadId};
 
 use crate::races::races_in;
 use crate::strategy::Plan;
@@ -64,7 +64,7 @@ pub fn directed(finding: &Finding, events: &[Event], attempt: u64) -> Option<Pla
 /// of its critical section, unless the thread's access before is in the same.
 fn with_gates(accesses: &[Access], events: &[Event]) -> Vec<(ThreadId, u64, u64)> {
     let mut locks = LockSets::default();
-    let mut sections: HashMap<usize, Held> = HashMap::new();
+    let mut sections: HashMap<usize, HeldLock> = HashMap::new();
     let last = accesses.iter().map(|access| access.event).max().unwrap_or(0);
     for (index, event) in events.iter().enumerate().take(last + 1) {
         if let Some(kind) = event.kind() {
@@ -164,7 +164,7 @@ const REACH: usize = 4096;
 /// The events of a pattern that ends with the last of these steps: each access the latest one before the next. A
 /// pattern does not step over writes to its variables, nor over other accesses of a thread between two of its own.
 fn sequence_ending_at(
-    pattern: &[patterns::Step],
+    pattern: &[patterns::PatternStep],
     sites: &[u64],
     steps: &[usize],
     events: &[Event],
@@ -187,7 +187,7 @@ fn sequence_ending_at(
                 let ((other_role, _, other_variable), other) = later(at);
                 let mut earlier = pattern[..=place].iter().filter(|step| step.2 == *other_variable);
                 let is_written = event.kind().is_some_and(|kind| kind.writes());
-                let matters = |step: &patterns::Step| {
+                let matters = |step: &patterns::PatternStep| {
                     is_written || (step.0 == *other_role && event.thread == other.thread)
                 };
                 overlap(event, other) && earlier.any(matters)
@@ -216,13 +216,13 @@ fn overlap(a: &Event, b: &Event) -> bool {
 
 /// What a schedule is to say of a finding whose event numbers are those of `events`.
 /// Steps that a thread was about to make when the execution ended are left out.
-pub fn shown(finding: &Finding, events: &[Event], sentence: &str) -> Shown {
+pub fn shown(finding: &Finding, events: &[Event], sentence: &str) -> ShownFinding {
     let step = |access: &Access| {
         let made =
             events.get(access.event).filter(|event| (event.pc, event.thread) == (access.pc, access.thread));
         Some((access.thread, made?.op))
     };
-    Shown {
+    ShownFinding {
         kind: finding.kind.word().to_string(),
         pattern: finding.pattern,
         steps: finding.accesses.iter().filter_map(step).collect(),
@@ -232,7 +232,7 @@ pub fn shown(finding: &Finding, events: &[Event], sentence: &str) -> Shown {
 }
 
 /// The events of an execution that a schedule points to.
-pub fn pointed_out(shown: &Shown, events: &[Event]) -> Vec<usize> {
+pub fn pointed_out(shown: &ShownFinding, events: &[Event]) -> Vec<usize> {
     let event = |(thread, op): &(ThreadId, u32)| {
         let is_step = |event: &Event| event.kind().is_some_and(|kind| !kind.only_names());
         events.iter().position(|event| (event.thread, event.op) == (*thread, *op) && is_step(event))
@@ -241,7 +241,7 @@ pub fn pointed_out(shown: &Shown, events: &[Event]) -> Vec<usize> {
 }
 
 /// The finding of a schedule in an execution that followed it, if the execution shows it.
-pub fn find_shown(shown: &Shown, run: &Execution) -> Option<Finding> {
+pub fn find_shown(shown: &ShownFinding, run: &Execution) -> Option<Finding> {
     let access = |(thread, op): &(ThreadId, u32)| {
         let is_it = |event: &Event| (event.thread, event.op) == (*thread, *op);
         let memory = |event: &Event| event.kind().filter(|kind| kind.accesses_memory());

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use threadbare_happens_before::LockSets;
 use threadbare_patterns::{
-    Change, Limits, Manner, ObjectId, Objects, PATTERNS, Pattern, PatternKey, Role, SiteId, TraceMatcher,
-    Variable,
+    AccessType, Limits, ObjectId, Objects, PATTERNS, Pattern, PatternKey, PatternRole, SiteId, TraceMatcher,
+    Variable, VariableChange,
 };
 use threadbare_sched::{PolicyKind, PolicySpec, Rng};
 use threadbare_target::Execution;
@@ -48,7 +48,7 @@ struct Aim {
 pub(crate) struct MapRandom {
     name: &'static str,
     seed: u64,
-    accessors: BTreeMap<(ObjectId, Manner), BTreeSet<Accessor>>,
+    accessors: BTreeMap<(ObjectId, AccessType), BTreeSet<Accessor>>,
     /// Variables that more than one thread accesses.
     shared: Vec<ObjectId>,
     covered: HashMap<PatternKey, u32>,
@@ -93,7 +93,7 @@ impl MapRandom {
         object: impl Fn(Variable) -> ObjectId,
         rng: &mut Rng,
     ) -> Option<Aim> {
-        let mut threads: BTreeMap<Role, ThreadId> = BTreeMap::new();
+        let mut threads: BTreeMap<PatternRole, ThreadId> = BTreeMap::new();
         let mut steps = Vec::new();
         let mut operations: Vec<(ThreadId, u64, u64)> = Vec::new();
         let mut gates: Vec<(ThreadId, u64)> = Vec::new();
@@ -135,7 +135,7 @@ impl MapRandom {
             }
             objects.observe(index, event, &mut changes);
             for change in changes.drain(..) {
-                if let Change::Access(it) = change {
+                if let VariableChange::Access(it) = change {
                     let accessors = self.accessors.entry((it.object, it.manner)).or_default();
                     let gate = locks.held(it.thread).first().map_or(event.pc, |held| held.pc);
                     accessors.insert(Accessor { thread: it.thread, site: it.site, pc: event.pc, gate });
@@ -150,7 +150,7 @@ impl MapRandom {
         for ((object, _), accessors) in &self.accessors {
             threads.entry(*object).or_default().extend(accessors.iter().map(|it| it.thread));
         }
-        let is_written = |object: &ObjectId| self.accessors.contains_key(&(*object, Manner::Writes));
+        let is_written = |object: &ObjectId| self.accessors.contains_key(&(*object, AccessType::Writes));
         let shared = threads.iter().filter(|(object, threads)| threads.len() > 1 && is_written(object));
         self.shared = shared.map(|(object, _)| *object).collect();
     }

@@ -7,8 +7,10 @@
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
-use threadbare_models::variants::{Ending, Scope, Shown, Variant, VariantGraph, VariantKey, VariantKind};
-use threadbare_order::{Forest, Path, Schedule, StepId};
+use threadbare_models::variants::{
+    Ending, Scope, ShownClasses, Variant, VariantGraph, VariantKey, VariantKind,
+};
+use threadbare_order::{Forest, Path, SolvedSchedule, StepId};
 use threadbare_target::Execution;
 use threadbare_trace::{Event, Outcome, ThreadId};
 
@@ -31,7 +33,7 @@ const MOST_CASES: usize = 200_000;
 
 /// A variant that has not been run.
 struct Case {
-    schedule: Schedule,
+    schedule: SolvedSchedule,
     then: Option<ThreadId>,
     key: VariantKey,
 }
@@ -40,7 +42,7 @@ struct Case {
 pub(crate) struct Variants<const PAIRS: bool> {
     cases: VecDeque<Case>,
     known: HashSet<VariantKey>,
-    shown: Vec<Shown>,
+    shown: Vec<ShownClasses>,
     omissions: BTreeSet<Omission>,
 }
 
@@ -57,7 +59,7 @@ impl<const PAIRS: bool> Variants<PAIRS> {
     fn derive(&mut self, notes: &mut Notes<()>, run: &Execution, path: &Path) {
         let events = &run.events;
         let ending = Ending { threads: run.threads as u16, ended_by: follow_schedule::ended_by(run) };
-        self.shown.push(Shown::of(events));
+        self.shown.push(ShownClasses::of(events));
         let mut size = (0, 0);
         for scope in Self::scopes(ending.threads) {
             let graph = VariantGraph::of(events, &ending, scope, MOST_NODES);
@@ -101,14 +103,14 @@ impl<const PAIRS: bool> Variants<PAIRS> {
 }
 
 /// The steps of some events of an execution, in another order.
-fn schedule(events: &[usize], path: &Path) -> Schedule {
+fn schedule(events: &[usize], path: &Path) -> SolvedSchedule {
     let mut steps: Vec<StepId> = Vec::new();
     for id in events.iter().filter_map(|event| path.step_of(*event)) {
         if steps.last() != Some(&id) {
             steps.push(id);
         }
     }
-    Schedule { steps }
+    SolvedSchedule { steps }
 }
 
 fn doubts(forest: &Forest) -> impl Iterator<Item = Omission> + '_ {

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use threadbare_coverage::sync_pairs::{Precision, estimate, shown};
-use threadbare_coverage::{Pair, Seen};
+use threadbare_coverage::{ObservedExecution, PlacePair};
 use threadbare_sched::{PolicyKind, Requirements, Rng};
 use threadbare_target::{Execution, Script};
 use threadbare_trace::{Event, EventKind};
@@ -53,10 +53,10 @@ pub(crate) struct Tsa {
     form: Form,
     seed: u64,
     /// What is possible by the paper's estimate.
-    estimated: BTreeSet<Pair>,
+    estimated: BTreeSet<PlacePair>,
     /// What is possible by the refined one, too.
-    likely: BTreeSet<Pair>,
-    covered: BTreeSet<Pair>,
+    likely: BTreeSet<PlacePair>,
+    covered: BTreeSet<PlacePair>,
     /// The places where locks were taken.
     places: BTreeSet<u64>,
     /// What has been estimated and not covered.
@@ -113,7 +113,7 @@ impl Tsa {
             *sum += fired;
         }
         let place = |event: &Event| run.place(event);
-        let seen = Seen::new(&run.events, &place);
+        let seen = ObservedExecution::new(&run.events, &place);
         let before = (self.covered.len(), self.places.len());
         self.covered.extend(shown(&seen));
         self.places.extend(run.events.iter().filter(|event| is_lock(event)).map(place));
@@ -154,7 +154,7 @@ impl Strategy for Tsa {
         let before = (self.estimated.len(), self.covered.len());
         runs.iter().for_each(|(_, run)| self.learn_one(run));
         if before != (self.estimated.len(), self.covered.len()) {
-            let left = |set: &BTreeSet<Pair>| -> Vec<(u64, u64)> {
+            let left = |set: &BTreeSet<PlacePair>| -> Vec<(u64, u64)> {
                 set.difference(&self.covered).map(|pair| (pair.first, pair.second)).collect()
             };
             let likely = left(&self.likely);

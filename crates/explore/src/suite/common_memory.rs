@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use threadbare_code::{Announcement, Code};
-use threadbare_coverage::cfp::{Function, FunctionPair};
+use threadbare_coverage::cfp::{FunctionAddress, FunctionPair};
 use threadbare_trace::{Event, EventKind, ThreadId};
 
 /// Accesses to the same eight bytes count as accesses to the same memory.
@@ -15,7 +15,7 @@ const ACTOR_BITS: u32 = 16;
 struct Actor {
     pc: u64,
     thread: ThreadId,
-    function: Option<Function>,
+    function: Option<FunctionAddress>,
     /// It touches memory that another thread touches in a function that it is paired with.
     meets: bool,
 }

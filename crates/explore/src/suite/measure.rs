@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use threadbare_coverage::cfp::{
-    Calls, Function, FunctionPair, Hold, Instance, OrderClocks, concurrent_pairs,
+    CallInstance, CallLock, ExecutionCalls, FunctionAddress, FunctionPair, OrderClocks, concurrent_pairs,
 };
 use threadbare_sched::{PolicyKind, PolicySpec};
 use threadbare_target::{Execution, Modules, Program, Script, Server, ServerOptions};
@@ -34,7 +34,7 @@ pub struct Measured {
     /// The functions that can run at the same time.
     pub pairs: BTreeSet<FunctionPair>,
     /// The functions that ran, as far as they touch more than their stack.
-    pub executed: BTreeSet<Function>,
+    pub executed: BTreeSet<FunctionAddress>,
     /// How many kinds of calls were written down.
     pub kinds: usize,
     /// How it ended. What was seen up to a failure counts all the same.
@@ -129,7 +129,7 @@ fn once(
 /// Adds what one execution shows.
 fn take_in(watch: &Watch, server: &Server, run: &Execution, measured: &mut Measured) {
     let (records, sets) = server.calls();
-    let mut functions: BTreeMap<u64, Option<Function>> = BTreeMap::new();
+    let mut functions: BTreeMap<u64, Option<FunctionAddress>> = BTreeMap::new();
     let mut function_of = |site: u64| {
         *functions.entry(site).or_insert_with(|| {
             let (module, address) = server.modules().find(site.wrapping_sub(1))?;
@@ -139,12 +139,12 @@ fn take_in(watch: &Watch, server: &Server, run: &Execution, measured: &mut Measu
     };
     let instance = |record: &CallRecord| {
         let CallRecord { site, at_entry, throughout, entered, left, thread, .. } = *record;
-        Some(Instance { function: function_of(site)?, thread, at_entry, throughout, entered, left })
+        Some(CallInstance { function: function_of(site)?, thread, at_entry, throughout, entered, left })
     };
-    let instances: Vec<Instance> = records.iter().filter_map(instance).collect();
+    let instances: Vec<CallInstance> = records.iter().filter_map(instance).collect();
     measured.kinds = measured.kinds.max(records.len());
     measured.executed.extend(instances.iter().map(|instance| instance.function));
-    let calls = Calls { instances, lock_sets: lock_sets(&sets) };
+    let calls = ExecutionCalls { instances, lock_sets: lock_sets(&sets) };
     measured.pairs.extend(concurrent_pairs(&calls, &OrderClocks::of(&run.events)));
     measured.ending.take_in(run);
     measured.executions += 1;
@@ -153,11 +153,11 @@ fn take_in(watch: &Watch, server: &Server, run: &Execution, measured: &mut Measu
 }
 
 /// The sets in full; the first is the empty one.
-fn lock_sets(records: &[LockSetRecord]) -> Vec<Vec<Hold>> {
-    let mut sets: Vec<Vec<Hold>> = vec![Vec::new()];
+fn lock_sets(records: &[LockSetRecord]) -> Vec<Vec<CallLock>> {
+    let mut sets: Vec<Vec<CallLock>> = vec![Vec::new()];
     for record in records {
         let mut set = sets.get(record.others as usize).cloned().unwrap_or_default();
-        set.push(Hold { lock: record.lock, shared: record.shared != 0 });
+        set.push(CallLock { lock: record.lock, shared: record.shared != 0 });
         sets.push(set);
     }
     sets

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use threadbare_code::{Announcement, Code, Inheritance};
-use threadbare_coverage::cfp::{Function, FunctionPair, inherit};
+use threadbare_coverage::cfp::{FunctionAddress, FunctionPair, inherit};
 
 /// What makes measuring cheaper.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,7 +27,7 @@ pub struct Watch {
     code: Code,
     inherits: Inheritance,
     /// Functions that touch nothing but their stack.
-    on_stack: BTreeSet<Function>,
+    on_stack: BTreeSet<FunctionAddress>,
     announcements: Arc<Vec<u64>>,
 }
 
@@ -36,12 +36,12 @@ impl Watch {
     pub fn new(code: Code, optimizations: Optimizations) -> Watch {
         let inherits = if optimizations.skip_inherited { code.inheritance() } else { Inheritance::new() };
         let announced = || code.functions().iter().filter(|function| function.is_announced());
-        let on_stack: BTreeSet<Function> = announced()
+        let on_stack: BTreeSet<FunctionAddress> = announced()
             .filter(|function| optimizations.skip_stack_only && code.touches_only_its_stack(function))
             .map(|function| function.start)
             .collect();
         // A function without accesses is of no interest itself, but others may inherit from it.
-        let bequeaths: BTreeSet<Function> = inherits.values().flatten().copied().collect();
+        let bequeaths: BTreeSet<FunctionAddress> = inherits.values().flatten().copied().collect();
         let unwatched = |start: u64| {
             inherits.contains_key(&start) || on_stack.contains(&start) && !bequeaths.contains(&start)
         };
@@ -73,7 +73,7 @@ impl Watch {
     }
 
     /// The announcements of accesses in functions that were not selected.
-    pub fn announcements_outside(&self, selected: &BTreeSet<Function>) -> Arc<Vec<u64>> {
+    pub fn announcements_outside(&self, selected: &BTreeSet<FunctionAddress>) -> Arc<Vec<u64>> {
         let is_left_out = |start: u64| !selected.contains(&start);
         let functions = self.code.functions().iter();
         let left_out = functions.filter(|it| is_left_out(it.part_of.unwrap_or(it.start)));
@@ -83,17 +83,21 @@ impl Watch {
     }
 
     /// Where functions lie that were not selected, in a process where the executable's addresses have this bias added.
-    pub(super) fn outside(&self, selected: &BTreeSet<Function>, bias: u64) -> Vec<Range<u64>> {
+    pub(super) fn outside(&self, selected: &BTreeSet<FunctionAddress>, bias: u64) -> Vec<Range<u64>> {
         let functions = self.code.functions().iter();
         let left_out = functions.filter(|it| !selected.contains(&it.part_of.unwrap_or(it.start)));
         left_out.map(|it| it.start.wrapping_add(bias)..it.end.wrapping_add(bias)).collect()
     }
 
     /// Adds what was not watched because it follows, and takes away what touches no memory.
-    pub(super) fn complete(&self, pairs: &mut BTreeSet<FunctionPair>, executed: &mut BTreeSet<Function>) {
+    pub(super) fn complete(
+        &self,
+        pairs: &mut BTreeSet<FunctionPair>,
+        executed: &mut BTreeSet<FunctionAddress>,
+    ) {
         inherit(pairs, &self.inherits);
         pairs.retain(|pair| !pair.functions().iter().any(|function| self.on_stack.contains(function)));
-        let mut new: Vec<Function> = Vec::new();
+        let mut new: Vec<FunctionAddress> = Vec::new();
         loop {
             let calls = |callers: &BTreeSet<u64>| callers.iter().any(|caller| executed.contains(caller));
             new.extend(self.inherits.iter().filter(|(_, callers)| calls(callers)).map(|(callee, _)| *callee));

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::super::affects::DataFlow;
 use super::super::operation::Location;
 use super::super::use_define::{Use, UseDefine, UseDefines};
-use super::{DependencyGraph, Node, NodeId, Root};
+use super::{DependencyGraph, DependencyNode, NodeId, Root};
 
 /// Uses in the order in which they come, each once.
 pub(super) fn uses(all: impl Iterator<Item = Use>) -> Vec<Use> {
@@ -17,7 +17,7 @@ struct Builder<'a> {
     seen: &'a UseDefines,
     /// The uses whose values go into a define, by the define.
     sources: HashMap<Location, Vec<Use>>,
-    nodes: Vec<Node>,
+    nodes: Vec<DependencyNode>,
     most_nodes: usize,
     is_cut: bool,
 }
@@ -45,7 +45,7 @@ impl Builder<'_> {
     /// Makes a box and all that is derived from it.
     fn derive(&mut self, open: Vec<Use>, path: &mut Vec<UseDefine>) -> NodeId {
         let id = self.nodes.len();
-        self.nodes.push(Node::Box { open: open.clone(), child: None });
+        self.nodes.push(DependencyNode::Box { open: open.clone(), child: None });
         // What nobody ever writes is a constant, and has no circle.
         let choice = open.iter().enumerate().find_map(|(place, used)| {
             let mut defines = self.seen.define_set(*used);
@@ -61,8 +61,8 @@ impl Builder<'_> {
             return id;
         }
         let circle = self.nodes.len();
-        self.nodes.push(Node::Circle { used, defines: Vec::new() });
-        if let Node::Box { child, .. } = &mut self.nodes[id] {
+        self.nodes.push(DependencyNode::Circle { used, defines: Vec::new() });
+        if let DependencyNode::Box { child, .. } = &mut self.nodes[id] {
             *child = Some(circle);
         }
         let mut edges = Vec::new();
@@ -80,7 +80,7 @@ impl Builder<'_> {
             edges.push((defined, self.derive(rest, path)));
             path.pop();
         }
-        if let Node::Circle { defines, .. } = &mut self.nodes[circle] {
+        if let DependencyNode::Circle { defines, .. } = &mut self.nodes[circle] {
             *defines = edges;
         }
         id

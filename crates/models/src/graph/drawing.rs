@@ -1,7 +1,7 @@
 //! The graph as people see it: what its nodes and edges are called.
 
 use super::super::operation::Location;
-use super::{DependencyGraph, Node, NodeId, Root};
+use super::{DependencyGraph, DependencyNode, NodeId, Root};
 
 /// A node to draw.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,26 +39,26 @@ impl DependencyGraph {
         let mut drawing = Drawing { nodes: Vec::new(), edges: Vec::new() };
         for (id, node) in self.nodes.iter().enumerate() {
             let lines = match node {
-                Node::Box { .. } if id == 0 => match &self.root {
+                DependencyNode::Box { .. } if id == 0 => match &self.root {
                     Root::Branch(at) => vec!["branch".to_string(), place(at)],
                     Root::Manner(at) => vec!["access-manner".to_string(), place(at)],
                 },
-                Node::Box { open, .. } if open.is_empty() => vec!["constant".to_string()],
-                Node::Box { open, .. } => {
+                DependencyNode::Box { open, .. } if open.is_empty() => vec!["constant".to_string()],
+                DependencyNode::Box { open, .. } => {
                     let names: Vec<String> = open.iter().map(|used| variable(used.variable)).collect();
                     vec![names.join(", ")]
                 }
-                Node::Circle { used, .. } => vec![variable(used.variable)],
+                DependencyNode::Circle { used, .. } => vec![variable(used.variable)],
             };
-            drawing.nodes.push(DrawnNode { is_round: matches!(node, Node::Circle { .. }), lines });
+            drawing.nodes.push(DrawnNode { is_round: matches!(node, DependencyNode::Circle { .. }), lines });
             match node {
-                Node::Box { child: Some(child), .. } => {
-                    let Node::Circle { used, .. } = &self.nodes[*child] else { continue };
+                DependencyNode::Box { child: Some(child), .. } => {
+                    let DependencyNode::Circle { used, .. } = &self.nodes[*child] else { continue };
                     let label = format!("read at {}", place(&used.at));
                     drawing.edges.push(DrawnEdge { from: id, to: *child, label });
                 }
-                Node::Box { child: None, .. } => {}
-                Node::Circle { defines, .. } => {
+                DependencyNode::Box { child: None, .. } => {}
+                DependencyNode::Circle { defines, .. } => {
                     for (define, to) in defines {
                         let written = |at: &Location| format!("written at {}", place(at));
                         let label = define.as_ref().map_or("as it was".to_string(), written);

@@ -31,7 +31,7 @@ pub type NodeId = usize;
 
 /// A node. A box's edge leads to a circle, and a circle's edges to boxes.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Node {
+pub enum DependencyNode {
     /// A statement in which some variables have been replaced by what defines them.
     Box {
         /// The variables that have not.
@@ -49,14 +49,14 @@ pub enum Node {
 }
 
 /// The steps by whose order a path of the graph is made to happen.
-pub type Guideline = BTreeSet<UseDefine>;
+pub type UseDefineGuideline = BTreeSet<UseDefine>;
 
 /// See the module's description.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DependencyGraph {
     root: Root,
     /// The root comes first.
-    nodes: Vec<Node>,
+    nodes: Vec<DependencyNode>,
     is_cut: bool,
 }
 
@@ -99,7 +99,7 @@ impl DependencyGraph {
     }
 
     /// The nodes; the root is the first.
-    pub fn nodes(&self) -> &[Node] {
+    pub fn nodes(&self) -> &[DependencyNode] {
         &self.nodes
     }
 
@@ -110,27 +110,27 @@ impl DependencyGraph {
 
     /// How much memory the nodes take.
     pub fn bytes(&self) -> usize {
-        let size = |node: &Node| match node {
-            Node::Box { open, .. } => open.len() * size_of::<Use>(),
-            Node::Circle { defines, .. } => defines.len() * size_of::<(Option<Location>, NodeId)>(),
+        let size = |node: &DependencyNode| match node {
+            DependencyNode::Box { open, .. } => open.len() * size_of::<Use>(),
+            DependencyNode::Circle { defines, .. } => defines.len() * size_of::<(Option<Location>, NodeId)>(),
         };
-        self.nodes.iter().map(|node| size_of::<Node>() + size(node)).sum()
+        self.nodes.iter().map(|node| size_of::<DependencyNode>() + size(node)).sum()
     }
 
     /// Algorithm 9: the use-defines from the root to every leaf.
-    pub fn guidelines(&self) -> Vec<Guideline> {
+    pub fn guidelines(&self) -> Vec<UseDefineGuideline> {
         let mut found = Vec::new();
         self.descend(0, &mut Vec::new(), &mut found);
         found
     }
 
-    fn descend(&self, node: NodeId, path: &mut Vec<UseDefine>, found: &mut Vec<Guideline>) {
+    fn descend(&self, node: NodeId, path: &mut Vec<UseDefine>, found: &mut Vec<UseDefineGuideline>) {
         let circle = match &self.nodes[node] {
-            Node::Box { child, .. } => child.map(|child| &self.nodes[child]),
-            Node::Circle { .. } => None,
+            DependencyNode::Box { child, .. } => child.map(|child| &self.nodes[child]),
+            DependencyNode::Circle { .. } => None,
         };
-        let Some(Node::Circle { used, defines }) = circle else {
-            let guideline: Guideline = path.iter().copied().collect();
+        let Some(DependencyNode::Circle { used, defines }) = circle else {
+            let guideline: UseDefineGuideline = path.iter().copied().collect();
             if !found.contains(&guideline) {
                 found.push(guideline);
             }
@@ -145,6 +145,6 @@ impl DependencyGraph {
 }
 
 /// Whether the steps of an execution keep to a guideline (formula 4).
-pub fn satisfies(seen: &UseDefines, guideline: &Guideline) -> bool {
+pub fn satisfies(seen: &UseDefines, guideline: &UseDefineGuideline) -> bool {
     guideline.is_subset(&seen.actual)
 }

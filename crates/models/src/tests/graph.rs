@@ -2,7 +2,7 @@
 
 use threadbare_trace::EventKind::*;
 
-use super::super::graph::{DependencyGraph, Node, Root, satisfies};
+use super::super::graph::{DependencyGraph, DependencyNode, Root, satisfies};
 use super::super::*;
 use super::{Flow, N, REF2, X, Y, at, figure_33, flow_33, trace, ud};
 
@@ -12,9 +12,9 @@ fn branch_graph(events: &[threadbare_trace::Event], flow: &Flow) -> DependencyGr
 }
 
 fn circles(graph: &DependencyGraph) -> Vec<u64> {
-    let variable = |node: &Node| match node {
-        Node::Circle { used, .. } => Some(used.variable),
-        Node::Box { .. } => None,
+    let variable = |node: &DependencyNode| match node {
+        DependencyNode::Circle { used, .. } => Some(used.variable),
+        DependencyNode::Box { .. } => None,
     };
     graph.nodes().iter().filter_map(variable).collect()
 }
@@ -25,12 +25,12 @@ fn figure_50() {
     let flow = Flow { branches: vec![(3, vec![3])], ..Flow::default() };
     let graph = branch_graph(&figure_33(), &flow);
     assert_eq!(graph.root(), &Root::Branch(at(1, 3)));
-    let Node::Box { open, child: Some(circle) } = &graph.nodes()[0] else { panic!("a leaf") };
+    let DependencyNode::Box { open, child: Some(circle) } = &graph.nodes()[0] else { panic!("a leaf") };
     assert_eq!(open.iter().map(|used| used.variable).collect::<Vec<_>>(), [X, Y]);
-    let Node::Circle { used, defines } = &graph.nodes()[*circle] else { panic!("a box") };
+    let DependencyNode::Circle { used, defines } = &graph.nodes()[*circle] else { panic!("a box") };
     assert_eq!((used.variable, defines.len()), (X, 2));
     assert_eq!(defines.iter().map(|it| it.0).collect::<Vec<_>>(), [Some(at(1, 1)), Some(at(2, 20))]);
-    let leaf = |node: &&Node| matches!(node, Node::Box { child: None, .. });
+    let leaf = |node: &&DependencyNode| matches!(node, DependencyNode::Box { child: None, .. });
     assert_eq!(graph.nodes().iter().filter(leaf).count(), 2);
     // The root, a circle for x, two boxes, and a circle for y and a leaf behind each.
     assert_eq!((graph.nodes().len(), circles(&graph)), (8, vec![X, Y, Y]));

@@ -8,7 +8,7 @@ use threadbare_trace::{Event, ThreadId};
 use super::super::*;
 use super::{A, B, X, Y, trace};
 
-fn lines(manner: &Manner) -> Vec<u64> {
+fn lines(manner: &AccessManner) -> Vec<u64> {
     manner.operations().iter().map(|it| it.site).collect()
 }
 
@@ -94,9 +94,9 @@ fn a_manner_that_the_end_cuts_off_is_unusual() {
     assert!(!found[0].manner.is_usual());
 }
 
-fn manner(steps: &[(EventKind, u64)]) -> Manner {
+fn manner(steps: &[(EventKind, u64)]) -> AccessManner {
     let steps: Vec<_> = steps.iter().enumerate().map(|(line, it)| (1, line as u64, it.0, it.1)).collect();
-    Manner::new(trace(&steps).iter().filter_map(Operation::of).collect::<Vec<_>>())
+    AccessManner::new(trace(&steps).iter().filter_map(Operation::of).collect::<Vec<_>>())
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn a_read_lock_protects_readers_only() {
 }
 
 #[test]
-fn creation_join_and_messages_keep_manners_apart_and_locks_do_not() {
+fn creation_join_and_messages_order_manners_and_locks_do_not() {
     let events = trace(&[
         (0, 1, Write, X),
         (0, 2, Create, 1),

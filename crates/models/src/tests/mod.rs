@@ -1,9 +1,9 @@
 //! The examples of the thesis, figure by figure.
 
 mod affects;
-mod checking;
 mod graph;
 mod manners;
+mod race_checks;
 mod table;
 mod use_define;
 mod variants;

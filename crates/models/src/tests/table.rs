@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::super::{BranchTable, Outcome};
+use super::super::{BranchOutcome, BranchTable};
 
 #[test]
 fn four_of_six_variants_are_tested() {
     let (first, second) = ("b1,1", "b2,1");
-    let outcomes = |one: bool, other: bool| -> BTreeMap<&str, Outcome> {
-        [(first, Outcome::Truth(one)), (second, Outcome::Truth(other))].into()
+    let outcomes = |one: bool, other: bool| -> BTreeMap<&str, BranchOutcome> {
+        [(first, BranchOutcome::Truth(one)), (second, BranchOutcome::Truth(other))].into()
     };
     let mut table: BranchTable<&str, u32> = BranchTable::default();
     table.add_group(first, [1, 2, 3]);
@@ -39,9 +39,9 @@ fn a_loop_has_a_row_for_each_number_of_iterations() {
     let mut table: BranchTable<&str, u32> = BranchTable::default();
     table.add_group("loop", [1]);
     table.add_group("loop", [2]);
-    table.tested(&1, &[("loop", Outcome::Iterations(2))].into());
+    table.tested(&1, &[("loop", BranchOutcome::Iterations(2))].into());
     assert_eq!(table.rows().len(), 1);
     assert!(table.is_complete(), "all rows that are known have been tested");
-    table.tested(&2, &[("loop", Outcome::Iterations(3))].into());
+    table.tested(&2, &[("loop", BranchOutcome::Iterations(3))].into());
     assert_eq!(table.rows().len(), 2);
 }

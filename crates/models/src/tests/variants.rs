@@ -3,7 +3,7 @@
 use threadbare_trace::EventKind::{self, *};
 use threadbare_trace::{Event, ThreadId};
 
-use super::super::variants::{Count, Ending, Scope, Shown, VariantGraph, VariantKind, size};
+use super::super::variants::{Count, Ending, Scope, ShownClasses, VariantGraph, VariantKind, size};
 use super::{A, B, X, Y, ended, section_3_6, trace};
 
 const ENDING: Ending = Ending { threads: 0, ended_by: None };
@@ -176,7 +176,7 @@ fn others_may_go_on_where_a_failure_ended_all() {
     let ending = Ending { threads: 3, ended_by: Some(ThreadId(1)) };
     let graph = VariantGraph::of(&events, &ending, Scope::All, 1000);
     let kinds: Vec<VariantKind> = graph.variants().iter().map(|it| it.kind).collect();
-    // T0 has shown nothing at all, T2 one step. They may go on before T1's failure, and where T1 would vary.
+    // T0 has shown nothing at all, T2 one step. They may run before T1's failure, and where T1 would vary.
     let sees = VariantKind::Sees(ThreadId(1));
     let [zero, other] = [VariantKind::GoesOn(ThreadId(0)), VariantKind::GoesOn(ThreadId(2))];
     let expected = [sees, sees, zero, zero, other, other];
@@ -197,7 +197,7 @@ fn a_use_after_free_is_a_variant_of_its_own() {
         late.into_iter().map(|it| if it.pc == 2 { Event { value: 8, ..it } } else { it }).collect();
     assert_eq!(prefixes(&late, &VariantGraph::of(&late, &ENDING, Scope::All, 100)), [[1]]);
     let key = graph.key(&graph.variants()[0], &events);
-    assert!(!Shown::of(&events).shows(&key) && Shown::of(&late).shows(&key));
+    assert!(!ShownClasses::of(&events).shows(&key) && ShownClasses::of(&late).shows(&key));
 }
 
 #[test]

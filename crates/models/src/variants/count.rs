@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use threadbare_trace::{Event, ThreadId};
 
+use super::enabled_steps::EnabledSteps;
 use super::steps::Steps;
-use super::walk::Walk;
 use super::{Ending, Scope, VariantKind};
 
 /// A number, or what it is more than.
@@ -78,14 +78,14 @@ pub fn size(events: &[Event], ending: &Ending, pairs_only: bool, most_nodes: u64
 }
 
 fn size_of(events: &[Event], ending: &Ending, scope: Scope, most_nodes: u64) -> Size {
-    let walk = Walk::new(Steps::of(events, ending, scope), scope);
-    let mut layer = HashSet::from([walk.start()]);
+    let enabled = EnabledSteps::new(Steps::of(events, ending, scope), scope);
+    let mut layer = HashSet::from([enabled.start()]);
     let (mut nodes, mut variants) = (1u64, 0u64);
     let mut is_cut = nodes > most_nodes;
     while !layer.is_empty() && !is_cut {
         let mut next = HashSet::new();
         for state in &layer {
-            let found = walk.look(state);
+            let found = enabled.look(state);
             variants += found.variants.len() as u64;
             nodes += found.variants.iter().filter(|it| matches!(it, VariantKind::Sees(_))).count() as u64;
             for (_, after) in found.children {
@@ -99,5 +99,5 @@ fn size_of(events: &[Event], ending: &Ending, scope: Scope, most_nodes: u64) -> 
         layer = next;
     }
     let count = |number: u64| if is_cut { Count::MoreThan(number) } else { Count::Exactly(number) };
-    Size { variants: count(variants), nodes: count(nodes), bytes: count(nodes * walk.node_bytes() as u64) }
+    Size { variants: count(variants), nodes: count(nodes), bytes: count(nodes * enabled.node_bytes() as u64) }
 }

@@ -3,25 +3,25 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use threadbare_happens_before::{Memory, Touch};
+use threadbare_happens_before::{AccessedBytes, ShadowMemory};
 use threadbare_trace::{Event, ThreadId};
 
 use super::super::variables::renewed;
 use super::{Variant, VariantGraph, VariantKind};
 
 /// The class of a variant's prefix: what each thread has done, and whose values it saw or replaced. Prefixes that differ only in the
-/// order of steps that do not meet have the same.
+/// order of independent steps have the same.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct VariantKey {
     threads: Vec<(ThreadId, u64)>,
-    /// Who goes on where nothing is known of it, or that nobody does; a step that sees something else is one of the prefix.
+    /// Which thread runs on where nothing is known of it, or that none is enabled; a step that sees something else is one of the prefix.
     then: Option<VariantKind>,
 }
 
 /// What threads have done and seen so far.
 #[derive(Default)]
 struct Observed {
-    memory: Memory<Option<(ThreadId, u32)>>,
+    memory: ShadowMemory<Option<(ThreadId, u32)>>,
     threads: BTreeMap<ThreadId, DefaultHasher>,
 }
 
@@ -33,7 +33,7 @@ impl Observed {
         if let Some(kind) = kind {
             let hasher = self.threads.entry(event.thread).or_default();
             (event.op, event.kind).hash(hasher);
-            if let Some(touch) = Touch::of(event, kind) {
+            if let Some(touch) = AccessedBytes::of(event, kind) {
                 (event.addr, touch.len).hash(hasher);
                 let mut last = None;
                 self.memory.visit(touch.addr, touch.len, |at, writer| {
@@ -72,18 +72,18 @@ impl VariantGraph {
 
 /// What an execution has shown: all classes of which its own steps are a continuation.
 #[derive(Clone, Debug, Default)]
-pub struct Shown {
+pub struct ShownClasses {
     /// How many steps the thread had made, by its thread and what it had done and seen.
     steps: HashMap<(ThreadId, u64), u32>,
     /// How many steps each thread made.
     made: BTreeMap<ThreadId, u32>,
 }
 
-impl Shown {
+impl ShownClasses {
     /// What an execution shows.
-    pub fn of(events: &[Event]) -> Shown {
+    pub fn of(events: &[Event]) -> ShownClasses {
         let mut observed = Observed::default();
-        let mut shown = Shown::default();
+        let mut shown = ShownClasses::default();
         for event in events {
             if let Some(number) = observed.observe(event) {
                 let made = shown.made.entry(event.thread).or_default();

@@ -4,29 +4,29 @@
 //! A node stands for the orders in which each thread has made some number of its recorded steps, all of them with the versions
 //! of variables that they saw. Where a thread's next step would see or replace another version, an *execution-variant* begins: its prefix is
 //! forced, and what comes then is up to the program. Three things are added so that nothing is missed when
-//! executions fail or get stuck: a node where nobody can go on although steps are left is a variant; so is one where a thread can go
-//! on beyond what was recorded of it; and who tries to get a lock or a token and does not wait for it may find it otherwise.
+//! executions fail or deadlock: a node where no thread is enabled although steps are left is a variant; so is one where a thread is
+//! enabled beyond what was recorded of it; and a thread that tries to get a lock or a token without waiting may find it otherwise.
 //!
 //! Restricted to [`Scope::Pair`], only the order of two threads is varied, and all others stay as recorded: the
 //! thread-pair-interleaving criterion (TPAIR; Lu, Jiang and Zhou).
 
 mod count;
-mod deeds;
+mod enabled_steps;
+mod fixed_order;
 mod key;
-mod order_kept;
-mod orders;
+mod order_count;
+mod step_effects;
 mod steps;
-mod walk;
 
 use std::collections::HashSet;
 
 use threadbare_trace::{Event, ThreadId};
 
 pub use self::count::{Count, Size, size};
-pub use self::key::{Shown, VariantKey};
-pub use self::orders::pair_orders;
+use self::enabled_steps::{EnabledSteps, Move, State};
+pub use self::key::{ShownClasses, VariantKey};
+pub use self::order_count::pair_orders;
 use self::steps::Steps;
-use self::walk::{Move, State, Walk};
 
 /// Whose steps are put in another order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -37,7 +37,7 @@ pub enum Scope {
     Pair(ThreadId, ThreadId),
 }
 
-/// How an execution ended, as far as its events do not tell.
+/// How an execution ended, as far as its events do not show it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Ending {
     /// How many threads there were, whether or not they came to do anything; they are numbered from 0.
@@ -51,9 +51,9 @@ pub struct Ending {
 pub enum VariantKind {
     /// Its last step, made by this thread, sees or replaces another version than it did.
     Sees(ThreadId),
-    /// This thread goes on where nothing is known of it.
+    /// This thread runs on where nothing is known of it.
     GoesOn(ThreadId),
-    /// Nobody can go on.
+    /// No thread is enabled.
     Stuck,
 }
 
@@ -65,16 +65,16 @@ pub struct Variant {
     node: usize,
 }
 
-struct Node {
+struct DependencyNode {
     state: State,
-    /// The node before, and who went on from there.
+    /// The node before, and which thread made the step from there.
     from: Option<(usize, usize)>,
 }
 
 /// See the module's description.
 pub struct VariantGraph {
-    walk: Walk,
-    nodes: Vec<Node>,
+    enabled: EnabledSteps,
+    nodes: Vec<DependencyNode>,
     variants: Vec<Variant>,
     is_cut: bool,
 }
@@ -82,19 +82,19 @@ pub struct VariantGraph {
 impl VariantGraph {
     /// The variant graph of an execution, with at most so many nodes.
     pub fn of(events: &[Event], ending: &Ending, scope: Scope, most_nodes: usize) -> VariantGraph {
-        let walk = Walk::new(Steps::of(events, ending, scope), scope);
-        let start = walk.start();
+        let enabled = EnabledSteps::new(Steps::of(events, ending, scope), scope);
+        let start = enabled.start();
         let mut known: HashSet<State> = HashSet::from([start.clone()]);
         let mut graph = VariantGraph {
-            walk,
-            nodes: vec![Node { state: start, from: None }],
+            enabled,
+            nodes: vec![DependencyNode { state: start, from: None }],
             variants: Vec::new(),
             is_cut: false,
         };
         let mut at = 0;
         while at < graph.nodes.len() {
             let state = graph.nodes[at].state.clone();
-            let found = graph.walk.look(&state);
+            let found = graph.enabled.look(&state);
             graph.variants.extend(found.variants.into_iter().map(|kind| Variant { kind, node: at }));
             for (lane, after) in found.children {
                 if known.contains(&after) {
@@ -105,7 +105,7 @@ impl VariantGraph {
                     return graph;
                 }
                 known.insert(after.clone());
-                graph.nodes.push(Node { state: after, from: Some((at, lane)) });
+                graph.nodes.push(DependencyNode { state: after, from: Some((at, lane)) });
             }
             at += 1;
         }
@@ -126,7 +126,7 @@ impl VariantGraph {
     /// How much memory the nodes take as the method has them: an index for each thread and a version for each shared variable, four
     /// bytes each, and a flag for each lock and each thread that may wait.
     pub fn bytes(&self) -> usize {
-        self.nodes() * self.walk.node_bytes()
+        self.nodes() * self.enabled.node_bytes()
     }
 
     /// Whether there were more nodes than wanted, so that variants are missing.
@@ -136,7 +136,7 @@ impl VariantGraph {
 
     /// Whether something that several threads do is kept in the order in which it was recorded, so that variants may be missing.
     pub fn keeps_order(&self) -> bool {
-        self.walk.steps.keeps_order
+        self.enabled.steps.keeps_order
     }
 
     /// The events of a variant's prefix, as places in the recorded trace, in the order in which they are to happen. The last step of
@@ -148,17 +148,17 @@ impl VariantGraph {
         }
         path.reverse();
         let index = |node: usize| &self.nodes[node].state.index;
-        let mut events = self.between(&vec![0; self.walk.steps.lanes.len()], index(path[0]), None);
+        let mut events = self.between(&vec![0; self.enabled.steps.lanes.len()], index(path[0]), None);
         for two in path.windows(2) {
             let lane = self.nodes[two[1]].from.map(|(_, lane)| lane);
             events.extend(self.between(index(two[0]), index(two[1]), lane));
         }
         if let VariantKind::Sees(thread) = variant.kind
-            && let Some(lane) = self.walk.steps.threads.iter().position(|it| *it == thread)
-            && let Some(step) = self.walk.next(&self.nodes[variant.node].state, lane)
+            && let Some(lane) = self.enabled.steps.threads.iter().position(|it| *it == thread)
+            && let Some(step) = self.enabled.next(&self.nodes[variant.node].state, lane)
         {
             // Who sees something else need not end there.
-            events.extend(step.events.iter().filter(|index| !self.walk.steps.ends.contains(index)));
+            events.extend(step.events.iter().filter(|index| !self.enabled.steps.ends.contains(index)));
         }
         events
     }
@@ -166,7 +166,7 @@ impl VariantGraph {
     /// The events of the steps between two states: that of `first`, and then those of the threads that are not varied, as
     /// they were recorded.
     fn between(&self, before: &[u32], after: &[u32], first: Option<usize>) -> Vec<usize> {
-        let steps = &self.walk.steps;
+        let steps = &self.enabled.steps;
         let own = first.map(|lane| (lane, before[lane]));
         let rest = steps.recorded.iter().copied().filter(|(lane, place)| {
             (before[*lane]..after[*lane]).contains(place) && Some((*lane, *place)) != own
@@ -183,7 +183,7 @@ struct Found {
     variants: Vec<VariantKind>,
 }
 
-impl Walk {
+impl EnabledSteps {
     fn node_bytes(&self) -> usize {
         let waits = if self.steps.conditions.is_empty() { 0 } else { self.steps.lanes.len() };
         4 * (self.steps.lanes.len() + self.steps.variables) + self.steps.locks + waits
@@ -201,15 +201,16 @@ impl Walk {
         if self.is_over(state) {
             return found;
         }
-        // A step that takes nothing away leaves it possible for others to go on afterwards.
+        // A step that takes nothing leaves others as enabled as they were.
         let mut somebody_goes_first = false;
         let mut somebody_waits = false;
         for lane in self.varied() {
             let step = self.next(state, lane);
             match self.make(state, lane) {
                 Some(Move::Conforms(after)) => {
-                    let gives =
-                        |step: &steps::Step| !step.is_final && !step.deeds.iter().any(deeds::Deed::takes);
+                    let gives = |step: &steps::Step| {
+                        !step.is_final && !step.effects.iter().any(step_effects::StepEffect::takes)
+                    };
                     somebody_goes_first |= step.is_some_and(gives);
                     found.children.push((lane, after));
                 }
@@ -222,14 +223,14 @@ impl Walk {
             let threads = goes_on.iter().map(|lane| VariantKind::GoesOn(self.steps.threads[*lane]));
             found.variants.extend(threads);
         }
-        let is_stuck = somebody_waits && found.children.is_empty() && found.variants.is_empty();
-        if is_stuck && self.waits_for_locks(state) {
+        let is_deadlocked = somebody_waits && found.children.is_empty() && found.variants.is_empty();
+        if is_deadlocked && self.waits_for_locks(state) {
             found.variants.push(VariantKind::Stuck);
         }
         found
     }
 
-    /// Whether a thread stands where nothing more is known of it.
+    /// Whether nothing more is known of a thread from here on.
     fn goes_beyond(&self, state: &State, lane: usize) -> bool {
         let own = &self.steps.lanes[lane];
         own.is_open

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use threadbare_trace::{Event, EventKind, ThreadId};
 
 use super::super::variables::{VariableId, Variables};
-use super::deeds::{Deed, Kept, deed};
-use super::order_kept::keep_order;
+use super::fixed_order::keep_order;
+use super::step_effects::{Kept, StepEffect, effect_of};
 use super::{Ending, Scope};
 
 /// What a thread does between two moments at which others may come.
@@ -14,7 +14,7 @@ use super::{Ending, Scope};
 pub(super) struct Step {
     /// Its events, and before them those of steps that no other thread can notice.
     pub(super) events: Vec<usize>,
-    pub(super) deeds: Vec<Deed>,
+    pub(super) effects: Vec<StepEffect>,
     /// What has to come before: so many steps of these threads.
     pub(super) needs: Vec<(usize, u32)>,
     /// The process ends with it.
@@ -90,17 +90,17 @@ impl Steps {
         for (index, event) in events.iter().enumerate() {
             let Some(kind) = event.kind().filter(|kind| !kind.only_names()) else { continue };
             let lane = steps.lane(event.thread);
-            let mut deeds: Vec<Deed> = deed(event, kind).into_iter().collect();
+            let mut effects: Vec<StepEffect> = effect_of(event, kind).into_iter().collect();
             if let Some((touch, pieces)) = &variables.touched[index] {
                 for variable in pieces.iter().filter_map(|piece| shared.get(piece)) {
                     let version = versions[*variable];
-                    deeds.push(Deed::Access { variable: *variable, version, writes: touch.writes });
+                    effects.push(StepEffect::Access { variable: *variable, version, writes: touch.writes });
                     versions[*variable] += u32::from(touch.writes);
                 }
             }
             steps.note_tokens(event, kind);
             let goes_on = latest.insert(lane, event.op) == Some(event.op);
-            steps.add(lane, index, deeds, goes_on);
+            steps.add(lane, index, effects, goes_on);
             match kind {
                 EventKind::Create => {
                     let child = steps.lane(ThreadId(event.value as u16));
@@ -111,6 +111,7 @@ impl Steps {
                     ended.insert(lane);
                     steps.ends.insert(index);
                 }
+                // All other kinds matter by their effects only.
                 _ => {}
             }
         }
@@ -129,26 +130,26 @@ impl Steps {
         self.lanes.len() - 1
     }
 
-    fn add(&mut self, lane: usize, index: usize, deeds: Vec<Deed>, goes_on: bool) {
+    fn add(&mut self, lane: usize, index: usize, effects: Vec<StepEffect>, goes_on: bool) {
         let own = &mut self.lanes[lane];
         let belongs = goes_on && own.rest.is_empty();
         if belongs && let Some(step) = own.steps.last_mut() {
             step.events.push(index);
-            for mut deed in deeds {
+            for mut effect in effects {
                 // Versions are those from before the step.
-                if let Deed::Access { variable, version, .. } = &mut deed {
-                    let writes = |it: &&Deed| matches!(it, Deed::Access { variable: v, writes: true, .. } if v == variable);
-                    *version -= step.deeds.iter().filter(writes).count() as u32;
+                if let StepEffect::Access { variable, version, .. } = &mut effect {
+                    let writes = |it: &&StepEffect| matches!(it, StepEffect::Access { variable: v, writes: true, .. } if v == variable);
+                    *version -= step.effects.iter().filter(writes).count() as u32;
                 }
-                step.deeds.push(deed);
+                step.effects.push(effect);
             }
             return;
         }
         own.rest.push(index);
-        if !deeds.is_empty() {
+        if !effects.is_empty() {
             let events = std::mem::take(&mut own.rest);
             let place = own.steps.len() as u32;
-            own.steps.push(Step { events, deeds, ..Step::default() });
+            own.steps.push(Step { events, effects, ..Step::default() });
             self.recorded.push((lane, place));
         }
     }
@@ -158,6 +159,7 @@ impl Steps {
             EventKind::SemWait => event.value.saturating_add(1),
             EventKind::SemPost => event.value.saturating_sub(1),
             EventKind::SemFailed => 0,
+            // No other kind shows a semaphore's value.
             _ => return,
         };
         self.tokens.entry(event.addr).or_insert(first);
@@ -168,9 +170,9 @@ impl Steps {
         let mut conditions = BTreeSet::new();
         for (place, lane) in self.lanes.iter_mut().enumerate() {
             lane.is_open = !ended.contains(&place);
-            for deed in lane.steps.iter().flat_map(|step| &step.deeds) {
-                locks.extend(deed.lock());
-                conditions.extend(deed.condition());
+            for effect in lane.steps.iter().flat_map(|step| &step.effects) {
+                locks.extend(effect.lock());
+                conditions.extend(effect.condition());
             }
         }
         (self.locks, self.conditions) = (locks.len(), conditions.into_iter().collect());
@@ -180,7 +182,7 @@ impl Steps {
         // Its last step need not be one that others notice; that it was made ends everything all the same.
         if !lane.rest.is_empty() {
             let events = std::mem::take(&mut lane.rest);
-            lane.steps.push(Step { events, deeds: vec![Deed::Marks], ..Step::default() });
+            lane.steps.push(Step { events, effects: vec![StepEffect::Marks], ..Step::default() });
             self.recorded.push((place, lane.steps.len() as u32 - 1));
         }
         if let Some(last) = lane.steps.last_mut() {
@@ -194,8 +196,10 @@ impl Steps {
         Some((place, self.lanes[place].steps.len() as u32))
     }
 
-    /// The thing that a kept deed is about.
+    /// The thing that a kept effect is about.
     pub(super) fn kept(step: &Step) -> impl Iterator<Item = Kept> + '_ {
-        step.deeds.iter().filter_map(|deed| if let Deed::Keep(kept) = deed { Some(*kept) } else { None })
+        step.effects
+            .iter()
+            .filter_map(|effect| if let StepEffect::Keep(kept) = effect { Some(*kept) } else { None })
     }
 }

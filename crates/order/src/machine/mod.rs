@@ -27,7 +27,7 @@ pub enum Violation {
     Lifetime {
         /// The step that uses it.
         step: Ix,
-        /// The step that gives it back or makes it anew.
+        /// The step that frees or initialises it.
         renewal: Ix,
     },
     /// A lock is taken while another section holds it.
@@ -89,8 +89,8 @@ pub struct Outcome {
     pub violations: Vec<Violation>,
     /// How many steps are needed to reach the goal.
     pub needed: usize,
-    /// Some threads can go on afterwards, although nobody should.
-    pub goes_on: bool,
+    /// Some threads are enabled afterwards, although none should be.
+    pub some_thread_is_enabled: bool,
 }
 
 /// The state of memory.
@@ -140,7 +140,7 @@ pub fn run(model: &Model, order: &[Ix], target: &Target) -> Outcome {
     for (place, &at) in order.iter().enumerate() {
         let thread = model.step(at).thread.index();
         left[thread] -= 1;
-        let is_last = left[thread] == 0 && target.stuck.is_none();
+        let is_last = left[thread] == 0 && target.deadlock.is_none();
         if let Some((segment, wanted)) = target.read_at(at)
             && run.memory.values[segment as usize] != wanted
         {
@@ -165,12 +165,12 @@ pub fn run(model: &Model, order: &[Ix], target: &Target) -> Outcome {
     if !run.violations.is_empty() {
         run.violations.append(&mut run.held_back);
     }
-    let goes_on = target.stuck.is_some() && run.sync.goes_on(model, order);
-    Outcome { violations: run.violations, needed, goes_on }
+    let some_thread_is_enabled = target.deadlock.is_some() && run.sync.some_thread_is_enabled(model, order);
+    Outcome { violations: run.violations, needed, some_thread_is_enabled }
 }
 
 impl Run<'_> {
-    /// Accesses memory; says whether the step may go on as recorded.
+    /// Accesses memory; says whether the step may continue as recorded.
     fn access(&mut self, at: Ix, is_last: bool) -> bool {
         for touch in self.model.touches_of(at) {
             let index = touch.segment as usize;

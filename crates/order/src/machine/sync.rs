@@ -163,8 +163,8 @@ impl Sync {
         None
     }
 
-    /// Whether some thread can go on after these steps, or the process has come to its end.
-    pub(super) fn goes_on(&self, model: &Model, order: &[Ix]) -> bool {
+    /// Whether some thread is enabled after these steps, or the process has come to its end.
+    pub(super) fn some_thread_is_enabled(&self, model: &Model, order: &[Ix]) -> bool {
         let mut last: HashMap<ThreadId, Ix> = HashMap::new();
         for at in order {
             last.insert(model.step(*at).thread, *at);
@@ -175,15 +175,15 @@ impl Sync {
         };
         let unseen = model.creators.keys().copied().filter(|child| model.thread(*child).is_empty());
         let begins = model.threads().chain(unseen).any(|thread| {
-            let stands_still = model.roots(thread).into_iter().any(|root| self.is_blocked(root, model));
-            !last.contains_key(&thread) && is_created(thread) && !stands_still
+            let is_blocked = model.roots(thread).into_iter().any(|root| self.is_blocked(root, model));
+            !last.contains_key(&thread) && is_created(thread) && !is_blocked
         });
-        let goes_on = |(thread, at): (&ThreadId, &Ix)| {
+        let is_enabled = |(thread, at): (&ThreadId, &Ix)| {
             let children = &model.step(*at).children;
             !self.ended.contains_key(thread) && !children.iter().any(|child| self.is_blocked(*child, model))
         };
         let all_ended = |thread: ThreadId| self.ended.contains_key(&thread) || !is_created(thread);
-        begins || last.iter().any(goes_on) || model.threads().all(all_ended)
+        begins || last.iter().any(is_enabled) || model.threads().all(all_ended)
     }
 
     /// Whether a step cannot be made now.
@@ -212,7 +212,7 @@ impl Sync {
         let excludes = |other: &&u32| !shared || !model.sections[**other as usize].shared;
         let holder = inside.iter().find(excludes).copied();
         if holder.is_some() {
-            // As if the others had left, so that one mistake is not told again and again.
+            // As if the others had left, so that one mistake is not reported again and again.
             inside.clear();
         }
         inside.push(section);

@@ -6,9 +6,9 @@ use super::lifetimes;
 use super::memory::{Account, Segments};
 use super::sync::Syncing;
 use super::{Act, Ix, Model, ModelStep, Touch, Value};
-use crate::action::{Action, Extent, Kept};
+use crate::action::{Action, Kept, MemoryRange};
 use crate::doubt::Doubt;
-use crate::forest::{Forest, Path, Step, StepId};
+use crate::forest::{Forest, ForestStep, Path, StepId};
 
 pub(super) struct Builder<'a> {
     forest: &'a Forest,
@@ -23,7 +23,7 @@ impl<'a> Builder<'a> {
         builder
     }
 
-    fn step(&self, at: usize) -> &'a Step {
+    fn step(&self, at: usize) -> &'a ForestStep {
         self.forest.step(self.ids[at])
     }
 
@@ -34,7 +34,7 @@ impl<'a> Builder<'a> {
     /// Who follows whom, who is created and who ends.
     fn link(&mut self) {
         for at in 0..self.ids.len() {
-            let Step { thread, parent, ref actions, is_final, .. } = *self.step(at);
+            let ForestStep { thread, parent, ref actions, is_final, .. } = *self.step(at);
             self.model.finals.extend(is_final.then_some(at as Ix));
             let parent = parent.and_then(|parent| self.model.places.get(&parent).copied());
             let depth = parent.map_or(0, |parent| self.model.step(parent).depth + 1);
@@ -75,8 +75,8 @@ impl<'a> Builder<'a> {
         Segments::of(accesses.filter_map(|action| action.read().or(action.write())).map(|(e, _)| e).collect())
     }
 
-    /// Numbers for the synchronization objects that are made anew or given back, behind those of memory.
-    fn mortal_objects(&self, first: usize) -> HashMap<u64, u32> {
+    /// Numbers for the synchronization objects that are initialised or destroyed, behind those of memory.
+    fn objects_with_lifetimes(&self, first: usize) -> HashMap<u64, u32> {
         let objects: BTreeSet<u64> = self.actions().filter_map(Action::object).collect();
         let mut mortal: BTreeSet<u64> = BTreeSet::new();
         for action in self.actions() {
@@ -98,7 +98,7 @@ impl<'a> Builder<'a> {
             self.model.doubts.insert(Doubt::Overlap);
         }
         self.model.set_initial(&segments, &path.initial);
-        let objects = self.mortal_objects(segments.list.len());
+        let objects = self.objects_with_lifetimes(segments.list.len());
         self.model.initial.resize(segments.list.len() + objects.len(), Value::UNKNOWN);
         let mut account = Account::new(&segments, objects, &self.model.initial);
         for at in 0..self.ids.len() {
@@ -152,7 +152,7 @@ impl<'a> Builder<'a> {
             let begin = self.model.touches.len() as u32;
             for action in self.step(at).actions.iter().filter(|action| !is_life(action)) {
                 let Some((extent, _)) = action.read().or(action.write()) else { continue };
-                let known = |(_, value): (Extent, Option<u64>)| value.map(Value::Known);
+                let known = |(_, value): (MemoryRange, Option<u64>)| value.map(Value::Known);
                 self.model.touches.push(Touch {
                     segment: segments.covering(extent).start as u32,
                     reads: action.read().and_then(known),
@@ -202,7 +202,10 @@ fn unclear_together(action: &Action) -> Option<Doubt> {
         Keep(..) | Watershed(..) | Idle(threadbare_trace::EventKind::Signal) => Some(Doubt::Outside),
         Idle(threadbare_trace::EventKind::Sleep) => Some(Doubt::Time),
         Idle(threadbare_trace::EventKind::FutexWait) => Some(Doubt::Futex),
-        _ => None,
+        // `Action::of` makes nothing else of the kinds that only their own thread notices.
+        Idle(_) => None,
+        Touch(..) | Acquire { .. } | Release(_) | Wait { .. } | Wake { .. } | Signal { .. } => None,
+        Take(_) | Post(_) | Create(_) | Start(_) | Exit | Join(_) => None,
     }
 }
 

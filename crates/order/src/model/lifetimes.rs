@@ -8,9 +8,9 @@ use crate::action::Action;
 use crate::forest::{Forest, StepId};
 
 /// Whether some thread by itself uses a synchronization object before its beginning or after its end, or begins or
-/// ends it twice, or several threads begin one. What happens to such an object cannot be told from its operations.
+/// ends it twice, or several threads begin one. What happens to such an object cannot be inferred from its operations.
 pub(super) fn are_unclear(forest: &Forest) -> bool {
-    let mortal = mortal_objects(forest);
+    let mortal = objects_with_lifetimes(forest);
     if mortal.is_empty() {
         return false;
     }
@@ -47,7 +47,7 @@ struct Lives {
     ended: HashSet<u64>,
 }
 
-fn mortal_objects(forest: &Forest) -> HashSet<u64> {
+fn objects_with_lifetimes(forest: &Forest) -> HashSet<u64> {
     let actions = forest.ids().flat_map(|id| forest.step(id).actions.iter());
     let renewed = actions.filter_map(|action| match action {
         Action::Renew { object, .. } => Some(*object),

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Ix, Model, ModelStep, Touch, Value};
-use crate::action::{Action, Extent};
+use crate::action::{Action, MemoryRange};
 use crate::doubt::Doubt;
 
 /// More than this would take too much memory.
@@ -13,12 +13,12 @@ const MOST_TOUCHES: usize = 4_000_000;
 /// extent is one segment.
 #[derive(Default)]
 pub struct Segments {
-    pub list: Vec<Extent>,
+    pub list: Vec<MemoryRange>,
     pub overlap: bool,
 }
 
 impl Segments {
-    pub fn of(mut extents: Vec<Extent>) -> Segments {
+    pub fn of(mut extents: Vec<MemoryRange>) -> Segments {
         extents.sort_unstable();
         extents.dedup();
         let mut segments = Segments::default();
@@ -37,16 +37,16 @@ impl Segments {
     }
 
     /// Cuts extents that hang together.
-    fn cut(&mut self, extents: &[Extent]) {
+    fn cut(&mut self, extents: &[MemoryRange]) {
         self.overlap |= extents.len() > 1;
         let mut cuts: Vec<u64> = extents.iter().flat_map(|extent| [extent.addr, extent.end()]).collect();
         cuts.sort_unstable();
         cuts.dedup();
-        self.list.extend(cuts.windows(2).map(|cut| Extent { addr: cut[0], len: cut[1] - cut[0] }));
+        self.list.extend(cuts.windows(2).map(|cut| MemoryRange { addr: cut[0], len: cut[1] - cut[0] }));
     }
 
     /// The segments that an extent overlaps.
-    pub fn covering(&self, extent: Extent) -> std::ops::Range<usize> {
+    pub fn covering(&self, extent: MemoryRange) -> std::ops::Range<usize> {
         let start = self.list.partition_point(|segment| segment.end() <= extent.addr);
         let end = self.list.partition_point(|segment| segment.addr < extent.end());
         start..end.max(start)
@@ -54,7 +54,7 @@ impl Segments {
 }
 
 /// The part of a value that lies in a segment.
-fn part(extent: Extent, value: u64, segment: Extent) -> u64 {
+fn part(extent: MemoryRange, value: u64, segment: MemoryRange) -> u64 {
     let shift = 8 * segment.addr.saturating_sub(extent.addr);
     let bits = 8 * segment.len;
     let moved = value.checked_shr(shift as u32).unwrap_or(0);
@@ -64,14 +64,14 @@ fn part(extent: Extent, value: u64, segment: Extent) -> u64 {
 /// What everybody does to memory, in recorded order.
 pub struct Account<'a> {
     segments: &'a Segments,
-    /// Synchronization objects that are made anew or given back count as memory too.
+    /// Synchronization objects that are initialised or destroyed count as memory too.
     objects: HashMap<u64, u32>,
     now: Vec<Value>,
     writers: Vec<Option<Ix>>,
     epochs: Vec<u32>,
     /// What an unknown value turned out to be.
     revealed: HashMap<(Ix, u32), u64>,
-    /// Steps after which nobody knows what is in the memory they gave back.
+    /// Steps after which the content of the memory they freed is unknown.
     frees: HashSet<Ix>,
     /// Segments that changed although nobody wrote them.
     pub changed_by_themselves: Vec<u32>,
@@ -130,7 +130,7 @@ impl<'a> Account<'a> {
     fn access(
         &mut self,
         at: Ix,
-        extent: Extent,
+        extent: MemoryRange,
         seen: Option<Option<u64>>,
         written: Option<Option<u64>>,
         touches: &mut Vec<Touch>,
@@ -158,7 +158,7 @@ impl<'a> Account<'a> {
     fn see(&mut self, index: usize, value: u64) -> Value {
         match self.now[index] {
             Value::Known(known) if known == value => {}
-            // What was there before may still be there, so this is not what giving back leaves behind.
+            // What was there before may still be there, so this is not what freeing leaves behind.
             Value::Of(writer) if self.frees.contains(&writer) => return Value::Of(writer),
             Value::Of(writer) if !self.revealed.contains_key(&(writer, index as u32)) => {
                 self.revealed.insert((writer, index as u32), value);
@@ -169,7 +169,7 @@ impl<'a> Account<'a> {
         Value::Known(value)
     }
 
-    fn free(&mut self, at: Ix, extent: Extent, touches: &mut Vec<Touch>) {
+    fn free(&mut self, at: Ix, extent: MemoryRange, touches: &mut Vec<Touch>) {
         let objects = self.objects.iter().filter(|(object, _)| (extent.addr..extent.end()).contains(*object));
         let mut gone: Vec<usize> = objects.map(|(_, segment)| *segment as usize).collect();
         gone.sort_unstable();
@@ -215,7 +215,7 @@ impl<'a> Account<'a> {
 
 impl Model {
     /// Sets up what is in memory before the first step, from what the first accesses showed.
-    pub(super) fn set_initial(&mut self, segments: &Segments, known: &HashMap<Extent, u64>) {
+    pub(super) fn set_initial(&mut self, segments: &Segments, known: &HashMap<MemoryRange, u64>) {
         self.initial = vec![Value::UNKNOWN; segments.list.len()];
         for (extent, value) in known {
             for index in segments.covering(*extent) {
@@ -247,8 +247,8 @@ impl Model {
 mod tests {
     use super::*;
 
-    fn extent(addr: u64, len: u64) -> Extent {
-        Extent { addr, len }
+    fn extent(addr: u64, len: u64) -> MemoryRange {
+        MemoryRange { addr, len }
     }
 
     #[test]
@@ -272,7 +272,7 @@ mod tests {
 
     /// A write of many bytes is known where somebody read them afterwards.
     #[test]
-    fn what_a_long_write_left_is_told_by_whoever_reads_it() {
+    fn what_a_long_write_left_is_shown_by_whoever_reads_it() {
         let segments = Segments::of(vec![extent(0, 16), extent(8, 4)]);
         let initial = vec![Value::UNKNOWN; segments.list.len()];
         let mut account = Account::new(&segments, HashMap::new(), &initial);

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use threadbare_trace::ThreadId;
 
-use crate::action::{Extent, Kept};
+use crate::action::{Kept, MemoryRange};
 use crate::doubt::Doubt;
 use crate::forest::{Forest, Path, StepId};
 
@@ -43,9 +43,9 @@ pub struct Touch {
     pub source: Option<Ix>,
     /// What it leaves there, if it writes.
     pub writes: Option<Value>,
-    /// How often the segment had been given back or made anew before.
+    /// How often the segment had been freed or initialised before.
     pub epoch: u32,
-    /// It gives the segment back or makes it anew.
+    /// It frees the segment or initialises it.
     pub renews: bool,
 }
 
@@ -175,11 +175,11 @@ pub struct Model {
     pub(crate) steps: Vec<ModelStep>,
     pub(crate) touches: Vec<Touch>,
     pub(crate) acts: Vec<Act>,
-    pub(crate) segments: Vec<Extent>,
+    pub(crate) segments: Vec<MemoryRange>,
     pub(crate) initial: Vec<Value>,
     /// By segment: who writes it, and what.
     pub(crate) writers: Vec<Vec<(Ix, Value)>>,
-    /// By segment: who gives it back or makes it anew.
+    /// By segment: the steps that free or initialise it.
     pub(crate) renewals: Vec<Vec<Ix>>,
     pub(crate) creators: HashMap<ThreadId, Vec<Ix>>,
     pub(crate) exits: HashMap<ThreadId, Vec<Ix>>,
@@ -212,7 +212,7 @@ impl Model {
     }
 
     /// The steps of all executions together: a thread may go any of the ways that it was seen to go. Where that
-    /// does not tell what a thing does, there is none, and these are the reasons.
+    /// does not show what a thing does, there is none, and these are the reasons.
     pub fn of_all(forest: &Forest) -> Result<Model, BTreeSet<Doubt>> {
         let ids: Vec<StepId> = forest.ids().collect();
         build::Builder::new(forest, &ids).all()
@@ -295,7 +295,7 @@ impl Model {
         }
         let (mut low, high) = if first.depth <= second.depth { (b, a) } else { (a, b) };
         let depth = self.step(high).depth;
-        // In a thread that goes one way only, depth tells all.
+        // In a thread that goes one way only, depth says all.
         if !self.branches {
             return if first.depth < second.depth { InThread::Before } else { InThread::After };
         }

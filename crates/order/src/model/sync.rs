@@ -219,7 +219,7 @@ impl Syncing {
         let number = self.lock(lock, model);
         let section = model.sections.len() as u32;
         if !model.branches {
-            self.end_those_of_the_dead(number, model);
+            self.release_those_of_ended_owners(number, model);
             self.open[number as usize].push(section);
         }
         Rc::make_mut(&mut self.locals[at as usize]).held.push((lock, section, 1));
@@ -237,8 +237,8 @@ impl Syncing {
         self.act(Act::Acquire(section), model);
     }
 
-    /// A lock that can be taken although its owner has ended is a robust one: the end gave it back.
-    fn end_those_of_the_dead(&mut self, lock: u32, model: &mut Model) {
+    /// A lock that can be taken although its owner has ended is a robust one: the end released it.
+    fn release_those_of_ended_owners(&mut self, lock: u32, model: &mut Model) {
         self.open[lock as usize].retain(|section| {
             let Section { thread, releases, .. } = &mut model.sections[*section as usize];
             let exit = model.exits.get(thread).and_then(|exits| exits.first());
@@ -339,7 +339,7 @@ impl Syncing {
         }
     }
 
-    /// Things that can be told only at the end: what robust locks do when their owners end.
+    /// Things that are known only at the end: what robust locks do when their owners end.
     pub(super) fn finish(self, model: &mut Model) {
         let mut by_exit: BTreeMap<Ix, Vec<Act>> = BTreeMap::new();
         for (number, section) in model.sections.iter().enumerate() {

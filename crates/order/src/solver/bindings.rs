@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use batsat::Lit;
 
 use super::literals::{Habit, Literals, Term};
-use super::serving::Serving;
+use super::wake_ups::WakeUps;
 use crate::constraint::{Constraint, Demand};
 use crate::forest::StepId;
 use crate::machine::Violation;
@@ -29,7 +29,7 @@ enum Rule {
 pub struct Bindings {
     rules: HashSet<Rule>,
     /// Who wakes whom, and whose tokens are taken.
-    pub serving: Serving,
+    pub wake_ups: WakeUps,
 }
 
 pub(super) fn name(model: &Model, at: Ix) -> StepId {
@@ -51,10 +51,10 @@ impl Bindings {
     ) -> bool {
         let rule = match violation {
             Violation::NotWoken { condition, step } => {
-                return self.serving.waits(condition, step, order, model, literals);
+                return self.wake_ups.waits(condition, step, order, model, literals);
             }
             Violation::NoToken { semaphore, step } => {
-                return self.serving.tokens(semaphore, step, order, model, literals);
+                return self.wake_ups.tokens(semaphore, step, order, model, literals);
             }
             Violation::Locked { section, holder } => Rule::Sections(section.min(holder), section.max(holder)),
             Violation::Lifetime { step, renewal } => Rule::Lifetime(step, renewal),
@@ -135,7 +135,7 @@ fn exclude(first: u32, second: u32, model: &Model, literals: &mut Literals) {
     }
 }
 
-/// A thing is used after it was made and before it is given back.
+/// A thing is used after it was initialised and before it is freed.
 fn limit_lifetime(step: Ix, renewal: Ix, model: &Model, literals: &mut Literals) {
     let switch = literals.name(Constraint::new(Demand::Lifetime, [name(model, step), name(model, renewal)]));
     let (used, renewed) = (literals.included(step, model), literals.included(renewal, model));

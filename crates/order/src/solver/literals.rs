@@ -170,7 +170,7 @@ impl Literals {
         if let Some(parent) = self.included[parent as usize] {
             self.clause([!lit, parent]);
         }
-        // Who goes on depends on what he has seen.
+        // What a thread does next depends on what it has seen.
         if let Some(recorded) = self.as_recorded.get(&parent) {
             let recorded = *recorded;
             self.clause([!lit, recorded]);
@@ -203,7 +203,7 @@ impl Literals {
         self.clause([!switch, !lit].into_iter().chain(made));
     }
 
-    /// The step has the outcome that was recorded: it must if its thread goes on.
+    /// The step has the outcome that was recorded: it must if its thread makes another step.
     pub fn as_recorded(&mut self, at: Ix, model: &Model) -> Lit {
         if let Some(lit) = self.as_recorded.get(&at) {
             return *lit;

@@ -8,11 +8,11 @@
 
 mod bindings;
 mod cone;
+mod deadlock;
 mod effort;
 mod literals;
-mod seeing;
-mod serving;
-mod stuck;
+mod reads_from;
+mod wake_ups;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
@@ -23,9 +23,9 @@ use batsat::{Lit, SolverInterface as _, lbool};
 use self::bindings::{Bindings, keep_out};
 pub use self::effort::{Budget, Effort};
 use self::literals::{Habit, Literals, Term};
-use self::seeing::Seeing;
-pub(crate) use self::seeing::sources;
-use crate::answer::{Answer, Schedule};
+use self::reads_from::ReadsFrom;
+pub(crate) use self::reads_from::sources;
+use crate::answer::{Answer, SolvedSchedule};
 use crate::constraint::{Constraint, Core, Demand};
 use crate::goal::{Goal, Target};
 use crate::machine::{self, Violation};
@@ -42,7 +42,7 @@ pub struct Solver {
     model: Arc<Model>,
     literals: Literals,
     bindings: Bindings,
-    seeings: HashMap<(Ix, u32, Value), Seeing>,
+    seeings: HashMap<(Ix, u32, Value), ReadsFrom>,
     /// By read whose value has to be kept: the step, and where.
     kept: HashSet<(Ix, u32)>,
     /// By pair of steps between which nobody may write.
@@ -105,7 +105,7 @@ impl Solver {
         };
         let mut left = self.budget;
         // What was needed when it was recorded will be needed in most other orders too.
-        if !self.model.branches && target.stuck.is_none() {
+        if !self.model.branches && target.deadlock.is_none() {
             let cone = cone::recorded(&self.model, &target);
             let guess: Vec<Lit> =
                 cone.iter().map(|step| self.literals.included(*step, &self.model)).collect();
@@ -200,7 +200,7 @@ impl Solver {
             pairs.push(lit);
         }
         if let Some((read, segment, value)) = target.read {
-            let fresh = || Seeing::new(read, segment, value, model, literals);
+            let fresh = || ReadsFrom::new(read, segment, value, model, literals);
             let ways = self.seeings.entry((read, segment, value)).or_insert_with(fresh).ways();
             let goal = literals.fresh(Habit::No);
             literals.clause([!goal].into_iter().chain(ways));
@@ -224,9 +224,9 @@ impl Solver {
                 return Err(Answer::Impossible);
             }
         }
-        if let Some(known) = &target.stuck {
-            let goal =
-                stuck::stuck(known, model, literals, &mut self.bindings.serving).ok_or(Answer::Unknown)?;
+        if let Some(known) = &target.deadlock {
+            let goal = deadlock::deadlocked(known, model, literals, &mut self.bindings.wake_ups)
+                .ok_or(Answer::Unknown)?;
             names.push((goal, Constraint::new(Demand::Stuck, [])));
         }
         let mut lits: Vec<Lit> = names.iter().map(|(lit, _)| *lit).collect();
@@ -265,16 +265,16 @@ impl Solver {
                 return Some(Answer::Unknown);
             }
             let outcome = machine::run(&self.model, &order, target);
-            if outcome.violations.is_empty() && outcome.goes_on {
-                if self.bindings.serving.use_the_oldest(&order, &self.model, &mut self.literals) {
+            if outcome.violations.is_empty() && outcome.some_thread_is_enabled {
+                if self.bindings.wake_ups.use_the_oldest(&order, &self.model, &mut self.literals) {
                     continue;
                 }
-                debug_assert!(false, "somebody can go on");
+                debug_assert!(false, "some thread is enabled");
                 return Some(Answer::Unknown);
             }
             if outcome.violations.is_empty() {
                 let steps = order[..outcome.needed].iter().map(|at| self.model.step(*at).id).collect();
-                return Some(Answer::Schedule(Schedule { steps }));
+                return Some(Answer::Schedule(SolvedSchedule { steps }));
             }
             if !self.learn(&outcome.violations, &order, target, assumed) {
                 debug_assert!(false, "nothing to learn from {:?}", outcome.violations);
@@ -323,8 +323,9 @@ impl Solver {
             learned |= match violation {
                 Violation::Reads { step, segment, wrote } => self.keep_value(step, segment, wrote),
                 Violation::Goal { wrote } => target.read.is_some_and(|key| {
-                    let seeing = self.seeings.get_mut(&key);
-                    seeing.is_some_and(|seeing| seeing.learn(wrote, &self.model, &mut self.literals))
+                    let reads_from = self.seeings.get_mut(&key);
+                    reads_from
+                        .is_some_and(|reads_from| reads_from.learn(wrote, &self.model, &mut self.literals))
                 }),
                 Violation::Broken { pair, writer } => {
                     let crate::goal::Pair { first, second, .. } = target.pairs[pair];
@@ -348,11 +349,11 @@ impl Solver {
         let reads = model.touches_of(step).iter().filter(|touch| touch.segment == segment);
         let Some(value) = reads.filter_map(|touch| touch.reads).next() else { return false };
         let literals = &mut self.literals;
-        let fresh = || Seeing::new(step, segment, value, model, literals);
+        let fresh = || ReadsFrom::new(step, segment, value, model, literals);
         let key = (step, segment, value);
         if !self.kept.insert((step, segment)) {
-            let seeing = self.seeings.get_mut(&key);
-            return seeing.is_some_and(|seeing| seeing.learn(wrote, model, literals));
+            let reads_from = self.seeings.get_mut(&key);
+            return reads_from.is_some_and(|reads_from| reads_from.learn(wrote, model, literals));
         }
         let ways = self.seeings.entry(key).or_insert_with(fresh).ways();
         let id = |at: Ix| model.step(at).id;

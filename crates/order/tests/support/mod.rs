@@ -6,12 +6,12 @@ pub mod oracle;
 pub mod program;
 pub mod run;
 
-use threadbare_order::{Extent, Forest, Path};
+use threadbare_order::{Forest, MemoryRange, Path};
 use threadbare_trace::{Event, EventKind};
 
 /// The memory of an access, as goals name it.
-pub fn extent(event: &Event) -> Extent {
-    Extent { addr: event.addr, len: u64::from(event.size) }
+pub fn extent(event: &Event) -> MemoryRange {
+    MemoryRange { addr: event.addr, len: u64::from(event.size) }
 }
 
 /// Whether an event reads memory.

@@ -16,8 +16,8 @@ pub enum Wish {
     InOrder(Vec<usize>),
     /// So they do, and nobody writes between neighbours on one variable.
     Pattern(Vec<usize>),
-    /// Nobody can go on.
-    Stuck,
+    /// No thread is enabled.
+    Deadlock,
 }
 
 impl Wish {
@@ -25,7 +25,7 @@ impl Wish {
         match self {
             Wish::Sees(read, _) => std::slice::from_ref(read),
             Wish::InOrder(events) | Wish::Pattern(events) => events,
-            Wish::Stuck => &[],
+            Wish::Deadlock => &[],
         }
     }
 }
@@ -150,10 +150,10 @@ impl Oracle {
         self.threads[thread].get(state.next[thread]).map(Vec::as_slice)
     }
 
-    /// Whether nobody can go on. Of a thread that the trace leaves in the middle nobody knows.
-    fn is_stuck(&self, state: &State) -> bool {
+    /// Whether no thread is enabled. Of a thread that the trace leaves in the middle that is unknown.
+    fn is_deadlocked(&self, state: &State) -> bool {
         let is_over = |thread: usize| state.ended.contains(&thread) || !state.created.contains(&thread);
-        // Others would only go on differently.
+        // Others would only continue differently.
         let may_block = |thread: usize| {
             use EventKind::*;
             let event = self.next_step(state, thread).map(|step| self.events[step[0]]);
@@ -163,7 +163,7 @@ impl Oracle {
             })
         };
         let cannot_go = |thread: usize| {
-            is_over(thread) || (may_block(thread) && self.make(state, thread, &Wish::Stuck).is_none())
+            is_over(thread) || (may_block(thread) && self.make(state, thread, &Wish::Deadlock).is_none())
         };
         let threads = || 0..self.threads.len();
         let unharmed = !state.surprised.contains(&true);
@@ -177,7 +177,7 @@ impl Oracle {
         while let Some(state) = open.pop() {
             for thread in 0..self.threads.len() {
                 let Some(after) = self.make(&state, thread, wish) else { continue };
-                if after.fulfilled || (*wish == Wish::Stuck && self.is_stuck(&after)) {
+                if after.fulfilled || (*wish == Wish::Deadlock && self.is_deadlocked(&after)) {
                     return true;
                 }
                 if seen.insert(after.clone()) {
@@ -204,7 +204,7 @@ impl Oracle {
                 return place + 1 == schedule.len();
             }
         }
-        *wish == Wish::Stuck && self.is_stuck(&state)
+        *wish == Wish::Deadlock && self.is_deadlocked(&state)
     }
 
     /// The state after a thread's next step; none if it cannot be made, or spoils the wish.

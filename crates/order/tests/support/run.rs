@@ -33,7 +33,7 @@ struct Run<'a> {
     events: Vec<Event>,
 }
 
-/// The trace of one random execution. It ends early if nobody can go on.
+/// The trace of one random execution. It ends early if no thread is enabled.
 pub fn trace(program: &Program, rng: &mut Rng) -> Vec<Event> {
     let count = program.threads.len();
     let created = |thread: usize| program.threads.iter().flatten().any(|op| *op == Op::Create(thread as u16));

@@ -47,7 +47,7 @@ pub struct PageCampaign {
     /// What was kept of it.
     pub record: CampaignRecord,
     /// The executions that are drawn.
-    pub stories: Vec<PageInterleavings>,
+    pub interleavings: Vec<PageInterleavings>,
     /// What is missing on the page, and why, in whole sentences.
     pub notes: Vec<String>,
 }
@@ -97,13 +97,13 @@ impl Page {
     }
 }
 
-/// Text that stands between tags.
+/// Text between tags.
 fn as_markup(text: &str) -> String {
     let text = text.replace(['\u{2028}', '\u{2029}'], " ");
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// JSON in which nothing ends the element that it stands in.
+/// JSON in which nothing ends the element that it is in.
 fn as_json_in_markup(data: &Value) -> String {
     let text = data.to_string();
     let mut safe = String::with_capacity(text.len());

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
-use threadbare_trace::{Event, EventKind, Outcome, ThreadId, TraceFile};
+use threadbare_trace::{Event, EventKind, Outcome, ThreadId, TraceFile, kinds};
 
 use super::links::{Link, Span, links, spans};
 use crate::describe::meant_kind;
@@ -11,7 +11,7 @@ use crate::failure::{failure_thread, failure_word};
 use crate::locks_held::{HeldLocks, LockNames};
 use crate::terminal::{switch_text, titles};
 use crate::timeline::{Row, rows_to_draw};
-use crate::{Interleaving, Names as _, Place, RecordedNames, event_text, failure_site};
+use crate::{Interleaving, Names as _, RecordedNames, SourcePlace, event_text, failure_site};
 
 /// One execution, cut to what a page can hold.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -36,7 +36,7 @@ pub struct PageInterleaving {
     switches: Vec<SwitchText>,
     /// How many steps there are in all.
     total: usize,
-    /// How often a thread that could have gone on was stopped, in all.
+    /// How many preemptions there are, in all.
     preemptions: usize,
     /// How it failed.
     failure: Option<FailureText>,
@@ -77,7 +77,7 @@ fn is_one(times: &usize) -> bool {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 struct PlaceText {
     #[serde(flatten)]
-    place: Place,
+    place: SourcePlace,
     source: Option<String>,
 }
 
@@ -165,7 +165,7 @@ impl PageInterleaving {
 
 struct Draft<'a> {
     names: &'a RecordedNames<'a>,
-    /// Where the events stand that are drawn.
+    /// The positions of the events that are drawn.
     positions: BTreeMap<usize, usize>,
     place_numbers: HashMap<(u64, u32), Option<usize>>,
     object_numbers: HashMap<String, usize>,
@@ -252,6 +252,6 @@ fn mark(kind: EventKind) -> &'static str {
         Create => "fork",
         Join | JoinFailed => "join",
         Exit => "exit",
-        _ => "other",
+        Fence | Start | Detach | Cancel | Yield | Frame | kinds!(once | heap | object | outside) => "other",
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
-use threadbare_happens_before::{Change, LockSets, Mode};
-use threadbare_trace::{Event, EventKind, ThreadId};
+use threadbare_happens_before::{LockChange, LockSets, Mode};
+use threadbare_trace::{Event, EventKind, ThreadId, kinds};
 
 use crate::Names;
 use crate::describe::meant_kind;
@@ -30,7 +30,7 @@ pub(super) struct Span {
     open: bool,
 }
 
-/// The arrows whose ends are both drawn; `positions` says where events stand.
+/// The arrows whose ends are both drawn; `positions` says where events are drawn.
 pub(super) fn links(events: &[Event], positions: &BTreeMap<usize, usize>) -> Vec<Link> {
     use EventKind::*;
     let mut found = Vec::new();
@@ -69,7 +69,10 @@ pub(super) fn links(events: &[Event], positions: &BTreeMap<usize, usize>) -> Vec
                 let joined = u16::try_from(event.value).ok().and_then(|id| last.get(&ThreadId(id)));
                 joined.into_iter().for_each(|from| add(*from, index, "join"));
             }
-            _ => {}
+            Read | ReadRange | WriteRange | AtomicRead | AtomicFailed => {}
+            CondWait | CondWake | CondTimeout | FutexWait | FutexWoken | FutexTimeout => {}
+            Start | Exit | Detach | JoinFailed | Cancel | Fence | Signal | Frame => {}
+            kinds!(lock | barrier | semaphore | once | heap | object | pause | outside) => {}
         }
         if positions.contains_key(&index) {
             last.insert(event.thread, index);
@@ -100,10 +103,10 @@ pub(super) fn spans(events: &[Event], names: &dyn Names, positions: &BTreeMap<us
     for (index, event) in events.iter().enumerate() {
         let Some(kind) = meant_kind(event, names) else { continue };
         match locks.observe(index, event, kind) {
-            Some(Change::Taken(lock, mode)) => {
+            Some(LockChange::Taken(lock, mode)) => {
                 held.insert((lock, event.thread), (index, lock_name(index, lock, names), mode));
             }
-            Some(Change::Released(gone)) => {
+            Some(LockChange::Released(gone)) => {
                 if let Some((since, name, mode)) = held.remove(&(gone.lock, event.thread)) {
                     add(event.thread, since, Some(index), name, mode);
                 }

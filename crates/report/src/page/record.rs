@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::schema::damage;
-use crate::{AccessText, Place};
+use crate::{AccessText, SourcePlace};
 
 /// The version of the file; others are not read.
 pub const RECORD_VERSION: u32 = 1;
@@ -42,14 +42,14 @@ pub struct CampaignRecord {
     pub sources: BTreeMap<String, Vec<Excerpt>>,
 }
 
-/// A program and what it is given: campaigns of different ones are told apart by it.
+/// A program and what it is given: campaigns of different ones are distinguished by it.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Subject {
     /// What names of files begin with.
     pub name: String,
     /// The program, or the suite, from the root of the file system.
     pub program: String,
-    /// Its arguments and its input, as a shell would be told; empty without any.
+    /// Its arguments and its input, as typed in a shell; empty without any.
     pub given: String,
 }
 
@@ -90,7 +90,7 @@ pub struct FindingCard {
     /// The program failed when it happened.
     pub fails: bool,
     /// Where it is.
-    pub places: Vec<Place>,
+    pub places: Vec<SourcePlace>,
     /// Who did what, in order.
     pub accesses: Vec<AccessText>,
     /// The heading of the finding without which this one would not be.
@@ -107,7 +107,7 @@ pub struct Uncovered {
     /// The criterion.
     pub criterion: String,
     /// The places of each pair, in the order of the source.
-    pub pairs: Vec<[Place; 2]>,
+    pub pairs: Vec<[SourcePlace; 2]>,
     /// Memory-access patterns.
     #[serde(default)]
     pub patterns: Vec<PatternCard>,
@@ -116,7 +116,7 @@ pub struct Uncovered {
     pub questions: Vec<QuestionCard>,
     /// The places that patterns name by number.
     #[serde(default)]
-    pub places: Vec<Place>,
+    pub places: Vec<SourcePlace>,
     /// How many more there are.
     pub left_out: usize,
     /// Nobody has counted all of them.
@@ -133,7 +133,8 @@ pub struct PatternCard {
     #[serde(default)]
     pub variables: Vec<String>,
     /// Who does what in each step, such as `a reads`, and to which variable where there are two.
-    pub deeds: Vec<String>,
+    #[serde(alias = "deeds")]
+    pub operations: Vec<String>,
     /// The place of each step, by its number.
     pub places: Vec<usize>,
 }
@@ -144,7 +145,7 @@ pub struct QuestionCard {
     /// What may be possible.
     pub question: String,
     /// The places, in order.
-    pub places: Vec<Place>,
+    pub places: Vec<SourcePlace>,
     /// How many there are.
     pub count: u64,
 }
@@ -187,9 +188,9 @@ pub struct GuidelineCard {
 pub struct GraphNode {
     /// The node that leads to it; none for the root.
     pub parent: Option<usize>,
-    /// What stands at the edge.
+    /// The text at the edge.
     pub edge: String,
-    /// What stands in the node.
+    /// The text in the node.
     pub label: String,
     /// It is a selection of defines (a circle), not a statement (a box).
     pub is_choice: bool,
@@ -265,9 +266,9 @@ impl CampaignRecord {
             return Err(RecordError::Value(damage));
         }
         for (name, kept) in [("failures", self.failures.len()), ("findings", self.findings.len())] {
-            let told = self.report[name].as_array().map_or(0, Vec::len);
-            if told != kept {
-                let problem = format!("`report.{name}` has {told}, and {kept} are kept beside it");
+            let reported = self.report[name].as_array().map_or(0, Vec::len);
+            if reported != kept {
+                let problem = format!("`report.{name}` has {reported}, and {kept} are kept beside it");
                 return Err(RecordError::Value(problem));
             }
         }
@@ -275,7 +276,7 @@ impl CampaignRecord {
     }
 
     /// Every place that it names.
-    pub fn places(&self) -> impl Iterator<Item = &Place> {
+    pub fn places(&self) -> impl Iterator<Item = &SourcePlace> {
         let of_findings = self.findings.iter().flat_map(|it| &it.places);
         let uncovered = self.uncovered.iter().flat_map(|it| {
             let of_questions = it.questions.iter().flat_map(|it| &it.places);

@@ -171,7 +171,7 @@ fn misfit(value: &Value, steps: &[&str], kind: Kind, at: String) -> Option<Strin
     let Some((step, rest)) = steps.split_first() else {
         return (!value.is_null() && !kind.fits(value)).then(|| format!("`{at}` is not {}", kind.words()));
     };
-    // What is no object or list where there should be one is told by a rule of its own.
+    // What is no object or list where there should be one is reported by a rule of its own.
     if *step == "*" {
         let mut fields = value.as_object()?.iter();
         return fields.find_map(|(name, it)| misfit(it, rest, kind, format!("{at}.{name}")));

@@ -13,7 +13,7 @@ const LONGEST_LINE: usize = 400;
 /// What is kept of all files together, in bytes.
 const MOST_BYTES: usize = 300_000;
 
-/// Cuts out what stands around the wanted lines of each file; `read` gives a file's content.
+/// Cuts out the wanted lines of each file with those around them; `read` gives a file's content.
 pub fn excerpts(
     wanted: &BTreeMap<String, BTreeSet<u32>>,
     read: impl Fn(&str) -> Option<Vec<u8>>,

@@ -5,7 +5,7 @@ use threadbare_trace::{Outcome, TraceFile};
 use super::{FlowStep, Level, Rule, SarifResult};
 use crate::timeline::{self, Row};
 use crate::{
-    Interleaving, Names, Place, RecordedNames, TextFormat, event_text, failure_phrase, failure_site,
+    Interleaving, Names, RecordedNames, SourcePlace, TextFormat, event_text, failure_phrase, failure_site,
 };
 
 /// The failure of an execution, with the interleaving that led to it; none if it passed.
@@ -15,7 +15,7 @@ pub fn failure_result(file: &TraceFile) -> Option<SarifResult> {
     let names = RecordedNames::new(file);
     let place = failure_site(failure, &names);
     // Messages of assertions begin with their place.
-    let unsaid = |place: &&Place| !failure.message.contains(&place.label);
+    let unsaid = |place: &&SourcePlace| !failure.message.contains(&place.label);
     let at = place.as_ref().filter(unsaid).map_or_else(String::new, |place| format!(" at {place}"));
     let message = format!(
         "This interleaving ends in {} in {}{at}: {}",
@@ -23,7 +23,7 @@ pub fn failure_result(file: &TraceFile) -> Option<SarifResult> {
         failure.thread,
         failure.message
     );
-    let stack: Vec<Place> = failure.stack.iter().filter_map(|&pc| names.place(pc, 0)).collect();
+    let stack: Vec<SourcePlace> = failure.stack.iter().filter_map(|&pc| names.place(pc, 0)).collect();
     Some(SarifResult {
         rule: Rule::from(failure.kind),
         level: Level::Error,
@@ -53,7 +53,7 @@ fn flow(file: &TraceFile, outcome: &Outcome, names: &RecordedNames<'_>) -> Vec<F
 }
 
 /// The function and the text of the line: they stay when lines above are added.
-fn identity(place: Option<&Place>, names: &RecordedNames<'_>) -> Vec<String> {
+fn identity(place: Option<&SourcePlace>, names: &RecordedNames<'_>) -> Vec<String> {
     let Some(place) = place else { return Vec::new() };
     let line = names.source(place).map_or_else(|| place.label.clone(), |text| text.trim().to_string());
     place.function.iter().cloned().chain([line]).collect()

@@ -46,13 +46,13 @@ rules! {
     Atomicity = "atomicity", "warning" => "Atomicity violation",
         "A thread accesses memory twice as if nothing could happen in between, but another thread's access can. \
          Keep the lock over both accesses.";
-    /// Accesses come in an order that the program does not stand.
+    /// Accesses come in an order with which the program fails.
     Order = "order", "error" => "Order violation",
         "The program relies on one thread's access coming before another's, but nothing makes it so. Make the \
          later one wait: join the thread, or use a condition variable, a semaphore or a barrier.";
-    /// No thread can go on, or locks are taken in orders that can lead there.
+    /// No thread is runnable, or locks are taken in orders that can lead there.
     Deadlock = "deadlock", "warning" => "Deadlock",
-        "Threads wait for each other in a circle, or take locks in orders that allow it. Take the locks in one \
+        "Threads wait for each other in a cycle, or take locks in orders that allow it. Take the locks in one \
          order everywhere.";
     /// Shared memory that no lock protects consistently.
     LockDiscipline = "lock-discipline", "note" => "Inconsistent locking",

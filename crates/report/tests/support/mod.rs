@@ -1,7 +1,7 @@
 //! Executions made by hand, and their names.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use threadbare_report::{Interleaving, Names, Place, TextFormat, interleaving, record};
+use threadbare_report::{Interleaving, Names, SourcePlace, TextFormat, interleaving, record};
 use threadbare_trace::{Event, EventKind, Failure, FailureKind, Outcome, SwitchRecord, ThreadId, TraceFile};
 
 /// Code address n is line n of bank.c, from 50 on of a library; objects are named by a small table.
@@ -11,7 +11,7 @@ pub const OBJECTS: [(u64, &str); 4] =
     [(0x100, "balance"), (0x200, "left"), (0x300, "right"), (0x400, "ready")];
 
 impl Names for Bank {
-    fn place(&self, pc: u64, _context: u32) -> Option<Place> {
+    fn place(&self, pc: u64, _context: u32) -> Option<SourcePlace> {
         let function = match pc {
             5..=12 => "deposit",
             20..=40 => "main",
@@ -19,14 +19,14 @@ impl Names for Bank {
             50..=60 => "start_thread",
             _ => return None,
         };
-        Some(Place {
+        Some(SourcePlace {
             label: if pc < 50 { format!("bank.c:{pc}") } else { format!("start.c:{pc}") },
             function: Some(function.into()),
             file: Some("src/bank.c".into()),
             line: Some(pc as u32),
             column: None,
             in_system: pc >= 50,
-            deed: None,
+            library_operation: None,
         })
     }
 
@@ -38,7 +38,7 @@ impl Names for Bank {
         (addr == 5).then(|| "deposit".to_string())
     }
 
-    fn source(&self, place: &Place) -> Option<String> {
+    fn source(&self, place: &SourcePlace) -> Option<String> {
         match place.line? {
             8 => Some("    int seen = balance;".into()),
             9 => Some("    balance = seen + 1;".into()),

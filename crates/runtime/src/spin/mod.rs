@@ -250,7 +250,7 @@ impl Engine {
             Found::Spinner => match look.others.pop() {
                 Some(next) => {
                     look.begin(next);
-                    self.go(next, SwitchReason::GaveWay);
+                    self.go(next, SwitchReason::Yielded);
                 }
                 None => self.report_livelock(),
             },

@@ -80,7 +80,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// A checksum that can be told bytes one after the other (FNV-1a).
+/// A checksum that takes bytes one after the other (FNV-1a).
 pub fn checksum(bytes: &[u8]) -> u64 {
     bytes
         .iter()

@@ -1,6 +1,6 @@
 //! Reading a trace file.
 
-use crate::{ContextRecord, Event, Failure, FailureKind, Outcome, Shown, SwitchRecord, ThreadId};
+use crate::{ContextRecord, Event, Failure, FailureKind, Outcome, ShownFinding, SwitchRecord, ThreadId};
 
 use super::bytes::{Source, checksum};
 use super::encode::{OLD_IS_OBJECT, Operations, VALUE_IS_OBJECT, site};
@@ -75,7 +75,8 @@ fn record(
         tag::OUTCOME => file.outcome = Some(whole(content, outcome).ok_or("the outcome makes no sense")?),
         tag::SHOWN => {
             let text = content.rest().ok_or("what it shows is not text")?;
-            let read = |text: String| text.split_once(' ').and_then(|(word, rest)| Shown::read(word, rest));
+            let read =
+                |text: String| text.split_once(' ').and_then(|(word, rest)| ShownFinding::read(word, rest));
             file.shows = Some(read(text).ok_or("what it shows makes no sense")?);
         }
         tag::CONTEXT => file.contexts.push(whole(content, context).ok_or("a context makes no sense")?),
@@ -148,12 +149,12 @@ fn site(content: &mut Source<'_>) -> Option<Site> {
     let mut number = |bit: u8| if bits & bit == 0 { Some(None) } else { content.fitting().map(Some) };
     let (line, column) = (number(site::LINE)?, number(site::COLUMN)?);
     let mut text = |bit: u8| if bits & bit == 0 { Some(None) } else { content.text().map(Some) };
-    let (source, deed) = (text(site::SOURCE)?, text(site::DEED)?);
+    let (source, library_operation) = (text(site::SOURCE)?, text(site::LIBRARY_OPERATION)?);
     let in_system = bits & site::IN_SYSTEM != 0;
     Some(Site {
         pc,
         context,
-        name: Some(SiteName { label, function, file, line, column, in_system, deed, source }),
+        name: Some(SiteName { label, function, file, line, column, in_system, library_operation, source }),
     })
 }
 

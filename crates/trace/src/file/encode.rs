@@ -36,7 +36,7 @@ struct Writer {
     objects: usize,
     /// The number of each thread's last operation.
     operations: Operations,
-    /// The content of one record, kept for its room.
+    /// The content of one record; its allocation is used again.
     content: Vec<u8>,
 }
 
@@ -179,7 +179,7 @@ pub(super) mod site {
     pub const COLUMN: u8 = 16;
     pub const SOURCE: u8 = 32;
     pub const IN_SYSTEM: u8 = 64;
-    pub const DEED: u8 = 128;
+    pub const LIBRARY_OPERATION: u8 = 128;
 }
 
 fn put_site(out: &mut Vec<u8>, row: &Site) {
@@ -195,12 +195,12 @@ fn put_site(out: &mut Vec<u8>, row: &Site) {
             | bit(name.column.is_some(), site::COLUMN)
             | bit(name.source.is_some(), site::SOURCE)
             | bit(name.in_system, site::IN_SYSTEM)
-            | bit(name.deed.is_some(), site::DEED),
+            | bit(name.library_operation.is_some(), site::LIBRARY_OPERATION),
     );
     put_text(out, &name.label);
     [&name.function, &name.file].into_iter().flatten().for_each(|text| put_text(out, text));
     [name.line, name.column].into_iter().flatten().for_each(|number| put_number(out, u64::from(number)));
-    [&name.source, &name.deed].into_iter().flatten().for_each(|text| put_text(out, text));
+    [&name.source, &name.library_operation].into_iter().flatten().for_each(|text| put_text(out, text));
 }
 
 fn put_object(out: &mut Vec<u8>, row: &Object) {

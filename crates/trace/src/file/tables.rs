@@ -19,7 +19,7 @@ pub struct SiteName {
     /// It is in a header or library of the system.
     pub in_system: bool,
     /// What a library does there for the program with a word of memory: `lock`, `unlock`.
-    pub deed: Option<String>,
+    pub library_operation: Option<String>,
     /// The text of the line, as it was when the trace was written.
     pub source: Option<String>,
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::{Event, EventKind};
+use crate::{Event, EventKind, kinds};
 
 /// The pieces of memory, and which variable each is at the moment.
 pub(super) struct Cells {
@@ -25,8 +25,10 @@ fn extent(event: &Event) -> Option<Range<u64>> {
     let length = match event.kind()? {
         ReadRange | WriteRange => event.value,
         Free => return None,
-        kind if kind.accesses_memory() => u64::from(event.size).max(1),
-        _ => return None,
+        Read | Write | kinds!(atomic) => u64::from(event.size).max(1),
+        Alloc | Fence | Signal | Frame => return None,
+        kinds!(lock | condition | barrier | semaphore | once | futex | thread) => return None,
+        kinds!(object | pause | outside) => return None,
     };
     Some(event.addr..event.addr.saturating_add(length))
 }

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use threadbare_trace::{
-    ContextRecord, Event, EventKind, EventNames, Failure, FailureKind, Outcome, Shown, SiteName,
+    ContextRecord, Event, EventKind, EventNames, Failure, FailureKind, Outcome, ShownFinding, SiteName,
     SwitchRecord, ThreadId, TraceFile,
 };
 
@@ -55,7 +55,7 @@ pub fn made_up(seed: u64) -> TraceFile {
     let numbers = &mut Numbers::new(seed);
     let mut file = TraceFile::default();
     (file.program, file.binary) = (numbers.text(), numbers.text());
-    file.shows = numbers.maybe(|numbers| Shown {
+    file.shows = numbers.maybe(|numbers| ShownFinding {
         kind: "race".into(),
         pattern: Some(numbers.below(17) as u8),
         steps: vec![(ThreadId(1), numbers.below(99) as u32), (ThreadId(2), 7)],
@@ -124,7 +124,7 @@ fn push_event(file: &mut TraceFile, numbers: &mut Numbers) {
         line: numbers.maybe(|numbers| numbers.any() as u32),
         column: numbers.maybe(|numbers| numbers.any() as u32),
         in_system: numbers.coin(),
-        deed: numbers.maybe(Numbers::text),
+        library_operation: numbers.maybe(Numbers::text),
         source: numbers.maybe(Numbers::text),
     };
     let name = numbers.maybe(|_| name);
@@ -150,7 +150,7 @@ pub fn push(file: &mut TraceFile, thread: u16, kind: EventKind, addr: u64, name:
             line: Some(pc as u32),
             column: Some(3),
             in_system: false,
-            deed: None,
+            library_operation: None,
             source: None,
         })
     });

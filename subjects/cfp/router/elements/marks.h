@@ -78,7 +78,7 @@ private:
     int bytes_ = ETHERNET_HEADER;
 };
 
-/// Unstrip(BYTES): gives them back.
+/// Unstrip(BYTES): restores them.
 class Unstrip : public Strip {
 protected:
     Packet *simple_action(Packet *packet) override

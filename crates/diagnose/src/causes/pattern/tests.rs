@@ -54,7 +54,7 @@ fn a_lost_update_is_read_then_written_by_another_then_overwritten() {
 }
 
 #[test]
-fn two_variables_are_told_where_one_tells_nothing() {
+fn two_variables_are_reported_where_one_says_nothing() {
     let passing = ["1wx 1wy 2rx 2ry", "2rx 2ry 1wx 1wy"];
     let cause = cause_of(&["1wx 2rx 2ry 1wy"], &passing).unwrap();
     assert_eq!((cause.pattern, cause.in_passing, places(&cause)), (12, 0, vec![0, 1, 2, 3]));
@@ -135,7 +135,7 @@ fn what_creation_enforces_is_no_cause() {
 }
 
 #[test]
-fn an_update_that_several_others_tore_apart_is_three_accesses() {
+fn an_update_that_several_others_interrupted_is_three_accesses() {
     let failing = "1rx 2rx 2wx 3rx 3wx 1wx";
     let cause = cause_of(&[failing], &["1rx 1wx 2rx 2wx 3rx 3wx", "3rx 3wx 2rx 2wx 1rx 1wx"]).unwrap();
     assert_eq!((cause.pattern, places(&cause).len(), cause.in_passing), (7, 3, 0));

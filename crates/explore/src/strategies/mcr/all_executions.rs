@@ -1,6 +1,6 @@
 //! What all executions together suggest.
 
-use threadbare_order::{Answer, Budget, Goal, Model, Panel, Question, Reply, StepId};
+use threadbare_order::{Answer, Budget, Goal, Model, Panel, PanelReply, Question, StepId};
 
 use super::deadlock_targets;
 use super::targets::{self, Target};
@@ -68,7 +68,7 @@ impl Values {
             let questions: Vec<Question> = together.iter().map(question).collect();
             let replies = panel.ask(&questions, &|_| model.clone());
             notes.effort.questions += replies.len() as u64;
-            for (target, Reply { answer, effort, .. }) in together.into_iter().zip(replies) {
+            for (target, PanelReply { answer, effort, .. }) in together.into_iter().zip(replies) {
                 let cost = effort.rounds.max(1) * price + effort.conflicts * CONFLICT;
                 self.allowance = self.allowance.saturating_sub(cost);
                 unanswered += usize::from(answer == Answer::Unknown);
@@ -82,9 +82,9 @@ impl Values {
             }
         }
         if plans.is_empty() && deadlock_targets::are_possible(&notes.forest, &everything) {
-            let deadlock = Question { about: 0, goal: Goal::stuck(self.known.deadlocks.clone()) };
+            let deadlock = Question { about: 0, goal: Goal::deadlock(self.known.deadlocks.clone()) };
             notes.effort.questions += 1;
-            for Reply { answer, .. } in panel.ask(&[deadlock], &|_| model.clone()) {
+            for PanelReply { answer, .. } in panel.ask(&[deadlock], &|_| model.clone()) {
                 plans.extend(self.known.follow(answer, None, notes));
             }
         }

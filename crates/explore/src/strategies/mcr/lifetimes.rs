@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use threadbare_order::{Action, Extent, Forest, Goal, StepId};
+use threadbare_order::{Action, Forest, Goal, MemoryRange, StepId};
 use threadbare_trace::ThreadId;
 
 use super::targets::{Key, Target};
@@ -25,7 +25,7 @@ struct Use {
 struct LifetimeChange {
     id: StepId,
     thread: ThreadId,
-    what: Extent,
+    what: MemoryRange,
     ends: bool,
 }
 
@@ -39,13 +39,13 @@ pub(super) fn of(forest: &Forest, steps: &[StepId], asked: &HashSet<Key>) -> (Ve
         for action in &step.actions {
             let change = match *action {
                 Action::Free(what) => Some((what, true)),
-                Action::Renew { object, ends } => Some((Extent { addr: object, len: 1 }, ends)),
+                Action::Renew { object, ends } => Some((MemoryRange { addr: object, len: 1 }, ends)),
                 _ => None,
             };
             changes.extend(change.map(|(what, ends)| LifetimeChange { id, thread, what, ends }));
             let memory = action.accesses().map(|(extent, _)| extent).or(change.map(|(what, _)| what));
             let objects = action.object().into_iter().chain(mutex(action));
-            let objects = objects.map(|object| Extent { addr: object, len: 1 });
+            let objects = objects.map(|object| MemoryRange { addr: object, len: 1 });
             for extent in memory.into_iter().chain(objects) {
                 uses.entry(extent.addr).or_default().push(Use { id, thread, end: extent.end() });
             }

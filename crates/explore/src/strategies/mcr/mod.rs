@@ -21,7 +21,7 @@ mod targets;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
-use threadbare_order::{Answer, Doubt, Forest, Goal, Model, Panel, Path, Question, Schedule, StepId};
+use threadbare_order::{Answer, Doubt, Forest, Goal, Model, Panel, Path, Question, SolvedSchedule, StepId};
 use threadbare_target::Execution;
 use threadbare_trace::{FailureKind, Outcome, ThreadId, kinds};
 
@@ -70,7 +70,7 @@ struct Knowledge {
 
 impl Knowledge {
     /// The schedule of an answer; notes if it is not known whether there is one.
-    fn schedule(&mut self, answer: Answer) -> Option<Schedule> {
+    fn schedule(&mut self, answer: Answer) -> Option<SolvedSchedule> {
         match answer {
             Answer::Schedule(schedule) => return Some(schedule),
             Answer::Impossible => {}
@@ -104,7 +104,7 @@ impl Knowledge {
 }
 
 /// The last steps of all threads.
-fn last_steps(schedule: &Schedule, forest: &Forest) -> Vec<StepId> {
+fn last_steps(schedule: &SolvedSchedule, forest: &Forest) -> Vec<StepId> {
     let mut last: BTreeMap<ThreadId, StepId> = BTreeMap::new();
     for id in &schedule.steps {
         last.insert(forest.step(*id).thread, *id);
@@ -121,7 +121,7 @@ struct Asker<'a> {
 impl Asking<Rank, Aim> for Asker<'_> {
     fn triage(&self, &(_, about, _): &Rank, aim: &Aim) -> Triage<Rank> {
         let Some(target) = aim else {
-            return Triage::Ask(Question { about, goal: Goal::stuck(self.known.deadlocks.clone()) });
+            return Triage::Ask(Question { about, goal: Goal::deadlock(self.known.deadlocks.clone()) });
         };
         let is_known = !matches!(target.key, Key::Lifetime(..) | Key::Race(..))
             && is_reached(&self.notes.forest, target);
@@ -130,7 +130,7 @@ impl Asking<Rank, Aim> for Asker<'_> {
         }
         let steps = target.goal.steps();
         if steps.is_empty() || target.then.is_some_and(|then| then.as_recorded) {
-            return Triage::Known(Answer::Schedule(Schedule { steps: steps.to_vec() }));
+            return Triage::Known(Answer::Schedule(SolvedSchedule { steps: steps.to_vec() }));
         }
         Triage::Ask(Question { about, goal: target.goal.clone() })
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use threadbare_order::{Access, Action, Extent, Forest, Goal, Schedule, StepId};
+use threadbare_order::{AccessMode, Action, Forest, Goal, MemoryRange, SolvedSchedule, StepId};
 use threadbare_trace::ThreadId;
 
 use super::targets::{Key, Target};
@@ -15,7 +15,7 @@ struct PlainAccess {
     id: StepId,
     thread: ThreadId,
     pc: u64,
-    extent: Extent,
+    extent: MemoryRange,
     writes: bool,
     frees: bool,
     atomic: bool,
@@ -70,7 +70,7 @@ pub(super) fn of(
 }
 
 /// Leaves out what the schedule has between the two accesses: neither needs it.
-pub(super) fn bring_together(schedule: &mut Schedule, goal: &Goal) {
+pub(super) fn bring_together(schedule: &mut SolvedSchedule, goal: &Goal) {
     if let [_, first, second] = goal.steps()
         && let Some(place) = schedule.steps.iter().position(|id| id == first)
     {
@@ -104,7 +104,7 @@ fn accesses(forest: &Forest, steps: &[StepId], atomic: &HashSet<u64>) -> Vec<Pla
                 _ => {}
             }
             let freed = match action {
-                Action::Free(block) => Some((*block, Access::Writes)),
+                Action::Free(block) => Some((*block, AccessMode::Writes)),
                 _ => None,
             };
             if let Some((extent, access)) = action.accesses().or(freed) {
@@ -113,7 +113,7 @@ fn accesses(forest: &Forest, steps: &[StepId], atomic: &HashSet<u64>) -> Vec<Pla
                     thread: step.thread,
                     pc: step.pc,
                     extent,
-                    writes: access == Access::Writes,
+                    writes: access == AccessMode::Writes,
                     frees: freed.is_some(),
                     atomic: atomic.contains(&step.pc),
                     locks: locks.clone(),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use threadbare_order::{Action, Extent, Forest, Goal, Path, StepId};
+use threadbare_order::{Action, Forest, Goal, MemoryRange, Path, StepId};
 use threadbare_trace::ThreadId;
 
 /// How often in a row a thread may read the same value and wait for another before its next read is not varied any more.
@@ -17,7 +17,7 @@ pub(crate) struct ReadValue {
     thread: ThreadId,
     /// The thread's step before the operation.
     after: Option<StepId>,
-    extent: Extent,
+    extent: MemoryRange,
     value: u64,
 }
 
@@ -82,7 +82,7 @@ pub(super) fn of(
     seen: &mut SeenReads,
 ) -> (Vec<Target>, bool) {
     note_flows(forest, path, seen);
-    let mut writes: BTreeMap<Extent, BTreeMap<u64, BTreeSet<u64>>> = BTreeMap::new();
+    let mut writes: BTreeMap<MemoryRange, BTreeMap<u64, BTreeSet<u64>>> = BTreeMap::new();
     for step in path.steps.iter().map(|id| forest.step(*id)) {
         for (extent, value) in step.actions.iter().filter_map(Action::write) {
             if let Some(value) = value {
@@ -122,7 +122,7 @@ pub(super) fn of(
 
 /// All that is not known of the reads in all executions together.
 pub(super) fn of_all(forest: &Forest) -> (Vec<Target>, bool) {
-    let mut values: BTreeMap<Extent, BTreeSet<u64>> = BTreeMap::new();
+    let mut values: BTreeMap<MemoryRange, BTreeSet<u64>> = BTreeMap::new();
     for step in forest.ids().map(|id| forest.step(id)) {
         for (extent, value) in step.actions.iter().filter_map(Action::write) {
             values.entry(extent).or_default().extend(value.into_iter().chain(forest.initial(extent)));
@@ -148,7 +148,7 @@ pub(super) fn of_all(forest: &Forest) -> (Vec<Target>, bool) {
 
 /// What the operation of a step was seen to see, in all executions, there or in an earlier round of the loop that
 /// it is in.
-fn values_seen(forest: &Forest, id: StepId, extent: Extent) -> Vec<u64> {
+fn values_seen(forest: &Forest, id: StepId, extent: MemoryRange) -> Vec<u64> {
     let siblings = forest.rounds(id).flat_map(|id| forest.siblings(id));
     let actions = siblings.flat_map(|sibling| forest.step(*sibling).actions.iter());
     actions.filter_map(Action::read).filter(|(other, _)| *other == extent).filter_map(|(_, v)| v).collect()
@@ -169,7 +169,7 @@ pub(super) fn is_reached(forest: &Forest, target: &Target) -> bool {
 
 /// Notes which code reads what which code wrote.
 fn note_flows(forest: &Forest, path: &Path, seen: &mut SeenReads) {
-    let mut writers: HashMap<Extent, u64> = HashMap::new();
+    let mut writers: HashMap<MemoryRange, u64> = HashMap::new();
     for step in path.steps.iter().map(|id| forest.step(*id)) {
         for action in &step.actions {
             if let Some((extent, value)) = action.read() {
@@ -194,7 +194,7 @@ fn uses_after_free(forest: &Forest, path: &Path) -> Vec<Target> {
             for &other in path.steps.iter().take_while(|other| **other != free) {
                 let user = forest.step(other);
                 let accesses = user.actions.iter().filter_map(Action::accesses);
-                let overlaps = |extent: Extent| extent.addr < block.end() && block.addr < extent.end();
+                let overlaps = |extent: MemoryRange| extent.addr < block.end() && block.addr < extent.end();
                 if user.thread != step.thread && accesses.map(|(extent, _)| extent).any(overlaps) {
                     let goal = Goal::in_order(&[free, other]);
                     let key = Key::Lifetime(step.pc, user.pc);

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use threadbare_order::{Extent, Path, StepId};
-use threadbare_patterns::{Change, Limits, Manner, MemoryAccess, ObjectId, Objects, SiteId};
+use threadbare_order::{MemoryRange, Path, StepId};
+use threadbare_patterns::{AccessType, Limits, MemoryAccess, ObjectId, Objects, SiteId, VariableChange};
 use threadbare_trace::{Event, EventKind, ThreadId};
 
 /// How many accesses from one site to one variable by one thread patterns are made of. Those of long loops are alike.
@@ -27,7 +27,7 @@ pub(super) struct Access {
     pub(super) thread: ThreadId,
     pub(super) site: SiteId,
     pub(super) object: ObjectId,
-    pub(super) manner: Manner,
+    pub(super) manner: AccessType,
     /// What it saw or left; none if that is not known.
     content: Option<Content>,
     /// It is half of an operation that reads and writes at once.
@@ -36,7 +36,7 @@ pub(super) struct Access {
 
 impl Access {
     pub(super) fn writes(&self) -> bool {
-        self.manner == Manner::Writes
+        self.manner == AccessType::Writes
     }
 
     /// The value it saw or left.
@@ -45,8 +45,8 @@ impl Access {
     }
 
     /// The memory, and the value it saw or left there.
-    pub(super) fn content(&self) -> Option<(Extent, u64)> {
-        self.content.map(|it| (Extent { addr: it.addr, len: u64::from(it.size) }, it.value))
+    pub(super) fn content(&self) -> Option<(MemoryRange, u64)> {
+        self.content.map(|it| (MemoryRange { addr: it.addr, len: u64::from(it.size) }, it.value))
     }
 
     /// Whether a read that follows this write would see just what it saw.
@@ -78,7 +78,7 @@ impl Accesses {
         for (index, event) in events.iter().enumerate() {
             objects.observe(index, event, &mut changes);
             for change in changes.drain(..) {
-                if let (Change::Access(access), Some(step)) = (change, path.step_of(index)) {
+                if let (VariableChange::Access(access), Some(step)) = (change, path.step_of(index)) {
                     accesses.add(access, event, step);
                 }
             }
@@ -90,7 +90,7 @@ impl Accesses {
     fn add(&mut self, access: MemoryAccess, event: &Event, step: StepId) {
         let MemoryAccess { thread, site, object, manner, .. } = access;
         let updates = event.kind() == Some(EventKind::AtomicUpdate);
-        let value = if updates && manner == Manner::Reads { event.old } else { event.value };
+        let value = if updates && manner == AccessType::Reads { event.old } else { event.value };
         let Event { addr, size, .. } = *event;
         let content = (1..=8).contains(&size).then_some(Content { addr, size, value });
         let place = self.all.len();
@@ -107,7 +107,7 @@ impl Accesses {
                 written.insert(access.object);
             }
         }
-        let mut alike: HashMap<(ObjectId, ThreadId, SiteId, Manner), usize> = HashMap::new();
+        let mut alike: HashMap<(ObjectId, ThreadId, SiteId, AccessType), usize> = HashMap::new();
         for access in &self.all {
             let is_shared = written.contains(&access.object) && threads[&access.object].len() > 1;
             if !is_shared {
@@ -138,11 +138,14 @@ impl Accesses {
 
     /// The reads that saw what another thread wrote, each with what they would have seen if nobody else had written:
     /// what their own thread wrote, or what was there at the beginning.
-    pub(super) fn disturbed<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = (&'a Access, Extent, u64)> {
+    pub(super) fn disturbed<'a>(
+        &'a self,
+        path: &'a Path,
+    ) -> impl Iterator<Item = (&'a Access, MemoryRange, u64)> {
         let chosen = self.shared.values().flatten().map(|place| &self.all[*place]);
         chosen.filter(|access| !access.writes()).filter_map(|read| {
             let Content { addr, size, value } = read.content?;
-            let extent = Extent { addr, len: u64::from(size) };
+            let extent = MemoryRange { addr, len: u64::from(size) };
             let own = self.of_thread.get(&(read.object, read.thread))?.iter().map(|place| &self.all[*place]);
             let own = own.take_while(|it| it.place < read.place).filter(|it| it.writes()).last();
             let undisturbed = match own {

@@ -23,7 +23,7 @@ mod tests;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use threadbare_order::{Answer, Core, Extent, Forest, Goal, Model, Panel, Path, Question, StepId};
+use threadbare_order::{Answer, Core, Forest, Goal, MemoryRange, Model, Panel, Path, Question, StepId};
 use threadbare_patterns::{PatternKey, PatternSet, TraceMatcher};
 use threadbare_sched::{PolicyKind, Rng};
 use threadbare_target::Execution;
@@ -61,7 +61,7 @@ pub(crate) enum Aim {
     /// A pattern with its number and what it is known by.
     Pattern(Candidate, u8, PatternKey),
     /// A read, by its step, and the value that it shall see.
-    ReadValue(StepId, Extent, u64),
+    ReadValue(StepId, MemoryRange, u64),
 }
 
 /// What became of a plan.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use threadbare_order::{Extent, Forest};
+use threadbare_order::{Forest, MemoryRange};
 use threadbare_patterns::SiteId;
 
 use super::accesses::{Access, Accesses};
@@ -114,7 +114,7 @@ impl Ranking {
     pub(super) fn rank_of_read_value(
         &self,
         read: &Access,
-        content: (Extent, u64),
+        content: (MemoryRange, u64),
         forest: &Forest,
         (trace, place): (usize, usize),
     ) -> Rank {
@@ -162,7 +162,7 @@ impl Ranking {
 }
 
 /// Whether the thread of a read was already seen to see this, with the same behind it.
-fn is_known_state(read: &Access, (extent, value): (Extent, u64), forest: &Forest) -> bool {
+fn is_known_state(read: &Access, (extent, value): (MemoryRange, u64), forest: &Forest) -> bool {
     let mut ways = forest.siblings(read.step).iter().flat_map(|way| &forest.step(*way).actions);
     ways.any(|action| action.read() == Some((extent, Some(value))))
 }

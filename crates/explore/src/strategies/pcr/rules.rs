@@ -1,19 +1,21 @@
 //! The rules that remove pattern candidates before anything is solved (Table 2 of the paper), one function each. Each
 //! says whether a candidate is to be removed.
 
-use threadbare_patterns::{self as patterns, Manner, Pattern, PatternKey, PatternSet, Role, Step, Variable};
+use threadbare_patterns::{
+    self as patterns, AccessType, Pattern, PatternKey, PatternRole, PatternSet, PatternStep, Variable,
+};
 
 use super::accesses::{Access, Accesses};
 
 /// Rule 1, non-defined: it is none of the seventeen patterns. Where it is one, gives that.
 pub(super) fn defined(candidate: &[&Access]) -> Option<Pattern> {
     let first = candidate.first()?;
-    let step = |access: &&Access| -> Step {
-        let role = if access.thread == first.thread { Role::A } else { Role::B };
+    let step = |access: &&Access| -> PatternStep {
+        let role = if access.thread == first.thread { PatternRole::A } else { PatternRole::B };
         let variable = if access.object == first.object { Variable::X } else { Variable::Y };
         (role, access.manner, variable)
     };
-    patterns::find(&candidate.iter().map(step).collect::<Vec<Step>>())
+    patterns::find(&candidate.iter().map(step).collect::<Vec<PatternStep>>())
 }
 
 /// What a candidate is known by in all executions.
@@ -56,9 +58,9 @@ pub(super) fn is_redundant_exchange(candidate: &[&Access]) -> bool {
 /// another order.
 fn is_new(first: &Access, second: &Access) -> bool {
     match (first.manner, second.manner) {
-        (Manner::Writes, Manner::Reads) => !first.leaves_what_was_seen_by(second),
-        (_, Manner::Writes) => second.place < first.place,
-        (Manner::Reads, Manner::Reads) => false,
+        (AccessType::Writes, AccessType::Reads) => !first.leaves_what_was_seen_by(second),
+        (_, AccessType::Writes) => second.place < first.place,
+        (AccessType::Reads, AccessType::Reads) => false,
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use threadbare_happens_before::LockSets;
-use threadbare_models::graph::{DependencyGraph, Guideline, satisfies};
+use threadbare_models::graph::{DependencyGraph, UseDefineGuideline, satisfies};
 use threadbare_models::{Combinations, Label, Location, UseDefine, UseDefines};
 use threadbare_sched::{Guidance, Instance, PolicyKind, Turn, Wanted};
 use threadbare_target::{Execution, Script};
@@ -31,7 +31,7 @@ pub(crate) struct Published {
     relevance: Relevance,
     probed: bool,
     begun: bool,
-    known: BTreeSet<Guideline>,
+    known: BTreeSet<UseDefineGuideline>,
     waiting: VecDeque<Waiting>,
     combinations: Combinations,
     shown: Vec<ShownPaths>,
@@ -41,7 +41,7 @@ pub(crate) struct Published {
 
 /// A guideline that no execution has kept to.
 struct Waiting {
-    guideline: Guideline,
+    guideline: UseDefineGuideline,
     wanted: Vec<Wanted>,
     /// What led to the place where executions part, in the execution that gave it.
     lead: Vec<Turn>,
@@ -82,7 +82,8 @@ impl Published {
         let (paths, _) = self.combinations.add(&run.events);
         self.shown.push(ShownPaths { paths: paths.clone(), saw: seen.actual.clone() });
         let graphs = graphs::of_execution(run, &seen, &self.relevance);
-        let found: BTreeSet<Guideline> = graphs.iter().flat_map(DependencyGraph::guidelines).collect();
+        let found: BTreeSet<UseDefineGuideline> =
+            graphs.iter().flat_map(DependencyGraph::guidelines).collect();
         for guideline in found {
             if !self.known.insert(guideline.clone()) || satisfies(&seen, &guideline) {
                 continue;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use threadbare_patterns::{Manner, PATTERNS, Pattern, Role, Variable};
+use threadbare_patterns::{AccessType, PATTERNS, Pattern, PatternRole, Variable};
 use threadbare_sched::PolicyKind;
 use threadbare_sched::toy::{Step, Toy};
 
@@ -15,18 +15,18 @@ use crate::tests::toy_runner::{Lab, Manners};
 
 /// Two threads that make the accesses of a pattern, each in its own order.
 fn program_of(pattern: &Pattern) -> Toy {
-    let steps = |role: Role| {
+    let steps = |role: PatternRole| {
         let own = pattern.steps.iter().enumerate().filter(|(_, (by, ..))| *by == role);
         own.map(|(at, (_, manner, variable))| {
             let x = if *variable == Variable::X { 8 } else { 16 };
             match manner {
-                Manner::Reads => Step::Read(x),
-                Manner::Writes => Step::Store(x, at as u64 + 1),
+                AccessType::Reads => Step::Read(x),
+                AccessType::Writes => Step::Store(x, at as u64 + 1),
             }
         })
         .collect()
     };
-    Toy { threads: vec![steps(Role::A), steps(Role::B)] }
+    Toy { threads: vec![steps(PatternRole::A), steps(PatternRole::B)] }
 }
 
 /// Runs the search to its end.

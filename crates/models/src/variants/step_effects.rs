@@ -1,0 +1,142 @@
+//! What a step does that others can notice.
+
+use threadbare_trace::{Event, EventKind, ThreadId, kinds};
+
+/// Things whose operations stay in the order in which they were recorded.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) enum Kept {
+    Object(u64),
+    Descriptor(u64),
+    Creation,
+    World,
+}
+
+/// One thing that a step does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum StepEffect {
+    /// Accesses a shared variable, which had been written so often before the step was made.
+    Access {
+        variable: usize,
+        version: u32,
+        writes: bool,
+    },
+    /// Takes a lock; `tries` if it would not have waited for ever.
+    Lock {
+        lock: u64,
+        shared: bool,
+        tries: bool,
+    },
+    Unlock {
+        lock: u64,
+    },
+    /// Wanted a lock and did not get it.
+    Refused {
+        lock: u64,
+    },
+    /// Releases the mutex and waits.
+    Wait {
+        condition: u64,
+        mutex: u64,
+    },
+    /// Was notified and has the mutex again.
+    Wake {
+        condition: u64,
+        mutex: u64,
+    },
+    Notify {
+        condition: u64,
+        all: bool,
+    },
+    Take {
+        semaphore: u64,
+    },
+    Post {
+        semaphore: u64,
+    },
+    /// Found a semaphore without tokens.
+    Empty {
+        semaphore: u64,
+    },
+    Arrive {
+        barrier: u64,
+    },
+    Leave {
+        barrier: u64,
+        round: u64,
+    },
+    Join {
+        thread: ThreadId,
+    },
+    Keep(Kept),
+    /// Nothing but a point in time that others may have to wait for.
+    Marks,
+}
+
+impl StepEffect {
+    pub(super) fn lock(&self) -> Option<u64> {
+        match *self {
+            StepEffect::Lock { lock, .. } | StepEffect::Unlock { lock } | StepEffect::Refused { lock } => {
+                Some(lock)
+            }
+            StepEffect::Wait { mutex, .. } | StepEffect::Wake { mutex, .. } => Some(mutex),
+            _ => None,
+        }
+    }
+
+    pub(super) fn condition(&self) -> Option<u64> {
+        match *self {
+            StepEffect::Wait { condition, .. }
+            | StepEffect::Wake { condition, .. }
+            | StepEffect::Notify { condition, .. } => Some(condition),
+            _ => None,
+        }
+    }
+
+    /// The object by which it depends on the effects of others, and whether it changes it.
+    pub(super) fn object(&self) -> Option<(u64, bool)> {
+        match *self {
+            StepEffect::Take { semaphore }
+            | StepEffect::Post { semaphore }
+            | StepEffect::Empty { semaphore } => Some((semaphore, true)),
+            _ => self.lock().or(self.condition()).map(|object| (object, true)),
+        }
+    }
+
+    /// Whether it takes something away that others may wait for.
+    pub(super) fn takes(&self) -> bool {
+        matches!(
+            self,
+            StepEffect::Lock { .. } | StepEffect::Wake { .. } | StepEffect::Take { .. } | StepEffect::Keep(_)
+        )
+    }
+}
+
+/// What an event does, accesses to memory aside.
+pub(super) fn effect_of(event: &Event, kind: EventKind) -> Option<StepEffect> {
+    use EventKind::*;
+    let Event { addr, value, old, .. } = *event;
+    Some(match kind {
+        Lock | ReadLock => StepEffect::Lock { lock: addr, shared: kind == ReadLock, tries: old == 1 },
+        Unlock => StepEffect::Unlock { lock: addr },
+        LockFailed => StepEffect::Refused { lock: addr },
+        CondWait => StepEffect::Wait { condition: addr, mutex: value },
+        CondWake => StepEffect::Wake { condition: addr, mutex: value },
+        CondSignal | CondBroadcast => StepEffect::Notify { condition: addr, all: kind == CondBroadcast },
+        SemWait => StepEffect::Take { semaphore: addr },
+        SemPost => StepEffect::Post { semaphore: addr },
+        SemFailed => StepEffect::Empty { semaphore: addr },
+        BarrierArrive => StepEffect::Arrive { barrier: addr },
+        BarrierLeave => StepEffect::Leave { barrier: addr, round: value },
+        Join => StepEffect::Join { thread: ThreadId(value as u16) },
+        CondTimeout | OnceBegin | OnceEnd | OnceSeen | FutexWait | FutexWoken | FutexTimeout | FutexWake => {
+            StepEffect::Keep(Kept::Object(addr))
+        }
+        Io => StepEffect::Keep(Kept::Descriptor(addr)),
+        Create => StepEffect::Keep(Kept::Creation),
+        JoinFailed | Cancel | Signal | Process => StepEffect::Keep(Kept::World),
+        Exit => StepEffect::Marks,
+        Start | Detach | Fence | Alloc | Frame | Free | kinds!(plain | atomic | object | pause) => {
+            return None;
+        }
+    })
+}
