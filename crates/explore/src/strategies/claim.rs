@@ -7,8 +7,8 @@ pub enum Claim {
     Nothing,
     /// Every interleaving was run, up to the bound on preemptions if there is one.
     EveryInterleaving,
-    /// Of all interleavings that differ in the order of accesses that conflict, one was run.
-    EveryOrderOfConflicts,
+    /// Every order of accesses was run that makes a difference to some thread.
+    EveryObservableOrder,
     /// No read returns a value in some interleaving that it has not returned.
     EveryReadValue,
     /// No thread takes a path in some interleaving that it has not taken.
@@ -25,9 +25,7 @@ impl Claim {
                 let plural = if bound == 1 { "" } else { "s" };
                 format!("every interleaving with at most {bound} preemption{plural} was run")
             }
-            (Claim::EveryOrderOfConflicts, _) => {
-                "every order of accesses that a thread can notice was run".to_string()
-            }
+            (Claim::EveryObservableOrder, _) => "every observable order of accesses was run".to_string(),
             (Claim::EveryReadValue, _) => {
                 "whatever the interleaving, no read returns any other value".to_string()
             }

@@ -153,7 +153,7 @@ pub const TABLE: &[Row] = &[
     Row {
         name: "ars",
         group: Group::FromThePapers,
-        help: "adaptive: of the futures it foresees, runs the one that is farthest from what passed",
+        help: "adaptive: of the futures it foresees, runs the one farthest from what passed",
         reads: &[StrategyOption::ArsWidth, StrategyOption::NoSnapshots],
         claim: Claim::Nothing,
         in_process: None,
@@ -241,9 +241,9 @@ pub const TABLE: &[Row] = &[
     Row {
         name: "reach",
         group: Group::Baselines,
-        help: "reachability testing: every order of accesses that a thread can notice, until exhausted",
+        help: "reachability testing: every observable order of accesses, until exhausted",
         reads: &[],
-        claim: Claim::EveryOrderOfConflicts,
+        claim: Claim::EveryObservableOrder,
         in_process: None,
         make: |name, options| {
             Ok(Box::new(Reach::new(name, options.seed, options.jobs, options.known.is_some())))
