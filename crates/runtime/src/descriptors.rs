@@ -136,7 +136,7 @@ pub struct Held {
 
 /// Looks at all descriptors, and takes what is in them.
 pub fn hold() -> Held {
-    let known = &engine().world.descriptors;
+    let known = &mut engine().world.descriptors.borrow_mut();
     // What cannot be read without its borders, as messages cannot, is not carried over.
     let take = |ends: [Vec<End>; 2], is_stream: bool| {
         let content = |side: &Vec<End>| side.first().filter(|_| is_stream).map(|end| unread(end.fd));
@@ -162,7 +162,7 @@ impl Held {
             && self.pairs.is_empty()
             && self.counters.is_empty()
             && self.listeners.is_empty()
-            && engine().world.descriptors.watches.is_empty()
+            && engine().world.descriptors.borrow_mut().watches.is_empty()
     }
 
     /// Gives this copy of the process descriptors of its own.
@@ -190,7 +190,7 @@ impl Held {
                 call(libc::SYS_close, &[new]);
             }
         }
-        for watch in &engine().world.descriptors.watches {
+        for watch in &mut engine().world.descriptors.borrow_mut().watches {
             renew_watch(watch);
         }
         // Connections that an earlier execution made and did not take are not for this one.

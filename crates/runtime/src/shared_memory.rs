@@ -265,7 +265,7 @@ pub fn note_calls() {
     let control = engine.shared.control();
     control.failure_thread = engine.current_id();
     control.stack_len = 0;
-    for pc in engine.call_stack().filter(|pc| !engine.world.libraries.is_system(*pc)) {
+    for pc in engine.call_stack().filter(|pc| !engine.world.libraries().is_system(*pc)) {
         if (control.stack_len as usize) < control.stack.len() {
             control.stack[control.stack_len as usize] = pc;
             control.stack_len += 1;
@@ -277,7 +277,7 @@ pub fn note_calls() {
 pub fn note_policy() {
     let engine = crate::engine::engine();
     let control = engine.shared.control();
-    control.fired = engine.policy.fired();
+    control.fired = engine.policy.borrow_mut().fired();
     if let Some((number, reason)) = engine.divergence() {
         control.diverged_at = number;
         control.divergence.clear();

@@ -77,20 +77,20 @@ pub fn deadline(until: *const timespec) -> Result<Limit, c_int> {
 /// The limit that a duration gives.
 pub fn duration(length: *const timespec) -> Result<Limit, c_int> {
     let length = nanoseconds(length).ok_or(libc::EINVAL)?;
-    Ok(Limit::Until(engine().world.clock.now.saturating_add(length)))
+    Ok(Limit::Until(engine().world.clock.borrow_mut().now.saturating_add(length)))
 }
 
 /// How long it is until a point in time.
 pub fn until(time: *const timespec) -> u64 {
     match deadline(time) {
-        Ok(Limit::Until(time)) => time.saturating_sub(engine().world.clock.now),
+        Ok(Limit::Until(time)) => time.saturating_sub(engine().world.clock.borrow_mut().now),
         _ => 0,
     }
 }
 
 fn read(clock: clockid_t) -> u64 {
-    let now = engine().world.clock.look();
-    if engine().world.signals.pending > 0 {
+    let now = engine().world.clock.borrow_mut().look();
+    if engine().world.signals.pending.get() > 0 {
         Before::time(now).let_come(site());
         engine().current().take_broken_off();
     }
@@ -115,16 +115,16 @@ pub fn sleep_virtually(nanoseconds: u64, pc: u64) -> Option<u64> {
     let fiber = engine().current();
     cancel::check(fiber);
     signals::before_call(pc);
-    let until = engine().world.clock.now.saturating_add(nanoseconds);
+    let until = engine().world.clock.borrow_mut().now.saturating_add(nanoseconds);
     let before = Before::time(until);
     step_when(EventKind::Sleep, 0, pc, Some(&raw const before), false);
     cancel::check(fiber);
     fiber.made_no_progress();
     if fiber.take_broken_off() {
         note(EventKind::Sleep, 0, 0);
-        return Some(until.saturating_sub(engine().world.clock.now));
+        return Some(until.saturating_sub(engine().world.clock.borrow_mut().now));
     }
-    engine().world.clock.pass(nanoseconds);
+    engine().world.clock.borrow_mut().pass(nanoseconds);
     note(EventKind::Sleep, 0, nanoseconds);
     None
 }

@@ -111,7 +111,7 @@ pub struct Stand {
 impl Stand {
     /// Where the running thread stands, before its pending operation.
     pub fn of(fiber: &Fiber) -> Stand {
-        let Op { kind, object, site, .. } = fiber.pending;
+        let Op { kind, object, site, .. } = fiber.pending.get();
         let registers = crate::arch::registers();
         let sp = registers[0];
         // A program may run on stacks that it has made itself; those are part of its memory.
@@ -128,7 +128,7 @@ pub struct Spinner {
 
 impl Spinner {
     fn new(fiber: &Fiber, operations: &[Op]) -> Spinner {
-        let own = fiber.stack.0 as u64..fiber.stack.1 as u64;
+        let own = fiber.stack.get().0 as u64..fiber.stack.get().1 as u64;
         let mut reads: Vec<(u64, u32)> = Vec::new();
         for op in operations {
             let place = (op.object, op.size);
@@ -159,28 +159,31 @@ impl Spinner {
 impl Engine {
     /// Counts a round in which nobody got on, or several. Says who is to be looked at, if that has gone on for too
     /// long.
-    pub(crate) fn count_fruitless(&mut self, rounds: u64) -> Option<ThreadId> {
-        self.fruitless_rounds += rounds;
-        if self.fruitless_rounds < self.spinning.next_look || self.spinning.is_looking() {
+    pub(crate) fn count_fruitless(&self, rounds: u64) -> Option<ThreadId> {
+        self.fruitless_rounds.set(self.fruitless_rounds.get() + rounds);
+        if self.fruitless_rounds.get() < self.spinning.borrow_mut().next_look
+            || self.spinning.borrow_mut().is_looking()
+        {
             return None;
         }
-        self.spinning.next_look *= 2;
+        self.spinning.borrow_mut().next_look *= 2;
         self.begin_look()
     }
 
-    fn begin_look(&mut self) -> Option<ThreadId> {
+    fn begin_look(&self) -> Option<ThreadId> {
         let world = &self.world;
-        if self.os_threads || world.forked || world.process_shared || world.signals.pending != 0 {
+        if self.os_threads.get()
+            || world.forked.get()
+            || world.process_shared.get()
+            || world.signals.pending.get() != 0
+        {
             return None;
         }
         // The thread with the lowest number comes last: the hang is shown as its own.
         let mut others = Vec::new();
-        for index in 0..self.live.len() {
-            let fiber = self.fiber(self.live[index]);
-            // SAFETY: what a thread waits for outlives the wait.
-            let outward =
-                |wait: *const dyn Waitable| unsafe { (*wait).outside() || !(*wait).descriptors().is_empty() };
-            if fiber.wait.is_some_and(outward) || fiber.starting.is_some() {
+        for fiber in self.threads.live() {
+            let outward = |wait: &dyn Waitable| wait.outside() || !wait.descriptors().is_empty();
+            if fiber.waits_for().is_some_and(outward) || fiber.starting.get().is_some() {
                 return None;
             }
             if fiber.ready() {
@@ -191,11 +194,11 @@ impl Engine {
         if !instant::forbid() {
             return None;
         }
-        self.spinning.look = Some(Look {
+        self.spinning.borrow_mut().look = Some(Look {
             thread,
             others,
             found: Vec::new(),
-            progress: self.progress,
+            progress: self.progress.get(),
             calls: None,
             operations: 0,
             mark: None,
@@ -206,8 +209,8 @@ impl Engine {
         Some(thread)
     }
 
-    fn end_look(&mut self) {
-        if self.spinning.look.take().is_some() {
+    fn end_look(&self) {
+        if self.spinning.borrow_mut().look.take().is_some() {
             instant::allow();
         }
     }
@@ -215,51 +218,54 @@ impl Engine {
     /// The running thread is about to make an operation. True if it shall make it, without a decision, because
     /// it is being looked at.
     #[inline(always)]
-    pub(crate) fn looks_on(&mut self) -> bool {
-        self.spinning.is_looking() && self.look_on()
+    pub(crate) fn looks_on(&self) -> bool {
+        self.spinning.borrow_mut().is_looking() && self.look_on()
     }
 
     #[cold]
-    fn look_on(&mut self) -> bool {
+    fn look_on(&self) -> bool {
         let fiber = self.current();
         // Whether the call in progress is harmless shows when it is over.
-        let in_call = !fiber.pending.kind.accesses_memory() && fiber.pending.kind != EventKind::Fence;
-        let (progress, calls) = (self.progress, CALLS.load(Ordering::Relaxed) - u64::from(in_call));
-        let Some(look) = &mut self.spinning.look else { return false };
-        let same = look.thread == fiber.id
-            && fiber.ready()
-            && look.progress == progress
-            && *look.calls.get_or_insert(calls) == calls
-            && !instant::was_asked();
-        let found = if same { look.take_in(fiber) } else { Found::Nothing };
+        let in_call =
+            !fiber.pending.get().kind.accesses_memory() && fiber.pending.get().kind != EventKind::Fence;
+        let (progress, calls) = (self.progress.get(), CALLS.load(Ordering::Relaxed) - u64::from(in_call));
+        let may_go_on = fiber.ready() && !instant::was_asked();
+        let found = match &mut self.spinning.borrow_mut().look {
+            None => return false,
+            Some(look) => {
+                let same = may_go_on && look.is_at(fiber.id, progress, calls);
+                if same { look.take_in(fiber) } else { Found::Nothing }
+            }
+        };
         match found {
             Found::Nothing => {
                 self.end_look();
                 return false;
             }
             Found::Round => {
-                let memory = Remembered::look(self, fiber.id);
-                let Some((memory, look)) = memory.zip(self.spinning.look.as_mut()) else {
+                let Some(memory) = Remembered::look(self, fiber.id) else {
                     self.end_look();
                     return false;
                 };
                 let holds = memory.digest();
-                look.memory = Some((memory, holds));
+                if let Some(look) = &mut self.spinning.borrow_mut().look {
+                    look.memory = Some((memory, holds));
+                }
             }
             Found::OnTheWay => {}
-            Found::Spinner => match look.others.pop() {
-                Some(next) => {
-                    look.begin(next);
-                    self.go(next, SwitchReason::GaveWay);
+            Found::Spinner => {
+                let next = self.spinning.borrow_mut().look.as_mut().and_then(Look::begin_next);
+                match next {
+                    Some(next) => self.go(next, SwitchReason::GaveWay),
+                    None => self.report_livelock(),
                 }
-                None => self.report_livelock(),
-            },
+            }
         }
         true
     }
 
-    fn report_livelock(&mut self) -> ! {
-        let found = self.spinning.look.take().map(|look| look.found).unwrap_or_default();
+    fn report_livelock(&self) -> ! {
+        let found = self.spinning.borrow_mut().look.take().map(|look| look.found).unwrap_or_default();
         for (address, _) in found.iter().flat_map(|spinner| spinner.reads.iter().take(MOST_NAMED)) {
             self.record_place(*address as usize);
         }
@@ -287,7 +293,14 @@ enum Found {
 }
 
 impl Look {
-    fn begin(&mut self, next: ThreadId) {
+    /// Whether this thread is the one that is looked at, and nothing has changed, and nothing was called, since the look began.
+    fn is_at(&mut self, thread: ThreadId, progress: u64, calls: u64) -> bool {
+        self.thread == thread && self.progress == progress && *self.calls.get_or_insert(calls) == calls
+    }
+
+    /// Goes on with the next thread; says which, if one is left.
+    fn begin_next(&mut self) -> Option<ThreadId> {
+        let next = self.others.pop()?;
         self.thread = next;
         self.calls = None;
         self.operations = 0;
@@ -295,11 +308,12 @@ impl Look {
         self.memory = None;
         self.stop = None;
         self.since.clear();
+        Some(next)
     }
 
     /// Takes in where the thread stands.
     fn take_in(&mut self, fiber: &Fiber) -> Found {
-        let op = fiber.pending;
+        let op = fiber.pending.get();
         if self.stop.is_none() {
             if self.memory.as_ref().is_some_and(|(memory, held)| memory.digest() != *held) {
                 return Found::Nothing;

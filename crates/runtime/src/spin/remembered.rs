@@ -19,19 +19,18 @@ pub struct Remembered {
 
 impl Remembered {
     /// Finds the program's memory. None if there is too much, or if it may change from outside.
-    pub fn look(engine: &mut Engine, thread: ThreadId) -> Option<Remembered> {
+    pub fn look(engine: &Engine, thread: ThreadId) -> Option<Remembered> {
         let mut stacks: Vec<Range<usize>> =
-            engine.world.slots.iter().map(|slot| slot.stack_range()).collect();
+            engine.world.slots.borrow_mut().iter().map(|slot| slot.stack_range()).collect();
         stacks.push(engine.fiber(ThreadId::MAIN).stack_range());
         let mut alive = Vec::new();
-        for id in engine.live().to_vec() {
-            let fiber = engine.fiber(id);
+        for fiber in engine.threads.live() {
             stacks.push(fiber.stack_range());
-            if id != thread {
-                alive.push(fiber.sp..fiber.stack.1);
+            if fiber.id != thread {
+                alive.push(fiber.sp.get()..fiber.stack.get().1);
             }
         }
-        let own = engine.world.libraries.own();
+        let own = engine.world.libraries().own();
         let shared = engine.shared.address();
         let mut outside = Vec::new();
         for line in maps()?.lines() {
@@ -61,7 +60,7 @@ impl Remembered {
 
 /// One number for what the stack of a thread holds from `sp` on.
 pub fn stack(fiber: &Fiber, sp: usize) -> u64 {
-    digest(0, sp..fiber.stack.1)
+    digest(0, sp..fiber.stack.get().1)
 }
 
 /// What is left of ranges without another one.
