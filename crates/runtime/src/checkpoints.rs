@@ -59,7 +59,7 @@ fn leave_one(engine: &Engine) {
     if engine.policy.borrow_mut().stop_at(fiber.id) == fiber.pending.get().index {
         return;
     }
-    let control = engine.shared.control();
+    let mut control = engine.shared.control();
     let number = control.leaving.left as usize;
     let is_room = number < MOST_LEFT && control.leaving.left < control.leaving.most;
     let has_told = written() != engine.world.checkpoints.borrow_mut().written || control.learned_out != 0;
@@ -107,7 +107,7 @@ fn leave_one(engine: &Engine) {
 
 /// This process is the copy that runs the plan now; the driver has put back what was told so far.
 fn take_up(engine: &Engine) {
-    let control = engine.shared.control();
+    let mut control = engine.shared.control();
     control.child = sys::process();
     control.status = Status::Running as u32;
     engine.world.checkpoints.borrow_mut().next = match control.leaving.first {

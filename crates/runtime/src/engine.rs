@@ -199,7 +199,7 @@ impl Engine {
         self.world.stacks.set(stacks.start.min(low)..stacks.end.max(high));
         self.look_at_own_memory(self.threads.add(fiber));
         self.policy.borrow_mut().created(id, parent);
-        let control = self.shared.control();
+        let mut control = self.shared.control();
         control.threads = self.threads.count() as u32;
         control.peak_threads = control.peak_threads.max(self.threads.live_count() as u32);
         id

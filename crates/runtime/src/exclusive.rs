@@ -16,28 +16,28 @@
 //!    when the main thread alone is left and looks at no other.
 //! 4. **What a blocked thread waits for outlives the wait**: it is one of those objects, or lies on the waiting thread's own stack.
 //!
-//! A build with debug assertions checks the second one: a second borrow, and a borrow at a switch, end the process with the
-//! source lines of both. A release build has neither flag nor check: a borrow is a pointer.
+//! A build with the feature `borrow-checks` checks the second one: a second borrow, and a borrow that is there at a switch, end the
+//! process with the source lines. Without it there is neither flag nor check: a borrow is a pointer.
 
-#[cfg(debug_assertions)]
+#[cfg(any(test, feature = "borrow-checks"))]
 use std::cell::Cell;
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
-#[cfg(debug_assertions)]
+#[cfg(any(test, feature = "borrow-checks"))]
 use std::panic::Location;
-#[cfg(debug_assertions)]
+#[cfg(any(test, feature = "borrow-checks"))]
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A value that is lent to one borrower at a time.
 #[derive(Default)]
 pub struct Exclusive<T> {
     value: UnsafeCell<T>,
-    #[cfg(debug_assertions)]
+    #[cfg(any(test, feature = "borrow-checks"))]
     borrowed_at: Cell<Option<&'static Location<'static>>>,
 }
 
 /// How many borrows there are.
-#[cfg(debug_assertions)]
+#[cfg(any(test, feature = "borrow-checks"))]
 static BORROWS: AtomicUsize = AtomicUsize::new(0);
 
 impl<T> Exclusive<T> {
@@ -45,16 +45,16 @@ impl<T> Exclusive<T> {
     pub const fn new(value: T) -> Exclusive<T> {
         Exclusive {
             value: UnsafeCell::new(value),
-            #[cfg(debug_assertions)]
+            #[cfg(any(test, feature = "borrow-checks"))]
             borrowed_at: Cell::new(None),
         }
     }
 
     /// Borrows the value. Nobody else may have it, and the borrow has to end before the next switch.
     #[inline(always)]
-    #[cfg_attr(debug_assertions, track_caller)]
+    #[cfg_attr(any(test, feature = "borrow-checks"), track_caller)]
     pub fn borrow_mut(&self) -> Borrow<'_, T> {
-        #[cfg(debug_assertions)]
+        #[cfg(any(test, feature = "borrow-checks"))]
         {
             let here = Location::caller();
             if let Some(other) = self.borrowed_at.replace(Some(here)) {
@@ -67,21 +67,21 @@ impl<T> Exclusive<T> {
 
     /// Replaces the value; returns what it was.
     #[inline(always)]
-    #[cfg_attr(debug_assertions, track_caller)]
+    #[cfg_attr(any(test, feature = "borrow-checks"), track_caller)]
     pub fn replace(&self, value: T) -> T {
         std::mem::replace(&mut *self.borrow_mut(), value)
     }
 
     /// Replaces the value and drops what it was, after the borrow.
     #[inline(always)]
-    #[cfg_attr(debug_assertions, track_caller)]
+    #[cfg_attr(any(test, feature = "borrow-checks"), track_caller)]
     pub fn set(&self, value: T) {
         drop(self.replace(value));
     }
 
     /// Takes the value and leaves an empty one.
     #[inline(always)]
-    #[cfg_attr(debug_assertions, track_caller)]
+    #[cfg_attr(any(test, feature = "borrow-checks"), track_caller)]
     pub fn take(&self) -> T
     where
         T: Default,
@@ -113,7 +113,7 @@ impl<T> DerefMut for Borrow<'_, T> {
     }
 }
 
-#[cfg(debug_assertions)]
+#[cfg(any(test, feature = "borrow-checks"))]
 impl<T> Drop for Borrow<'_, T> {
     fn drop(&mut self) {
         self.place.borrowed_at.set(None);
@@ -123,16 +123,16 @@ impl<T> Drop for Borrow<'_, T> {
 
 /// Another fiber or the program's own code is about to run: nothing may be borrowed.
 #[inline(always)]
-#[cfg_attr(debug_assertions, track_caller)]
+#[cfg_attr(any(test, feature = "borrow-checks"), track_caller)]
 pub fn nothing_is_borrowed() {
-    #[cfg(debug_assertions)]
+    #[cfg(any(test, feature = "borrow-checks"))]
     if BORROWS.load(Ordering::Relaxed) != 0 {
         stop(&format!("something is still borrowed at {}", Location::caller()));
     }
 }
 
 /// A unit test sees a panic; a tested program ends at once, since unwinding out of the runtime would be one more entrance.
-#[cfg(debug_assertions)]
+#[cfg(any(test, feature = "borrow-checks"))]
 fn stop(reason: &str) -> ! {
     if cfg!(test) {
         panic!("{reason}");
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg(debug_assertions)]
+    #[cfg(any(test, feature = "borrow-checks"))]
     #[should_panic(expected = "while it is borrowed at")]
     fn a_second_borrow_is_an_error() {
         let list = Exclusive::new(vec![1]);

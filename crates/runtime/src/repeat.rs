@@ -94,7 +94,7 @@ struct Start {
 
 unsafe fn repeat(closure: Closure, data: *mut c_void) -> ! {
     let engine = engine();
-    let control = engine.shared.control();
+    let mut control = engine.shared.control();
     let asked = control.repetition;
     let sampler = Sampler::from_number(asked.sampler).unwrap_or(Sampler::Mixed);
     let ops = engine.current().ops.get();
@@ -124,10 +124,11 @@ unsafe fn repeat(closure: Closure, data: *mut c_void) -> ! {
             control.status = Status::Ended as u32;
             sys::exit(PANICKED);
         }
+        let steps = control.steps;
         let made = &mut control.repetition;
         made.passed += 1;
-        made.passed_steps += control.steps;
-        if made.counts.may_learn_from(index, control.steps) {
+        made.passed_steps += steps;
+        if made.counts.may_learn_from(index, steps) {
             made.counts
                 .take_in(engine.threads.all().map(|fiber| (fiber.id, fiber.creator, fiber.steps.get())));
         }
@@ -136,10 +137,11 @@ unsafe fn repeat(closure: Closure, data: *mut c_void) -> ! {
         }
         let (leak, place) = engine.leak();
         if leak != Leak::Nothing {
-            (made.leak, made.leak_at) = (leak as u32, place as u64);
+            control.repetition.leak = leak as u32;
+            control.repetition.leak_at = place as u64;
             break;
         }
-        if made.passed_steps >= asked.enough_steps {
+        if control.repetition.passed_steps >= asked.enough_steps {
             break;
         }
     }
@@ -163,7 +165,7 @@ impl Engine {
         self.world.entropy.set(start.entropy.clone());
         self.world.signals.program_steps.set(0);
         self.policy.set(threads::build_policy(&self.shared));
-        let control = self.shared.control();
+        let mut control = self.shared.control();
         control.steps = 0;
         control.switches = 0;
         control.threads = 1;

@@ -56,7 +56,7 @@ impl Engine {
         // The thread may have moved on to another place in time, but it is the same thread.
         let timed_out = fiber.timed_out();
         fiber.wait.set(None);
-        let control = self.shared.control();
+        let mut control = self.shared.control();
         control.steps += 1;
         if control.steps > control.plan.max_steps && self.running.get() {
             self.report_hang(control.plan.max_steps);

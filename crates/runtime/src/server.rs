@@ -163,7 +163,7 @@ fn next_request() -> Option<u8> {
 pub fn snapshot() -> bool {
     let engine = engine();
     engine.complete_write();
-    let control = engine.shared.control();
+    let mut control = engine.shared.control();
     let files = open_files();
     let descriptors = crate::descriptors::hold();
     let numbers = files.iter().map(|file| file.fd);
@@ -251,7 +251,7 @@ pub fn leave_campaign() {
 impl Shared {
     /// Replaces the shared memory by a private copy of its head.
     pub fn detach(&self) {
-        let control: *mut Control = self.control();
+        let control = self.control().as_ptr();
         // SAFETY: the copy is made before the old address is replaced by private memory, of the
         // same size, at the same place.
         unsafe {

@@ -96,7 +96,7 @@ impl Counters {
     }
 
     fn put_back(&self, engine: &Engine) {
-        let control = engine.shared.control();
+        let mut control = engine.shared.control();
         control.switches = self.switches;
         control.decisions = self.decisions;
         control.contexts = self.contexts;
@@ -186,7 +186,7 @@ fn refuse(engine: &Engine, reason: &str) {
 
 /// Writes down who can go on, and what it would do.
 fn offer(engine: &Engine, candidates: &[Candidate<'_>]) {
-    let control = engine.shared.control();
+    let mut control = engine.shared.control();
     control.offers = 0;
     for candidate in candidates {
         let record = OfferRecord {
