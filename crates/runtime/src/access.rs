@@ -183,7 +183,7 @@ macro_rules! hooks {
         /// # Safety
         /// Called by instrumented code with the address it is about to access.
         #[unsafe(naked)]
-        #[unsafe(no_mangle)]
+        #[cfg_attr(not(test), unsafe(no_mangle))]
         pub unsafe extern "C-unwind" fn $name(_addr: usize) {
             unsafe extern "C-unwind" fn serve(addr: usize, pc: u64) {
                 // SAFETY: the stub passes the program's own address.
@@ -229,7 +229,7 @@ macro_rules! unaligned_hooks {
         /// # Safety
         /// Called by instrumented code with the address it is about to access.
         #[unsafe(naked)]
-        #[unsafe(no_mangle)]
+        #[cfg_attr(not(test), unsafe(no_mangle))]
         pub unsafe extern "C-unwind" fn $name(_addr: usize) {
             unsafe extern "C-unwind" fn serve(addr: usize, pc: u64) {
                 // SAFETY: the stub passes the program's own address.
@@ -260,7 +260,7 @@ macro_rules! paired_hooks {
         /// # Safety
         /// Called by instrumented code with the address it is about to access.
         #[unsafe(naked)]
-        #[unsafe(no_mangle)]
+        #[cfg_attr(not(test), unsafe(no_mangle))]
         pub unsafe extern "C-unwind" fn $name(_addr: usize) {
             unsafe extern "C-unwind" fn serve(addr: usize, pc: u64) {
                 // SAFETY: the stub passes the program's own address.
@@ -287,7 +287,7 @@ macro_rules! range_hooks {
         /// # Safety
         /// Called by instrumented code with the range it is about to access.
         #[unsafe(naked)]
-        #[unsafe(no_mangle)]
+        #[cfg_attr(not(test), unsafe(no_mangle))]
         pub unsafe extern "C-unwind" fn $name(_addr: usize, _size: usize) {
             unsafe extern "C-unwind" fn serve(addr: usize, size: usize, pc: u64) {
                 // SAFETY: the stub passes the program's own range.
@@ -305,7 +305,7 @@ range_hooks! { __tsan_read_range, false; __tsan_write_range, true; }
 /// # Safety
 /// Called by instrumented code.
 #[unsafe(naked)]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C-unwind" fn __tsan_vptr_update(_place: usize, _value: usize) {
     unsafe extern "C-unwind" fn serve(place: usize, value: usize, pc: u64) {
         // SAFETY: the stub passes the program's own address. A pointer that does not change

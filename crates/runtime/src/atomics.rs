@@ -192,7 +192,7 @@ fn done<T: Word>(turn: Turn, kind: EventKind, addr: usize, value: T, old: T, ord
             engine.took_lock();
         }
     } else {
-        fiber.saw(fiber.pending.get().site, addr as u64, value.low());
+        fiber.saw(fiber.pending.borrow_mut().site, addr as u64, value.low());
         engine.looked_at_word(addr, kind == EventKind::AtomicFailed);
     }
 }
@@ -275,7 +275,7 @@ macro_rules! stubs {
         /// # Safety
         /// Called by instrumented code with valid addresses.
         #[unsafe(naked)]
-        #[unsafe(no_mangle)]
+        #[cfg_attr(not(test), unsafe(no_mangle))]
         pub unsafe extern "C-unwind" fn $name($($arg: $type),*) $(-> $ret)? {
             #[allow(unused_variables, unused_unsafe)]
             unsafe extern "C-unwind" fn serve($($arg: $type),*) $(-> $ret)? {

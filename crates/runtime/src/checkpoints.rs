@@ -56,7 +56,7 @@ pub fn leave_one_if_due(engine: &Engine) {
 #[cold]
 fn leave_one(engine: &Engine) {
     let fiber = engine.current();
-    if engine.policy.borrow_mut().stop_at(fiber.id) == fiber.pending.get().index {
+    if engine.policy.borrow_mut().stop_at(fiber.id) == fiber.pending.borrow_mut().index {
         return;
     }
     let mut control = engine.shared.control();
@@ -93,7 +93,7 @@ fn leave_one(engine: &Engine) {
         decisions: control.decisions,
         contexts: control.contexts,
         touches: control.touches,
-        op: fiber.pending.get().index,
+        op: fiber.pending.borrow_mut().index,
         threads: control.threads,
         peak_threads: control.peak_threads,
         slot,

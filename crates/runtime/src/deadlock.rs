@@ -51,7 +51,7 @@ pub fn describe_threads(spins: impl Fn(ThreadId) -> Option<String>) -> String {
         let id = fiber.id;
         let _ = write!(text, "{id} ");
         let held = fiber.held.borrow_mut().clone();
-        for address in held.iter().copied().chain([fiber.pending.get().object as usize]) {
+        for address in held.iter().copied().chain([fiber.pending.borrow_mut().object as usize]) {
             engine().record_place(address);
         }
         let locks = held.iter().map(|address| format!("<obj {address:#x}>"));
@@ -79,11 +79,11 @@ pub fn describe_threads(spins: impl Fn(ThreadId) -> Option<String>) -> String {
                 }
             }
             (None, None) => {
-                let _ = write!(text, "is about to {}", fiber.pending.get().kind.word());
+                let _ = write!(text, "is about to {}", fiber.pending.borrow_mut().kind.word());
             }
         }
-        let context = engine().context_of(id);
-        let _ = writeln!(text, ", at <pc {:#x} in {context}>", fiber.pending.get().site);
+        let context = engine().context_of(fiber);
+        let _ = writeln!(text, ", at <pc {:#x} in {context}>", fiber.pending.borrow_mut().site);
     }
     text.truncate(text.trim_end().len());
     text

@@ -313,3 +313,23 @@ fn call_with(number: i64, [a, b, c, d]: [usize; 4]) -> isize {
     // SAFETY: descriptors may be any number; pointers are to live places of the right type.
     unsafe { sys::call(number, [a, b, c, d, 0, 0]) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_epoll_set_is_inner_as_long_as_all_that_it_watches_is() {
+        let mut known = Descriptors::default();
+        known.add_pipe([3, 4]);
+        known.add_watch(5, 0);
+        known.change_watch(5, 3, Some((0, 0)));
+        assert!(known.is_inner(5) && known.is_inner(4) && !known.is_inner(9));
+        known.change_watch(5, 9, Some((0, 0)));
+        assert!(!known.is_inner(5));
+        known.remove(9);
+        assert!(known.is_inner(5));
+        known.remove(3);
+        assert!(known.is_inner(5) && !known.is_inner(3), "a closed descriptor leaves the set");
+    }
+}

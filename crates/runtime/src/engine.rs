@@ -27,7 +27,7 @@ pub struct Engine {
     current: Cell<&'static Fiber>,
     pub(crate) policy: Exclusive<AnyPolicy>,
     /// Room for the candidates of a decision, empty between two of them.
-    pub(crate) candidates: Cell<Vec<Candidate<'static>>>,
+    pub(crate) candidates: Exclusive<Vec<Candidate<'static>>>,
     pub(crate) unfinished: Cell<Option<UnfinishedWrite>>,
     /// Counts steps that changed something another thread may wait for.
     pub progress: Cell<u64>,
@@ -100,7 +100,7 @@ pub fn init(shared: Shared, main: Box<Fiber>) {
         threads,
         current: Cell::new(current),
         policy: Exclusive::default(),
-        candidates: Cell::new(Vec::with_capacity(64)),
+        candidates: Exclusive::new(Vec::with_capacity(64)),
         unfinished: Cell::new(None),
         progress: Cell::new(0),
         fruitless_rounds: Cell::new(0),
@@ -158,12 +158,13 @@ impl Engine {
     /// The running thread's calls, innermost first, beginning with the site of its operation.
     pub fn call_stack(&self) -> impl Iterator<Item = u64> + use<> {
         let fiber = self.current();
-        std::iter::once(fiber.pending.get().site).filter(|pc| *pc != 0).chain(fiber.call_stack())
+        std::iter::once(fiber.pending.borrow_mut().site).filter(|pc| *pc != 0).chain(fiber.call_stack())
     }
 
     /// The calls in progress in a thread, as a number in the table of contexts.
-    pub fn context_of(&self, id: ThreadId) -> u32 {
-        self.fiber(id).context(&mut self.world.contexts.borrow_mut(), &self.shared)
+    #[inline(always)]
+    pub fn context_of(&self, fiber: &Fiber) -> u32 {
+        fiber.context(&mut self.world.contexts.borrow_mut(), &self.shared)
     }
 
     /// The thread with this number.

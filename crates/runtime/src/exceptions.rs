@@ -17,7 +17,7 @@ unsafe extern "C-unwind" {
 /// # Safety
 /// As the unwinder's function of the same name.
 #[unsafe(naked)]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C-unwind" fn _Unwind_RaiseException(_exception: *mut c_void) -> c_int {
     /// Takes note; returns the address of the original.
     extern "C" fn note() -> usize {
@@ -35,7 +35,7 @@ pub unsafe extern "C-unwind" fn _Unwind_RaiseException(_exception: *mut c_void) 
 ///
 /// # Safety
 /// As the unwinder's function of the same name.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn _Unwind_SetIP(context: *mut c_void, place: usize) {
     static ORIGINAL: AtomicUsize = AtomicUsize::new(0);
     type SetIp = unsafe extern "C" fn(*mut c_void, usize);

@@ -65,6 +65,16 @@ impl<T> Exclusive<T> {
         Borrow { place: self }
     }
 
+    /// Looks at the value without a borrow.
+    ///
+    /// # Safety
+    /// Nobody may change the value as long as the reference is used.
+    #[inline(always)]
+    pub unsafe fn peek(&self) -> &T {
+        // SAFETY: as the caller vouches.
+        unsafe { &*self.value.get() }
+    }
+
     /// Replaces the value; returns what it was.
     #[inline(always)]
     #[cfg_attr(any(test, feature = "borrow-checks"), track_caller)]
@@ -72,11 +82,11 @@ impl<T> Exclusive<T> {
         std::mem::replace(&mut *self.borrow_mut(), value)
     }
 
-    /// Replaces the value and drops what it was, after the borrow.
+    /// Replaces the value.
     #[inline(always)]
     #[cfg_attr(any(test, feature = "borrow-checks"), track_caller)]
     pub fn set(&self, value: T) {
-        drop(self.replace(value));
+        *self.borrow_mut() = value;
     }
 
     /// Takes the value and leaves an empty one.

@@ -168,7 +168,7 @@ pub struct Fiber {
     /// What to run, and with what.
     pub routine: Cell<Option<(unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void, *mut c_void)>>,
     /// The operation it will make when chosen.
-    pub pending: Cell<Op>,
+    pub pending: Exclusive<Op>,
     /// What must be ready before it can be chosen.
     pub wait: Cell<Option<*const dyn Waitable>>,
     /// The wait may also end by time.
@@ -278,7 +278,7 @@ impl Fiber {
             caught: Cell::new(false),
             result: Cell::new(std::ptr::null_mut()),
             routine: Cell::new(None),
-            pending: Cell::new(Op {
+            pending: Exclusive::new(Op {
                 kind: EventKind::Start,
                 object: 0,
                 size: 0,
@@ -344,16 +344,13 @@ impl Fiber {
     /// The code address of its operation becomes another one; returns what it was.
     #[inline(always)]
     pub fn replace_site(&self, site: u64) -> u64 {
-        let mut pending = self.pending.get();
-        let before = std::mem::replace(&mut pending.site, site);
-        self.pending.set(pending);
-        before
+        std::mem::replace(&mut self.pending.borrow_mut().site, site)
     }
 
     /// The operation it will make comes from this code address.
     #[inline(always)]
     pub fn set_site(&self, site: u64) {
-        self.pending.set(Op { site, ..self.pending.get() });
+        self.pending.borrow_mut().site = site;
     }
 
     /// What it waits for.
@@ -431,5 +428,58 @@ impl Fiber {
     /// An operation that by its nature brings nothing (a yield, a failed try).
     pub fn made_no_progress(&self) {
         self.fruitless.set(self.fruitless.get() + 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_reads_that_show_nothing_new_are_fruitless() {
+        let fiber = Fiber::new(ThreadId::MAIN, std::ptr::null_mut());
+        let fruitless = |pc, addr, value| {
+            fiber.saw(pc, addr, value);
+            fiber.fruitless.get()
+        };
+        assert_eq!([(); 3].map(|()| fruitless(1, 0x100, 7)), [0, 1, 2]);
+        assert_eq!(fruitless(1, 0x100, 8), 0, "another value");
+        assert_eq!([fruitless(1, 0x100, 8), fruitless(2, 0x100, 8), fruitless(1, 0x104, 8)], [1, 0, 0]);
+        fiber.made_no_progress();
+        assert_eq!(fiber.fruitless.get(), 1);
+        fiber.changed_something();
+        assert_eq!(fiber.fruitless.get(), 0);
+    }
+
+    #[test]
+    fn owner_tags_fit_into_a_cell_and_are_never_zero() {
+        for id in [0, 1, 2000, u16::MAX] {
+            let tag = Fiber::owner_tag(ThreadId(id));
+            assert!(tag != 0 && tag & !shadow::OWNER == 0, "thread {id}");
+        }
+    }
+
+    #[test]
+    fn a_thread_that_waits_is_runnable_when_what_it_waits_for_is_or_by_time_or_a_handler() {
+        struct Never;
+        impl Waitable for Never {
+            fn ready(&self, _fiber: &Fiber) -> bool {
+                false
+            }
+            fn what(&self) -> String {
+                String::new()
+            }
+        }
+        let (fiber, never) = (Fiber::new(ThreadId::MAIN, std::ptr::null_mut()), Never);
+        assert!(fiber.ready());
+        fiber.wait.set(Some(&raw const never));
+        assert!(!fiber.ready());
+        fiber.timed.set(true);
+        assert!(fiber.ready() && fiber.timed_out());
+        fiber.timed.set(false);
+        fiber.broken_off.set(true);
+        assert!(fiber.ready());
+        fiber.interrupted_by.set(Some(ThreadId(1)));
+        assert!(!fiber.ready(), "its handler has to return first");
     }
 }

@@ -8,7 +8,7 @@ use crate::engine::running;
 /// # Safety
 /// Called by instrumented code.
 #[unsafe(naked)]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C-unwind" fn __tsan_func_entry(_pc: u64) {
     unsafe extern "C-unwind" fn serve(pc: u64, sp: usize) {
         if let Some(fiber) = running() {
@@ -23,7 +23,7 @@ pub unsafe extern "C-unwind" fn __tsan_func_entry(_pc: u64) {
 }
 
 /// A function is about to be left.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C-unwind" fn __tsan_func_exit() {
     if let Some(fiber) = running() {
         fiber.leave();

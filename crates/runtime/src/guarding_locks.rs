@@ -173,3 +173,19 @@ impl Engine {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guard_is_found_again_near_or_far_and_forgotten_with_the_execution() {
+        let mut guards = Guards::default();
+        assert_eq!(guards.of(5), None);
+        guards.by_unit.insert(5, 0x100);
+        guards.by_unit.insert(5 + NEAR, 0x200);
+        assert_eq!([5, 5 + NEAR, 5].map(|unit| guards.of(unit)), [Some(0x100), Some(0x200), Some(0x100)]);
+        guards.forget();
+        assert_eq!(guards.of(5), None);
+    }
+}

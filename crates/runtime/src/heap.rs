@@ -133,7 +133,7 @@ pub unsafe fn allocated(start: *mut c_void, size: usize, site: u64) -> *mut c_vo
     let start_address = start as usize;
     let fiber = engine.current();
     let (by, op, young, records) = (fiber.id, fiber.ops.get(), engine.running.get(), engine.records.get());
-    let context = if records { engine.context_of(by) } else { 0 };
+    let context = if records { engine.context_of(fiber) } else { 0 };
     let born = engine.world.writes.borrow_mut().repetition();
     let mut heap = engine.world.heap.borrow_mut();
     heap.last_recorded = 0..0;
@@ -231,7 +231,7 @@ pub unsafe fn about_to_free(start: *mut c_void, site: u64) -> bool {
         }
     }
     let by = engine.current_id();
-    let context = if engine.records.get() { engine.context_of(by) } else { 0 };
+    let context = if engine.records.get() { engine.context_of(fiber) } else { 0 };
     if let Some(block) = engine.world.heap.borrow_mut().blocks.at(address) {
         block.freed = true;
         block.freed_at = (site, context);
@@ -291,5 +291,72 @@ pub unsafe fn revive(start: *mut c_void) {
         block.freed = false;
         // SAFETY: notes on the block's own memory.
         unsafe { shadow::fill(block.start, block.size.max(1), 0) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heap_with(start: usize, size: usize) -> Heap {
+        let mut heap = Heap { extent: start..start + size, ..Heap::default() };
+        heap.blocks.put(Block {
+            start,
+            size,
+            room: size,
+            site: 5,
+            context: 2,
+            by: ThreadId(3),
+            op: 9,
+            ordinal: 4,
+            told: false,
+            young: true,
+            born: 0,
+            freed: false,
+            freed_at: (0, 0),
+            freed_by: ThreadId::MAIN,
+        });
+        heap
+    }
+
+    #[test]
+    fn the_trace_gets_a_block_once() {
+        let mut heap = heap_with(0x1000, 64);
+        assert!(heap.unrecorded(0x2000).is_none());
+        let event = heap.unrecorded(0x1010).expect("the block is not in the trace yet");
+        assert_eq!((event.addr, event.value, event.old, event.pc), (0x1000, 64, 4, 5));
+        assert!(heap.unrecorded(0x1010).is_none());
+        heap.last_recorded = 0..0;
+        assert!(heap.unrecorded(0x1010).is_none(), "the block itself remembers, too");
+    }
+
+    #[test]
+    fn ordinals_count_by_site_and_thread() {
+        let mut heap = Heap::default();
+        let ordinals =
+            [(1, 0), (1, 0), (1, 1), (2, 0), (1, 0)].map(|(site, by)| heap.next_ordinal(site, ThreadId(by)));
+        assert_eq!(ordinals, [1, 2, 1, 1, 3]);
+    }
+
+    #[test]
+    fn a_place_in_a_block_is_news_once() {
+        let mut heap = Heap::default();
+        let record = LearnedRecord { site: 5, place: 1 };
+        assert!(heap.learn_anew(record));
+        assert!(!heap.learn_anew(record));
+        assert!(heap.learn_anew(LearnedRecord { site: 5, place: 2 }));
+        let anywhere = LearnedRecord { site: 0, place: 1 };
+        assert!(
+            heap.learn_anew(anywhere) && heap.learn_anew(anywhere),
+            "such a place has no block to remember it"
+        );
+    }
+
+    #[test]
+    fn freed_blocks_are_not_live() {
+        let mut heap = heap_with(0x1000, 64);
+        assert_eq!(heap.live_blocks().collect::<Vec<_>>(), [0x1000..0x1040]);
+        heap.blocks.at(0x1000).expect("just put").freed = true;
+        assert_eq!(heap.live_blocks().count(), 0);
     }
 }

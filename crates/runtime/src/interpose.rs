@@ -97,7 +97,7 @@ macro_rules! interpose {
         /// # Safety
         /// As the C function of the same name.
         #[unsafe(naked)]
-        #[unsafe(no_mangle)]
+        #[cfg_attr(not(test), unsafe(no_mangle))]
         pub unsafe extern "C-unwind" fn $name($($arg: $type),*) $(-> $ret)? {
             #[allow(unused_variables)]
             unsafe extern "C-unwind" fn serve($($arg: $type),*) $(-> $ret)? {

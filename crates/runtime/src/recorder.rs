@@ -36,7 +36,7 @@ impl Engine {
         }
         let fiber = self.current();
         self.shared.event(Event {
-            pc: fiber.pending.get().site,
+            pc: fiber.pending.borrow_mut().site,
             addr: addr as u64,
             value,
             old,
@@ -44,7 +44,7 @@ impl Engine {
             thread: fiber.id,
             kind: kind as u8,
             size,
-            context: fiber.context(&mut self.world.contexts.borrow_mut(), &self.shared),
+            context: self.context_of(fiber),
             flags: u32::from(fiber.volatile_access.get()) * Event::VOLATILE
                 + fiber.weakness.get()
                 + (fiber.state_hash.get() << Event::STATE_HASH),

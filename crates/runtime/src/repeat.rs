@@ -51,7 +51,7 @@ pub struct Wishes {
 ///
 /// # Safety
 /// The closure must take `data`, as often as it is called; `wishes` must be readable.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C-unwind" fn threadbare_repeat(
     closure: Closure,
     data: *mut c_void,

@@ -67,7 +67,7 @@ impl Engine {
                 .signals
                 .program_steps
                 .set(self.world.signals.program_steps.get() + u64::from(fiber.interrupt.is_none()));
-            self.policy.borrow_mut().executed(fiber.id, &fiber.pending.get());
+            self.policy.borrow_mut().executed(fiber.id, &fiber.pending.borrow_mut());
             fiber.private_stretch.end();
             self.update_stop();
             if fiber.cancel.asynchronous.get() {
@@ -89,7 +89,7 @@ impl Engine {
     pub fn took_lock(&self) {
         if self.running.get() {
             let fiber = self.current();
-            self.policy.borrow_mut().took(fiber.id, &fiber.pending.get());
+            self.policy.borrow_mut().took(fiber.id, &fiber.pending.borrow_mut());
         }
     }
 
@@ -97,10 +97,10 @@ impl Engine {
     pub fn took_word(&self, word: usize) {
         if self.running.get() && self.policy.borrow_mut().needs_places() {
             let fiber = self.current();
-            let place = self.lock_place(fiber.pending.get().site);
+            let place = self.lock_place(fiber.pending.borrow_mut().site);
             self.policy
                 .borrow_mut()
-                .took(fiber.id, &Op { object: word as u64, place, ..fiber.pending.get() });
+                .took(fiber.id, &Op { object: word as u64, place, ..*fiber.pending.borrow_mut() });
         }
     }
 
@@ -153,11 +153,9 @@ impl Engine {
 
     /// Picks the next thread among the runnable ones.
     pub(crate) fn decide(&self) -> ThreadId {
-        // Nothing below makes a decision of its own, so the room for candidates is there.
-        let mut candidates = self.candidates.take();
+        let mut candidates = self.candidates.borrow_mut();
         let chosen = self.decide_among(&mut candidates);
         candidates.clear();
-        self.candidates.set(candidates);
         chosen
     }
 
@@ -175,7 +173,7 @@ impl Engine {
                     _ => {
                         other.gave_way_at.set(None);
                         // SAFETY: no thread changes its operation until the decision is made, and the candidates are gone then.
-                        let op = unsafe { &*other.pending.as_ptr() };
+                        let op = unsafe { other.pending.peek() };
                         candidates.push(Candidate { thread: other.id, op });
                     }
                 }
@@ -200,7 +198,7 @@ impl Engine {
         crate::checkpoints::leave_one_if_due(self);
         let step = self.shared.control().steps;
         if self.policy.borrow_mut().is_replay() {
-            self.policy.borrow_mut().at(fiber.id, fiber.pending.get().index);
+            self.policy.borrow_mut().at(fiber.id, fiber.pending.borrow_mut().index);
             // Whatever the replay decides, the place where it wants to stop next has changed.
             let chosen = self.policy.borrow_mut().choose(&Choice { candidates, current: fiber.id, step });
             self.update_stop();
@@ -257,23 +255,7 @@ impl Engine {
         reason: SwitchReason,
     ) {
         let interrupted = self.interrupted_by(next);
-        let pending = from.pending.get();
-        let site = if reason == SwitchReason::Ended { 0 } else { pending.site };
-        self.shared.switch(SwitchRecord {
-            pc: site,
-            op: pending.index,
-            from: from.id,
-            to: next,
-            addr: pending.object,
-            kind: pending.kind as u8,
-            reason: reason as u8,
-            spare: 0,
-            context: if self.records.get() {
-                from.context(&mut self.world.contexts.borrow_mut(), &self.shared)
-            } else {
-                0
-            },
-        });
+        self.record_switch(from, next, reason);
         self.turn_began.set(self.shared.control().steps);
         // A handler begins where the thread stands that it interrupts.
         let to = interrupted.unwrap_or_else(|| self.fiber(next));
@@ -294,6 +276,23 @@ impl Engine {
         if let Some(handler) = here.to_deliver.take() {
             self.run_handler(handler, here.id);
         }
+    }
+
+    #[inline(always)]
+    fn record_switch(&self, from: &Fiber, next: ThreadId, reason: SwitchReason) {
+        let pending = from.pending.borrow_mut();
+        let site = if reason == SwitchReason::Ended { 0 } else { pending.site };
+        self.shared.switch(SwitchRecord {
+            pc: site,
+            op: pending.index,
+            from: from.id,
+            to: next,
+            addr: pending.object,
+            kind: pending.kind as u8,
+            reason: reason as u8,
+            spare: 0,
+            context: if self.records.get() { self.context_of(from) } else { 0 },
+        });
     }
 
     /// From now on this thread runs.
@@ -342,7 +341,7 @@ impl Engine {
             index: fiber.ops.get(),
             object: 0,
             size: 0,
-            site: fiber.pending.get().site,
+            site: fiber.pending.borrow_mut().site,
             place: 0,
         });
         if self.policy.borrow_mut().is_replay() {

@@ -84,3 +84,51 @@ impl ThreadTable {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(count: u16) -> ThreadTable {
+        let table = ThreadTable::new();
+        for id in 0..count {
+            table.add(Fiber::new(ThreadId(id), std::ptr::null_mut()));
+        }
+        table
+    }
+
+    fn live(table: &ThreadTable) -> Vec<u16> {
+        table.live().map(|fiber| fiber.id.0).collect()
+    }
+
+    #[test]
+    fn a_thread_that_has_ended_keeps_its_number() {
+        let table = table(4);
+        table.end(ThreadId(1));
+        assert_eq!(live(&table), [0, 2, 3]);
+        assert_eq!((table.count(), table.live_count()), (4, 3));
+        assert_eq!(table.fiber(ThreadId(1)).id, ThreadId(1));
+        table.end_others(ThreadId(2));
+        assert_eq!(live(&table), [2]);
+    }
+
+    #[test]
+    fn threads_may_end_while_they_are_gone_through() {
+        let table = table(3);
+        let mut seen = Vec::new();
+        for fiber in table.live() {
+            seen.push(fiber.id.0);
+            table.end(ThreadId(2));
+        }
+        assert_eq!(seen, [0, 1]);
+    }
+
+    #[test]
+    fn a_repetition_begins_with_the_main_thread_alone() {
+        let table = table(3);
+        // SAFETY: no reference to the others is kept.
+        unsafe { table.drop_others() };
+        assert_eq!((table.count(), live(&table)), (1, vec![0]));
+        assert_eq!(table.add(Fiber::new(ThreadId(1), std::ptr::null_mut())).id, ThreadId(1));
+    }
+}

@@ -210,3 +210,57 @@ interpose! {
         rest.map_or(0, |rest| rest.div_ceil(SECOND) as c_uint)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn until(seconds: i64, nanoseconds: i64) -> Result<u64, c_int> {
+        let time = timespec { tv_sec: seconds, tv_nsec: nanoseconds };
+        deadline(&time).map(|limit| if let Limit::Until(time) = limit { time } else { u64::MAX })
+    }
+
+    #[test]
+    fn looking_takes_time_and_ever_more_for_those_who_only_look() {
+        let mut clock = Clock::default();
+        assert_eq!((clock.look(), clock.look()), (LOOK, 2 * LOOK));
+        for _ in 0..1100 {
+            clock.look();
+        }
+        let before = clock.now();
+        assert_eq!(clock.look() - before, 2 * LOOK);
+        clock.pass(0);
+        let before = clock.now();
+        assert_eq!(clock.look() - before, LOOK, "who does something else in between looks as before");
+    }
+
+    #[test]
+    fn time_never_goes_back() {
+        let mut clock = Clock::default();
+        clock.pass(500);
+        clock.reach(100);
+        assert_eq!(clock.now(), 500);
+        clock.reach(700);
+        assert_eq!(clock.now(), 700);
+        clock.pass(u64::MAX);
+        assert_eq!(clock.now(), u64::MAX);
+    }
+
+    #[test]
+    fn a_point_in_time_says_by_its_size_which_clock_it_is_on() {
+        assert_eq!(until(WALL_SECONDS as i64 + 2, 3), Ok(2 * SECOND + 3));
+        assert_eq!(until(MONOTONIC_SECONDS as i64 + 2, 3), Ok(2 * SECOND + 3));
+        assert_eq!(until(0, 0), Ok(0), "what lies before the start is over");
+        assert_eq!(until(-1, 0), Ok(0));
+        assert_eq!(until(1, SECOND as i64), Err(libc::EINVAL));
+        assert_eq!(until(-1, -1), Err(libc::EINVAL));
+        assert_eq!(deadline(std::ptr::null()).err(), Some(libc::EINVAL));
+    }
+
+    #[test]
+    fn durations_go_both_ways() {
+        let time = to_timespec(3 * SECOND + 7);
+        assert_eq!((time.tv_sec, time.tv_nsec), (3, 7));
+        assert_eq!(nanoseconds(&time), Some(3 * SECOND + 7));
+    }
+}

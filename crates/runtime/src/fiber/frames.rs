@@ -63,7 +63,9 @@ impl Fiber {
             let return_slot = (frame.sp..end).step_by(8).find(|slot| *(*slot as *const u64) == frame.pc)?;
             let inner = (index + 1 < self.depth.get()).then(|| (*self.frames.add(index + 1)).pc);
             let variables = frame.sp..return_slot + 8;
-            variables.contains(&address).then_some((variables, inner.unwrap_or(self.pending.get().site)))
+            variables
+                .contains(&address)
+                .then_some((variables, inner.unwrap_or(self.pending.borrow_mut().site)))
         }
     }
 
@@ -98,5 +100,28 @@ impl Fiber {
     /// Forgets the calls in progress, for a thread that begins.
     pub fn clear_frames(&self) {
         self.depth.set(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use threadbare_trace::ThreadId;
+
+    use super::*;
+
+    #[test]
+    fn calls_that_were_left_without_notice_are_forgotten_at_the_next_entrance() {
+        let fiber = Fiber::new(ThreadId::MAIN, Fiber::new_frames());
+        fiber.enter(1, 900);
+        fiber.enter(2, 800);
+        fiber.enter(3, 700);
+        assert_eq!(fiber.call_stack().collect::<Vec<_>>(), [3, 2, 1]);
+        // A jump has left the two inner ones: the stack is where the second one was.
+        fiber.enter(4, 800);
+        assert_eq!(fiber.call_stack().collect::<Vec<_>>(), [4, 1]);
+        fiber.leave();
+        fiber.leave();
+        fiber.leave();
+        assert_eq!(fiber.call_stack().count(), 0);
     }
 }

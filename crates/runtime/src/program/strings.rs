@@ -75,7 +75,7 @@ macro_rules! wrap {
         /// # Safety
         /// As the C function.
         #[unsafe(naked)]
-        #[unsafe(no_mangle)]
+        #[cfg_attr(not(test), unsafe(no_mangle))]
         pub unsafe extern "C-unwind" fn $name($($arg: $type),*) $(-> $ret)? {
             unsafe extern "C-unwind" fn serve($($arg: $type),*) $(-> $ret)? {
                 // SAFETY: as the C function demands of its caller.

@@ -132,3 +132,31 @@ impl Engine {
         switches != self.shared.control().switches
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use threadbare_trace::ThreadId;
+
+    use super::*;
+    use crate::fiber::Fiber;
+
+    #[test]
+    fn a_thread_goes_round_if_it_stands_where_it_stood() {
+        let fiber = Fiber::new(ThreadId::MAIN, std::ptr::null_mut());
+        let (here, stretch) = (Stand::of(&fiber), PrivateStretch::default());
+        fiber.set_site(7);
+        let there = Stand::of(&fiber);
+        stretch.look_at(here);
+        assert!(!stretch.goes_round.get(), "the first look has nothing to compare with");
+        stretch.look_at(here);
+        assert!(stretch.goes_round.get());
+        stretch.look_at(there);
+        assert!(!stretch.goes_round.get());
+        stretch.give_way();
+        assert_eq!((stretch.turns.get(), stretch.stretches.get()), (1, 1));
+        stretch.look_at(there);
+        assert!(stretch.goes_round.get(), "yielding does not move it");
+        stretch.end();
+        assert!(!stretch.goes_round.get() && stretch.turns.get() == 0);
+    }
+}

@@ -105,7 +105,7 @@ impl Engine {
     fn count_step(&self) {
         self.shared.control().steps += 1;
         let fiber = self.current();
-        self.policy.borrow_mut().executed(fiber.id, &fiber.pending.get());
+        self.policy.borrow_mut().executed(fiber.id, &fiber.pending.borrow_mut());
     }
 
     /// The innermost handler of its thread is left, by return or by a jump.
@@ -289,7 +289,7 @@ pub fn call_at_once(signal: c_int, details: Details) {
     let disposition = Disposition::of(signal);
     let fiber = engine().current();
     if disposition.is_handled() {
-        let (pending, blocked) = (fiber.pending.get(), fiber.blocked_signals.get());
+        let (pending, blocked) = (*fiber.pending.borrow_mut(), fiber.blocked_signals.get());
         fiber.blocked_signals.set(fiber.blocked_signals.get() | disposition.mask);
         if !disposition.has(libc::SA_NODEFER) {
             fiber.blocked_signals.set(fiber.blocked_signals.get() | bit(signal));

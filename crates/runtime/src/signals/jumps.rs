@@ -35,7 +35,7 @@ unsafe fn about_to_jump(buffer: *mut c_void) {
 /// # Safety
 /// As the C function of the same name.
 #[unsafe(naked)]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C-unwind" fn __sigsetjmp(_buffer: *mut c_void, _with_mask: c_int) -> c_int {
     unsafe extern "C" fn note(buffer: *mut c_void, with_mask: c_int) -> usize {
         static REAL: AtomicUsize = AtomicUsize::new(0);

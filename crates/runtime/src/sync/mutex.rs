@@ -245,7 +245,9 @@ fn end_life(address: usize, pc: u64) {
             );
         }
         let waits = |other: &Fiber| {
-            other.id != fiber.id && other.wait.get().is_some() && other.pending.get().object == address as u64
+            other.id != fiber.id
+                && other.wait.get().is_some()
+                && other.pending.borrow_mut().object == address as u64
         };
         let waiting = engine().threads.live().find(|other| waits(other));
         if let Some(other) = waiting.map(|other| other.id) {

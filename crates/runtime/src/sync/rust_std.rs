@@ -26,7 +26,7 @@ const WORD: u8 = size_of::<u32>() as u8;
 /// # Safety
 /// The addresses must be those of the library's words.
 #[unsafe(naked)]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C-unwind" fn __threadbare_std_entry(
     _word: usize,
     _number: u32,
@@ -126,7 +126,7 @@ impl Waitable for Free {
 /// # Safety
 /// The address must be that of the word.
 #[unsafe(naked)]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C-unwind" fn __threadbare_std_leave(_word: usize, _before: u64, _pc: u64, _number: u32) {
     unsafe extern "C-unwind" fn serve(word: usize, before: u64, pc: u64, number: u32) {
         let Some(fiber) = watched().filter(|_| controlled()) else { return };
