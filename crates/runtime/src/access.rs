@@ -2,15 +2,13 @@
 
 mod sharing;
 
-use std::sync::atomic::Ordering;
-
 use threadbare_sched::Op;
 use threadbare_trace::EventKind;
 
 pub use sharing::{expose, is_touched_by_others, touch_range, touch_word};
 use sharing::{is_own, use_after_free};
 
-use crate::engine::{WATCHED, engine};
+use crate::engine::{engine, watched};
 use crate::fiber::Fiber;
 use crate::shadow::{self, Cell, FREED, GRAIN_BITS, MANY, OWNER, SHARED, WRITTEN};
 
@@ -49,46 +47,45 @@ unsafe fn is_private<const SIZE: usize, const WRITE: bool>(cell: *const Cell, ta
 
 /// Goes on where the hooks' short way ends: the place is not simply the thread's own.
 unsafe fn plain<const SIZE: usize, const WRITE: bool, const VOLATILE: bool>(addr: usize, pc: u64) {
-    let fiber = WATCHED.load(Ordering::Relaxed);
-    // SAFETY: the hook has found a watched fiber, which is the running one.
+    let Some(fiber) = watched() else { return };
+    // SAFETY: as the hook vouches.
     unsafe {
-        if (*fiber).ops != (*fiber).stop_at && is_private::<SIZE, WRITE>(shadow::cell(addr), (*fiber).tag) {
-            if engine().world.state_hashes.are_wanted() {
+        if !fiber.is_stop_due() && is_private::<SIZE, WRITE>(shadow::cell(addr), fiber.tag) {
+            if engine().world.state_hashes.borrow_mut().are_wanted() {
                 engine().touch(addr, SIZE, WRITE, pc);
             }
             return;
         }
-        (*fiber).volatile_access = VOLATILE;
-        watched(fiber, addr, SIZE, WRITE, pc);
-        (*fiber).volatile_access = false;
+        fiber.volatile_access.set(VOLATILE);
+        serve_watched(fiber, addr, SIZE, WRITE, pc);
+        fiber.volatile_access.set(false);
     }
 }
 
 /// The slow path: somebody else may have touched the place.
 #[cold]
 #[inline(never)]
-unsafe fn watched(fiber: *mut Fiber, addr: usize, size: usize, write: bool, pc: u64) {
+unsafe fn serve_watched(fiber: &'static Fiber, addr: usize, size: usize, write: bool, pc: u64) {
     // SAFETY: the running fiber. It stays a plain pointer, since other fibers run in between.
     let (shared, index, due) = unsafe {
-        (*fiber).pending.site = pc;
+        fiber.set_site(pc);
         // What a handler has on the stack of its thread lies where the thread had other things.
-        if ((*fiber).own_stack.0..(*fiber).own_stack.1).contains(&addr) && (*fiber).ops != (*fiber).stop_at {
+        if (fiber.own_stack.get().0..fiber.own_stack.get().1).contains(&addr) && !fiber.is_stop_due() {
             return;
         }
-        if engine().is_plainly_guarded(&*fiber, addr, size, write) || engine().passes_over(pc) {
+        if engine().is_plainly_guarded(fiber, addr, size, write) || engine().passes_over(pc) {
             return;
         }
-        (touch_range(&*fiber, addr, size, write), (*fiber).ops, (*fiber).ops == (*fiber).stop_at)
+        (touch_range(fiber, addr, size, write), fiber.ops.get(), fiber.is_stop_due())
     };
     let engine = engine();
-    if !shared && engine.world.state_hashes.are_wanted() {
+    if !shared && engine.world.state_hashes.borrow_mut().are_wanted() {
         engine.touch(addr, size, write, pc);
     }
     if !shared && !due {
         return;
     }
-    // SAFETY: the running fiber.
-    if shared && engine.brief && engine.is_guarded(unsafe { &*fiber }, addr, size) && !due {
+    if shared && engine.brief.get() && engine.is_guarded(fiber, addr, size) && !due {
         return;
     }
     let in_stretch = !shared && engine.is_in_private_stretch();
@@ -123,7 +120,7 @@ unsafe fn watched(fiber: *mut Fiber, addr: usize, size: usize, write: bool, pc: 
             (true, false) => {
                 let value = load(addr, size as u8);
                 engine.note(kind, addr, size as u8, value, value);
-                (*fiber).saw(pc, addr as u64, value);
+                fiber.saw(pc, addr as u64, value);
             }
             (true, true) => engine.begin_write(addr, size as u8, load(addr, size as u8)),
             (false, _) => {
@@ -164,19 +161,17 @@ pub fn announces(function: usize) -> bool {
 /// # Safety
 /// As the access itself.
 pub unsafe fn range(addr: usize, size: usize, write: bool, pc: u64) {
-    let fiber = WATCHED.load(Ordering::Relaxed);
-    if fiber.is_null() || size == 0 {
-        return;
-    }
-    // SAFETY: a watched fiber is the running one.
+    let Some(fiber) = watched().filter(|_| size != 0) else { return };
+    // SAFETY: as the caller vouches.
     unsafe {
-        (*fiber).ops += 1;
-        let due = (*fiber).ops == (*fiber).stop_at;
-        if !due && is_own(&*fiber, addr, size, write) && !engine().world.state_hashes.are_wanted() {
+        fiber.count_operation();
+        let due = fiber.is_stop_due();
+        if !due && is_own(fiber, addr, size, write) && !engine().world.state_hashes.borrow_mut().are_wanted()
+        {
             return;
         }
-        (*fiber).volatile_access = false;
-        watched(fiber, addr, size, write, pc);
+        fiber.volatile_access.set(false);
+        serve_watched(fiber, addr, size, write, pc);
     }
 }
 
@@ -188,7 +183,7 @@ macro_rules! hooks {
         /// # Safety
         /// Called by instrumented code with the address it is about to access.
         #[unsafe(naked)]
-        #[unsafe(no_mangle)]
+        #[cfg_attr(not(test), unsafe(no_mangle))]
         pub unsafe extern "C-unwind" fn $name(_addr: usize) {
             unsafe extern "C-unwind" fn serve(addr: usize, pc: u64) {
                 // SAFETY: the stub passes the program's own address.
@@ -234,7 +229,7 @@ macro_rules! unaligned_hooks {
         /// # Safety
         /// Called by instrumented code with the address it is about to access.
         #[unsafe(naked)]
-        #[unsafe(no_mangle)]
+        #[cfg_attr(not(test), unsafe(no_mangle))]
         pub unsafe extern "C-unwind" fn $name(_addr: usize) {
             unsafe extern "C-unwind" fn serve(addr: usize, pc: u64) {
                 // SAFETY: the stub passes the program's own address.
@@ -265,7 +260,7 @@ macro_rules! paired_hooks {
         /// # Safety
         /// Called by instrumented code with the address it is about to access.
         #[unsafe(naked)]
-        #[unsafe(no_mangle)]
+        #[cfg_attr(not(test), unsafe(no_mangle))]
         pub unsafe extern "C-unwind" fn $name(_addr: usize) {
             unsafe extern "C-unwind" fn serve(addr: usize, pc: u64) {
                 // SAFETY: the stub passes the program's own address.
@@ -292,7 +287,7 @@ macro_rules! range_hooks {
         /// # Safety
         /// Called by instrumented code with the range it is about to access.
         #[unsafe(naked)]
-        #[unsafe(no_mangle)]
+        #[cfg_attr(not(test), unsafe(no_mangle))]
         pub unsafe extern "C-unwind" fn $name(_addr: usize, _size: usize) {
             unsafe extern "C-unwind" fn serve(addr: usize, size: usize, pc: u64) {
                 // SAFETY: the stub passes the program's own range.
@@ -310,7 +305,7 @@ range_hooks! { __tsan_read_range, false; __tsan_write_range, true; }
 /// # Safety
 /// Called by instrumented code.
 #[unsafe(naked)]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C-unwind" fn __tsan_vptr_update(_place: usize, _value: usize) {
     unsafe extern "C-unwind" fn serve(place: usize, value: usize, pc: u64) {
         // SAFETY: the stub passes the program's own address. A pointer that does not change

@@ -11,7 +11,7 @@ use std::ptr;
 macro_rules! hints {
     ($($name:ident($($type:ty),*);)*) => {$(
         /// A hint to race detectors, without effect on control.
-        #[unsafe(no_mangle)]
+        #[cfg_attr(not(test), unsafe(no_mangle))]
         pub extern "C" fn $name($(_: $type),*) {}
     )*};
 }
@@ -82,41 +82,41 @@ hints! {
 }
 
 /// How often an annotated lock was held by the thread; recursive ones release that often.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C" fn __tsan_mutex_pre_unlock(_: Address, _: c_uint) -> c_int {
     1
 }
 
 /// The end of an annotated unlock.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C" fn __tsan_mutex_post_unlock(_: Address, _: c_uint) {}
 
 /// A name for a library's objects in race reports.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C" fn __tsan_external_register_tag(_: *const c_char) -> Address {
     ptr::null_mut()
 }
 
 /// The program's own coroutines share the thread that runs them; one token stands for all.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C" fn __tsan_get_current_fiber() -> Address {
     ptr::dangling_mut::<usize>().cast()
 }
 
 /// As `__tsan_get_current_fiber`, for a new coroutine.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C" fn __tsan_create_fiber(_: c_uint) -> Address {
     ptr::dangling_mut::<usize>().cast()
 }
 
 /// Programs ask before they do what only a checking tool can bear; this one is none of those.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C" fn RunningOnValgrind() -> c_int {
     0
 }
 
 /// How much slower a checking tool makes the program.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C" fn ValgrindSlowdown() -> f64 {
     1.0
 }

@@ -10,7 +10,7 @@ use threadbare_trace::{Event, EventKind};
 
 use crate::access;
 use crate::arch::{self, caller};
-use crate::engine::{WATCHED, engine};
+use crate::engine::{engine, watched};
 use crate::interpose::controlled;
 use crate::sync::rust_std;
 
@@ -120,24 +120,21 @@ enum Turn {
 /// Announces an atomic operation and waits for its turn. It may give back a lock if it leaves a zero behind.
 #[inline(always)]
 unsafe fn turn<T: Word>(kind: EventKind, addr: usize, leaves_zero: bool) -> Turn {
-    let fiber = WATCHED.load(Ordering::Relaxed);
-    if fiber.is_null() {
-        return Turn::Unwatched;
-    }
+    let Some(fiber) = watched() else { return Turn::Unwatched };
     let pc = caller();
     // SAFETY: a watched fiber is the running one.
     unsafe {
-        (*fiber).ops += 1;
+        fiber.count_operation();
         if engine().passes_over(pc) {
-            return if engine().records_all { Turn::PassedOver(pc) } else { Turn::Unwatched };
+            return if engine().records_all.get() { Turn::PassedOver(pc) } else { Turn::Unwatched };
         }
-        (*fiber).pending.site = pc;
-        engine().does_not_wait(&mut *fiber);
-        let shared = access::touch_word(&*fiber, addr, size_of::<T>(), kind.writes());
-        if !shared && engine().brief && (*fiber).ops != (*fiber).stop_at {
+        fiber.set_site(pc);
+        engine().does_not_wait(fiber);
+        let shared = access::touch_word(fiber, addr, size_of::<T>(), kind.writes());
+        if !shared && engine().brief.get() && !fiber.is_stop_due() {
             return Turn::Private;
         }
-        if leaves_zero && engine().gives_back_unseen(&*fiber, addr) {
+        if leaves_zero && engine().gives_back_unseen(fiber, addr) {
             return Turn::Unseen;
         }
         // It may take a lock that is nothing but a word.
@@ -147,17 +144,17 @@ unsafe fn turn<T: Word>(kind: EventKind, addr: usize, leaves_zero: bool) -> Turn
             object: addr as u64,
             size: size_of::<T>() as u32,
             site: pc,
-            index: (*fiber).ops,
+            index: fiber.ops.get(),
             place,
         };
         let switches = engine().shared.control().switches;
         engine().point(op, None, false);
-        if !shared && engine().brief {
+        if !shared && engine().brief.get() {
             engine().was_a_look();
         }
         // The place may have been freed while others ran.
         if engine().shared.control().switches != switches {
-            access::touch_word(&*fiber, addr, size_of::<T>(), kind.writes());
+            access::touch_word(fiber, addr, size_of::<T>(), kind.writes());
         }
     }
     Turn::Step
@@ -169,11 +166,11 @@ fn done<T: Word>(turn: Turn, kind: EventKind, addr: usize, value: T, old: T, ord
     match turn {
         Turn::Unwatched => return,
         Turn::PassedOver(pc) => {
-            let pending = std::mem::replace(&mut engine.current().pending.site, pc);
-            engine.current().weakness = weakness(order);
+            let pending = engine.current().replace_site(pc);
+            engine.current().weakness.set(weakness(order));
             engine.note(kind, addr, size_of::<T>() as u8, value.low(), old.low());
-            engine.current().weakness = 0;
-            engine.current().pending.site = pending;
+            engine.current().weakness.set(0);
+            engine.current().set_site(pending);
             return;
         }
         Turn::Private => {
@@ -184,10 +181,10 @@ fn done<T: Word>(turn: Turn, kind: EventKind, addr: usize, value: T, old: T, ord
         }
         Turn::Unseen | Turn::Step => {}
     }
-    engine.current().weakness = weakness(order);
+    engine.current().weakness.set(weakness(order));
     engine.note(kind, addr, size_of::<T>() as u8, value.low(), old.low());
     let fiber = engine.current();
-    fiber.weakness = 0;
+    fiber.weakness.set(0);
     if value != old {
         engine.changed();
         engine.word_changed(addr, old.low(), value.low());
@@ -195,7 +192,7 @@ fn done<T: Word>(turn: Turn, kind: EventKind, addr: usize, value: T, old: T, ord
             engine.took_lock();
         }
     } else {
-        fiber.saw(fiber.pending.site, addr as u64, value.low());
+        fiber.saw(fiber.pending.borrow_mut().site, addr as u64, value.low());
         engine.looked_at_word(addr, kind == EventKind::AtomicFailed);
     }
 }
@@ -278,7 +275,7 @@ macro_rules! stubs {
         /// # Safety
         /// Called by instrumented code with valid addresses.
         #[unsafe(naked)]
-        #[unsafe(no_mangle)]
+        #[cfg_attr(not(test), unsafe(no_mangle))]
         pub unsafe extern "C-unwind" fn $name($($arg: $type),*) $(-> $ret)? {
             #[allow(unused_variables, unused_unsafe)]
             unsafe extern "C-unwind" fn serve($($arg: $type),*) $(-> $ret)? {
@@ -351,23 +348,22 @@ family!(u128; __tsan_atomic128_load, __tsan_atomic128_store, __tsan_atomic128_ex
 
 stubs! {
     fn __tsan_atomic_thread_fence(order: i32) {
-        let fiber = WATCHED.load(Ordering::Relaxed);
-        if !fiber.is_null() {
-            (*fiber).ops += 1;
+        if let Some(fiber) = watched() {
+            fiber.count_operation();
             // All that others see of a thread is in order anyway.
-            let is_step = !engine().brief || (*fiber).ops == (*fiber).stop_at;
-            if !is_step && !engine().records_all {
+            let is_step = !engine().brief.get() || fiber.is_stop_due();
+            if !is_step && !engine().records_all.get() {
                 fence(SC);
                 return;
             }
             if is_step {
                 let site = caller();
-                let op = Op { kind: EventKind::Fence, object: 0, size: 0, site, index: (*fiber).ops, place: 0 };
+                let op = Op { kind: EventKind::Fence, object: 0, size: 0, site, index: fiber.ops.get(), place: 0 };
                 engine().point(op, None, false);
             }
-            (*fiber).weakness = weakness(order);
+            fiber.weakness.set(weakness(order));
             engine().note(EventKind::Fence, 0, 0, 0, 0);
-            (*fiber).weakness = 0;
+            fiber.weakness.set(0);
         }
         fence(SC);
     }

@@ -11,9 +11,8 @@ use threadbare_trace::{EventKind, ThreadId};
 use threadbare_wire::{CallRecord, LockSetRecord};
 
 use crate::address_hash::AddressHasher;
-use crate::engine::{Engine, RUNNING, engine};
-use crate::fiber::Fiber;
-use crate::shared_memory::lost_control;
+use crate::engine::{Engine, engine, running};
+use crate::shared_memory::{Shared, lost_control};
 
 /// Whether calls are measured. Asked at every entrance and exit of a function.
 static MEASURING: AtomicBool = AtomicBool::new(false);
@@ -86,9 +85,9 @@ pub fn begin(watched: bool) {
     UNWATCHED.store(!watched, Ordering::Relaxed);
 }
 
-/// The fiber, or nothing if its accesses to memory are not looked at.
-pub fn unless_unwatched(fiber: *mut Fiber) -> *mut Fiber {
-    if UNWATCHED.load(Ordering::Relaxed) { std::ptr::null_mut() } else { fiber }
+/// Whether accesses to memory are not looked at.
+pub fn leaves_memory_unwatched() -> bool {
+    UNWATCHED.load(Ordering::Relaxed)
 }
 
 /// Whether calls are measured.
@@ -99,45 +98,36 @@ pub fn are_measured() -> bool {
 
 /// The running thread entered the function that `site` lies in.
 pub fn entered(site: u64, sp: usize) {
-    let Some((engine, thread)) = running() else { return };
-    while mine(engine, thread).open.last().is_some_and(|call| call.sp <= sp) {
-        close(engine, thread);
+    if let Some(fiber) = running() {
+        engine().world.calls.borrow_mut().enter(&engine().shared, fiber.id, site, sp);
     }
-    let mine = mine(engine, thread);
-    let (at_entry, entered, changes) = (mine.set, mine.time, mine.changes);
-    mine.open.push(Call { site, sp, at_entry, entered, changes });
 }
 
 /// The running thread is about to leave a function.
 pub fn left() {
-    let Some((engine, thread)) = running() else { return };
-    close(engine, thread);
+    if let Some(fiber) = running() {
+        engine().world.calls.borrow_mut().close(&engine().shared, fiber.id);
+    }
 }
 
 /// All calls in progress end here: the thread, or the whole program, does.
 pub fn end(thread: Option<ThreadId>) {
-    if !are_measured() {
-        return;
-    }
-    let engine = engine();
-    for number in 0..engine.world.calls.threads.len() {
-        let id = ThreadId(number as u16);
-        while thread.is_none_or(|only| only == id) && !mine(engine, id).open.is_empty() {
-            close(engine, id);
-        }
+    if are_measured() {
+        engine().world.calls.borrow_mut().end(&engine().shared, thread);
     }
 }
 
 /// Takes note of a step; says whether it orders threads.
-pub fn observe(engine: &mut Engine, thread: ThreadId, kind: EventKind, object: usize, value: u64) -> bool {
+pub fn observe(engine: &Engine, thread: ThreadId, kind: EventKind, object: usize, value: u64) -> bool {
     use EventKind::*;
+    let (mut calls, shared) = (engine.world.calls.borrow_mut(), &engine.shared);
     match kind {
-        Lock | ReadLock => take(engine, thread, object as u64, kind == ReadLock),
-        Unlock => release(engine, thread, object as u64),
-        CondWait => release(engine, thread, value),
-        CondWake | CondTimeout => take(engine, thread, value, false),
-        _ if kind.orders_threads() && engine.running => {
-            mine(engine, thread).time += 1;
+        Lock | ReadLock => calls.take(shared, thread, object as u64, kind == ReadLock),
+        Unlock => calls.release(shared, thread, object as u64),
+        CondWait => calls.release(shared, thread, value),
+        CondWake | CondTimeout => calls.take(shared, thread, value, false),
+        _ if kind.orders_threads() && engine.running.get() => {
+            calls.of(thread).time += 1;
             return true;
         }
         _ => {}
@@ -145,80 +135,94 @@ pub fn observe(engine: &mut Engine, thread: ThreadId, kind: EventKind, object: u
     false
 }
 
-fn running() -> Option<(&'static mut Engine, ThreadId)> {
-    let fiber: *mut Fiber = RUNNING.load(Ordering::Relaxed);
-    // SAFETY: the running fiber lives as long as the process.
-    (!fiber.is_null()).then(|| (engine(), unsafe { (*fiber).id }))
-}
-
-fn mine(engine: &mut Engine, thread: ThreadId) -> &mut ThreadCalls {
-    let threads = &mut engine.world.calls.threads;
-    while threads.len() <= thread.index() {
-        threads.push(Box::default());
+impl Calls {
+    /// What is measured of one thread.
+    fn of(&mut self, thread: ThreadId) -> &mut ThreadCalls {
+        while self.threads.len() <= thread.index() {
+            self.threads.push(Box::default());
+        }
+        &mut self.threads[thread.index()]
     }
-    &mut threads[thread.index()]
-}
 
-/// The innermost call of a thread ends.
-fn close(engine: &mut Engine, thread: ThreadId) {
-    let mine = mine(engine, thread);
-    let Some(call) = mine.open.pop() else { return };
-    let (left, set) = (mine.time, mine.set);
-    let changed = mine.changes != call.changes;
-    let throughout = if changed { held_since(engine, thread, call.changes) } else { set };
-    let Call { site, at_entry, entered, .. } = call;
-    let record = CallRecord { site, at_entry, throughout, entered, left, thread, spare: [0; 3] };
-    let place = (site >> 2 ^ u64::from(at_entry) << 3 ^ u64::from(entered)) as usize % REMEMBERED;
-    let remembered = &mut self::mine(engine, thread).remembered[place];
-    if *remembered == record {
-        return;
+    fn enter(&mut self, shared: &Shared, thread: ThreadId, site: u64, sp: usize) {
+        while self.of(thread).open.last().is_some_and(|call| call.sp <= sp) {
+            self.close(shared, thread);
+        }
+        let mine = self.of(thread);
+        let (at_entry, entered, changes) = (mine.set, mine.time, mine.changes);
+        mine.open.push(Call { site, sp, at_entry, entered, changes });
     }
-    *remembered = record;
-    if engine.world.calls.written.insert(record) && !engine.shared.call(record) {
-        lost_control("the program makes more kinds of calls than can be measured");
+
+    fn end(&mut self, shared: &Shared, thread: Option<ThreadId>) {
+        for number in 0..self.threads.len() {
+            let id = ThreadId(number as u16);
+            while thread.is_none_or(|only| only == id) && !self.of(id).open.is_empty() {
+                self.close(shared, id);
+            }
+        }
     }
-}
 
-/// The set of the locks that a thread has held since its locks had changed so often.
-fn held_since(engine: &mut Engine, thread: ThreadId, changes: u32) -> u32 {
-    let holds: Vec<Hold> =
-        mine(engine, thread).holds.iter().copied().filter(|hold| hold.since <= changes).collect();
-    set_of(engine, &holds)
-}
-
-fn set_of(engine: &mut Engine, holds: &[Hold]) -> u32 {
-    holds.iter().fold(0, |others, hold| with(engine, others, hold))
-}
-
-/// The number of the set of other locks and this one.
-fn with(engine: &mut Engine, others: u32, hold: &Hold) -> u32 {
-    let key = (others, hold.lock << 1 | u64::from(hold.shared));
-    if let Some(known) = engine.world.calls.sets.get(&key) {
-        return *known;
+    /// The innermost call of a thread ends.
+    fn close(&mut self, shared: &Shared, thread: ThreadId) {
+        let mine = self.of(thread);
+        let Some(call) = mine.open.pop() else { return };
+        let (left, set) = (mine.time, mine.set);
+        let changed = mine.changes != call.changes;
+        let throughout = if changed { self.held_since(shared, thread, call.changes) } else { set };
+        let Call { site, at_entry, entered, .. } = call;
+        let record = CallRecord { site, at_entry, throughout, entered, left, thread, spare: [0; 3] };
+        let place = (site >> 2 ^ u64::from(at_entry) << 3 ^ u64::from(entered)) as usize % REMEMBERED;
+        let remembered = &mut self.of(thread).remembered[place];
+        if *remembered == record {
+            return;
+        }
+        *remembered = record;
+        if self.written.insert(record) && !shared.call(record) {
+            lost_control("the program makes more kinds of calls than can be measured");
+        }
     }
-    let record = LockSetRecord { lock: hold.lock, others, shared: u32::from(hold.shared) };
-    let Some(number) = engine.shared.lock_set(record) else {
-        lost_control("the program holds more sets of locks than can be measured");
-    };
-    engine.world.calls.sets.insert(key, number);
-    number
-}
 
-fn take(engine: &mut Engine, thread: ThreadId, lock: u64, shared: bool) {
-    let mine = mine(engine, thread);
-    mine.changes += 1;
-    let (others, hold) = (mine.set, Hold { lock, shared, since: mine.changes });
-    mine.holds.push(hold);
-    let set = with(engine, others, &hold);
-    self::mine(engine, thread).set = set;
-}
+    /// The set of the locks that a thread has held since its locks had changed so often.
+    fn held_since(&mut self, shared: &Shared, thread: ThreadId, changes: u32) -> u32 {
+        let holds = self.of(thread).holds.iter().copied().filter(|hold| hold.since <= changes);
+        let holds: Vec<Hold> = holds.collect();
+        self.set_of(shared, &holds)
+    }
 
-fn release(engine: &mut Engine, thread: ThreadId, lock: u64) {
-    let mine = mine(engine, thread);
-    mine.changes += 1;
-    let Some(place) = mine.holds.iter().rposition(|hold| hold.lock == lock) else { return };
-    mine.holds.remove(place);
-    let holds = mine.holds.clone();
-    let set = set_of(engine, &holds);
-    self::mine(engine, thread).set = set;
+    fn set_of(&mut self, shared: &Shared, holds: &[Hold]) -> u32 {
+        holds.iter().fold(0, |others, hold| self.with(shared, others, hold))
+    }
+
+    /// The number of the set of other locks and this one.
+    fn with(&mut self, shared: &Shared, others: u32, hold: &Hold) -> u32 {
+        let key = (others, hold.lock << 1 | u64::from(hold.shared));
+        if let Some(known) = self.sets.get(&key) {
+            return *known;
+        }
+        let record = LockSetRecord { lock: hold.lock, others, shared: u32::from(hold.shared) };
+        let Some(number) = shared.lock_set(record) else {
+            lost_control("the program holds more sets of locks than can be measured");
+        };
+        self.sets.insert(key, number);
+        number
+    }
+
+    fn take(&mut self, shared: &Shared, thread: ThreadId, lock: u64, is_shared: bool) {
+        let mine = self.of(thread);
+        mine.changes += 1;
+        let (others, hold) = (mine.set, Hold { lock, shared: is_shared, since: mine.changes });
+        mine.holds.push(hold);
+        let set = self.with(shared, others, &hold);
+        self.of(thread).set = set;
+    }
+
+    fn release(&mut self, shared: &Shared, thread: ThreadId, lock: u64) {
+        let mine = self.of(thread);
+        mine.changes += 1;
+        let Some(place) = mine.holds.iter().rposition(|hold| hold.lock == lock) else { return };
+        mine.holds.remove(place);
+        let holds = mine.holds.clone();
+        let set = self.set_of(shared, &holds);
+        self.of(thread).set = set;
+    }
 }

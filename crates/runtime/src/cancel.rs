@@ -9,6 +9,7 @@ use libc::pthread_t;
 use threadbare_trace::EventKind;
 
 use crate::engine::engine;
+use crate::exclusive::nothing_is_borrowed;
 use crate::fiber::Fiber;
 use crate::interpose::{interpose, site};
 use crate::program::pthreads::find;
@@ -53,10 +54,9 @@ extern "C-unwind" fn at_frame(
     let fiber = engine().current();
     // SAFETY: the unwinder passes a valid context.
     let frame_end = unsafe { _Unwind_GetCFA(context) };
-    if let Some(&buffer) = fiber.cleanups.last()
-        && ((buffer as usize) < frame_end || actions & END_OF_STACK != 0)
-    {
-        fiber.cleanups.pop();
+    let is_left = |buffer: &mut *mut c_void| (*buffer as usize) < frame_end || actions & END_OF_STACK != 0;
+    let left = fiber.cleanups.borrow_mut().pop_if(is_left);
+    if let Some(buffer) = left {
         // SAFETY: the buffer was filled by the frame that is being left, which is still there.
         unsafe { longjmp(buffer, 1) };
     }
@@ -67,6 +67,7 @@ extern "C-unwind" fn at_frame(
 }
 
 fn unwind() -> ! {
+    nothing_is_borrowed();
     let exception = Box::into_raw(Box::new(Exception { class: 0, cleanup: None, private: [0; 6] }));
     // SAFETY: the exception lives for ever; the stop function never returns at the stack's end.
     unsafe { _Unwind_ForcedUnwind(exception, at_frame, std::ptr::null_mut()) };
@@ -78,20 +79,20 @@ fn unwind() -> ! {
 pub fn exit_thread(result: *mut c_void) -> ! {
     crate::signals::deliver::leave_all();
     let fiber = engine().current();
-    fiber.result = result;
-    fiber.cancel.enabled = false;
+    fiber.result.set(result);
+    fiber.cancel.enabled.set(false);
     unwind()
 }
 
 /// Whether the thread has to end at its next cancellation point.
 pub fn is_due(fiber: &Fiber) -> bool {
-    fiber.cancel.requested && fiber.cancel.enabled
+    fiber.cancel.requested.get() && fiber.cancel.enabled.get()
 }
 
 /// A cancellation point.
-pub fn check(fiber: &mut Fiber) {
+pub fn check(fiber: &Fiber) {
     if is_due(fiber) {
-        fiber.wait = None;
+        fiber.wait.set(None);
         exit_thread(CANCELED)
     }
 }
@@ -106,8 +107,8 @@ interpose! {
         let pc = site();
         step(EventKind::Cancel, 0, pc);
         match find(thread) {
-            Some(target) if !target.done => {
-                target.cancel.requested = true;
+            Some(target) if !target.done.get() => {
+                target.cancel.requested.set(true);
                 note(EventKind::Cancel, 0, u64::from(target.id.0));
                 engine().changed();
                 0
@@ -126,11 +127,11 @@ interpose! {
     fn pthread_setcancelstate(state: c_int, old: *mut c_int) -> c_int {
         let fiber = engine().current();
         if !old.is_null() {
-            *old = if fiber.cancel.enabled { PTHREAD_CANCEL_ENABLE } else { PTHREAD_CANCEL_DISABLE };
+            *old = if fiber.cancel.enabled.get() { PTHREAD_CANCEL_ENABLE } else { PTHREAD_CANCEL_DISABLE };
         }
         match state {
-            PTHREAD_CANCEL_ENABLE => fiber.cancel.enabled = true,
-            PTHREAD_CANCEL_DISABLE => fiber.cancel.enabled = false,
+            PTHREAD_CANCEL_ENABLE => fiber.cancel.enabled.set(true),
+            PTHREAD_CANCEL_DISABLE => fiber.cancel.enabled.set(false),
             _ => return libc::EINVAL,
         }
         0
@@ -139,22 +140,22 @@ interpose! {
     fn pthread_setcanceltype(kind: c_int, old: *mut c_int) -> c_int {
         let fiber = engine().current();
         if !old.is_null() {
-            *old = if fiber.cancel.asynchronous { PTHREAD_CANCEL_ASYNCHRONOUS } else { PTHREAD_CANCEL_DEFERRED };
+            *old = if fiber.cancel.asynchronous.get() { PTHREAD_CANCEL_ASYNCHRONOUS } else { PTHREAD_CANCEL_DEFERRED };
         }
         match kind {
-            PTHREAD_CANCEL_DEFERRED => fiber.cancel.asynchronous = false,
-            PTHREAD_CANCEL_ASYNCHRONOUS => fiber.cancel.asynchronous = true,
+            PTHREAD_CANCEL_DEFERRED => fiber.cancel.asynchronous.set(false),
+            PTHREAD_CANCEL_ASYNCHRONOUS => fiber.cancel.asynchronous.set(true),
             _ => return libc::EINVAL,
         }
         0
     }
     /// A C clean-up handler was pushed.
     fn __pthread_register_cancel(buffer: *mut c_void) {
-        engine().current().cleanups.push(buffer);
+        engine().current().cleanups.borrow_mut().push(buffer);
     }
     /// A C clean-up handler was popped.
     fn __pthread_unregister_cancel(buffer: *mut c_void) {
-        engine().current().cleanups.retain(|known| *known != buffer);
+        engine().current().cleanups.borrow_mut().retain(|known| *known != buffer);
     }
     /// A C clean-up handler has run on the way out; go on.
     fn __pthread_unwind_next(buffer: *mut c_void) {

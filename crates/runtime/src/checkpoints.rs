@@ -34,11 +34,11 @@ impl Checkpoints {
 }
 
 /// If the plan asks for it, stays before the first step, and returns in each copy that is to run a plan.
-pub fn stand_at_the_beginning(engine: &mut Engine) {
+pub fn stand_at_the_beginning(engine: &Engine) {
     if engine.shared.control().plan.flags & flags::CHECKPOINTS == 0 {
         return;
     }
-    engine.world.checkpoints.written = written();
+    engine.world.checkpoints.borrow_mut().written = written();
     server::tell(News::Paused);
     steered::obey(engine);
     take_up(engine);
@@ -47,43 +47,43 @@ pub fn stand_at_the_beginning(engine: &mut Engine) {
 /// Leaves a copy behind at this decision if it is time, and returns in each copy that is to go on from here with
 /// another plan.
 #[inline]
-pub fn leave_one_if_due(engine: &mut Engine) {
-    if engine.shared.control().steps >= engine.world.checkpoints.next {
+pub fn leave_one_if_due(engine: &Engine) {
+    if engine.shared.control().steps >= engine.world.checkpoints.borrow_mut().next {
         leave_one(engine);
     }
 }
 
 #[cold]
-fn leave_one(engine: &mut Engine) {
+fn leave_one(engine: &Engine) {
     let fiber = engine.current();
-    if engine.policy.stop_at(fiber.id) == fiber.pending.index {
+    if engine.policy.borrow_mut().stop_at(fiber.id) == fiber.pending.borrow_mut().index {
         return;
     }
-    let control = engine.shared.control();
+    let mut control = engine.shared.control();
     let number = control.leaving.left as usize;
     let is_room = number < MOST_LEFT && control.leaving.left < control.leaving.most;
-    let has_told = written() != engine.world.checkpoints.written || control.learned_out != 0;
+    let has_told = written() != engine.world.checkpoints.borrow_mut().written || control.learned_out != 0;
     if !is_room || has_told || steered::why_not_split(engine).is_some() {
-        engine.world.checkpoints.leave_no_more();
+        engine.world.checkpoints.borrow_mut().leave_no_more();
         return;
     }
     let slot = control.leaving.slots[number];
     // SAFETY: this process has one thread.
     let copy = unsafe { sys::fork_sibling() };
     if copy == 0 {
-        engine.world.order_slot = slot;
+        engine.world.order_slot.set(slot);
         server::die_with_server();
         steered::obey(engine);
         take_up(engine);
-        engine.policy = threads::build_policy(&engine.shared);
+        engine.policy.set(threads::build_policy(&engine.shared));
         // It counts steps, some policies from the beginning.
         for event in engine.shared.events() {
-            engine.policy.caught_up(event.thread, event.pc);
+            engine.policy.borrow_mut().caught_up(event.thread, event.pc);
         }
         return;
     }
     if copy < 0 {
-        engine.world.checkpoints.leave_no_more();
+        engine.world.checkpoints.borrow_mut().leave_no_more();
         return;
     }
     control.checkpoints[number] = CheckpointRecord {
@@ -93,7 +93,7 @@ fn leave_one(engine: &mut Engine) {
         decisions: control.decisions,
         contexts: control.contexts,
         touches: control.touches,
-        op: fiber.pending.index,
+        op: fiber.pending.borrow_mut().index,
         threads: control.threads,
         peak_threads: control.peak_threads,
         slot,
@@ -102,15 +102,15 @@ fn leave_one(engine: &mut Engine) {
         spare: 0,
     };
     control.leaving.left += 1;
-    engine.world.checkpoints.next = control.steps.saturating_add(control.leaving.gap.max(1));
+    engine.world.checkpoints.borrow_mut().next = control.steps.saturating_add(control.leaving.gap.max(1));
 }
 
 /// This process is the copy that runs the plan now; the driver has put back what was told so far.
-fn take_up(engine: &mut Engine) {
-    let control = engine.shared.control();
+fn take_up(engine: &Engine) {
+    let mut control = engine.shared.control();
     control.child = sys::process();
     control.status = Status::Running as u32;
-    engine.world.checkpoints.next = match control.leaving.first {
+    engine.world.checkpoints.borrow_mut().next = match control.leaving.first {
         0 => u64::MAX,
         first => first,
     };

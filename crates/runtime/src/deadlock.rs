@@ -10,19 +10,18 @@ use crate::sync::word_locks;
 
 fn holder_of(id: ThreadId) -> Option<ThreadId> {
     let fiber = engine().fiber(id);
-    // SAFETY: what a thread waits for outlives the wait.
-    fiber.interrupted_by.or_else(|| fiber.wait.and_then(|wait| unsafe { (*wait).holder() }))
+    fiber.interrupted_by.get().or_else(|| fiber.waits_for().and_then(|wait| wait.holder()))
 }
 
 /// The threads of a cycle of waits, if there is one.
 fn cycle() -> Option<Vec<ThreadId>> {
-    for &start in engine().live() {
+    for start in engine().threads.live().map(|fiber| fiber.id) {
         let mut path = vec![start];
         while let Some(next) = path.last().and_then(|last| holder_of(*last)) {
             if next == start {
                 return Some(path);
             }
-            if path.contains(&next) || path.len() > engine().live().len() {
+            if path.contains(&next) || path.len() > engine().threads.live_count() {
                 break;
             }
             path.push(next);
@@ -33,11 +32,9 @@ fn cycle() -> Option<Vec<ThreadId>> {
 
 /// The words that others wait for and that this thread holds, with where it took them.
 fn words_held_by(id: ThreadId) -> Vec<String> {
-    let mut words: Vec<usize> = Vec::new();
-    for other in engine().live().to_vec() {
-        // SAFETY: what a thread waits for outlives the wait.
-        words.extend(engine().fiber(other).wait.and_then(|wait| unsafe { (*wait).word() }));
-    }
+    let live = engine().threads.live();
+    let mut words: Vec<usize> =
+        live.filter_map(|other| other.waits_for().and_then(|wait| wait.word())).collect();
     words.sort_unstable();
     words.dedup();
     let held = words.into_iter().filter_map(|word| {
@@ -50,31 +47,30 @@ fn words_held_by(id: ThreadId) -> Vec<String> {
 /// One line for each thread that has not ended. `spins` knows what to say of threads that spin.
 pub fn describe_threads(spins: impl Fn(ThreadId) -> Option<String>) -> String {
     let mut text = String::new();
-    for id in engine().live().to_vec() {
-        let fiber = engine().fiber(id);
+    for fiber in engine().threads.live() {
+        let id = fiber.id;
         let _ = write!(text, "{id} ");
-        for address in fiber.held.iter().copied().chain([fiber.pending.object as usize]) {
+        let held = fiber.held.borrow_mut().clone();
+        for address in held.iter().copied().chain([fiber.pending.borrow_mut().object as usize]) {
             engine().record_place(address);
         }
-        let locks = fiber.held.iter().map(|address| format!("<obj {address:#x}>"));
+        let locks = held.iter().map(|address| format!("<obj {address:#x}>"));
         let held: Vec<String> = locks.chain(words_held_by(id)).collect();
         if !held.is_empty() {
             let _ = write!(text, "holds {} and ", held.join(", "));
         }
-        if let Some(interrupt) = fiber.interrupt.as_ref().filter(|interrupt| interrupt.began) {
+        if let Some(interrupt) = fiber.interrupt.as_ref().filter(|interrupt| interrupt.began.get()) {
             let _ = write!(text, "handles {} and ", signal_name(interrupt.signal));
         }
-        match (spins(id), fiber.wait) {
-            _ if let Some(handler) = fiber.interrupted_by => {
+        match (spins(id), fiber.waits_for()) {
+            _ if let Some(handler) = fiber.interrupted_by.get() => {
                 let _ = write!(text, "waits for the handler {handler} that interrupts it to return");
             }
             (Some(spins), _) => text.push_str(&spins),
             (None, Some(wait)) => {
-                // SAFETY: what a thread waits for outlives the wait.
-                let wait = unsafe { &*wait };
                 let _ = write!(text, "waits for {}", wait.what());
                 if let Some(holder) = wait.holder().filter(|_| !wait.what().ends_with("to end")) {
-                    let remark = match engine().fiber(holder).done {
+                    let remark = match engine().fiber(holder).done.get() {
                         true => ", which has ended",
                         false if holder == id => " itself",
                         false => "",
@@ -83,11 +79,11 @@ pub fn describe_threads(spins: impl Fn(ThreadId) -> Option<String>) -> String {
                 }
             }
             (None, None) => {
-                let _ = write!(text, "is about to {}", fiber.pending.kind.word());
+                let _ = write!(text, "is about to {}", fiber.pending.borrow_mut().kind.word());
             }
         }
-        let context = engine().context_of(id);
-        let _ = writeln!(text, ", at <pc {:#x} in {context}>", fiber.pending.site);
+        let context = engine().context_of(fiber);
+        let _ = writeln!(text, ", at <pc {:#x} in {context}>", fiber.pending.borrow_mut().site);
     }
     text.truncate(text.trim_end().len());
     text

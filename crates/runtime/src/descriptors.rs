@@ -136,7 +136,7 @@ pub struct Held {
 
 /// Looks at all descriptors, and takes what is in them.
 pub fn hold() -> Held {
-    let known = &engine().world.descriptors;
+    let known = &mut engine().world.descriptors.borrow_mut();
     // What cannot be read without its borders, as messages cannot, is not carried over.
     let take = |ends: [Vec<End>; 2], is_stream: bool| {
         let content = |side: &Vec<End>| side.first().filter(|_| is_stream).map(|end| unread(end.fd));
@@ -162,7 +162,7 @@ impl Held {
             && self.pairs.is_empty()
             && self.counters.is_empty()
             && self.listeners.is_empty()
-            && engine().world.descriptors.watches.is_empty()
+            && engine().world.descriptors.borrow_mut().watches.is_empty()
     }
 
     /// Gives this copy of the process descriptors of its own.
@@ -190,7 +190,7 @@ impl Held {
                 call(libc::SYS_close, &[new]);
             }
         }
-        for watch in &engine().world.descriptors.watches {
+        for watch in &mut engine().world.descriptors.borrow_mut().watches {
             renew_watch(watch);
         }
         // Connections that an earlier execution made and did not take are not for this one.
@@ -312,4 +312,24 @@ fn call(number: i64, given: &[c_int]) -> isize {
 fn call_with(number: i64, [a, b, c, d]: [usize; 4]) -> isize {
     // SAFETY: descriptors may be any number; pointers are to live places of the right type.
     unsafe { sys::call(number, [a, b, c, d, 0, 0]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_epoll_set_is_inner_as_long_as_all_that_it_watches_is() {
+        let mut known = Descriptors::default();
+        known.add_pipe([3, 4]);
+        known.add_watch(5, 0);
+        known.change_watch(5, 3, Some((0, 0)));
+        assert!(known.is_inner(5) && known.is_inner(4) && !known.is_inner(9));
+        known.change_watch(5, 9, Some((0, 0)));
+        assert!(!known.is_inner(5));
+        known.remove(9);
+        assert!(known.is_inner(5));
+        known.remove(3);
+        assert!(known.is_inner(5) && !known.is_inner(3), "a closed descriptor leaves the set");
+    }
 }

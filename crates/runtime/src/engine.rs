@@ -1,7 +1,7 @@
 //! The one state of the runtime. What it does with it is in `scheduler` (which thread runs) and `recorder`
 //! (the trace).
 
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -10,46 +10,48 @@ use threadbare_sched::{AnyPolicy, Candidate, Policy as _, Rng};
 use threadbare_trace::ThreadId;
 use threadbare_wire::flags;
 
+use crate::exclusive::Exclusive;
 use crate::fiber::Fiber;
 use crate::recorder::UnfinishedWrite;
 use crate::shared_memory::Shared;
+use crate::thread_table::ThreadTable;
 use crate::threads;
 
 /// The state of the runtime.
 pub struct Engine {
     /// The memory shared with the driver.
     pub shared: Shared,
-    /// Every thread there ever was, by number.
-    #[allow(clippy::vec_box, reason = "a running thread must not move when another is added")]
-    pub fibers: Vec<Box<Fiber>>,
-    pub(crate) current: *mut Fiber,
-    pub(crate) policy: AnyPolicy,
-    pub(crate) live: Vec<ThreadId>,
-    pub(crate) candidates: Vec<Candidate<'static>>,
-    pub(crate) unfinished: Option<UnfinishedWrite>,
+    /// All threads.
+    pub threads: ThreadTable,
+    /// The running thread.
+    current: Cell<&'static Fiber>,
+    pub(crate) policy: Exclusive<AnyPolicy>,
+    /// Room for the candidates of a decision, empty between two of them.
+    pub(crate) candidates: Exclusive<Vec<Candidate<'static>>>,
+    pub(crate) unfinished: Cell<Option<UnfinishedWrite>>,
     /// Counts steps that changed something another thread may wait for.
-    pub progress: u64,
-    pub(crate) fruitless_rounds: u64,
+    pub progress: Cell<u64>,
+    pub(crate) fruitless_rounds: Cell<u64>,
     /// Whether threads are looked at because they may spin for ever.
-    pub(crate) spinning: crate::spin::Spinning,
-    /// The steps made when the running thread was switched to, or last gave way.
-    pub(crate) turn_began: u64,
+    pub(crate) spinning: Exclusive<crate::spin::Spinning>,
+    /// The steps made when the running thread was switched to, or last yielded.
+    pub(crate) turn_began: Cell<u64>,
     /// Executions begin at the snapshot; before it there is one thread and nothing to decide.
-    pub running: bool,
+    pub running: Cell<bool>,
     /// Every thread is an operating-system thread.
-    pub os_threads: bool,
+    pub os_threads: Cell<bool>,
     /// Condition waits may wake by themselves.
-    pub spurious: bool,
+    pub spurious: Cell<bool>,
     /// Events and switches are written down; not so where a closure is repeated.
-    pub(crate) records: bool,
+    pub(crate) records: Cell<bool>,
     /// What is passed over is written down as well.
-    pub(crate) records_all: bool,
+    pub(crate) records_all: Cell<bool>,
     /// Only what can matter is a step: the program offers a closure, and small differences cost much there.
-    pub(crate) brief: bool,
+    pub(crate) brief: Cell<bool>,
     /// The driver decides, beyond the script.
-    pub(crate) steered: bool,
+    pub(crate) steered: Cell<bool>,
     /// Decides where private accesses become scheduling points, in a probing execution.
-    pub(crate) probe: Option<Rng>,
+    pub(crate) probe: Exclusive<Option<Rng>>,
     /// All state of the other modules.
     pub world: crate::world::World,
 }
@@ -61,127 +63,152 @@ unsafe impl Sync for Place {}
 
 static ENGINE: Place = Place(UnsafeCell::new(MaybeUninit::uninit()));
 
-/// The running fiber while memory accesses are watched, else null. The first thing that the
+/// The running fiber while memory accesses are watched, else null; see [`watched`]. The first thing that the
 /// access hooks look at.
 pub static WATCHED: AtomicPtr<Fiber> = AtomicPtr::new(ptr::null_mut());
 
-/// The running fiber while the process is under control, else null.
-pub static RUNNING: AtomicPtr<Fiber> = AtomicPtr::new(ptr::null_mut());
+/// The running fiber while the process is under control, else null; see [`running`].
+static RUNNING: AtomicPtr<Fiber> = AtomicPtr::new(ptr::null_mut());
 
-/// The state of the runtime. Never keep the reference across a switch of fibers.
+/// The running fiber, if memory accesses are watched.
 #[inline(always)]
-pub fn engine() -> &'static mut Engine {
-    // SAFETY: initialised before control is taken; one thread at a time runs runtime code.
-    unsafe { (*ENGINE.0.get()).assume_init_mut() }
+pub fn watched() -> Option<&'static Fiber> {
+    // SAFETY: a fiber that runs is not dropped.
+    unsafe { WATCHED.load(Ordering::Relaxed).as_ref() }
+}
+
+/// The running fiber, if the process is under control.
+#[inline(always)]
+pub fn running() -> Option<&'static Fiber> {
+    // SAFETY: a fiber that runs is not dropped.
+    unsafe { RUNNING.load(Ordering::Relaxed).as_ref() }
+}
+
+/// The state of the runtime, shared by all of it; see [`exclusive`](crate::exclusive) for how it is changed.
+#[inline(always)]
+pub fn engine() -> &'static Engine {
+    // SAFETY: initialised before control is taken, and never written as a whole after that.
+    unsafe { (*ENGINE.0.get()).assume_init_ref() }
 }
 
 /// Sets up the state around the main thread.
 pub fn init(shared: Shared, main: Box<Fiber>) {
+    let threads = ThreadTable::new();
+    let current = threads.add(main);
     let engine = Engine {
         shared,
-        fibers: vec![main],
-        current: ptr::null_mut(),
-        policy: AnyPolicy::default(),
-        live: vec![ThreadId::MAIN],
-        candidates: Vec::with_capacity(64),
-        unfinished: None,
-        progress: 0,
-        fruitless_rounds: 0,
-        spinning: crate::spin::Spinning::default(),
-        turn_began: 0,
-        running: false,
-        os_threads: false,
-        spurious: false,
-        records: true,
-        records_all: false,
-        brief: false,
-        steered: false,
-        probe: None,
+        threads,
+        current: Cell::new(current),
+        policy: Exclusive::default(),
+        candidates: Exclusive::new(Vec::with_capacity(64)),
+        unfinished: Cell::new(None),
+        progress: Cell::new(0),
+        fruitless_rounds: Cell::new(0),
+        spinning: Exclusive::default(),
+        turn_began: Cell::new(0),
+        running: Cell::new(false),
+        os_threads: Cell::new(false),
+        spurious: Cell::new(false),
+        records: Cell::new(true),
+        records_all: Cell::new(false),
+        brief: Cell::new(false),
+        steered: Cell::new(false),
+        probe: Exclusive::default(),
         world: crate::world::World::default(),
     };
     // SAFETY: called once, before anybody asks for the state.
     unsafe { (*ENGINE.0.get()).write(engine) };
-    let engine = self::engine();
-    engine.current = &mut *engine.fibers[0];
-    RUNNING.store(engine.current, Ordering::Relaxed);
+    note_running(current);
+}
+
+/// From now on this fiber runs.
+pub fn note_running(fiber: &'static Fiber) {
+    RUNNING.store(ptr::from_ref(fiber).cast_mut(), Ordering::Relaxed);
+}
+
+/// From now on the accesses of this fiber, which runs, are watched; those of nobody if they are not wanted.
+pub fn note_watched(fiber: &'static Fiber) {
+    let wanted = !crate::call_profile::leaves_memory_unwatched();
+    WATCHED.store(if wanted { ptr::from_ref(fiber).cast_mut() } else { ptr::null_mut() }, Ordering::Relaxed);
 }
 
 impl Engine {
     /// The running thread.
     #[inline(always)]
-    pub fn current(&mut self) -> &'static mut Fiber {
-        // SAFETY: fibers are boxed and never dropped.
-        unsafe { &mut *self.current }
+    pub fn current(&self) -> &'static Fiber {
+        self.current.get()
+    }
+
+    /// From now on this thread is the running one.
+    pub fn set_current(&self, fiber: &'static Fiber) {
+        self.current.set(fiber);
+    }
+
+    /// Counts a step that changed something another thread may wait for.
+    #[inline(always)]
+    pub fn count_progress(&self) {
+        self.progress.set(self.progress.get() + 1);
     }
 
     /// The number of the running thread.
     pub fn current_id(&self) -> ThreadId {
-        // SAFETY: as in `current`.
-        unsafe { (*self.current).id }
+        self.current.get().id
     }
 
     /// The running thread's calls, innermost first, beginning with the site of its operation.
-    pub fn call_stack(&mut self) -> impl Iterator<Item = u64> + use<> {
+    pub fn call_stack(&self) -> impl Iterator<Item = u64> + use<> {
         let fiber = self.current();
-        std::iter::once(fiber.pending.site).filter(|pc| *pc != 0).chain(fiber.call_stack())
+        std::iter::once(fiber.pending.borrow_mut().site).filter(|pc| *pc != 0).chain(fiber.call_stack())
     }
 
     /// The calls in progress in a thread, as a number in the table of contexts.
-    pub fn context_of(&mut self, id: ThreadId) -> u32 {
-        self.fiber(id).context(&mut self.world.contexts, &self.shared)
-    }
-
-    /// The threads that have not ended.
-    pub fn live(&self) -> &[ThreadId] {
-        &self.live
+    #[inline(always)]
+    pub fn context_of(&self, fiber: &Fiber) -> u32 {
+        fiber.context(&mut self.world.contexts.borrow_mut(), &self.shared)
     }
 
     /// The thread with this number.
-    pub fn fiber(&mut self, id: ThreadId) -> &'static mut Fiber {
-        let fiber: *mut Fiber = &mut *self.fibers[id.index()];
-        // SAFETY: fibers are boxed and never dropped.
-        unsafe { &mut *fiber }
+    pub fn fiber(&self, id: ThreadId) -> &'static Fiber {
+        self.threads.fiber(id)
     }
 
     /// Begins an execution under the plan in shared memory.
-    pub fn begin(&mut self) {
+    pub fn begin(&self) {
         crate::checkpoints::stand_at_the_beginning(self);
         let control = self.shared.control();
-        self.policy = threads::build_policy(&self.shared);
-        self.os_threads = control.plan.flags & flags::OS_THREADS != 0;
-        self.spurious = control.plan.flags & flags::SPURIOUS != 0;
-        self.steered = control.plan.flags & flags::STEERED != 0;
-        self.brief = control.repetition.offered == 1;
-        self.records_all = control.plan.flags & flags::RECORD_ALL != 0;
-        self.running = true;
-        self.probe = (control.plan.flags & flags::PROBE != 0).then(|| Rng::new(control.plan.policy.seed));
+        self.policy.set(threads::build_policy(&self.shared));
+        self.os_threads.set(control.plan.flags & flags::OS_THREADS != 0);
+        self.spurious.set(control.plan.flags & flags::SPURIOUS != 0);
+        self.steered.set(control.plan.flags & flags::STEERED != 0);
+        self.brief.set(control.repetition.offered == 1);
+        self.records_all.set(control.plan.flags & flags::RECORD_ALL != 0);
+        self.running.set(true);
+        self.probe.set((control.plan.flags & flags::PROBE != 0).then(|| Rng::new(control.plan.policy.seed)));
         self.update_stop();
         self.begin_state_hashes();
-        WATCHED.store(crate::call_profile::unless_unwatched(self.current), Ordering::Relaxed);
+        note_watched(self.current.get());
         crate::signals::begin();
     }
 
     /// Adds a thread.
-    pub fn add(&mut self, mut fiber: Box<Fiber>) -> ThreadId {
+    pub fn add(&self, mut fiber: Box<Fiber>) -> ThreadId {
         let id = fiber.id;
         let parent = self.current_id();
         fiber.creator = parent;
-        let stacks = &mut self.world.stacks;
-        *stacks = stacks.start.min(fiber.stack.0)..stacks.end.max(fiber.stack.1);
-        self.fibers.push(fiber);
-        self.live.push(id);
-        self.look_at_own_memory(id);
-        self.policy.created(id, parent);
-        let control = self.shared.control();
-        control.threads = self.fibers.len() as u32;
-        control.peak_threads = control.peak_threads.max(self.live.len() as u32);
+        let (low, high) = fiber.stack.get();
+        let stacks = self.world.stacks.take();
+        self.world.stacks.set(stacks.start.min(low)..stacks.end.max(high));
+        self.look_at_own_memory(self.threads.add(fiber));
+        self.policy.borrow_mut().created(id, parent);
+        let mut control = self.shared.control();
+        control.threads = self.threads.count() as u32;
+        control.peak_threads = control.peak_threads.max(self.threads.live_count() as u32);
         id
     }
 
     /// In a process that the program forked: only the calling thread is left.
-    pub fn leave_shared_memory(&mut self) {
+    pub fn leave_shared_memory(&self) {
         self.shared.detach();
-        let current = self.current_id();
-        self.live.retain(|id| *id == current);
+        self.threads.end_others(self.current_id());
     }
 }

@@ -24,12 +24,12 @@ impl Default for Entropy {
 pub unsafe fn fill(place: *mut c_void, bytes: usize) {
     for index in 0..bytes {
         // SAFETY: as the caller vouches.
-        unsafe { *place.cast::<u8>().add(index) = engine().world.entropy.0.next_u64() as u8 };
+        unsafe { *place.cast::<u8>().add(index) = engine().world.entropy.borrow_mut().0.next_u64() as u8 };
     }
 }
 
 fn next() -> u32 {
-    engine().world.entropy.0.next_u64() as u32
+    engine().world.entropy.borrow_mut().0.next_u64() as u32
 }
 
 interpose! {

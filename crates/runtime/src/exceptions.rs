@@ -1,9 +1,9 @@
 //! Where panics and exceptions begin, and where they are caught.
 
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 
-use crate::engine::{RUNNING, engine};
+use crate::engine::{engine, running};
 use crate::fiber::Fiber;
 use crate::interpose::resolve;
 
@@ -17,18 +17,14 @@ unsafe extern "C-unwind" {
 /// # Safety
 /// As the unwinder's function of the same name.
 #[unsafe(naked)]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C-unwind" fn _Unwind_RaiseException(_exception: *mut c_void) -> c_int {
     /// Takes note; returns the address of the original.
     extern "C" fn note() -> usize {
         static ORIGINAL: AtomicUsize = AtomicUsize::new(0);
-        let fiber = RUNNING.load(Ordering::Relaxed);
-        if !fiber.is_null() {
-            // SAFETY: the running fiber.
-            unsafe {
-                (*fiber).raised = true;
-                (*fiber).caught = false;
-            }
+        if let Some(fiber) = running() {
+            fiber.raised.set(true);
+            fiber.caught.set(false);
         }
         resolve(&ORIGINAL, c"_Unwind_RaiseException")
     }
@@ -39,15 +35,14 @@ pub unsafe extern "C-unwind" fn _Unwind_RaiseException(_exception: *mut c_void) 
 ///
 /// # Safety
 /// As the unwinder's function of the same name.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn _Unwind_SetIP(context: *mut c_void, place: usize) {
     static ORIGINAL: AtomicUsize = AtomicUsize::new(0);
     type SetIp = unsafe extern "C" fn(*mut c_void, usize);
-    let fiber = RUNNING.load(Ordering::Relaxed);
-    // SAFETY: the running fiber; the unwinder's own arguments go to its own functions.
+    // SAFETY: the unwinder's own arguments go to its own functions.
     unsafe {
-        if !fiber.is_null() {
-            (*fiber).caught = is_in_body(&*fiber, _Unwind_GetCFA(context));
+        if let Some(fiber) = running() {
+            fiber.caught.set(is_in_body(fiber, _Unwind_GetCFA(context)));
         }
         let original = resolve(&ORIGINAL, c"_Unwind_SetIP");
         std::mem::transmute::<usize, SetIp>(original)(context, place);

@@ -1,7 +1,6 @@
 //! Waits that the world outside may end: descriptors and child processes.
 
 use crate::engine::Engine;
-use crate::fiber::Waitable;
 use crate::sys;
 
 /// Whether a descriptor is ready for these poll events.
@@ -22,16 +21,13 @@ pub fn poll_raw(polls: &mut [libc::pollfd], milliseconds: i32) -> isize {
 }
 
 /// Sleeps until something outside may have happened. False if nothing outside can.
-pub fn wait_for_any(engine: &mut Engine) -> bool {
+pub fn wait_for_any(engine: &Engine) -> bool {
     let mut polls = Vec::new();
     let mut blind = false;
-    for id in engine.live().to_vec() {
-        let Some(wait) = engine.fiber(id).wait else { continue };
-        // SAFETY: what a thread waits for outlives the wait.
-        let wait: &dyn Waitable = unsafe { &*wait };
+    for wait in engine.threads.live().filter_map(|fiber| fiber.waits_for()) {
         blind |= wait.outside();
         for (fd, events) in wait.descriptors() {
-            if engine.world.forked || !engine.world.descriptors.is_inner(fd) {
+            if engine.world.forked.get() || !engine.world.descriptors.borrow_mut().is_inner(fd) {
                 polls.push(libc::pollfd { fd, events, revents: 0 });
             }
         }

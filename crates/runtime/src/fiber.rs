@@ -3,17 +3,21 @@
 
 mod frames;
 
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::ops::Range;
+use std::sync::atomic::AtomicU32;
 
 use threadbare_sched::Op;
 use threadbare_trace::{EventKind, ThreadId};
 
 use crate::arch::StackPointer;
+use crate::exclusive::Exclusive;
 use crate::scheduler::PrivateStretch;
-use crate::shadow::{self, Cell};
+use crate::shadow;
 use crate::signals::Interrupt;
 use crate::sys;
+use crate::threads::Slot;
 
 /// Something a thread can wait for.
 pub trait Waitable {
@@ -89,14 +93,13 @@ struct Seen {
 }
 
 /// How a thread treats requests to cancel it.
-#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Cancel {
     /// Somebody asked.
-    pub requested: bool,
+    pub requested: Cell<bool>,
     /// The thread lets itself be cancelled.
-    pub enabled: bool,
+    pub enabled: Cell<bool>,
     /// It may be cancelled at any scheduling point, not only at cancellation points.
-    pub asynchronous: bool,
+    pub asynchronous: Cell<bool>,
 }
 
 /// A thread-exit function registered by the language runtime.
@@ -106,138 +109,138 @@ pub type ExitFunction = (unsafe extern "C-unwind" fn(*mut c_void), *mut c_void);
 #[repr(C)]
 pub struct Fiber {
     /// Operations announced so far, private ones included.
-    pub ops: u32,
+    pub ops: Cell<u32>,
     /// The operation before which a replay wants to decide, `u32::MAX` for none.
-    pub stop_at: u32,
+    pub stop_at: Cell<u32>,
     /// What cells of memory hold that only this thread has read, and written; for one cell and for
     /// two at once.
-    pub owns: u32,
+    pub owns: Cell<u32>,
     /// See `owns`.
-    pub owns_written: u32,
+    pub owns_written: Cell<u32>,
     /// See `owns`.
-    pub owns_both: u32,
+    pub owns_both: Cell<u32>,
     /// See `owns`.
-    pub owns_both_written: u32,
+    pub owns_both_written: Cell<u32>,
     /// One number for what it has changed in memory of its own that is not on its stack, while that is looked at.
-    pub own_content: u64,
+    pub own_content: Cell<u64>,
     /// Such memory that it is about to write.
-    pub own_write: Option<(usize, usize)>,
+    pub own_write: Cell<Option<(usize, usize)>>,
     /// Where it stood when it announced its operation, while that is looked at.
-    pub state_hash: u32,
+    pub state_hash: Cell<u32>,
     /// The owner tag in shadow cells.
-    pub tag: Cell,
+    pub tag: shadow::Cell,
     /// The thread's number.
     pub id: ThreadId,
     /// The number of its creator.
     pub creator: ThreadId,
     /// Visible steps made so far.
-    pub steps: u32,
+    pub steps: Cell<u32>,
     /// The saved context while another fiber runs.
-    pub sp: StackPointer,
+    pub sp: Cell<StackPointer>,
     /// Its thread pointer.
-    pub thread_pointer: usize,
+    pub thread_pointer: Cell<usize>,
     /// Its identity for the C library.
-    pub pthread: libc::pthread_t,
+    pub pthread: Cell<libc::pthread_t>,
     /// The pool slot it borrows, if it does.
-    pub slot: Option<usize>,
+    pub slot: Cell<Option<&'static Slot>>,
     /// The lowest and the highest address of its stack.
-    pub stack: (usize, usize),
+    pub stack: Cell<(usize, usize)>,
     /// The creator, while the new thread is run up to its first visible operation.
-    pub starting: Option<ThreadId>,
+    pub starting: Cell<Option<ThreadId>>,
     /// It has ended.
-    pub done: bool,
+    pub done: Cell<bool>,
     /// Nobody will join it.
-    pub detached: bool,
+    pub detached: Cell<bool>,
     /// Somebody has joined it.
-    pub joined: bool,
+    pub joined: Cell<bool>,
     /// It belongs to a scope, which passes on how it ended.
-    pub answers_to_scope: bool,
+    pub answers_to_scope: Cell<bool>,
     /// It has told its scope that it ends.
-    pub left_scope: bool,
+    pub left_scope: Cell<bool>,
     /// The next thread that it creates will belong to a scope.
-    pub admits_to_scope: bool,
+    pub admits_to_scope: Cell<bool>,
     /// A panic or an exception has begun in it.
-    pub raised: bool,
+    pub raised: Cell<bool>,
     /// What it runs for the program has caught the last one.
-    pub caught: bool,
+    pub caught: Cell<bool>,
     /// What `main` or `pthread_exit` gave.
-    pub result: *mut c_void,
+    pub result: Cell<*mut c_void>,
     /// What to run, and with what.
-    pub routine: Option<(unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void, *mut c_void)>,
+    pub routine: Cell<Option<(unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void, *mut c_void)>>,
     /// The operation it will make when chosen.
-    pub pending: Op,
+    pub pending: Exclusive<Op>,
     /// What must be ready before it can be chosen.
-    pub wait: Option<*const dyn Waitable>,
+    pub wait: Cell<Option<*const dyn Waitable>>,
     /// The wait may also end by time.
-    pub timed: bool,
+    pub timed: Cell<bool>,
     /// The handler that has to return before it goes on.
-    pub interrupted_by: Option<ThreadId>,
+    pub interrupted_by: Cell<Option<ThreadId>>,
     /// A handler to be run where it stands, before it goes on.
-    pub to_deliver: Option<ThreadId>,
+    pub to_deliver: Cell<Option<ThreadId>>,
     /// A handler ended the wait.
-    pub broken_off: bool,
+    pub broken_off: Cell<bool>,
     /// For the handler of a signal: which, and where it runs.
     pub interrupt: Option<Box<Interrupt>>,
     /// It is in the standard library's wait on a condition: the word of the lock that it will take again; 0 for none.
-    pub takes_again: usize,
+    pub takes_again: Cell<usize>,
     /// It is in the standard library's wait on a condition, which may end without a notification.
-    pub waits_on_condition: bool,
+    pub waits_on_condition: Cell<bool>,
     /// Words that functions of the standard library in progress may change, innermost last, and what each is known to hold.
-    pub looks: Vec<(usize, u64)>,
+    pub looks: Exclusive<Vec<(usize, u64)>>,
     /// The word that it has just found to be another one than it wanted to replace.
-    pub found_taken: usize,
+    pub found_taken: Cell<usize>,
     /// Where it found its token when it was unparked last, 0 if it never was.
-    pub token: usize,
+    pub token: Cell<usize>,
     /// It is in the standard library's notification of those who wait on this word; 0 for none.
-    pub notifies: usize,
+    pub notifies: Cell<usize>,
     /// The access it is about to make is to something volatile.
-    pub volatile_access: bool,
+    pub volatile_access: Cell<bool>,
     /// What its atomic step does not order, as an event says it.
-    pub weakness: u32,
+    pub weakness: Cell<u32>,
     /// Fruitless re-reads in a row.
-    pub fruitless: u32,
+    pub fruitless: Cell<u32>,
     /// What it has done since its last step.
     pub private_stretch: PrivateStretch,
     /// It gave way and is passed over until the progress counter leaves this value.
-    pub gave_way_at: Option<u64>,
-    recent: [Seen; RECENT],
+    pub gave_way_at: Cell<Option<u64>>,
+    recent: [Cell<Seen>; RECENT],
     /// Cancellation.
     pub cancel: Cancel,
     /// Clean-up buffers pushed by C code, innermost last.
-    pub cleanups: Vec<*mut c_void>,
+    pub cleanups: Exclusive<Vec<*mut c_void>>,
     /// Functions to run when the thread ends, last first.
-    pub at_exit: Vec<ExitFunction>,
+    pub at_exit: Exclusive<Vec<ExitFunction>>,
     /// For the handler of a signal: the part of its thread's stack that is its own.
-    pub own_stack: (usize, usize),
+    pub own_stack: Cell<(usize, usize)>,
     /// Handlers that run on this thread's stack, innermost last.
-    pub handlers: Vec<ThreadId>,
+    pub handlers: Exclusive<Vec<ThreadId>>,
     /// It had to wait when a handler interrupted it.
-    pub was_blocked: bool,
+    pub was_blocked: Cell<bool>,
     /// Signals sent before executions begin, and blocked then; a bit each.
-    pub early_signals: u64,
+    pub early_signals: Cell<u64>,
     /// Signals the thread has blocked, a bit each.
-    pub blocked_signals: u64,
+    pub blocked_signals: Cell<u64>,
     /// Signals that it has been told to have blocked: to the trace those are locks.
-    pub mask_locks: u64,
+    pub mask_locks: Cell<u64>,
     /// How many signal handlers have run in this thread.
-    pub handled_signals: u64,
+    pub handled_signals: Cell<u64>,
     /// Those of them that what follows is not yet known to come after, each with its signal.
-    pub past_handlers: Vec<(ThreadId, i32)>,
+    pub past_handlers: Exclusive<Vec<(ThreadId, i32)>>,
     /// The stack that the program gave for its handlers.
-    pub alternate_stack: Option<(usize, usize)>,
+    pub alternate_stack: Cell<Option<(usize, usize)>>,
     /// For OS-thread mode: 1 when the thread may run.
-    pub baton: u32,
+    pub baton: AtomicU32,
     /// Mutexes held, for deadlock reports and robust mutexes.
-    pub held: Vec<usize>,
+    pub held: Exclusive<Vec<usize>>,
     /// Words that are locks, and held.
-    pub words: Vec<usize>,
+    pub words: Exclusive<Vec<usize>>,
     frames: *mut Frame,
-    depth: usize,
+    depth: Cell<usize>,
 }
 
 impl Fiber {
     /// What shadow cells call the thread with this number.
-    pub fn owner_tag(id: ThreadId) -> Cell {
+    pub fn owner_tag(id: ThreadId) -> shadow::Cell {
         (id.0 % (shadow::OWNER - 1)) + 1
     }
 
@@ -246,92 +249,135 @@ impl Fiber {
         let tag = Self::owner_tag(id);
         let (owns, owns_written) = (u32::from(tag), u32::from(tag | shadow::WRITTEN));
         Box::new(Fiber {
-            ops: 0,
-            stop_at: u32::MAX,
-            owns,
-            owns_written,
-            owns_both: owns | owns << 16,
-            owns_both_written: owns_written | owns_written << 16,
-            own_content: 0,
-            own_write: None,
-            state_hash: 0,
+            ops: Cell::new(0),
+            stop_at: Cell::new(u32::MAX),
+            owns: Cell::new(owns),
+            owns_written: Cell::new(owns_written),
+            owns_both: Cell::new(owns | owns << 16),
+            owns_both_written: Cell::new(owns_written | owns_written << 16),
+            own_content: Cell::new(0),
+            own_write: Cell::new(None),
+            state_hash: Cell::new(0),
             tag,
             id,
             creator: ThreadId::MAIN,
-            steps: 0,
-            sp: 0,
-            thread_pointer: 0,
-            pthread: 0,
-            slot: None,
-            stack: (0, 0),
-            starting: None,
-            done: false,
-            detached: false,
-            joined: false,
-            answers_to_scope: false,
-            left_scope: false,
-            admits_to_scope: false,
-            raised: false,
-            caught: false,
-            result: std::ptr::null_mut(),
-            routine: None,
-            pending: Op { kind: EventKind::Start, object: 0, size: 0, site: 0, index: 0, place: 0 },
-            wait: None,
-            timed: false,
-            takes_again: 0,
-            waits_on_condition: false,
-            looks: Vec::new(),
-            found_taken: 0,
-            token: 0,
-            notifies: 0,
-            volatile_access: false,
-            weakness: 0,
-            fruitless: 0,
+            steps: Cell::new(0),
+            sp: Cell::new(0),
+            thread_pointer: Cell::new(0),
+            pthread: Cell::new(0),
+            slot: Cell::new(None),
+            stack: Cell::new((0, 0)),
+            starting: Cell::new(None),
+            done: Cell::new(false),
+            detached: Cell::new(false),
+            joined: Cell::new(false),
+            answers_to_scope: Cell::new(false),
+            left_scope: Cell::new(false),
+            admits_to_scope: Cell::new(false),
+            raised: Cell::new(false),
+            caught: Cell::new(false),
+            result: Cell::new(std::ptr::null_mut()),
+            routine: Cell::new(None),
+            pending: Exclusive::new(Op {
+                kind: EventKind::Start,
+                object: 0,
+                size: 0,
+                site: 0,
+                index: 0,
+                place: 0,
+            }),
+            wait: Cell::new(None),
+            timed: Cell::new(false),
+            takes_again: Cell::new(0),
+            waits_on_condition: Cell::new(false),
+            looks: Exclusive::default(),
+            found_taken: Cell::new(0),
+            token: Cell::new(0),
+            notifies: Cell::new(0),
+            volatile_access: Cell::new(false),
+            weakness: Cell::new(0),
+            fruitless: Cell::new(0),
             private_stretch: PrivateStretch::default(),
-            gave_way_at: None,
-            recent: [Seen::default(); RECENT],
-            cancel: Cancel { requested: false, enabled: true, asynchronous: false },
-            cleanups: Vec::new(),
-            at_exit: Vec::new(),
+            gave_way_at: Cell::new(None),
+            recent: [const { Cell::new(Seen { pc: 0, addr: 0, value: 0 }) }; RECENT],
+            cancel: Cancel {
+                requested: Cell::new(false),
+                enabled: Cell::new(true),
+                asynchronous: Cell::new(false),
+            },
+            cleanups: Exclusive::default(),
+            at_exit: Exclusive::default(),
             interrupt: None,
-            own_stack: (0, 0),
-            handlers: Vec::new(),
-            interrupted_by: None,
-            to_deliver: None,
-            was_blocked: false,
-            broken_off: false,
-            early_signals: 0,
-            blocked_signals: 0,
-            mask_locks: 0,
-            handled_signals: 0,
-            past_handlers: Vec::new(),
-            alternate_stack: None,
-            baton: 0,
-            held: Vec::new(),
-            words: Vec::new(),
+            own_stack: Cell::new((0, 0)),
+            handlers: Exclusive::default(),
+            interrupted_by: Cell::new(None),
+            to_deliver: Cell::new(None),
+            was_blocked: Cell::new(false),
+            broken_off: Cell::new(false),
+            early_signals: Cell::new(0),
+            blocked_signals: Cell::new(0),
+            mask_locks: Cell::new(0),
+            handled_signals: Cell::new(0),
+            past_handlers: Exclusive::default(),
+            alternate_stack: Cell::new(None),
+            baton: AtomicU32::new(0),
+            held: Exclusive::default(),
+            words: Exclusive::default(),
             frames,
-            depth: 0,
+            depth: Cell::new(0),
         })
     }
 
+    /// Counts one more operation; returns its number.
+    #[inline(always)]
+    pub fn count_operation(&self) -> u32 {
+        self.ops.set(self.ops.get() + 1);
+        self.ops.get()
+    }
+
+    /// Whether its last operation is the one before which a decision is due.
+    #[inline(always)]
+    pub fn is_stop_due(&self) -> bool {
+        self.ops.get() == self.stop_at.get()
+    }
+
+    /// The code address of its operation becomes another one; returns what it was.
+    #[inline(always)]
+    pub fn replace_site(&self, site: u64) -> u64 {
+        std::mem::replace(&mut self.pending.borrow_mut().site, site)
+    }
+
+    /// The operation it will make comes from this code address.
+    #[inline(always)]
+    pub fn set_site(&self, site: u64) {
+        self.pending.borrow_mut().site = site;
+    }
+
+    /// What it waits for.
+    #[inline(always)]
+    pub fn waits_for(&self) -> Option<&dyn Waitable> {
+        // SAFETY: what a thread waits for outlives the wait.
+        self.wait.get().map(|wait| unsafe { &*wait })
+    }
+
     /// Makes the thread look as if its execution began here.
-    pub fn begin_anew(&mut self, ops: u32) {
-        self.ops = ops;
-        self.steps = 0;
-        self.fruitless = 0;
+    pub fn begin_anew(&self, ops: u32) {
+        self.ops.set(ops);
+        self.steps.set(0);
+        self.fruitless.set(0);
         self.private_stretch.end();
-        self.gave_way_at = None;
-        self.recent = [Seen::default(); RECENT];
-        self.words.clear();
-        self.found_taken = 0;
-        self.looks.clear();
-        self.token = 0;
-        self.raised = false;
+        self.gave_way_at.set(None);
+        self.recent.iter().for_each(|seen| seen.set(Seen::default()));
+        self.words.borrow_mut().clear();
+        self.found_taken.set(0);
+        self.looks.borrow_mut().clear();
+        self.token.set(0);
+        self.raised.set(false);
     }
 
     /// From where to where its stack reaches.
     pub fn stack_range(&self) -> Range<usize> {
-        self.stack.0..self.stack.1
+        self.stack.get().0..self.stack.get().1
     }
 
     /// Memory for the call stack of one thread.
@@ -342,51 +388,98 @@ impl Fiber {
     /// Whether the thread could go on now.
     #[inline(always)]
     pub fn ready(&self) -> bool {
-        if self.interrupted_by.is_some() {
+        if self.interrupted_by.get().is_some() {
             return false;
         }
-        match self.wait {
-            None => true,
-            // SAFETY: what a thread waits for outlives the wait: it is a table entry that is
-            // never dropped while waited for, or lives on the waiting thread's own stack.
-            Some(wait) => self.timed || self.broken_off || unsafe { (*wait).ready(self) },
-        }
+        self.waits_for().is_none_or(|wait| self.timed.get() || self.broken_off.get() || wait.ready(self))
     }
 
     /// Whether the wait that was just left ended by time rather than by what was waited for.
     pub fn timed_out(&self) -> bool {
-        // SAFETY: as in `ready`.
-        self.wait.is_some_and(|wait| self.timed && !unsafe { (*wait).ready(self) })
+        self.waits_for().is_some_and(|wait| self.timed.get() && !wait.ready(self))
     }
 
     /// Notes a read. A value seen before at the same place brings nothing new: a spinning thread
     /// does nothing else.
     #[inline(always)]
-    pub fn saw(&mut self, pc: u64, addr: u64, value: u64) {
+    pub fn saw(&self, pc: u64, addr: u64, value: u64) {
         let seen = Seen { pc, addr, value };
         let slot = ((pc ^ (pc >> 5) ^ addr ^ (addr >> 4)) as usize) % RECENT;
-        let before = std::mem::replace(&mut self.recent[slot], seen);
+        let before = self.recent[slot].replace(seen);
         if before.pc == pc && before.addr == addr && before.value == value {
-            self.fruitless += 1;
+            self.fruitless.set(self.fruitless.get() + 1);
         } else {
-            self.fruitless = 0;
+            self.fruitless.set(0);
         }
     }
 
     /// The thread changed something: what it reads from now on counts as new.
     #[inline(always)]
-    pub fn changed_something(&mut self) {
-        self.fruitless = 0;
+    pub fn changed_something(&self) {
+        self.fruitless.set(0);
     }
 
     /// What giving way counts for: a thread that makes private accesses only has gone round far more often than one that was seen
     /// to read.
     pub fn rounds(&self) -> u64 {
-        if self.private_stretch.turns > 0 { 8 } else { 1 }
+        if self.private_stretch.turns.get() > 0 { 8 } else { 1 }
     }
 
     /// An operation that by its nature brings nothing (a yield, a failed try).
-    pub fn made_no_progress(&mut self) {
-        self.fruitless += 1;
+    pub fn made_no_progress(&self) {
+        self.fruitless.set(self.fruitless.get() + 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_reads_that_show_nothing_new_are_fruitless() {
+        let fiber = Fiber::new(ThreadId::MAIN, std::ptr::null_mut());
+        let fruitless = |pc, addr, value| {
+            fiber.saw(pc, addr, value);
+            fiber.fruitless.get()
+        };
+        assert_eq!([(); 3].map(|()| fruitless(1, 0x100, 7)), [0, 1, 2]);
+        assert_eq!(fruitless(1, 0x100, 8), 0, "another value");
+        assert_eq!([fruitless(1, 0x100, 8), fruitless(2, 0x100, 8), fruitless(1, 0x104, 8)], [1, 0, 0]);
+        fiber.made_no_progress();
+        assert_eq!(fiber.fruitless.get(), 1);
+        fiber.changed_something();
+        assert_eq!(fiber.fruitless.get(), 0);
+    }
+
+    #[test]
+    fn owner_tags_fit_into_a_cell_and_are_never_zero() {
+        for id in [0, 1, 2000, u16::MAX] {
+            let tag = Fiber::owner_tag(ThreadId(id));
+            assert!(tag != 0 && tag & !shadow::OWNER == 0, "thread {id}");
+        }
+    }
+
+    #[test]
+    fn a_thread_that_waits_is_runnable_when_what_it_waits_for_is_or_by_time_or_a_handler() {
+        struct Never;
+        impl Waitable for Never {
+            fn ready(&self, _fiber: &Fiber) -> bool {
+                false
+            }
+            fn what(&self) -> String {
+                String::new()
+            }
+        }
+        let (fiber, never) = (Fiber::new(ThreadId::MAIN, std::ptr::null_mut()), Never);
+        assert!(fiber.ready());
+        fiber.wait.set(Some(&raw const never));
+        assert!(!fiber.ready());
+        fiber.timed.set(true);
+        assert!(fiber.ready() && fiber.timed_out());
+        fiber.timed.set(false);
+        fiber.broken_off.set(true);
+        assert!(fiber.ready());
+        fiber.interrupted_by.set(Some(ThreadId(1)));
+        assert!(!fiber.ready(), "its handler has to return first");
     }
 }

@@ -1,26 +1,21 @@
 //! Functions that are entered and left: the hooks the compiler calls for each of them.
 
-use std::sync::atomic::Ordering;
-
 use crate::call_profile;
-use crate::engine::RUNNING;
+use crate::engine::running;
 
 /// A function was entered.
 ///
 /// # Safety
 /// Called by instrumented code.
 #[unsafe(naked)]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C-unwind" fn __tsan_func_entry(_pc: u64) {
     unsafe extern "C-unwind" fn serve(pc: u64, sp: usize) {
-        let fiber = RUNNING.load(Ordering::Relaxed);
-        if !fiber.is_null() {
-            // SAFETY: the running fiber; a call has just put its return address on the stack.
-            unsafe {
-                (*fiber).enter(pc, sp);
-                if call_profile::are_measured() {
-                    call_profile::entered(*(sp as *const u64), sp);
-                }
+        if let Some(fiber) = running() {
+            fiber.enter(pc, sp);
+            if call_profile::are_measured() {
+                // SAFETY: a call has just put its return address on the stack.
+                call_profile::entered(unsafe { *(sp as *const u64) }, sp);
             }
         }
     }
@@ -28,12 +23,10 @@ pub unsafe extern "C-unwind" fn __tsan_func_entry(_pc: u64) {
 }
 
 /// A function is about to be left.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C-unwind" fn __tsan_func_exit() {
-    let fiber = RUNNING.load(Ordering::Relaxed);
-    if !fiber.is_null() {
-        // SAFETY: the running fiber.
-        unsafe { (*fiber).leave() };
+    if let Some(fiber) = running() {
+        fiber.leave();
         if call_profile::are_measured() {
             call_profile::left();
         }

@@ -60,15 +60,19 @@ impl Guards {
 
 /// Whether the thread holds a lock.
 fn holds(fiber: &Fiber, lock: usize) -> bool {
-    fiber.words.contains(&lock) || fiber.held.contains(&lock)
+    fiber.words.borrow_mut().contains(&lock) || fiber.held.borrow_mut().contains(&lock)
 }
 
 impl Engine {
     /// Whether a small access is to shared memory that is known to be guarded by a lock which the thread holds. This is the
     /// short way; [`Engine::is_guarded`] knows all.
     #[inline(always)]
-    pub fn is_plainly_guarded(&mut self, fiber: &Fiber, addr: usize, size: usize, write: bool) -> bool {
-        if !self.brief || fiber.words.is_empty() || addr % 8 + size > 8 || fiber.ops == fiber.stop_at {
+    pub fn is_plainly_guarded(&self, fiber: &Fiber, addr: usize, size: usize, write: bool) -> bool {
+        if !self.brief.get()
+            || fiber.words.borrow_mut().is_empty()
+            || addr % 8 + size > 8
+            || fiber.is_stop_due()
+        {
             return false;
         }
         let needed = if write { SHARED | WRITTEN } else { SHARED };
@@ -77,12 +81,17 @@ impl Engine {
         let fits = |grain: usize| unsafe { *shadow::cell(grain << GRAIN_BITS) } & (needed | EXPOSED | FREED) == needed;
         fits(first)
             && fits(last)
-            && self.world.guards.of(addr >> UNIT_BITS).is_some_and(|lock| fiber.words.contains(&lock))
+            && self
+                .world
+                .guards
+                .borrow_mut()
+                .of(addr >> UNIT_BITS)
+                .is_some_and(|lock| fiber.words.borrow_mut().contains(&lock))
     }
 
     /// Whether all of a shared range is guarded by locks that the thread holds, as far as is known.
-    pub fn is_guarded(&mut self, fiber: &Fiber, addr: usize, size: usize) -> bool {
-        if self.live.len() == 1 {
+    pub fn is_guarded(&self, fiber: &Fiber, addr: usize, size: usize) -> bool {
+        if self.threads.live_count() == 1 {
             return true;
         }
         let (first, last) = (addr >> UNIT_BITS, (addr + size.max(1) - 1) >> UNIT_BITS);
@@ -94,8 +103,8 @@ impl Engine {
                 guarded = false;
                 continue;
             }
-            let lock = fiber.words.last().or(fiber.held.last()).copied();
-            let guard = lock.map(|lock| *self.world.guards.by_unit.entry(unit).or_insert(lock));
+            let lock = fiber.words.borrow_mut().last().or(fiber.held.borrow_mut().last()).copied();
+            let guard = lock.map(|lock| *self.world.guards.borrow_mut().by_unit.entry(unit).or_insert(lock));
             if !guard.is_some_and(|guard| holds(fiber, guard)) {
                 grains.into_iter().for_each(access::expose);
                 guarded = false;
@@ -107,36 +116,36 @@ impl Engine {
     /// Whether the thread gives back a lock at which nobody looks but to take it.
     #[inline(always)]
     pub fn gives_back_unseen(&self, fiber: &Fiber, word: usize) -> bool {
-        self.world.guards.gives_back_at_once
-            && fiber.ops != fiber.stop_at
-            && fiber.words.contains(&word)
+        self.world.guards.borrow_mut().gives_back_at_once
+            && !fiber.is_stop_due()
+            && fiber.words.borrow_mut().contains(&word)
             // SAFETY: the shadow is up.
             && unsafe { *shadow::cell(word) } & EXPOSED == 0
     }
 
     /// The running thread has looked at a word and not changed it.
     #[inline(always)]
-    pub fn looked_at_word(&mut self, word: usize, to_take_it: bool) {
-        if !self.brief {
+    pub fn looked_at_word(&self, word: usize, to_take_it: bool) {
+        if !self.brief.get() {
             return;
         }
         if to_take_it {
-            self.current().found_taken = word;
-        } else if self.live.iter().any(|id| self.fibers[id.index()].words.contains(&word)) {
+            self.current().found_taken.set(word);
+        } else if self.threads.live().any(|other| other.words.borrow_mut().contains(&word)) {
             self.expose_word(word);
         }
     }
 
     /// The running thread does something else than to wait for a lock that it has found taken.
     #[inline(always)]
-    pub fn does_not_wait(&mut self, fiber: &mut Fiber) {
-        if fiber.found_taken != 0 {
-            self.expose_word(std::mem::take(&mut fiber.found_taken));
+    pub fn does_not_wait(&self, fiber: &Fiber) {
+        if fiber.found_taken.get() != 0 {
+            self.expose_word(fiber.found_taken.take());
         }
     }
 
     #[cold]
-    fn expose_word(&mut self, word: usize) {
+    fn expose_word(&self, word: usize) {
         // SAFETY: the shadow is up.
         if unsafe { *shadow::cell(word) } & EXPOSED == 0 {
             access::expose(word);
@@ -145,23 +154,38 @@ impl Engine {
 
     /// The running thread has changed a word by an atomic operation.
     #[inline(always)]
-    pub fn word_changed(&mut self, word: usize, old: u64, value: u64) {
-        if self.brief {
+    pub fn word_changed(&self, word: usize, old: u64, value: u64) {
+        if self.brief.get() {
             self.follow_word(word, old, value);
         }
     }
 
-    fn follow_word(&mut self, word: usize, old: u64, value: u64) {
-        let words = &mut self.current().words;
-        if let Some(place) = words.iter().position(|held| *held == word) {
-            words.swap_remove(place);
-        } else if value == 0 {
-            for index in 0..self.live.len() {
-                self.fibers[self.live[index].index()].words.retain(|held| *held != word);
-            }
+    fn follow_word(&self, word: usize, old: u64, value: u64) {
+        let mut words = self.current().words.borrow_mut();
+        let place = words.iter().position(|held| *held == word);
+        place.map(|place| words.swap_remove(place));
+        drop(words);
+        if place.is_none() && value == 0 {
+            self.threads.live().for_each(|other| other.words.borrow_mut().retain(|held| *held != word));
         }
         if old == 0 && value != 0 {
-            self.current().words.push(word);
+            self.current().words.borrow_mut().push(word);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guard_is_found_again_near_or_far_and_forgotten_with_the_execution() {
+        let mut guards = Guards::default();
+        assert_eq!(guards.of(5), None);
+        guards.by_unit.insert(5, 0x100);
+        guards.by_unit.insert(5 + NEAR, 0x200);
+        assert_eq!([5, 5 + NEAR, 5].map(|unit| guards.of(unit)), [Some(0x100), Some(0x200), Some(0x100)]);
+        guards.forget();
+        assert_eq!(guards.of(5), None);
     }
 }

@@ -112,12 +112,12 @@ pub fn young_block_at(addr: usize) -> Option<Block> {
 
 /// The live block around an address.
 pub fn live_block_at(addr: usize) -> Option<Block> {
-    engine().world.heap.block_at(addr).filter(|block| !block.freed).copied()
+    engine().world.heap.borrow_mut().block_at(addr).filter(|block| !block.freed).copied()
 }
 
 /// The freed block around an address.
 pub fn freed_block_at(addr: usize) -> Option<Block> {
-    engine().world.heap.block_at(addr).filter(|block| block.freed).copied()
+    engine().world.heap.borrow_mut().block_at(addr).filter(|block| block.freed).copied()
 }
 
 /// The program has got a block.
@@ -132,10 +132,10 @@ pub unsafe fn allocated(start: *mut c_void, size: usize, site: u64) -> *mut c_vo
     engine.complete_write();
     let start_address = start as usize;
     let fiber = engine.current();
-    let (by, op, young, records) = (fiber.id, fiber.ops, engine.running, engine.records);
-    let context = if records { engine.context_of(by) } else { 0 };
-    let born = engine.world.writes.repetition();
-    let heap = &mut engine.world.heap;
+    let (by, op, young, records) = (fiber.id, fiber.ops.get(), engine.running.get(), engine.records.get());
+    let context = if records { engine.context_of(fiber) } else { 0 };
+    let born = engine.world.writes.borrow_mut().repetition();
+    let mut heap = engine.world.heap.borrow_mut();
     heap.last_recorded = 0..0;
     heap.extent = match heap.extent.is_empty() {
         true => start_address..start_address + size.max(1),
@@ -201,10 +201,10 @@ pub unsafe fn about_to_free(start: *mut c_void, site: u64) -> bool {
     // Taking memory away is a write to all of it. If others touch the block it has its turn.
     let mut visible = false;
     engine.see_before_release();
-    if engine.running {
-        fiber.ops += 1;
+    if engine.running.get() {
+        fiber.count_operation();
     }
-    if engine.running && !engine.passes_over(site) {
+    if engine.running.get() && !engine.passes_over(site) {
         // SAFETY: the runtime is up.
         let shared = unsafe {
             let watched = size.min(WATCHED_BYTES);
@@ -212,15 +212,15 @@ pub unsafe fn about_to_free(start: *mut c_void, site: u64) -> bool {
                 && access::touch_range(fiber, address, watched, true)
         };
         // Where all is reasoned about, it must not depend on what others have done whether this is a step.
-        let always = engine.world.regions.are_wanted();
-        visible = shared || always || fiber.ops == fiber.stop_at;
+        let always = engine.world.regions.borrow_mut().are_wanted();
+        visible = shared || always || fiber.is_stop_due();
         if visible {
             let op = Op {
                 kind: EventKind::Free,
                 object: start as u64,
                 size: size as u32,
                 site,
-                index: fiber.ops,
+                index: fiber.ops.get(),
                 place: 0,
             };
             engine.point(op, None, false);
@@ -231,14 +231,14 @@ pub unsafe fn about_to_free(start: *mut c_void, site: u64) -> bool {
         }
     }
     let by = engine.current_id();
-    let context = if engine.records { engine.context_of(by) } else { 0 };
-    if let Some(block) = engine.world.heap.blocks.at(address) {
+    let context = if engine.records.get() { engine.context_of(fiber) } else { 0 };
+    if let Some(block) = engine.world.heap.borrow_mut().blocks.at(address) {
         block.freed = true;
         block.freed_at = (site, context);
         block.freed_by = by;
         visible |= block.told;
     }
-    engine.world.tokens.retain(|word| !(address..address + size).contains(word));
+    engine.world.tokens.borrow_mut().retain(|word| !(address..address + size).contains(word));
     // SAFETY: notes on the block's own memory. Very large blocks go back to the system, where
     // touching them faults by itself.
     unsafe {
@@ -247,22 +247,22 @@ pub unsafe fn about_to_free(start: *mut c_void, site: u64) -> bool {
         }
     }
     if visible {
-        let pending = std::mem::replace(&mut fiber.pending.site, site);
-        if fiber.left_scope {
+        let pending = fiber.replace_site(site);
+        if fiber.left_scope.get() {
             // All that is left to do is the library's: it gave back the last handle, by the count in front of the block.
             engine.note(EventKind::AtomicUpdate, address, size_of::<u64>() as u8, 0, 1);
         }
         engine.note(EventKind::Free, address, 0, size as u64, 0);
-        fiber.pending.site = pending;
+        fiber.set_site(pending);
     }
     visible
 }
 
 /// The size of a known block. One that has been freed already is a failure.
 fn live_size(address: usize, site: u64) -> Option<usize> {
-    let block = engine().world.heap.blocks.at(address)?;
+    let block = *engine().world.heap.borrow_mut().blocks.at(address)?;
     if block.freed {
-        engine().current().pending.site = site;
+        engine().current().set_site(site);
         shared_memory::fail(
             FailureKind::UseAfterFree,
             format_args!(
@@ -276,7 +276,7 @@ fn live_size(address: usize, site: u64) -> Option<usize> {
 
 /// Whether the program's blocks are being followed (the runtime's own detours are not).
 pub fn watching() -> bool {
-    controlled() && !engine().world.detour
+    controlled() && !engine().world.detour.get()
 }
 
 /// A failed `realloc` leaves the block as it was.
@@ -287,9 +287,76 @@ pub unsafe fn revive(start: *mut c_void) {
     if !watching() {
         return;
     }
-    if let Some(block) = engine().world.heap.blocks.at(start as usize) {
+    if let Some(block) = engine().world.heap.borrow_mut().blocks.at(start as usize) {
         block.freed = false;
         // SAFETY: notes on the block's own memory.
         unsafe { shadow::fill(block.start, block.size.max(1), 0) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heap_with(start: usize, size: usize) -> Heap {
+        let mut heap = Heap { extent: start..start + size, ..Heap::default() };
+        heap.blocks.put(Block {
+            start,
+            size,
+            room: size,
+            site: 5,
+            context: 2,
+            by: ThreadId(3),
+            op: 9,
+            ordinal: 4,
+            told: false,
+            young: true,
+            born: 0,
+            freed: false,
+            freed_at: (0, 0),
+            freed_by: ThreadId::MAIN,
+        });
+        heap
+    }
+
+    #[test]
+    fn the_trace_gets_a_block_once() {
+        let mut heap = heap_with(0x1000, 64);
+        assert!(heap.unrecorded(0x2000).is_none());
+        let event = heap.unrecorded(0x1010).expect("the block is not in the trace yet");
+        assert_eq!((event.addr, event.value, event.old, event.pc), (0x1000, 64, 4, 5));
+        assert!(heap.unrecorded(0x1010).is_none());
+        heap.last_recorded = 0..0;
+        assert!(heap.unrecorded(0x1010).is_none(), "the block itself remembers, too");
+    }
+
+    #[test]
+    fn ordinals_count_by_site_and_thread() {
+        let mut heap = Heap::default();
+        let ordinals =
+            [(1, 0), (1, 0), (1, 1), (2, 0), (1, 0)].map(|(site, by)| heap.next_ordinal(site, ThreadId(by)));
+        assert_eq!(ordinals, [1, 2, 1, 1, 3]);
+    }
+
+    #[test]
+    fn a_place_in_a_block_is_news_once() {
+        let mut heap = Heap::default();
+        let record = LearnedRecord { site: 5, place: 1 };
+        assert!(heap.learn_anew(record));
+        assert!(!heap.learn_anew(record));
+        assert!(heap.learn_anew(LearnedRecord { site: 5, place: 2 }));
+        let anywhere = LearnedRecord { site: 0, place: 1 };
+        assert!(
+            heap.learn_anew(anywhere) && heap.learn_anew(anywhere),
+            "such a place has no block to remember it"
+        );
+    }
+
+    #[test]
+    fn freed_blocks_are_not_live() {
+        let mut heap = heap_with(0x1000, 64);
+        assert_eq!(heap.live_blocks().collect::<Vec<_>>(), [0x1000..0x1040]);
+        heap.blocks.at(0x1000).expect("just put").freed = true;
+        assert_eq!(heap.live_blocks().count(), 0);
     }
 }

@@ -51,6 +51,11 @@ impl WholeCode {
         WholeCode { start, owners }
     }
 
+    /// Whose code it is that has made these calls, innermost first.
+    fn owner_of(&self, calls: impl Iterator<Item = u64>) -> Option<Owner> {
+        calls.map(|pc| self.owner(pc)).find(|owner| *owner != Owner::Caller)
+    }
+
     /// Whose the call is that returns to `pc`.
     #[inline(always)]
     fn owner(&self, pc: u64) -> Owner {
@@ -65,15 +70,15 @@ impl WholeCode {
 impl Engine {
     /// Whether the running thread's operation, announced at `pc`, is passed over.
     #[inline(always)]
-    pub fn passes_over(&mut self, pc: u64) -> bool {
-        !self.world.whole_code.owners.is_empty() && self.is_in_whole_code(pc)
+    pub fn passes_over(&self, pc: u64) -> bool {
+        !self.world.whole_code.borrow_mut().owners.is_empty() && self.is_in_whole_code(pc)
     }
 
-    fn is_in_whole_code(&mut self, pc: u64) -> bool {
-        let (fiber, code) = (self.current(), &self.world.whole_code);
-        let mut calls = std::iter::once(pc).chain(fiber.call_stack()).map(|pc| code.owner(pc));
-        let passes = calls.find(|owner| *owner != Owner::Caller) == Some(Owner::Library);
-        if passes && fiber.ops == fiber.stop_at {
+    fn is_in_whole_code(&self, pc: u64) -> bool {
+        let fiber = self.current();
+        let calls = std::iter::once(pc).chain(fiber.call_stack());
+        let passes = self.world.whole_code.borrow_mut().owner_of(calls) == Some(Owner::Library);
+        if passes && fiber.is_stop_due() {
             self.update_stop();
         }
         passes

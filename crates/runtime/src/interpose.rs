@@ -23,7 +23,7 @@ pub fn set_controlled(on: bool) {
 /// call came through a system library, the nearest return address above it on the stack.
 pub fn site() -> u64 {
     let (pc, stack) = (caller(), entry_stack_pointer());
-    let libraries = &crate::engine::engine().world.libraries;
+    let libraries = crate::engine::engine().world.libraries();
     if !libraries.is_system(pc) {
         return pc;
     }
@@ -41,7 +41,7 @@ pub fn site() -> u64 {
 pub fn instrumented_site() -> u64 {
     let engine = crate::engine::engine();
     let called = engine.current().called_out_at(entry_stack_pointer()).next();
-    called.filter(|pc| engine.world.libraries.is_program_return(*pc)).unwrap_or_else(site)
+    called.filter(|pc| engine.world.libraries().is_program_return(*pc)).unwrap_or_else(site)
 }
 
 /// The address of the function that this library hides.
@@ -97,7 +97,7 @@ macro_rules! interpose {
         /// # Safety
         /// As the C function of the same name.
         #[unsafe(naked)]
-        #[unsafe(no_mangle)]
+        #[cfg_attr(not(test), unsafe(no_mangle))]
         pub unsafe extern "C-unwind" fn $name($($arg: $type),*) $(-> $ret)? {
             #[allow(unused_variables)]
             unsafe extern "C-unwind" fn serve($($arg: $type),*) $(-> $ret)? {

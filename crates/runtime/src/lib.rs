@@ -7,6 +7,11 @@
 //!
 //! Rules: one state, no locks, an allocator of its own, no thread-local variables, no call that
 //! can come back into the runtime while it is at work.
+//!
+//! A test build exports nothing and starts nothing, so that the test harness keeps its own C library: unit tests are for what
+//! needs no controlled process. All else is tested from outside, with programs.
+
+#![cfg_attr(test, allow(dead_code, non_snake_case, reason = "nothing is exported from a test build"))]
 
 mod access;
 mod address_hash;
@@ -22,6 +27,7 @@ mod descriptors;
 mod engine;
 mod entropy;
 mod exceptions;
+mod exclusive;
 mod external_waits;
 mod fiber;
 mod function_hooks;
@@ -50,6 +56,7 @@ mod sync;
 mod sys;
 mod thread_specific;
 mod thread_state_hash;
+mod thread_table;
 mod threads;
 mod time;
 mod world;
@@ -60,9 +67,9 @@ extern "C" fn start() {
 }
 
 #[used]
-#[unsafe(link_section = ".init_array")]
+#[cfg_attr(not(test), unsafe(link_section = ".init_array"))]
 static START: extern "C" fn() = start;
 
 /// Called by instrumented code; the loader has called the constructor before.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C" fn __tsan_init() {}

@@ -36,7 +36,7 @@ unsafe fn from_region(alignment: usize, size: usize) -> Option<*mut c_void> {
     }
     let engine = engine();
     let thread = engine.current_id();
-    let block = engine.world.regions.allocate(thread, alignment, size);
+    let block = engine.world.regions.borrow_mut().allocate(thread, alignment, size);
     if block.is_null() {
         // SAFETY: every thread has an errno.
         unsafe { *libc::__errno_location() = libc::ENOMEM };
@@ -46,7 +46,7 @@ unsafe fn from_region(alignment: usize, size: usize) -> Option<*mut c_void> {
 
 /// Whether blocks come from regions, and none that is given back is used again.
 fn has_regions() -> bool {
-    watching() && engine().running && engine().world.regions.are_wanted()
+    watching() && engine().running.get() && engine().world.regions.borrow_mut().are_wanted()
 }
 
 /// A block with an alignment, from wherever blocks come.
@@ -102,7 +102,7 @@ macro_rules! allocators {
         /// # Safety
         /// As the C function.
         #[unsafe(naked)]
-        #[unsafe(no_mangle)]
+        #[cfg_attr(not(test), unsafe(no_mangle))]
         pub unsafe extern "C-unwind" fn $name($($arg: $type),*) $(-> $ret)? {
             unsafe extern "C-unwind" fn serve($($arg: $type),*) $(-> $ret)? {
                 // SAFETY: as the C function demands of its caller.

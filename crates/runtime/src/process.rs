@@ -34,29 +34,33 @@ fn finish() {
     crate::call_profile::end(None);
     crate::shared_memory::note_policy();
     engine.shared.control().unheard = threads_that(is_unheard);
-    engine.shared.control().joined = threads_that(|fiber| fiber.joined);
+    engine.shared.control().joined = threads_that(|fiber| fiber.joined.get());
     engine.shared.control().status = Status::Ended as u32;
 }
 
 /// Whether a thread has ended without anybody asking how, and does not know better itself.
 fn is_unheard(fiber: &Fiber) -> bool {
-    fiber.done && !fiber.joined && !fiber.answers_to_scope && !fiber.caught && !is_passed_on(fiber)
+    fiber.done.get()
+        && !fiber.joined.get()
+        && !fiber.answers_to_scope.get()
+        && !fiber.caught.get()
+        && !is_passed_on(fiber)
 }
 
 /// Whether a scope may have passed on how a thread ended. A library without stubs does not tell which threads belong to one,
 /// but a scope panics itself if one of its threads did.
 fn is_passed_on(fiber: &Fiber) -> bool {
-    !engine().world.has_stubs && engine().fiber(fiber.creator).raised
+    !engine().world.has_stubs.get() && engine().fiber(fiber.creator).raised.get()
 }
 
 /// Whether a thread has panicked and ended, and nobody has asked how.
 pub fn has_unheard_panic() -> bool {
-    engine().fibers.iter().any(|fiber| fiber.raised && is_unheard(fiber))
+    engine().threads.all().any(|fiber| fiber.raised.get() && is_unheard(fiber))
 }
 
 /// A bit for each of the threads that are so, as far as they fit.
 fn threads_that(are_so: impl Fn(&Fiber) -> bool) -> u64 {
-    let threads = engine().fibers.iter().filter(|fiber| are_so(fiber));
+    let threads = engine().threads.all().filter(|fiber| are_so(fiber));
     threads.filter_map(|fiber| 1u64.checked_shl(u32::from(fiber.id.0))).fold(0, |all, bit| all | bit)
 }
 
@@ -110,7 +114,7 @@ interpose! {
     fn __assert_fail(expression: *const c_char, file: *const c_char, line: c_uint, function: *const c_char) {
         let pc = site();
         let (expression, file, function) = (text(expression), text(file), text(function));
-        engine().current().pending.site = pc;
+        engine().current().set_site(pc);
         says(&format!("{file}:{line}: {function}: Assertion `{expression}' failed.\n"));
         aborted(FailureKind::Assertion, format_args!("assertion `{expression}` failed in {function} ({file}:{line})"))
     }
@@ -118,15 +122,15 @@ interpose! {
     fn __assert_perror_fail(error: c_int, file: *const c_char, line: c_uint, function: *const c_char) {
         let pc = site();
         let (file, function) = (text(file), text(function));
-        engine().current().pending.site = pc;
+        engine().current().set_site(pc);
         says(&format!("{file}:{line}: {function}: Unexpected error {error}.\n"));
         aborted(FailureKind::Assertion, format_args!("unexpected error {error} in {function} ({file}:{line})"))
     }
     /// The program gives up.
     fn abort() {
         let from = crate::arch::caller();
-        let by_terminate = engine().world.libraries.is_system(from);
-        engine().current().pending.site = instrumented_site();
+        let by_terminate = engine().world.libraries().is_system(from);
+        engine().current().set_site(instrumented_site());
         if by_terminate {
             aborted(FailureKind::Exception, format_args!("the C++ runtime called std::terminate"))
         }
@@ -134,33 +138,33 @@ interpose! {
     }
     /// A smashed stack.
     fn __stack_chk_fail() {
-        engine().current().pending.site = site();
+        engine().current().set_site(site());
         aborted(FailureKind::Abort, format_args!("a stack buffer was overrun"))
     }
     /// The process ends in order.
     fn exit(status: c_int) {
-        engine().current().pending.site = instrumented_site();
+        engine().current().set_site(instrumented_site());
         note_exit(status);
         thread_specific::run_exit_functions();
         real!(exit as unsafe extern "C-unwind" fn(c_int))(status)
     }
     /// The process ends at once.
     fn _exit(status: c_int) {
-        engine().current().pending.site = instrumented_site();
+        engine().current().set_site(instrumented_site());
         note_exit(status);
         finish();
         sys::exit(status)
     }
     /// The process ends at once.
     fn _Exit(status: c_int) {
-        engine().current().pending.site = instrumented_site();
+        engine().current().set_site(instrumented_site());
         note_exit(status);
         finish();
         sys::exit(status)
     }
     /// The process ends, with the quick handlers only.
     fn quick_exit(status: c_int) {
-        engine().current().pending.site = instrumented_site();
+        engine().current().set_site(instrumented_site());
         note_exit(status);
         finish();
         real!(quick_exit as unsafe extern "C-unwind" fn(c_int))(status)
@@ -192,7 +196,7 @@ interpose! {
 unsafe fn fork_program(pc: u64) -> c_int {
     step(EventKind::Process, 0, pc);
     note(EventKind::Process, 0, 0);
-    if engine().world.process_shared {
+    if engine().world.process_shared.get() {
         crate::shared_memory::unsupported(
             "fork() together with mutexes or semaphores that are shared between processes",
         );
@@ -202,7 +206,7 @@ unsafe fn fork_program(pc: u64) -> c_int {
             "the program handles SIGCHLD: that handler runs when the system says, not when the policy does",
         );
     }
-    engine().world.forked = true;
+    engine().world.forked.set(true);
     let become_copy = crate::process_identity::before_copy();
     // SAFETY: the original runs the program's own fork handlers.
     let child = unsafe { real!(fork as unsafe extern "C-unwind" fn() -> c_int)() };
@@ -274,7 +278,7 @@ unsafe fn wait_for(
 pub fn killed_by(signal: c_int, address: usize) -> ! {
     match signal {
         libc::SIGSEGV | libc::SIGBUS if is_beyond_stack(address) => {
-            let (lowest, highest) = engine().current().stack;
+            let (lowest, highest) = engine().current().stack.get();
             fail(
                 FailureKind::Segfault,
                 format_args!(
@@ -303,6 +307,6 @@ fn is_beyond_stack(address: usize) -> bool {
     /// Guard pages are at least as large, and a function may reach over the first one.
     const GUARD: usize = 1 << 16;
     const PAGE: usize = 4096;
-    let (lowest, highest) = engine().current().stack;
+    let (lowest, highest) = engine().current().stack.get();
     highest > lowest && (lowest.saturating_sub(GUARD)..lowest + PAGE).contains(&address)
 }

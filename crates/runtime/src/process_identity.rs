@@ -4,6 +4,7 @@
 //! program may have noted its own number. So the number is made up and the same for all: what
 //! depends on it, be it a file name or the seed of a random generator, repeats in a replay.
 
+use std::cell::Cell;
 use std::ffi::c_int;
 
 use libc::{cpu_set_t, id_t, rlimit, sched_param};
@@ -28,7 +29,7 @@ struct Copied {
 /// Who this process is to the program.
 #[derive(Default)]
 pub struct Identity {
-    copied: Option<Copied>,
+    copied: Cell<Option<Copied>>,
 }
 
 /// The kernel's number for this process.
@@ -39,32 +40,30 @@ fn kernel_process() -> c_int {
 
 /// The program's number for this process.
 pub fn process() -> c_int {
-    if engine().world.identity.copied.is_some() { kernel_process() } else { PROCESS_NUMBER }
+    if engine().world.identity.copied.get().is_some() { kernel_process() } else { PROCESS_NUMBER }
 }
 
 /// The program's number for a thread: that of the process for the first one.
 pub fn thread(fiber: &Fiber) -> c_int {
-    let first = engine().world.identity.copied.map_or(ThreadId::MAIN, |copied| copied.forker);
+    let first = engine().world.identity.copied.get().map_or(ThreadId::MAIN, |copied| copied.forker);
     let id = fiber.owner();
     if id == first { process() } else { process() + 1 + c_int::from(id.0) }
 }
 
 /// The live thread with this number; zero is the running one.
-pub fn find_thread(number: c_int) -> Option<&'static mut Fiber> {
+pub fn find_thread(number: c_int) -> Option<&'static Fiber> {
     let engine = engine();
     if number == 0 {
         return Some(engine.host());
     }
-    let ids = engine.live().to_vec();
-    let threads = ids.into_iter().map(|id| engine.fiber(id)).filter(|fiber| fiber.interrupt.is_none());
-    threads.into_iter().find(|fiber| thread(fiber) == number)
+    engine.threads.live().find(|fiber| fiber.interrupt.is_none() && thread(fiber) == number)
 }
 
 /// The program's number for the parent process.
 pub fn parent() -> c_int {
     // SAFETY: always succeeds.
     let parent = unsafe { sys::call(libc::SYS_getppid, [0; 6]) as c_int };
-    match engine().world.identity.copied {
+    match engine().world.identity.copied.get() {
         Some(copied) if copied.parent == parent => copied.parent_said,
         _ => parent,
     }
@@ -72,7 +71,7 @@ pub fn parent() -> c_int {
 
 /// Whom a signal to this number is for; `None` for this process.
 pub fn receiver(number: c_int) -> Option<c_int> {
-    match engine().world.identity.copied {
+    match engine().world.identity.copied.get() {
         _ if number == process() => None,
         Some(copied) if copied.parent_said == number => Some(copied.parent),
         _ => Some(number),
@@ -82,7 +81,7 @@ pub fn receiver(number: c_int) -> Option<c_int> {
 /// Called before the program copies itself; the result is for the copy.
 pub fn before_copy() -> impl FnOnce() {
     let copied = Copied { parent: kernel_process(), parent_said: process(), forker: engine().current_id() };
-    move || engine().world.identity.copied = Some(copied)
+    move || engine().world.identity.copied.set(Some(copied))
 }
 
 /// The kernel's way to say "the caller" for any thread of this process: one kernel thread runs

@@ -6,7 +6,6 @@ use std::ptr;
 use threadbare_trace::{Event, EventKind};
 
 use crate::engine::Engine;
-use crate::fiber::Fiber;
 
 /// A write whose new value is known only once the program has made it.
 #[derive(Clone, Copy)]
@@ -19,14 +18,7 @@ pub struct UnfinishedWrite {
 
 impl Engine {
     /// Notes a finished step of the running thread.
-    pub fn note(
-        &mut self,
-        kind: EventKind,
-        addr: usize,
-        size: u8,
-        value: u64,
-        old: u64,
-    ) -> Option<*mut Event> {
+    pub fn note(&self, kind: EventKind, addr: usize, size: u8, value: u64, old: u64) -> Option<*mut Event> {
         if crate::call_profile::are_measured() {
             let thread = self.current_id();
             if !crate::call_profile::observe(self, thread, kind, addr, value) {
@@ -34,7 +26,7 @@ impl Engine {
             }
         }
         // Before the first thread there is nothing to order, and the trace begins with it.
-        if !self.running || !self.records {
+        if !self.running.get() || !self.records.get() {
             return None;
         }
         self.record_place(addr);
@@ -44,43 +36,44 @@ impl Engine {
         }
         let fiber = self.current();
         self.shared.event(Event {
-            pc: fiber.pending.site,
+            pc: fiber.pending.borrow_mut().site,
             addr: addr as u64,
             value,
             old,
-            op: fiber.ops,
+            op: fiber.ops.get(),
             thread: fiber.id,
             kind: kind as u8,
             size,
-            context: fiber.context(&mut self.world.contexts, &self.shared),
-            flags: u32::from(fiber.volatile_access) * Event::VOLATILE
-                + fiber.weakness
-                + (fiber.state_hash << Event::STATE_HASH),
+            context: self.context_of(fiber),
+            flags: u32::from(fiber.volatile_access.get()) * Event::VOLATILE
+                + fiber.weakness.get()
+                + (fiber.state_hash.get() << Event::STATE_HASH),
         })
     }
 
     /// Makes sure that the trace names the memory around an address, if it is in a heap block or
     /// among the variables of a call in progress.
     #[inline(always)]
-    pub fn record_place(&mut self, addr: usize) {
-        if let Some(allocation) = self.world.heap.unrecorded(addr) {
+    pub fn record_place(&self, addr: usize) {
+        let allocation = self.world.heap.borrow_mut().unrecorded(addr);
+        if let Some(allocation) = allocation {
             self.shared.event(allocation);
-        } else if self.world.stacks.contains(&addr) {
+        } else if self.world.stacks.borrow_mut().contains(&addr) {
             self.record_frame(addr);
         }
     }
 
     #[inline(never)]
-    fn record_frame(&mut self, addr: usize) {
-        let holds = |fiber: &Fiber| (fiber.stack.0..fiber.stack.1).contains(&addr);
-        let owner = self.live.iter().copied().find(|id| holds(&self.fibers[id.index()]));
-        let Some(thread) = owner else { return };
-        if let Some((variables, pc)) = self.fiber(thread).unrecorded_call(addr) {
+    fn record_frame(&self, addr: usize) {
+        let Some(owner) = self.threads.live().find(|fiber| fiber.stack_range().contains(&addr)) else {
+            return;
+        };
+        if let Some((variables, pc)) = owner.unrecorded_call(addr) {
             self.shared.event(Event {
                 pc,
                 addr: variables.end as u64,
                 value: variables.start as u64,
-                thread,
+                thread: owner.id,
                 kind: EventKind::Frame as u8,
                 ..Event::default()
             });
@@ -88,14 +81,14 @@ impl Engine {
     }
 
     /// A plain write is about to be made by the program; its value is read at the next entry.
-    pub fn begin_write(&mut self, addr: usize, size: u8, old: u64) {
+    pub fn begin_write(&self, addr: usize, size: u8, old: u64) {
         let event = self.note(EventKind::Write, addr, size, old, old).unwrap_or(ptr::null_mut());
-        self.unfinished = Some(UnfinishedWrite { event, addr, size, old });
+        self.unfinished.set(Some(UnfinishedWrite { event, addr, size, old }));
     }
 
     /// Fills in the value of the last plain write.
     #[inline(always)]
-    pub fn complete_write(&mut self) {
+    pub fn complete_write(&self) {
         if let Some(write) = self.unfinished.take() {
             // SAFETY: the program has just written there; only its own thread has run since.
             let value = unsafe { crate::access::load(write.addr, write.size) };
@@ -113,7 +106,7 @@ impl Engine {
     }
 
     /// The last plain write did not happen: the program crashed on it.
-    pub fn forget_write(&mut self) {
-        self.unfinished = None;
+    pub fn forget_write(&self) {
+        self.unfinished.set(None);
     }
 }

@@ -51,7 +51,7 @@ pub struct Wishes {
 ///
 /// # Safety
 /// The closure must take `data`, as often as it is called; `wishes` must be readable.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C-unwind" fn threadbare_repeat(
     closure: Closure,
     data: *mut c_void,
@@ -60,7 +60,7 @@ pub unsafe extern "C-unwind" fn threadbare_repeat(
     if !interpose::controlled() {
         return UNCONTROLLED;
     }
-    if !engine().running {
+    if !engine().running.get() {
         // SAFETY: as the caller vouches.
         let wishes = unsafe { &*wishes };
         let told = &mut engine().shared.control().repetition;
@@ -94,12 +94,16 @@ struct Start {
 
 unsafe fn repeat(closure: Closure, data: *mut c_void) -> ! {
     let engine = engine();
-    let control = engine.shared.control();
+    let mut control = engine.shared.control();
     let asked = control.repetition;
     let sampler = Sampler::from_number(asked.sampler).unwrap_or(Sampler::Mixed);
-    let ops = engine.current().ops;
-    let start = Start { ops, clock: engine.world.clock, entropy: engine.world.entropy.clone() };
-    engine.records = false;
+    let ops = engine.current().ops.get();
+    let start = Start {
+        ops,
+        clock: *engine.world.clock.borrow_mut(),
+        entropy: engine.world.entropy.borrow_mut().clone(),
+    };
+    engine.records.set(false);
     engine.watch_writes();
     let mut intrusions = Intrusions::default();
     for index in asked.first..asked.first.saturating_add(asked.count) {
@@ -107,8 +111,8 @@ unsafe fn repeat(closure: Closure, data: *mut c_void) -> ! {
         let counts = &control.repetition.counts;
         control.plan.policy = sampler.policy(asked.seed, index, counts, &mut intrusions);
         engine.begin_repetition(&start);
-        engine.world.guards.gives_back_at_once = !sampler.shows_locks(index);
-        engine.probe = sampler.probes(index).then(|| Rng::new(control.plan.policy.seed));
+        engine.world.guards.borrow_mut().gives_back_at_once = !sampler.shows_locks(index);
+        engine.probe.set(sampler.probes(index).then(|| Rng::new(control.plan.policy.seed)));
         engine.update_stop();
         // SAFETY: as the caller vouches.
         let panicked = unsafe { closure(data) } != 0;
@@ -120,21 +124,24 @@ unsafe fn repeat(closure: Closure, data: *mut c_void) -> ! {
             control.status = Status::Ended as u32;
             sys::exit(PANICKED);
         }
+        let steps = control.steps;
         let made = &mut control.repetition;
         made.passed += 1;
-        made.passed_steps += control.steps;
-        if made.counts.may_learn_from(index, control.steps) {
-            made.counts.take_in(engine.fibers.iter().map(|fiber| (fiber.id, fiber.creator, fiber.steps)));
+        made.passed_steps += steps;
+        if made.counts.may_learn_from(index, steps) {
+            made.counts
+                .take_in(engine.threads.all().map(|fiber| (fiber.id, fiber.creator, fiber.steps.get())));
         }
-        if let Some(journal) = engine.policy.journal() {
+        if let Some(journal) = engine.policy.borrow_mut().journal() {
             intrusions = Intrusions::shown_by(journal, asked.seed);
         }
         let (leak, place) = engine.leak();
         if leak != Leak::Nothing {
-            (made.leak, made.leak_at) = (leak as u32, place as u64);
+            control.repetition.leak = leak as u32;
+            control.repetition.leak_at = place as u64;
             break;
         }
-        if made.passed_steps >= asked.enough_steps {
+        if control.repetition.passed_steps >= asked.enough_steps {
             break;
         }
     }
@@ -144,36 +151,35 @@ unsafe fn repeat(closure: Closure, data: *mut c_void) -> ! {
 
 impl Engine {
     /// Forgets the last repetition, apart from what it taught.
-    fn begin_repetition(&mut self, start: &Start) {
-        for index in 1..self.fibers.len() {
-            threads::release(&mut self.fibers[index]);
-        }
-        self.fibers.truncate(1);
-        self.live.truncate(1);
+    fn begin_repetition(&self, start: &Start) {
+        self.threads.all().skip(1).for_each(threads::release);
+        // SAFETY: the main thread runs between two calls of the closure, and all others have ended.
+        unsafe { self.threads.drop_others() };
         self.fiber(ThreadId::MAIN).begin_anew(start.ops);
-        self.progress = 0;
-        self.fruitless_rounds = 0;
-        self.turn_began = 0;
-        self.spinning = Spinning::default();
-        self.world.guards.forget();
-        self.world.clock = start.clock;
-        self.world.entropy = start.entropy.clone();
-        self.world.signals.program_steps = 0;
-        self.policy = threads::build_policy(&self.shared);
-        let control = self.shared.control();
+        self.progress.set(0);
+        self.fruitless_rounds.set(0);
+        self.turn_began.set(0);
+        self.spinning.set(Spinning::default());
+        self.world.guards.borrow_mut().forget();
+        self.world.clock.set(start.clock);
+        self.world.entropy.set(start.entropy.clone());
+        self.world.signals.program_steps.set(0);
+        self.policy.set(threads::build_policy(&self.shared));
+        let mut control = self.shared.control();
         control.steps = 0;
         control.switches = 0;
         control.threads = 1;
     }
 
     /// What the closure has left behind, and where.
-    fn leak(&mut self) -> (Leak, usize) {
+    fn leak(&self) -> (Leak, usize) {
         self.complete_write();
-        if self.live.len() > 1 {
+        if self.threads.live_count() > 1 {
             return (Leak::Threads, 0);
         }
-        let stacks = self.world.slots.iter().map(|slot| slot.stack_range());
-        match self.world.writes.changed(stacks) {
+        let slots = self.world.slots.borrow_mut();
+        let place = self.world.writes.borrow_mut().changed(slots.iter().map(|slot| slot.stack_range()));
+        match place {
             Some(place) => (Leak::Memory, place),
             None => (Leak::Nothing, 0),
         }
@@ -188,10 +194,8 @@ struct OthersRest {
 impl Waitable for OthersRest {
     fn ready(&self, waiting: &Fiber) -> bool {
         let engine = engine();
-        let goes_on = |index: usize| {
-            engine.live[index] != waiting.id && engine.fibers[engine.live[index].index()].ready()
-        };
-        engine.shared.control().steps >= self.until || !(0..engine.live.len()).any(goes_on)
+        let is_runnable = |other: &Fiber| other.id != waiting.id && other.ready();
+        engine.shared.control().steps >= self.until || !engine.threads.live().any(is_runnable)
     }
 
     fn what(&self) -> String {
@@ -203,11 +207,11 @@ impl Waitable for OthersRest {
 fn let_others_end() {
     let engine = engine();
     engine.complete_write();
-    if engine.live.len() > 1 {
+    if engine.threads.live_count() > 1 {
         let rest = OthersRest { until: engine.shared.control().steps + LAST_STEPS };
         let fiber = engine.current();
-        fiber.ops += 1;
-        let op = Op { kind: EventKind::Yield, object: 0, size: 0, site: 0, index: fiber.ops, place: 0 };
+        fiber.count_operation();
+        let op = Op { kind: EventKind::Yield, object: 0, size: 0, site: 0, index: fiber.ops.get(), place: 0 };
         engine.point(op, Some(&raw const rest), false);
     }
 }

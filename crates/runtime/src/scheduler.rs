@@ -5,15 +5,13 @@ mod private_stretch;
 
 pub use private_stretch::PrivateStretch;
 
-use std::sync::atomic::Ordering;
-
 use threadbare_sched::{Candidate, Choice, Op, Policy};
 use threadbare_trace::{EventKind, FailureKind, SwitchReason, ThreadId};
 use threadbare_wire::{DecisionRecord, SwitchRecord, own_place};
 
-use crate::engine::{Engine, RUNNING, WATCHED};
-use crate::fiber::Fiber;
-use crate::fiber::Waitable;
+use crate::engine::{self, Engine};
+use crate::exclusive::nothing_is_borrowed;
+use crate::fiber::{Fiber, Waitable};
 use crate::{arch, deadlock, external_waits, shared_memory, signals, sys, threads};
 
 /// Fruitless steps of all threads together after which nobody can be expected to get on.
@@ -29,22 +27,22 @@ impl Engine {
     /// Its number has to be counted by the caller beforehand. Returns whether a timed wait ended
     /// by time.
     #[inline(always)]
-    pub fn point(&mut self, op: Op, wait: Option<*const dyn Waitable>, timed: bool) -> bool {
+    pub fn point(&self, op: Op, wait: Option<*const dyn Waitable>, timed: bool) -> bool {
         // Written in place, field by field: a copy of what was just written would stall.
-        self.current().pending = op;
+        self.current().pending.set(op);
         self.await_turn(wait, timed)
     }
 
-    fn await_turn(&mut self, wait: Option<*const dyn Waitable>, timed: bool) -> bool {
+    fn await_turn(&self, wait: Option<*const dyn Waitable>, timed: bool) -> bool {
         let fiber = self.current();
-        fiber.wait = wait;
-        fiber.timed = timed;
+        fiber.wait.set(wait);
+        fiber.timed.set(timed);
         self.complete_write();
-        let registers = self.world.state_hashes.are_wanted().then(crate::arch::registers);
+        let registers = self.world.state_hashes.borrow_mut().are_wanted().then(crate::arch::registers);
         if registers.is_some() {
-            fiber.state_hash = crate::thread_state_hash::of(fiber);
+            fiber.state_hash.set(crate::thread_state_hash::of(fiber));
         }
-        if self.running {
+        if self.running.get() {
             if !self.looks_on() {
                 self.reschedule();
             }
@@ -57,19 +55,22 @@ impl Engine {
         }
         // The thread may have moved on to another place in time, but it is the same thread.
         let timed_out = fiber.timed_out();
-        fiber.wait = None;
-        let control = self.shared.control();
+        fiber.wait.set(None);
+        let mut control = self.shared.control();
         control.steps += 1;
-        if control.steps > control.plan.max_steps && self.running {
+        if control.steps > control.plan.max_steps && self.running.get() {
             self.report_hang(control.plan.max_steps);
         }
-        fiber.steps += 1;
-        if self.running {
-            self.world.signals.program_steps += u64::from(fiber.interrupt.is_none());
-            self.policy.executed(fiber.id, &fiber.pending);
+        fiber.steps.set(fiber.steps.get() + 1);
+        if self.running.get() {
+            self.world
+                .signals
+                .program_steps
+                .set(self.world.signals.program_steps.get() + u64::from(fiber.interrupt.is_none()));
+            self.policy.borrow_mut().executed(fiber.id, &fiber.pending.borrow_mut());
             fiber.private_stretch.end();
             self.update_stop();
-            if fiber.cancel.asynchronous {
+            if fiber.cancel.asynchronous.get() {
                 crate::cancel::check(fiber);
             }
         }
@@ -77,32 +78,34 @@ impl Engine {
     }
 
     /// Where in the program's own code the running thread asks for a lock, if the policy wants to know.
-    pub fn lock_place(&mut self, pc: u64) -> u64 {
-        if !self.policy.needs_places() {
+    pub fn lock_place(&self, pc: u64) -> u64 {
+        if !self.policy.borrow_mut().needs_places() {
             return 0;
         }
         own_place(self.shared.own_code(), std::iter::once(pc).chain(self.current().call_stack()))
     }
 
     /// The running thread has taken the lock that it asked for.
-    pub fn took_lock(&mut self) {
-        if self.running {
+    pub fn took_lock(&self) {
+        if self.running.get() {
             let fiber = self.current();
-            self.policy.took(fiber.id, &fiber.pending);
+            self.policy.borrow_mut().took(fiber.id, &fiber.pending.borrow_mut());
         }
     }
 
     /// The running thread has taken a lock that is nothing but a word, where nobody was asked.
-    pub fn took_word(&mut self, word: usize) {
-        if self.running && self.policy.needs_places() {
+    pub fn took_word(&self, word: usize) {
+        if self.running.get() && self.policy.borrow_mut().needs_places() {
             let fiber = self.current();
-            let place = self.lock_place(fiber.pending.site);
-            self.policy.took(fiber.id, &Op { object: word as u64, place, ..fiber.pending });
+            let place = self.lock_place(fiber.pending.borrow_mut().site);
+            self.policy
+                .borrow_mut()
+                .took(fiber.id, &Op { object: word as u64, place, ..*fiber.pending.borrow_mut() });
         }
     }
 
     /// Lets the policy decide; returns when the running thread may make its operation.
-    fn reschedule(&mut self) {
+    fn reschedule(&self) {
         let fiber = self.current();
         if let Some(handler) = fiber.to_deliver.take() {
             // In a replay a new thread may be interrupted before it has begun.
@@ -110,25 +113,27 @@ impl Engine {
         } else if let Some(creator) = fiber.starting.take() {
             self.go(creator, SwitchReason::Started);
         } else {
-            if fiber.fruitless == 0 && fiber.private_stretch.turns == 0 {
-                self.fruitless_rounds = 0;
+            if fiber.fruitless.get() == 0 && fiber.private_stretch.turns.get() == 0 {
+                self.fruitless_rounds.set(0);
             }
             let steps = self.shared.control().steps;
-            if fiber.fruitless >= self.policy.patience() || steps - self.turn_began >= LONG_TURN {
-                self.turn_began = steps;
-                fiber.gave_way_at = Some(self.progress);
-                self.world.checkpoints.leave_no_more();
-                self.policy.gave_way(fiber.id);
+            if fiber.fruitless.get() >= self.policy.borrow_mut().patience()
+                || steps - self.turn_began.get() >= LONG_TURN
+            {
+                self.turn_began.set(steps);
+                fiber.gave_way_at.set(Some(self.progress.get()));
+                self.world.checkpoints.borrow_mut().leave_no_more();
+                self.policy.borrow_mut().gave_way(fiber.id);
             }
             self.decide_and_go();
         }
     }
 
-    fn decide_and_go(&mut self) {
+    fn decide_and_go(&self) {
         let fiber = self.current();
-        if self.live.len() == 1 && fiber.ready() && !self.policy.is_replay() {
-            fiber.gave_way_at = None;
-            if fiber.fruitless > 0 || fiber.private_stretch.turns > 0 {
+        if self.threads.live_count() == 1 && fiber.ready() && !self.policy.borrow_mut().is_replay() {
+            fiber.gave_way_at.set(None);
+            if fiber.fruitless.get() > 0 || fiber.private_stretch.turns.get() > 0 {
                 self.count_fruitless(fiber.rounds());
             }
             return;
@@ -137,7 +142,7 @@ impl Engine {
         if next != fiber.id {
             let reason = if !fiber.ready() {
                 SwitchReason::Blocked
-            } else if fiber.gave_way_at.is_some() {
+            } else if fiber.gave_way_at.get().is_some() {
                 SwitchReason::Yielded
             } else {
                 SwitchReason::Chosen
@@ -146,40 +151,41 @@ impl Engine {
         }
     }
 
-    /// Picks the next thread among those that can go on.
-    pub(crate) fn decide(&mut self) -> ThreadId {
+    /// Picks the next thread among the runnable ones.
+    pub(crate) fn decide(&self) -> ThreadId {
+        let mut candidates = self.candidates.borrow_mut();
+        let chosen = self.decide_among(&mut candidates);
+        candidates.clear();
+        chosen
+    }
+
+    #[inline(always)]
+    fn decide_among(&self, candidates: &mut Vec<Candidate<'static>>) -> ThreadId {
         let fiber = self.current();
         loop {
-            self.candidates.clear();
             let mut giving_way = false;
-            for index in 0..self.live.len() {
-                let id = self.live[index];
-                let other = &mut *self.fibers[id.index()];
+            for other in self.threads.live() {
                 if !other.ready() {
                     continue;
                 }
-                match other.gave_way_at {
-                    Some(mark) if mark == self.progress => giving_way = true,
+                match other.gave_way_at.get() {
+                    Some(mark) if mark == self.progress.get() => giving_way = true,
                     _ => {
-                        other.gave_way_at = None;
-                        let pending: *const Op = &other.pending;
-                        // SAFETY: fibers are boxed and never dropped; nothing runs while the
-                        // policy looks at their operations.
-                        let op = unsafe { &*pending };
-                        self.candidates.push(Candidate { thread: id, op });
+                        other.gave_way_at.set(None);
+                        // SAFETY: no thread changes its operation until the decision is made, and the candidates are gone then.
+                        let op = unsafe { other.pending.peek() };
+                        candidates.push(Candidate { thread: other.id, op });
                     }
                 }
             }
-            if !self.candidates.is_empty() {
+            if !candidates.is_empty() {
                 break;
             }
             if signals::timers::let_time_pass(self) {
                 continue;
             }
             if giving_way {
-                for id in &self.live {
-                    self.fibers[id.index()].gave_way_at = None;
-                }
+                self.threads.live().for_each(|other| other.gave_way_at.set(None));
                 if let Some(looked_at) = self.count_fruitless(fiber.rounds()) {
                     return looked_at;
                 }
@@ -190,29 +196,24 @@ impl Engine {
             }
         }
         crate::checkpoints::leave_one_if_due(self);
-        if self.policy.is_replay() {
-            self.policy.at(fiber.id, fiber.pending.index);
+        let step = self.shared.control().steps;
+        if self.policy.borrow_mut().is_replay() {
+            self.policy.borrow_mut().at(fiber.id, fiber.pending.borrow_mut().index);
             // Whatever the replay decides, the place where it wants to stop next has changed.
-            let chosen = self.policy.choose(&Choice {
-                candidates: &self.candidates,
-                current: fiber.id,
-                step: self.shared.control().steps,
-            });
+            let chosen = self.policy.borrow_mut().choose(&Choice { candidates, current: fiber.id, step });
             self.update_stop();
             return chosen;
-        } else if self.candidates.len() == 1 {
-            return self.candidates[0].thread;
+        } else if candidates.len() == 1 {
+            return candidates[0].thread;
         }
-        let step = self.shared.control().steps;
-        if self.steered && self.policy.prefix().is_some_and(|prefix| prefix.is_used_up()) {
-            crate::steered::await_order(self);
+        if self.steered.get() && self.policy.borrow_mut().prefix().is_some_and(|prefix| prefix.is_used_up()) {
+            crate::steered::await_order(self, candidates);
         }
-        let choice = Choice { candidates: &self.candidates, current: fiber.id, step };
-        let chosen = self.policy.choose(&choice);
+        let chosen = self.policy.borrow_mut().choose(&Choice { candidates, current: fiber.id, step });
         if self.shared.wants_decisions() {
             let bit =
                 |candidate: &Candidate<'_>| 1u64.checked_shl(u32::from(candidate.thread.0)).unwrap_or(0);
-            let enabled = self.candidates.iter().fold(0, |mask, candidate| mask | bit(candidate));
+            let enabled = candidates.iter().fold(0, |mask, candidate| mask | bit(candidate));
             self.shared.decision(DecisionRecord { enabled, chosen, current: fiber.id, step: step as u32 });
         }
         chosen
@@ -221,7 +222,7 @@ impl Engine {
     /// The step limit was reached. Only now is it said whether everybody spins: a long
     /// computation on private memory that looks at some shared value looks the same until it ends.
     fn report_hang(&self, limit: u64) -> ! {
-        if self.fruitless_rounds > LIVELOCK {
+        if self.fruitless_rounds.get() > LIVELOCK {
             shared_memory::fail(
                 FailureKind::Hang,
                 format_args!(
@@ -240,53 +241,36 @@ impl Engine {
     }
 
     /// Hands control to another thread and returns when it is handed back.
-    pub fn go(&mut self, next: ThreadId, reason: SwitchReason) {
+    pub fn go(&self, next: ThreadId, reason: SwitchReason) {
         let from = self.current();
         self.hand_over(from, from, next, reason);
     }
 
     /// The same where a handler may just have ended, `from`, on the stack of `here`.
     pub(crate) fn hand_over(
-        &mut self,
-        from: *mut Fiber,
-        here: *mut Fiber,
+        &self,
+        from: &'static Fiber,
+        here: &'static Fiber,
         next: ThreadId,
         reason: SwitchReason,
     ) {
         let interrupted = self.interrupted_by(next);
-        // SAFETY: fibers are boxed and never dropped.
-        let (from, here) = unsafe { (&mut *from, &mut *here) };
-        let site = if reason == SwitchReason::Ended { 0 } else { from.pending.site };
-        self.shared.switch(SwitchRecord {
-            pc: site,
-            op: from.pending.index,
-            from: from.id,
-            to: next,
-            addr: from.pending.object,
-            kind: from.pending.kind as u8,
-            reason: reason as u8,
-            spare: 0,
-            context: if self.records { from.context(&mut self.world.contexts, &self.shared) } else { 0 },
-        });
-        self.turn_began = self.shared.control().steps;
+        self.record_switch(from, next, reason);
+        self.turn_began.set(self.shared.control().steps);
         // A handler begins where the thread stands that it interrupts.
-        let to: &mut Fiber = match interrupted {
-            // SAFETY: as above.
-            Some(interrupted) => unsafe { &mut *interrupted },
-            None => self.fiber(next),
-        };
+        let to = interrupted.unwrap_or_else(|| self.fiber(next));
         if interrupted.is_some() {
-            to.to_deliver = Some(next);
+            to.to_deliver.set(Some(next));
         }
-        self.become_current(to.id);
+        self.become_current(to);
+        nothing_is_borrowed();
         if to.id != here.id {
-            if self.os_threads {
+            if self.os_threads.get() {
                 let has_ended = reason == SwitchReason::Ended && here.id == from.id;
-                // SAFETY: the words live in boxed fibers.
-                unsafe { threads::pass_baton(here, to, has_ended) };
+                threads::pass_baton(here, to, has_ended);
             } else {
                 // SAFETY: `to` was saved by an earlier switch or prepared as a new stack.
-                unsafe { arch::switch(&mut here.sp, to.sp, to.thread_pointer) };
+                unsafe { arch::switch(here.sp.as_ptr(), to.sp.get(), to.thread_pointer.get()) };
             }
         }
         if let Some(handler) = here.to_deliver.take() {
@@ -294,28 +278,50 @@ impl Engine {
         }
     }
 
+    #[inline(always)]
+    fn record_switch(&self, from: &Fiber, next: ThreadId, reason: SwitchReason) {
+        let pending = from.pending.borrow_mut();
+        let site = if reason == SwitchReason::Ended { 0 } else { pending.site };
+        self.shared.switch(SwitchRecord {
+            pc: site,
+            op: pending.index,
+            from: from.id,
+            to: next,
+            addr: pending.object,
+            kind: pending.kind as u8,
+            reason: reason as u8,
+            spare: 0,
+            context: if self.records.get() { self.context_of(from) } else { 0 },
+        });
+    }
+
     /// From now on this thread runs.
     #[inline]
-    pub(crate) fn become_current(&mut self, id: ThreadId) {
-        let fiber = self.fiber(id);
-        self.current = fiber;
-        WATCHED.store(crate::call_profile::unless_unwatched(fiber), Ordering::Relaxed);
-        RUNNING.store(fiber, Ordering::Relaxed);
+    pub(crate) fn become_current(&self, fiber: &'static Fiber) {
+        self.set_current(fiber);
+        engine::note_watched(fiber);
+        engine::note_running(fiber);
         self.update_stop();
     }
 
     /// The running thread has ended: others go on, for good.
-    pub fn leave_for_good(&mut self) -> ! {
+    pub fn leave_for_good(&self) -> ! {
         let fiber = self.current();
         self.complete_write();
         self.does_not_wait(fiber);
         crate::call_profile::end(Some(fiber.id));
-        fiber.done = true;
-        self.progress += 1;
-        self.live.retain(|id| *id != fiber.id);
+        fiber.done.set(true);
+        self.count_progress();
+        self.threads.end(fiber.id);
         signals::deliver::thread_ended(fiber.id);
-        fiber.pending =
-            Op { kind: EventKind::Exit, object: 0, size: 0, site: 0, index: fiber.ops + 1, place: 0 };
+        fiber.pending.set(Op {
+            kind: EventKind::Exit,
+            object: 0,
+            size: 0,
+            site: 0,
+            index: fiber.ops.get() + 1,
+            place: 0,
+        });
         let next = match fiber.starting.take() {
             Some(creator) => creator,
             None if !signals::deliver::any_thread_left() => crate::process::end_of_last_thread(),
@@ -327,45 +333,45 @@ impl Engine {
 
     /// In a replay, decides at the point after a thread's creation; otherwise runs the new thread
     /// up to its first visible operation, so that policies always know what comes next.
-    pub fn run_new_thread(&mut self, new: ThreadId) {
+    pub fn run_new_thread(&self, new: ThreadId) {
         let fiber = self.current();
-        fiber.ops += 1;
-        fiber.pending = Op {
+        fiber.count_operation();
+        fiber.pending.set(Op {
             kind: EventKind::Create,
-            index: fiber.ops,
+            index: fiber.ops.get(),
             object: 0,
             size: 0,
-            site: fiber.pending.site,
+            site: fiber.pending.borrow_mut().site,
             place: 0,
-        };
-        if self.policy.is_replay() {
+        });
+        if self.policy.borrow_mut().is_replay() {
             let next = self.decide();
             if next != fiber.id {
                 self.go(next, SwitchReason::Chosen);
             }
             return;
         }
-        self.fiber(new).starting = Some(fiber.id);
+        self.fiber(new).starting.set(Some(fiber.id));
         self.go(new, SwitchReason::Starting);
     }
 
     /// What a replay could not follow: the number of the switch, and why.
     pub fn divergence(&self) -> Option<(u64, String)> {
-        self.policy.divergence()
+        self.policy.borrow_mut().divergence()
     }
 
     /// The running thread gave back what others may try to take. By itself that brings the thread no
     /// further: it may take, look and give back for ever.
-    pub fn released(&mut self) {
-        self.progress += 1;
-        self.fruitless_rounds = 0;
+    pub fn released(&self) {
+        self.count_progress();
+        self.fruitless_rounds.set(0);
     }
 
     /// The running thread changed something that others may wait for.
     #[inline(always)]
-    pub fn changed(&mut self) {
-        self.progress += 1;
-        self.fruitless_rounds = 0;
+    pub fn changed(&self) {
+        self.count_progress();
+        self.fruitless_rounds.set(0);
         self.current().changed_something();
     }
 }

@@ -26,15 +26,15 @@ pub fn connect() {
         let Some(shared) = map_shared() else { return };
         shadow::init();
         crate::arch::init();
-        let mut main = Fiber::new(ThreadId::MAIN, Fiber::new_frames());
-        main.pthread = libc::pthread_self();
-        main.thread_pointer = crate::arch::thread_pointer();
-        main.stack = threads::stack_of(main.pthread);
-        let stack = main.stack;
+        let main = Fiber::new(ThreadId::MAIN, Fiber::new_frames());
+        main.pthread.set(libc::pthread_self());
+        main.thread_pointer.set(crate::arch::thread_pointer());
+        main.stack.set(threads::stack_of(main.pthread.get()));
+        let stack = main.stack.get();
         engine::init(shared, main);
-        engine().world.stacks = stack.0..stack.1;
-        engine().world.libraries = crate::libraries::Libraries::look();
-        engine().world.uninstrumented = crate::uninstrument::apply(&shared, 0);
+        engine().world.stacks.set(stack.0..stack.1);
+        engine().world.libraries();
+        engine().world.uninstrumented.set(crate::uninstrument::apply(&shared, 0));
         if shared.control().plan.flags & flags::CALLS != 0 {
             crate::call_profile::begin(shared.control().uninstrument == 0);
         }
@@ -163,11 +163,11 @@ fn next_request() -> Option<u8> {
 pub fn snapshot() -> bool {
     let engine = engine();
     engine.complete_write();
-    let control = engine.shared.control();
+    let mut control = engine.shared.control();
     let files = open_files();
     let descriptors = crate::descriptors::hold();
     let numbers = files.iter().map(|file| file.fd);
-    engine.world.outward = crate::steered::Outward::look(numbers, !descriptors.is_empty());
+    engine.world.outward.set(crate::steered::Outward::look(numbers, !descriptors.is_empty()));
     control.status = Status::Serving as u32;
     tell(News::Serving);
     loop {
@@ -177,14 +177,17 @@ pub fn snapshot() -> bool {
         if !steered && !repeats && request != Some(Request::Run as u8) {
             sys::exit(0);
         }
-        while engine.world.learned < control.learned_in {
-            if let Some(record) = engine.shared.learned(engine.world.learned) {
-                engine.world.heap.learn(record);
+        while engine.world.learned.get() < control.learned_in {
+            if let Some(record) = engine.shared.learned(engine.world.learned.get()) {
+                engine.world.heap.borrow_mut().learn(record);
             }
-            engine.world.learned += 1;
+            engine.world.learned.set(engine.world.learned.get() + 1);
         }
-        engine.world.uninstrumented = crate::uninstrument::apply(&engine.shared, engine.world.uninstrumented);
-        engine.world.whole_code.take_in(&engine.shared);
+        engine
+            .world
+            .uninstrumented
+            .set(crate::uninstrument::apply(&engine.shared, engine.world.uninstrumented.get()));
+        engine.world.whole_code.borrow_mut().take_in(&engine.shared);
         threads::fill_pool(control.plan.pool as usize);
         files.iter().for_each(OpenFile::restore);
         control.status = Status::Running as u32;
@@ -198,7 +201,7 @@ pub fn snapshot() -> bool {
             return repeats;
         }
         // A steered copy may leave copies of its own behind, all of them children of this process.
-        let whom = if steered && !engine.world.forked { -1 } else { child };
+        let whom = if steered && !engine.world.forked.get() { -1 } else { child };
         while let Some((process, status)) = next_end(whom) {
             reply(Reply { news: News::Ended as u32, process, status });
             if process == whom {
@@ -247,8 +250,8 @@ pub fn leave_campaign() {
 
 impl Shared {
     /// Replaces the shared memory by a private copy of its head.
-    pub fn detach(&mut self) {
-        let control: *mut Control = self.control();
+    pub fn detach(&self) {
+        let control = self.control().as_ptr();
         // SAFETY: the copy is made before the old address is replaced by private memory, of the
         // same size, at the same place.
         unsafe {

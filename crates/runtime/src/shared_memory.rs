@@ -1,6 +1,7 @@
 //! The shared memory as the runtime sees it: writing events, switches, discoveries and failures.
 
 use std::fmt::Write as _;
+use std::ops::{Deref, DerefMut};
 
 use threadbare_trace::{Event, FailureKind};
 use threadbare_wire::{
@@ -19,6 +20,37 @@ pub struct Shared {
     base: *mut u8,
 }
 
+/// The head of the shared memory. This is a pointer that several may have: each use of a field borrows the head for that
+/// expression only.
+#[derive(Clone, Copy)]
+pub struct Head(*mut Control);
+
+impl Head {
+    /// Where it lies.
+    pub fn as_ptr(self) -> *mut Control {
+        self.0
+    }
+}
+
+impl Deref for Head {
+    type Target = Control;
+
+    #[inline(always)]
+    fn deref(&self) -> &Control {
+        // SAFETY: the mapping lives as long as the process; one thread at a time uses it, and the driver only between
+        // executions.
+        unsafe { &*self.0 }
+    }
+}
+
+impl DerefMut for Head {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Control {
+        // SAFETY: as above.
+        unsafe { &mut *self.0 }
+    }
+}
+
 impl Shared {
     /// Wraps a mapping.
     ///
@@ -35,10 +67,8 @@ impl Shared {
 
     /// The head of the memory.
     #[inline(always)]
-    #[allow(clippy::mut_from_ref)]
-    pub fn control(&self) -> &'static mut Control {
-        // SAFETY: the mapping lives as long as the process; one thread at a time uses it.
-        unsafe { &mut *self.base.cast::<Control>() }
+    pub fn control(&self) -> Head {
+        Head(self.base.cast())
     }
 
     #[inline(always)]
@@ -53,7 +83,7 @@ impl Shared {
     /// Appends an event and returns its place, so that a write's value can be filled in later.
     #[inline(always)]
     pub fn event(&self, event: Event) -> Option<*mut Event> {
-        let control = self.control();
+        let mut control = self.control();
         if control.plan.flags & flags::NO_EVENTS != 0 {
             return None;
         }
@@ -99,7 +129,7 @@ impl Shared {
 
     /// Appends a switch.
     pub fn switch(&self, switch: SwitchRecord) {
-        let control = self.control();
+        let mut control = self.control();
         let Some(place) = self.slot::<SwitchRecord>(control.layout.switches, control.switches) else {
             lost_control("the switch memory is full; raise --max-steps");
         };
@@ -115,7 +145,7 @@ impl Shared {
 
     /// Appends a decision.
     pub fn decision(&self, decision: DecisionRecord) {
-        let control = self.control();
+        let mut control = self.control();
         let Some(place) = self.slot::<DecisionRecord>(control.layout.decisions, control.decisions) else {
             lost_control("the decision memory is full; raise --max-steps");
         };
@@ -126,7 +156,7 @@ impl Shared {
 
     /// Appends a context and returns its number, if there is room.
     pub fn context(&self, parent: u32, pc: u64) -> Option<u32> {
-        let control = self.control();
+        let mut control = self.control();
         let place = self.slot::<ContextRecord>(control.layout.contexts, control.contexts)?;
         control.contexts += 1;
         // SAFETY: `slot` checked the place.
@@ -136,7 +166,7 @@ impl Shared {
 
     /// Appends a kind of call; says whether there was room.
     pub fn call(&self, record: CallRecord) -> bool {
-        let control = self.control();
+        let mut control = self.control();
         let Some(place) = self.slot::<CallRecord>(control.layout.calls, control.calls) else { return false };
         control.calls += 1;
         // SAFETY: `slot` checked the place.
@@ -146,7 +176,7 @@ impl Shared {
 
     /// Appends a set of locks and returns its number, if there is room.
     pub fn lock_set(&self, record: LockSetRecord) -> Option<u32> {
-        let control = self.control();
+        let mut control = self.control();
         let place = self.slot::<LockSetRecord>(control.layout.lock_sets, control.lock_sets)?;
         control.lock_sets += 1;
         // SAFETY: `slot` checked the place.
@@ -156,7 +186,7 @@ impl Shared {
 
     /// Appends a touch. Those for which there is no room are counted.
     pub fn touch(&self, record: TouchRecord) {
-        let control = self.control();
+        let mut control = self.control();
         if let Some(place) = self.slot::<TouchRecord>(control.layout.touches, control.touches) {
             // SAFETY: `slot` checked the place.
             unsafe { place.write(record) };
@@ -172,7 +202,7 @@ impl Shared {
 
     /// Notes a place newly found to be shared. More than fit are dropped: the next run finds them.
     pub fn discovered(&self, record: LearnedRecord) {
-        let control = self.control();
+        let mut control = self.control();
         if let Some(place) = self.slot::<LearnedRecord>(control.layout.discovered, control.learned_out) {
             control.learned_out += 1;
             // SAFETY: `slot` checked the place.
@@ -245,7 +275,7 @@ pub fn fail(kind: FailureKind, message: std::fmt::Arguments<'_>) -> ! {
 /// Records a failure of the program, if it is the first.
 pub fn note_failure(kind: FailureKind, message: std::fmt::Arguments<'_>) {
     let engine = crate::engine::engine();
-    let control = engine.shared.control();
+    let mut control = engine.shared.control();
     if control.failure_kind != 0 || control.uncontrolled != 0 {
         return;
     }
@@ -262,12 +292,13 @@ pub fn note_failure(kind: FailureKind, message: std::fmt::Arguments<'_>) {
 /// Notes the running thread and its calls, as those of a failure.
 pub fn note_calls() {
     let engine = crate::engine::engine();
-    let control = engine.shared.control();
+    let mut control = engine.shared.control();
     control.failure_thread = engine.current_id();
     control.stack_len = 0;
-    for pc in engine.call_stack().filter(|pc| !engine.world.libraries.is_system(*pc)) {
+    for pc in engine.call_stack().filter(|pc| !engine.world.libraries().is_system(*pc)) {
         if (control.stack_len as usize) < control.stack.len() {
-            control.stack[control.stack_len as usize] = pc;
+            let place = control.stack_len as usize;
+            control.stack[place] = pc;
             control.stack_len += 1;
         }
     }
@@ -276,8 +307,8 @@ pub fn note_calls() {
 /// Writes down what the policy has to say in the end: where a replay left its schedule, and what decided.
 pub fn note_policy() {
     let engine = crate::engine::engine();
-    let control = engine.shared.control();
-    control.fired = engine.policy.fired();
+    let mut control = engine.shared.control();
+    control.fired = engine.policy.borrow_mut().fired();
     if let Some((number, reason)) = engine.divergence() {
         control.diverged_at = number;
         control.divergence.clear();
@@ -287,7 +318,7 @@ pub fn note_policy() {
 
 /// Ends the execution because the program could not be kept under control.
 pub fn lost_control(reason: &str) -> ! {
-    let control = crate::engine::engine().shared.control();
+    let mut control = crate::engine::engine().shared.control();
     if control.failure_kind == 0 {
         control.uncontrolled = 1;
         control.message.clear();

@@ -8,6 +8,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use threadbare_sched::Candidate;
 use threadbare_trace::ThreadId;
 use threadbare_wire::{DecisionRecord, News, OfferRecord, Order, Slot, Status};
 
@@ -62,12 +63,12 @@ fn position(fd: c_int) -> isize {
 
 /// Why no copy can be made of this process, if that is so.
 pub fn why_not_split(engine: &Engine) -> Option<&'static str> {
-    if engine.os_threads {
+    if engine.os_threads.get() {
         Some("every thread is a thread of the system")
-    } else if engine.world.forked || engine.world.process_shared {
+    } else if engine.world.forked.get() || engine.world.process_shared.get() {
         Some("the program makes processes of its own")
     } else {
-        engine.world.outward.why_not_split()
+        engine.world.outward.borrow_mut().why_not_split()
     }
 }
 
@@ -95,7 +96,7 @@ impl Counters {
     }
 
     fn put_back(&self, engine: &Engine) {
-        let control = engine.shared.control();
+        let mut control = engine.shared.control();
         control.switches = self.switches;
         control.decisions = self.decisions;
         control.contexts = self.contexts;
@@ -114,8 +115,8 @@ impl Counters {
 }
 
 /// Stops at a decision until an order comes; then the policy knows what to choose.
-pub fn await_order(engine: &mut Engine) {
-    offer(engine);
+pub fn await_order(engine: &Engine, candidates: &[Candidate<'_>]) {
+    offer(engine, candidates);
     let counters = Counters::take(engine);
     server::tell(News::Paused);
     obey(engine);
@@ -123,15 +124,15 @@ pub fn await_order(engine: &mut Engine) {
     let script_len = engine.shared.control().plan.script_len;
     let shared = engine.shared;
     let choices = (0..script_len).filter_map(|index| shared.script::<DecisionRecord>(index));
-    if let Some(prefix) = engine.policy.prefix() {
+    if let Some(prefix) = engine.policy.borrow_mut().prefix() {
         prefix.extend(choices.map(|decision| decision.chosen));
     }
 }
 
 /// Takes orders until this process, or a copy that it makes of itself, is to go on.
-pub fn obey(engine: &mut Engine) {
+pub fn obey(engine: &Engine) {
     loop {
-        let Some(slot) = engine.shared.order_slot(engine.world.order_slot) else {
+        let Some(slot) = engine.shared.order_slot(engine.world.order_slot.get()) else {
             sys::die("a copy of the program has no place to take orders at")
         };
         // SAFETY: the word lies in shared memory and is used as an atomic by both sides.
@@ -155,7 +156,7 @@ pub fn obey(engine: &mut Engine) {
 }
 
 /// Makes a copy of this process. Says whether this is the copy.
-fn split(engine: &mut Engine, slot: *mut Slot) -> bool {
+fn split(engine: &Engine, slot: *mut Slot) -> bool {
     if let Some(reason) = why_not_split(engine) {
         refuse(engine, reason);
         return false;
@@ -165,7 +166,7 @@ fn split(engine: &mut Engine, slot: *mut Slot) -> bool {
     // SAFETY: this process has one thread.
     let copy = unsafe { sys::fork_sibling() };
     if copy == 0 {
-        engine.world.order_slot = heir;
+        engine.world.order_slot.set(heir);
         server::die_with_server();
         return true;
     }
@@ -184,10 +185,10 @@ fn refuse(engine: &Engine, reason: &str) {
 }
 
 /// Writes down who can go on, and what it would do.
-fn offer(engine: &Engine) {
-    let control = engine.shared.control();
+fn offer(engine: &Engine, candidates: &[Candidate<'_>]) {
+    let mut control = engine.shared.control();
     control.offers = 0;
-    for candidate in &engine.candidates {
+    for candidate in candidates {
         let record = OfferRecord {
             site: candidate.op.site,
             object: candidate.op.object,

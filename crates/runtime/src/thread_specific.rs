@@ -5,6 +5,7 @@ use std::ffi::{c_int, c_void};
 use libc::pthread_key_t;
 
 use crate::engine::engine;
+use crate::exclusive::nothing_is_borrowed;
 use crate::interpose::{interpose, real};
 use threadbare_trace::ThreadId;
 
@@ -30,7 +31,7 @@ pub unsafe fn create_key(key: *mut pthread_key_t, destructor: Option<Destructor>
         if error == 0
             && let Some(destructor) = destructor
         {
-            engine().world.keys.destructors.push((*key, destructor));
+            engine().world.keys.borrow_mut().destructors.push((*key, destructor));
         }
         error
     }
@@ -38,14 +39,16 @@ pub unsafe fn create_key(key: *mut pthread_key_t, destructor: Option<Destructor>
 
 /// Deletes a key.
 pub fn delete_key(key: pthread_key_t) -> c_int {
-    engine().world.keys.destructors.retain(|(known, _)| *known != key);
+    engine().world.keys.borrow_mut().destructors.retain(|(known, _)| *known != key);
     // SAFETY: deleting an unknown key is an error, not a fault.
     unsafe { real!(pthread_key_delete as DeleteFn)(key) }
 }
 
 /// Runs what the ending thread has registered: language-level destructors, then key destructors.
 pub fn run_exit_functions() {
-    while let Some((function, argument)) = engine().current().at_exit.pop() {
+    let next = || engine().current().at_exit.borrow_mut().pop();
+    while let Some((function, argument)) = next() {
+        nothing_is_borrowed();
         // SAFETY: registered by the program's language runtime for this thread.
         unsafe { function(argument) };
     }
@@ -53,7 +56,9 @@ pub fn run_exit_functions() {
     for _ in 0..ROUNDS {
         let mut found = false;
         for index in 0.. {
-            let Some(&(key, destructor)) = engine().world.keys.destructors.get(index) else { break };
+            let Some(&(key, destructor)) = engine().world.keys.borrow_mut().destructors.get(index) else {
+                break;
+            };
             // SAFETY: the key is valid; the destructor is the program's.
             unsafe {
                 let value = libc::pthread_getspecific(key);
@@ -87,7 +92,7 @@ interpose! {
             return real!(__cxa_thread_atexit_impl
                 as unsafe extern "C-unwind" fn(Destructor, *mut c_void, *mut c_void) -> c_int)(function, argument, library);
         }
-        fiber.at_exit.push((function, argument));
+        fiber.at_exit.borrow_mut().push((function, argument));
         0
     }
 }

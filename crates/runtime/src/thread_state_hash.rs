@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
 
-use threadbare_trace::{Event, ThreadId};
+use threadbare_trace::Event;
 use threadbare_wire::{TouchRecord, flags};
 
 use crate::address_hash::AddressHasher;
@@ -33,41 +33,40 @@ impl StateHashes {
 
 impl Engine {
     /// Begins to look, if the plan asks for it.
-    pub fn begin_state_hashes(&mut self) {
-        self.world.state_hashes.wanted = self.shared.control().plan.flags & flags::THREAD_STATES != 0;
-        self.world.regions.begin(self.world.state_hashes.wanted);
-        for index in 0..self.fibers.len() {
-            self.look_at_own_memory(ThreadId(index as u16));
-        }
+    pub fn begin_state_hashes(&self) {
+        self.world.state_hashes.borrow_mut().wanted =
+            self.shared.control().plan.flags & flags::THREAD_STATES != 0;
+        self.world.regions.borrow_mut().begin(self.world.state_hashes.borrow_mut().wanted);
+        self.threads.all().for_each(|fiber| self.look_at_own_memory(fiber));
     }
 
     /// Has every access of a thread come to the runtime, private ones too.
-    pub fn look_at_own_memory(&mut self, id: ThreadId) {
-        if self.world.state_hashes.wanted {
-            self.fiber(id).owns_nothing();
+    pub fn look_at_own_memory(&self, fiber: &Fiber) {
+        if self.world.state_hashes.borrow_mut().wanted {
+            fiber.owns_nothing();
         }
     }
 
     /// The running thread's code touches memory of its own.
     #[cold]
-    pub fn touch(&mut self, addr: usize, len: usize, writes: bool, pc: u64) {
+    pub fn touch(&self, addr: usize, len: usize, writes: bool, pc: u64) {
         let fiber = self.current();
         settle(fiber);
         if writes && !fiber.stack_range().contains(&addr) {
             // What is there goes, and what comes is seen when the thread is back.
-            fiber.own_content ^= content(addr, len);
-            fiber.own_write = Some((addr, len));
+            fiber.own_content.set(fiber.own_content.get() ^ (content(addr, len)));
+            fiber.own_write.set(Some((addr, len)));
         }
         let (addr, len, thread) = (addr as u64, len as u32, fiber.id);
         let touch = TouchRecord { pc, addr, len, thread, writes: u8::from(writes), spare: 0 };
-        if self.running && self.world.state_hashes.told.insert(touch) {
+        if self.running.get() && self.world.state_hashes.borrow_mut().told.insert(touch) {
             self.shared.touch(touch);
         }
     }
 
     /// Memory is about to be given back: the last chance to see what the running thread has written there.
-    pub fn see_before_release(&mut self) {
-        if self.world.state_hashes.wanted && self.running {
+    pub fn see_before_release(&self) {
+        if self.world.state_hashes.borrow_mut().wanted && self.running.get() {
             settle(self.current());
         }
     }
@@ -75,18 +74,20 @@ impl Engine {
 
 impl Fiber {
     /// Has every access come to the runtime: what is compared with cells is what no cell holds.
-    fn owns_nothing(&mut self) {
+    fn owns_nothing(&self) {
         const NOBODYS: Cell = shadow::WRITTEN | shadow::MANY | shadow::SHARED | shadow::FREED;
         let one = u32::from(NOBODYS);
-        (self.owns, self.owns_written) = (one, one);
-        (self.owns_both, self.owns_both_written) = (one | one << 16, one | one << 16);
+        self.owns.set(one);
+        self.owns_written.set(one);
+        self.owns_both.set(one | one << 16);
+        self.owns_both_written.set(one | one << 16);
     }
 }
 
 /// Takes note of what the thread has written since it was here last.
-fn settle(fiber: &mut Fiber) {
+fn settle(fiber: &Fiber) {
     if let Some((addr, len)) = fiber.own_write.take() {
-        fiber.own_content ^= content(addr, len);
+        fiber.own_content.set(fiber.own_content.get() ^ (content(addr, len)));
     }
 }
 
@@ -103,10 +104,10 @@ fn content(addr: usize, len: usize) -> u64 {
 
 /// One number for where the running thread stands: the registers that it goes on with, its stack, and what it has
 /// written to memory of its own elsewhere.
-pub fn of(fiber: &mut Fiber) -> u32 {
+pub fn of(fiber: &Fiber) -> u32 {
     settle(fiber);
     let registers = arch::registers();
     let whole = registers.iter().fold(spin::stack(fiber, registers[0]), |sum, word| mix(sum, *word as u64));
-    let whole = mix(whole, fiber.own_content);
+    let whole = mix(whole, fiber.own_content.get());
     ((whole >> 32) ^ whole) as u32 >> Event::STATE_HASH
 }

@@ -2,7 +2,9 @@
 
 mod os;
 
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use threadbare_sched::AnyPolicy;
 use threadbare_trace::{EventKind, ThreadId};
@@ -13,9 +15,10 @@ pub use os::pass_baton;
 
 use crate::arch;
 use crate::engine::engine;
+use crate::exclusive::nothing_is_borrowed;
 use crate::fiber::{Fiber, Frame};
 use crate::interpose::real;
-use crate::shadow::{self, Cell};
+use crate::shadow;
 use crate::shared_memory::Shared;
 use crate::sys;
 
@@ -45,9 +48,8 @@ pub struct Slot {
     /// The memory was placed by the program, which may want it back.
     placed: bool,
     /// The owner tag of the thread that used it last, 0 for nobody.
-    used_by: Cell,
-    free: bool,
-    ready: u32,
+    used_by: Cell<shadow::Cell>,
+    free: Cell<bool>,
 }
 
 impl Slot {
@@ -116,74 +118,83 @@ pub unsafe fn stack_of(pthread: libc::pthread_t) -> (usize, usize) {
     }
 }
 
+/// What the borrowed kernel thread says of itself before it parks.
+#[derive(Default)]
+struct Loan {
+    thread_pointer: AtomicUsize,
+    top: AtomicUsize,
+    /// 1 once all is said. It also sleeps on this word, for ever.
+    ready: AtomicU32,
+}
+
 /// Runs on the borrowed kernel thread: lend the stack, then sleep on a small one for ever.
-extern "C-unwind" fn lend(slot: *mut c_void) -> *mut c_void {
-    let slot: *mut Slot = slot.cast();
+extern "C-unwind" fn lend(loan: *mut c_void) -> *mut c_void {
     let marker = 0u8;
-    // SAFETY: the slot is boxed and outlives the process; the creator waits for `ready`.
+    // SAFETY: the record lives as long as the process.
     unsafe {
-        (*slot).thread_pointer = arch::thread_pointer();
+        let place = &*loan.cast_const().cast::<Loan>();
+        place.thread_pointer.store(arch::thread_pointer(), Ordering::Relaxed);
         // Leave room for this frame: its contents are not needed again, but its caller's are.
-        (*slot).top = (&raw const marker as usize - 512) & !63;
+        place.top.store((&raw const marker as usize - 512) & !63, Ordering::Relaxed);
         let parking = sys::map(16_384) as usize + 16_384;
-        arch::abandon_stack(parking, slot as usize, park)
+        arch::abandon_stack(parking, loan as usize, park)
     }
 }
 
-extern "C" fn park(slot: usize) -> ! {
-    let slot = slot as *mut Slot;
+extern "C" fn park(loan: usize) -> ! {
     // SAFETY: as in `lend`. All signals are blocked: this kernel thread runs no program code.
     unsafe {
+        let ready = &(*(loan as *const Loan)).ready;
         let all = u64::MAX;
         sys::call(libc::SYS_rt_sigprocmask, [libc::SIG_BLOCK as usize, &raw const all as usize, 0, 8, 0, 0]);
-        (&raw mut (*slot).ready).write_volatile(1);
-        sys::futex_wake(&raw const (*slot).ready);
+        ready.store(1, Ordering::Release);
+        sys::futex_wake(ready.as_ptr());
         loop {
-            sys::futex_wait(&raw const (*slot).ready, 1);
+            sys::futex_wait(ready.as_ptr(), 1);
         }
     }
 }
 
 /// Borrows one more pthread from the C library. Returns its error number if it refuses.
-fn borrow(attributes: *const libc::pthread_attr_t, stack: Stack) -> Result<usize, c_int> {
-    let mut slot = Box::new(Slot {
-        pthread: 0,
-        thread_pointer: 0,
-        top: 0,
-        stack: (0, 0),
-        frames: Fiber::new_frames(),
-        pristine: Vec::new(),
-        size: stack.size,
-        placed: stack.placed,
-        used_by: 0,
-        free: true,
-        ready: 0,
-    });
-    let place: *mut Slot = &mut *slot;
-    engine().world.detour = true;
-    // SAFETY: the new kernel thread touches only its slot, which stays where it is.
-    unsafe {
-        let error = real!(pthread_create as CreateFn)(&mut slot.pthread, attributes, lend, place.cast());
-        if error != 0 {
-            engine().world.detour = false;
-            return Err(error);
+fn borrow(attributes: *const libc::pthread_attr_t, wanted: Stack) -> Result<&'static Slot, c_int> {
+    let loan: &'static Loan = Box::leak(Box::default());
+    let mut pthread = 0;
+    engine().world.detour.set(true);
+    // SAFETY: the new kernel thread touches only the record, which stays where it is.
+    let (error, stack) = unsafe {
+        let place = std::ptr::from_ref(loan).cast_mut().cast();
+        let error = real!(pthread_create as CreateFn)(&mut pthread, attributes, lend, place);
+        while error == 0 && loan.ready.load(Ordering::Acquire) == 0 {
+            sys::futex_wait(loan.ready.as_ptr(), 0);
         }
-        while (&raw const (*place).ready).read_volatile() == 0 {
-            sys::futex_wait(&raw const (*place).ready, 0);
-        }
-        slot.stack = stack_of(slot.pthread);
-        let (start, end) = slot.block();
-        slot.pristine = std::slice::from_raw_parts(start as *const u8, end - start).to_vec();
+        (error, if error == 0 { stack_of(pthread) } else { (0, 0) })
+    };
+    engine().world.detour.set(false);
+    if error != 0 {
+        return Err(error);
     }
-    engine().world.detour = false;
-    let slots = &mut engine().world.slots;
-    slots.push(slot);
-    Ok(slots.len() - 1)
+    let (top, end) = (loan.top.load(Ordering::Relaxed), stack.1);
+    let slot: &'static Slot = Box::leak(Box::new(Slot {
+        pthread,
+        thread_pointer: loan.thread_pointer.load(Ordering::Relaxed),
+        top,
+        stack,
+        frames: Fiber::new_frames(),
+        // SAFETY: the thread's block, which nobody changes while it is parked.
+        pristine: unsafe { std::slice::from_raw_parts(top as *const u8, end - top).to_vec() },
+        size: wanted.size,
+        placed: wanted.placed,
+        used_by: Cell::new(0),
+        free: Cell::new(true),
+    }));
+    engine().world.slots.borrow_mut().push(slot);
+    Ok(slot)
 }
 
 /// Makes sure that at least `wanted` pthreads stand by.
 pub fn fill_pool(wanted: usize) {
-    while engine().world.slots.iter().filter(|slot| slot.free).count() < wanted {
+    let free = || engine().world.slots.borrow_mut().iter().filter(|slot| slot.free.get()).count();
+    while free() < wanted {
         if borrow(std::ptr::null(), Stack::USUAL).is_err() {
             return;
         }
@@ -193,49 +204,53 @@ pub fn fill_pool(wanted: usize) {
 /// In a process that the program forked the C library has taken back all pthreads but the running
 /// one: none of those that stood by may be used.
 pub fn forget_pool() {
-    for slot in &mut engine().world.slots {
-        slot.free = false;
-    }
+    engine().world.slots.borrow_mut().iter().for_each(|slot| slot.free.set(false));
 }
 
-/// Takes a pthread for a new thread of the program, rather one that a thread with the same owner tag has used.
-fn take_slot(attributes: *const libc::pthread_attr_t, tag: Cell) -> Result<usize, c_int> {
-    let stack = Stack::asked(attributes);
-    let slots = &engine().world.slots;
-    let mut fitting = slots.iter().enumerate().filter(|(_, slot)| slot.free && slot.fits(stack));
-    let index = if engine().records {
+/// A pthread that stands by and has such a stack, rather one that a thread with the same owner tag has used.
+fn fitting_slot(stack: Stack, tag: shadow::Cell) -> Option<&'static Slot> {
+    let slots = engine().world.slots.borrow_mut();
+    let mut fitting = slots.iter().copied().filter(|slot| slot.free.get() && slot.fits(stack)).enumerate();
+    let found = if engine().records.get() {
         fitting.next()
     } else {
         // What is noted of its stack is then the thread's own, and may stay.
-        fitting
-            .max_by_key(|(index, slot)| (slot.used_by == tag, slot.used_by == 0, std::cmp::Reverse(*index)))
+        fitting.max_by_key(|(index, slot)| {
+            let used_by = slot.used_by.get();
+            (used_by == tag, used_by == 0, std::cmp::Reverse(*index))
+        })
     };
-    let index = match index {
-        Some((index, _)) => index,
+    found.map(|(_, slot)| slot)
+}
+
+/// Takes a pthread for a new thread of the program.
+fn take_slot(attributes: *const libc::pthread_attr_t, tag: shadow::Cell) -> Result<&'static Slot, c_int> {
+    let stack = Stack::asked(attributes);
+    let slot = match fitting_slot(stack, tag) {
+        Some(slot) => slot,
         None => borrow(attributes, stack)?,
     };
-    let slot = &mut engine().world.slots[index];
-    slot.free = false;
-    let used_by = std::mem::replace(&mut slot.used_by, tag);
+    slot.free.set(false);
+    let used_by = slot.used_by.replace(tag);
     if used_by != 0 {
         // SAFETY: the slot's thread has ended; nobody runs on its stack.
         unsafe {
-            if engine().records {
+            if engine().records.get() {
                 slot.renew(0, usize::MAX..usize::MAX);
             } else {
-                let libraries = &engine().world.libraries;
+                let libraries = engine().world.libraries();
                 // What the allocator keeps for the thread would be lost, over and over.
                 slot.renew(
                     libraries.first_variable(slot.thread_pointer),
                     libraries.allocator_variables(slot.thread_pointer),
                 );
             }
-            if used_by != tag || engine().records {
+            if used_by != tag || engine().records.get() {
                 shadow::fill(slot.stack.0, slot.stack.1 - slot.stack.0, 0);
             }
         }
     }
-    Ok(index)
+    Ok(slot)
 }
 
 /// What a program wants of a thread's stack.
@@ -268,17 +283,20 @@ impl Stack {
 
     /// The size of stacks of which nobody says how large they shall be.
     fn usual_size() -> usize {
-        let usual = &mut engine().world.usual_stack;
-        if *usual == 0 {
-            let mut fresh = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
-            // SAFETY: the attribute object is initialised by the first call and destroyed by the last.
-            unsafe {
-                libc::pthread_attr_init(fresh.as_mut_ptr());
-                libc::pthread_attr_getstacksize(fresh.as_ptr(), usual);
-                libc::pthread_attr_destroy(fresh.as_mut_ptr());
-            }
+        let known = engine().world.usual_stack.get();
+        if known != 0 {
+            return known;
         }
-        *usual
+        let mut fresh = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
+        let mut usual = 0;
+        // SAFETY: the attribute object is initialised by the first call and destroyed by the last.
+        unsafe {
+            libc::pthread_attr_init(fresh.as_mut_ptr());
+            libc::pthread_attr_getstacksize(fresh.as_ptr(), &mut usual);
+            libc::pthread_attr_destroy(fresh.as_mut_ptr());
+        }
+        engine().world.usual_stack.set(usual);
+        usual
     }
 }
 
@@ -290,27 +308,25 @@ pub fn create(
     detached: bool,
 ) -> Result<ThreadId, c_int> {
     let engine = engine();
-    let answers_to_scope = std::mem::take(&mut engine.current().admits_to_scope);
-    let id = ThreadId(u16::try_from(engine.fibers.len()).map_err(|_| libc::EAGAIN)?);
-    let fiber = if engine.os_threads {
+    let answers_to_scope = engine.current().admits_to_scope.take();
+    let id = ThreadId(u16::try_from(engine.threads.count()).map_err(|_| libc::EAGAIN)?);
+    let fiber = if engine.os_threads.get() {
         create_os_thread(id, attributes)?
     } else {
-        let index = take_slot(attributes, Fiber::owner_tag(id))?;
-        let slot = &engine.world.slots[index];
-        let mut fiber = Fiber::new(id, slot.frames);
-        fiber.slot = Some(index);
-        fiber.pthread = slot.pthread;
-        fiber.thread_pointer = slot.thread_pointer;
-        fiber.stack = slot.stack;
+        let slot = take_slot(attributes, Fiber::owner_tag(id))?;
+        let fiber = Fiber::new(id, slot.frames);
+        fiber.slot.set(Some(slot));
+        fiber.pthread.set(slot.pthread);
+        fiber.thread_pointer.set(slot.thread_pointer);
+        fiber.stack.set(slot.stack);
         // SAFETY: the slot's stack is unused from `top` down.
-        fiber.sp = unsafe { arch::prepare(slot.top, first_step) };
+        fiber.sp.set(unsafe { arch::prepare(slot.top, first_step) });
         fiber
     };
-    let mut fiber = fiber;
-    fiber.routine = Some((routine, argument));
-    fiber.detached = detached;
-    fiber.answers_to_scope = answers_to_scope;
-    fiber.blocked_signals = engine.host().blocked_signals;
+    fiber.routine.set(Some((routine, argument)));
+    fiber.detached.set(detached);
+    fiber.answers_to_scope.set(answers_to_scope);
+    fiber.blocked_signals.set(engine.host().blocked_signals.get());
     Ok(engine.add(fiber))
 }
 
@@ -321,9 +337,10 @@ extern "C-unwind" fn first_step() -> ! {
     fiber.clear_frames();
     engine.note_start();
     crate::signals::mask::begin(fiber);
+    nothing_is_borrowed();
     if let Some((routine, argument)) = fiber.routine.take() {
         // SAFETY: the program gave the routine and its argument.
-        fiber.result = unsafe { routine(argument) };
+        fiber.result.set(unsafe { routine(argument) });
     }
     end_current()
 }
@@ -335,27 +352,27 @@ pub fn end_current() -> ! {
     let fiber = engine.current();
     crate::sync::mutex::owner_died(fiber);
     crate::sync::rust_std::gives_back_itself(fiber);
-    fiber.pending.site = 0;
+    fiber.set_site(0);
     engine.complete_write();
     engine.note(EventKind::Exit, 0, 0, 0, 0);
-    if fiber.detached {
+    if fiber.detached.get() {
         release(fiber);
     }
     engine.leave_for_good()
 }
 
 /// A thread that has ended and will not be asked for again gives its pthread back.
-pub fn release(fiber: &mut Fiber) {
-    if let Some(index) = fiber.slot.take() {
-        engine().world.slots[index].free = true;
+pub fn release(fiber: &Fiber) {
+    if let Some(slot) = fiber.slot.take() {
+        slot.free.set(true);
     }
 }
 
 impl crate::engine::Engine {
-    fn note_start(&mut self) {
+    fn note_start(&self) {
         let fiber = self.current();
-        let (low, high) = fiber.stack;
-        let routine = fiber.routine.map_or(0, |(routine, _)| routine as usize as u64);
+        let (low, high) = fiber.stack.get();
+        let routine = fiber.routine.get().map_or(0, |(routine, _)| routine as usize as u64);
         self.note(EventKind::Start, low, 0, high as u64, routine);
     }
 }

@@ -77,20 +77,20 @@ pub fn deadline(until: *const timespec) -> Result<Limit, c_int> {
 /// The limit that a duration gives.
 pub fn duration(length: *const timespec) -> Result<Limit, c_int> {
     let length = nanoseconds(length).ok_or(libc::EINVAL)?;
-    Ok(Limit::Until(engine().world.clock.now.saturating_add(length)))
+    Ok(Limit::Until(engine().world.clock.borrow_mut().now.saturating_add(length)))
 }
 
 /// How long it is until a point in time.
 pub fn until(time: *const timespec) -> u64 {
     match deadline(time) {
-        Ok(Limit::Until(time)) => time.saturating_sub(engine().world.clock.now),
+        Ok(Limit::Until(time)) => time.saturating_sub(engine().world.clock.borrow_mut().now),
         _ => 0,
     }
 }
 
 fn read(clock: clockid_t) -> u64 {
-    let now = engine().world.clock.look();
-    if engine().world.signals.pending > 0 {
+    let now = engine().world.clock.borrow_mut().look();
+    if engine().world.signals.pending.get() > 0 {
         Before::time(now).let_come(site());
         engine().current().take_broken_off();
     }
@@ -115,16 +115,16 @@ pub fn sleep_virtually(nanoseconds: u64, pc: u64) -> Option<u64> {
     let fiber = engine().current();
     cancel::check(fiber);
     signals::before_call(pc);
-    let until = engine().world.clock.now.saturating_add(nanoseconds);
+    let until = engine().world.clock.borrow_mut().now.saturating_add(nanoseconds);
     let before = Before::time(until);
     step_when(EventKind::Sleep, 0, pc, Some(&raw const before), false);
     cancel::check(fiber);
     fiber.made_no_progress();
     if fiber.take_broken_off() {
         note(EventKind::Sleep, 0, 0);
-        return Some(until.saturating_sub(engine().world.clock.now));
+        return Some(until.saturating_sub(engine().world.clock.borrow_mut().now));
     }
-    engine().world.clock.pass(nanoseconds);
+    engine().world.clock.borrow_mut().pass(nanoseconds);
     note(EventKind::Sleep, 0, nanoseconds);
     None
 }
@@ -208,5 +208,59 @@ interpose! {
     fn sleep(seconds: c_uint) -> c_uint {
         let rest = sleep_virtually(u64::from(seconds) * SECOND, site());
         rest.map_or(0, |rest| rest.div_ceil(SECOND) as c_uint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn until(seconds: i64, nanoseconds: i64) -> Result<u64, c_int> {
+        let time = timespec { tv_sec: seconds, tv_nsec: nanoseconds };
+        deadline(&time).map(|limit| if let Limit::Until(time) = limit { time } else { u64::MAX })
+    }
+
+    #[test]
+    fn looking_takes_time_and_ever_more_for_those_who_only_look() {
+        let mut clock = Clock::default();
+        assert_eq!((clock.look(), clock.look()), (LOOK, 2 * LOOK));
+        for _ in 0..1100 {
+            clock.look();
+        }
+        let before = clock.now();
+        assert_eq!(clock.look() - before, 2 * LOOK);
+        clock.pass(0);
+        let before = clock.now();
+        assert_eq!(clock.look() - before, LOOK, "who does something else in between looks as before");
+    }
+
+    #[test]
+    fn time_never_goes_back() {
+        let mut clock = Clock::default();
+        clock.pass(500);
+        clock.reach(100);
+        assert_eq!(clock.now(), 500);
+        clock.reach(700);
+        assert_eq!(clock.now(), 700);
+        clock.pass(u64::MAX);
+        assert_eq!(clock.now(), u64::MAX);
+    }
+
+    #[test]
+    fn a_point_in_time_says_by_its_size_which_clock_it_is_on() {
+        assert_eq!(until(WALL_SECONDS as i64 + 2, 3), Ok(2 * SECOND + 3));
+        assert_eq!(until(MONOTONIC_SECONDS as i64 + 2, 3), Ok(2 * SECOND + 3));
+        assert_eq!(until(0, 0), Ok(0), "what lies before the start is over");
+        assert_eq!(until(-1, 0), Ok(0));
+        assert_eq!(until(1, SECOND as i64), Err(libc::EINVAL));
+        assert_eq!(until(-1, -1), Err(libc::EINVAL));
+        assert_eq!(deadline(std::ptr::null()).err(), Some(libc::EINVAL));
+    }
+
+    #[test]
+    fn durations_go_both_ways() {
+        let time = to_timespec(3 * SECOND + 7);
+        assert_eq!((time.tv_sec, time.tv_nsec), (3, 7));
+        assert_eq!(nanoseconds(&time), Some(3 * SECOND + 7));
     }
 }

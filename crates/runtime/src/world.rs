@@ -1,9 +1,11 @@
 //! Everything the runtime knows of the program besides its threads.
 
+use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 use crate::address_hash::AddressHasher;
+use crate::exclusive::Exclusive;
 use crate::heap::Heap;
 use crate::libraries::Libraries;
 use crate::sync::barrier::Barrier;
@@ -16,34 +18,56 @@ use crate::sync::semaphore::{Named, Semaphore};
 use crate::thread_specific::Keys;
 use crate::threads::Slot;
 
-/// Synchronization objects by address. Entries are boxed and never dropped, so that a waiting
-/// thread may point to one.
-pub type Table<T> = HashMap<usize, Box<T>, BuildHasherDefault<AddressHasher>>;
+/// Synchronization objects by address. They live as long as the process, so that a waiting thread may point to one.
+pub struct Table<T: 'static> {
+    entries: Exclusive<HashMap<usize, &'static T, BuildHasherDefault<AddressHasher>>>,
+}
+
+impl<T> Default for Table<T> {
+    fn default() -> Table<T> {
+        Table { entries: Exclusive::default() }
+    }
+}
+
+impl<T> Table<T> {
+    /// The object at an address, if one is known.
+    pub fn get(&self, address: usize) -> Option<&'static T> {
+        self.entries.borrow_mut().get(&address).copied()
+    }
+
+    /// The object at an address; a new one if none is known.
+    pub fn at(&self, address: usize, new: impl FnOnce() -> T) -> &'static T {
+        self.get(address).unwrap_or_else(|| {
+            let object = Box::leak(Box::new(new()));
+            self.entries.borrow_mut().insert(address, object);
+            object
+        })
+    }
+}
 
 /// The runtime's knowledge of the program.
 #[derive(Default)]
 pub struct World {
     /// Borrowed pthreads.
-    #[allow(clippy::vec_box, reason = "a parked kernel thread sleeps on a word of its slot")]
-    pub slots: Vec<Box<Slot>>,
+    pub slots: Exclusive<Vec<&'static Slot>>,
     /// The size of stacks of which nobody says how large they shall be; 0 until somebody asks.
-    pub usual_stack: usize,
+    pub usual_stack: Cell<usize>,
     /// The lowest and the highest address of any thread's stack.
-    pub stacks: std::ops::Range<usize>,
+    pub stacks: Exclusive<std::ops::Range<usize>>,
     /// The heap.
-    pub heap: Heap,
+    pub heap: Exclusive<Heap>,
     /// Where blocks of the heap come from, in executions that are reasoned about as a whole.
-    pub regions: crate::heap::thread_regions::Regions,
+    pub regions: Exclusive<crate::heap::thread_regions::Regions>,
     /// Call contexts.
-    pub contexts: crate::call_contexts::Contexts,
+    pub contexts: Exclusive<crate::call_contexts::Contexts>,
     /// What is measured of calls.
-    pub calls: crate::call_profile::Calls,
+    pub calls: Exclusive<crate::call_profile::Calls>,
     /// Where threads stand.
-    pub state_hashes: crate::thread_state_hash::StateHashes,
+    pub state_hashes: Exclusive<crate::thread_state_hash::StateHashes>,
     /// Whose code is whose.
-    pub libraries: Libraries,
+    libraries: OnceCell<Libraries>,
     /// Thread-specific data keys.
-    pub keys: Keys,
+    pub keys: Exclusive<Keys>,
     /// Mutexes and spin locks.
     pub mutexes: Table<Mutex>,
     /// Read-write locks.
@@ -55,47 +79,54 @@ pub struct World {
     /// Semaphores.
     pub semaphores: Table<Semaphore>,
     /// Named semaphores.
-    pub named: Vec<Named>,
+    pub named: Exclusive<Vec<Named>>,
     /// Once-controls.
     pub onces: Table<Once>,
     /// Futex waiters.
     pub futexes: Futexes,
     /// The virtual clock, in nanoseconds.
-    pub clock: crate::time::Clock,
+    pub clock: Exclusive<crate::time::Clock>,
     /// Seeded randomness for the program.
-    pub entropy: crate::entropy::Entropy,
+    pub entropy: Exclusive<crate::entropy::Entropy>,
     /// Signals on their way, and timers that send them.
     pub signals: crate::signals::Signals,
     /// Who the process is to the program.
     pub identity: crate::process_identity::Identity,
     /// Descriptors that the program has made for itself.
-    pub descriptors: crate::descriptors::Descriptors,
+    pub descriptors: Exclusive<crate::descriptors::Descriptors>,
     /// A synchronization object was made to be shared between processes.
-    pub process_shared: bool,
+    pub process_shared: Cell<bool>,
     /// Words that may hold a token for a thread that parks.
-    pub tokens: Vec<usize>,
+    pub tokens: Exclusive<Vec<usize>>,
     /// The standard library's functions come by our stubs.
-    pub has_stubs: bool,
+    pub has_stubs: Cell<bool>,
     /// The program's first thread was refused, as the driver wanted.
-    pub refused_first: bool,
+    pub refused_first: Cell<bool>,
     /// The program has made processes of its own.
-    pub forked: bool,
+    pub forked: Cell<bool>,
     /// The runtime is inside the C library on business of its own.
-    pub detour: bool,
+    pub detour: Cell<bool>,
     /// What copies of the process would share.
-    pub outward: crate::steered::Outward,
+    pub outward: Exclusive<crate::steered::Outward>,
     /// Where copies are left behind.
-    pub checkpoints: crate::checkpoints::Checkpoints,
+    pub checkpoints: Exclusive<crate::checkpoints::Checkpoints>,
     /// Where a steered copy takes its orders.
-    pub order_slot: u32,
+    pub order_slot: Cell<u32>,
     /// Learned records already taken in.
-    pub learned: u64,
+    pub learned: Cell<u64>,
     /// The locks of shared memory.
-    pub guards: crate::guarding_locks::Guards,
+    pub guards: Exclusive<crate::guarding_locks::Guards>,
     /// Code that is taken in one piece.
-    pub whole_code: crate::indivisible_code::WholeCode,
+    pub whole_code: Exclusive<crate::indivisible_code::WholeCode>,
     /// What the closure that is repeated writes.
-    pub writes: crate::repeat::Writes,
+    pub writes: Exclusive<crate::repeat::Writes>,
     /// Announcements already taken out of the program's code.
-    pub uninstrumented: u64,
+    pub uninstrumented: Cell<u64>,
+}
+
+impl World {
+    /// Whose code is whose. Looked up once, when the program starts.
+    pub fn libraries(&self) -> &Libraries {
+        self.libraries.get_or_init(Libraries::look)
+    }
 }

@@ -117,3 +117,76 @@ impl Blocks {
         self.by_address.remove(&start);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(start: usize, size: usize) -> Block {
+        Block {
+            start,
+            size,
+            room: size,
+            site: 0,
+            context: 0,
+            by: ThreadId::MAIN,
+            op: 0,
+            ordinal: 0,
+            told: false,
+            young: false,
+            born: 0,
+            freed: false,
+            freed_at: (0, 0),
+            freed_by: ThreadId::MAIN,
+        }
+    }
+
+    fn starts(blocks: &Blocks) -> Vec<usize> {
+        blocks.all().map(|block| block.start).collect()
+    }
+
+    #[test]
+    fn a_block_is_found_by_its_start_and_around_its_bytes() {
+        let mut blocks = Blocks::default();
+        blocks.put(block(0x1000, 10));
+        assert!(blocks.at(0x1000).is_some() && blocks.at(0x1008).is_none());
+        assert_eq!(blocks.around(0x1009).map(|block| block.start), Some(0x1000));
+        assert_eq!(blocks.around(0x100b).map(|block| block.start), Some(0x1000), "whole grains belong to it");
+        assert!(blocks.around(0x100c).is_none() && blocks.around(0xfff).is_none());
+    }
+
+    #[test]
+    fn a_block_in_the_place_of_freed_ones_replaces_them() {
+        let mut blocks = Blocks::default();
+        for start in [0x1000, 0x1010, 0x1020, 0x1030] {
+            blocks.put(Block { freed: true, ..block(start, 16) });
+            blocks.at(start);
+        }
+        blocks.put(block(0x1008, 32));
+        assert_eq!(starts(&blocks), [0x1008, 0x1030]);
+        assert!(blocks.at(0x1010).is_none(), "what is near must not outlive its block");
+    }
+
+    #[test]
+    fn a_block_that_is_given_again_keeps_the_room_that_was_known() {
+        let mut blocks = Blocks::default();
+        blocks.put(block(0x1000, 64));
+        blocks.put(block(0x1000, 16));
+        assert_eq!(blocks.at(0x1000).map(|block| (block.size, block.room)), Some((16, 64)));
+        // A neighbour inside that room takes it away.
+        blocks.put(block(0x1020, 16));
+        assert_eq!(blocks.at(0x1000).map(|block| block.room), Some(0x20));
+        assert_eq!(starts(&blocks), [0x1000, 0x1020]);
+    }
+
+    #[test]
+    fn two_blocks_that_share_a_near_place_are_told_apart() {
+        let mut blocks = Blocks::default();
+        let other = (1..).map(|index| 0x1000 + index * 16).find(|start| slot(*start) == slot(0x1000));
+        let other = other.unwrap_or_default();
+        blocks.put(block(0x1000, 16));
+        blocks.put(block(other, 16));
+        assert_eq!(blocks.at(0x1000).map(|block| block.start), Some(0x1000));
+        assert_eq!(blocks.at(other).map(|block| block.start), Some(other));
+    }
+}

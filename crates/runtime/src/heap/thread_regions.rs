@@ -94,3 +94,29 @@ fn reserve(begin: usize) -> bool {
         unsafe { sys::call(libc::SYS_mmap, [begin, REGION, protection, flags as usize, usize::MAX, 0]) };
     got == begin as isize
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_depend_on_the_thread_and_on_what_it_asked_for_before() {
+        let mut regions = Regions::default();
+        let first = regions.allocate(ThreadId(1), 16, 24) as usize;
+        let other = regions.allocate(ThreadId(2), 16, 24) as usize;
+        let second = regions.allocate(ThreadId(1), 16, 24) as usize;
+        assert_eq!(other - first, REGION);
+        assert_eq!(second - first, 48, "a header, and whole units of sixteen");
+        let aligned = regions.allocate(ThreadId(1), 4096, 1) as usize;
+        assert!(aligned.is_multiple_of(4096) && aligned > second);
+        assert!(contains(aligned as *const c_void) && !contains(std::ptr::null()));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let mut regions = Regions::default();
+        assert!(regions.allocate(ThreadId(3), 16, REGION).is_null());
+        assert!(regions.allocate(ThreadId(3), 3, 16).is_null());
+        assert!(regions.allocate(ThreadId(MOST as u16), 16, 16).is_null());
+    }
+}

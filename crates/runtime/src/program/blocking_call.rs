@@ -70,7 +70,7 @@ impl Waitable for Descriptor {
 #[must_use]
 pub fn turn(fd: c_int, events: i16, dont_wait: bool, pc: u64) -> bool {
     let manner = manner(fd);
-    if !engine().running || manner == Manner::File {
+    if !engine().running.get() || manner == Manner::File {
         return false;
     }
     let fiber = engine().current();
@@ -117,7 +117,7 @@ pub unsafe fn write_all(fd: c_int, place: *const c_void, bytes: usize, pc: u64) 
         let fcntl = |command: c_int, value: usize| {
             sys::call(libc::SYS_fcntl, [fd as usize, command as usize, value, 0, 0, 0])
         };
-        if !engine().running || manner(fd) != Manner::Blocking || bytes <= libc::PIPE_BUF {
+        if !engine().running.get() || manner(fd) != Manner::Blocking || bytes <= libc::PIPE_BUF {
             if turn(fd, libc::POLLOUT, false, pc) {
                 return broken_off();
             }
@@ -161,7 +161,7 @@ pub unsafe fn transfer(
     let sends = number == libc::SYS_sendto;
     let events = if sends { libc::POLLOUT } else { libc::POLLIN };
     let dont_wait = flags & libc::MSG_DONTWAIT != 0;
-    let waits = engine().running && !dont_wait && manner(fd) == Manner::Blocking;
+    let waits = engine().running.get() && !dont_wait && manner(fd) == Manner::Blocking;
     let whole = waits && (sends || flags & libc::MSG_WAITALL != 0);
     let flags = if waits { (flags | libc::MSG_DONTWAIT) & !libc::MSG_WAITALL } else { flags };
     let mut done = 0;

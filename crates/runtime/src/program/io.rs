@@ -6,7 +6,9 @@ use libc::{iovec, msghdr, sockaddr, socklen_t};
 use threadbare_trace::EventKind;
 
 use super::blocking_call::{Manner, broken_off, manner, result, transfer, turn, write_all, write_parts};
+use crate::descriptors::Descriptors;
 use crate::engine::engine;
+use crate::exclusive::Borrow;
 use crate::interpose::{interpose, real, site};
 use crate::sync::{note, or_errno, step};
 use crate::sys;
@@ -22,8 +24,8 @@ macro_rules! then_call {
     }};
 }
 
-fn known() -> &'static mut crate::descriptors::Descriptors {
-    &mut engine().world.descriptors
+fn known() -> Borrow<'static, Descriptors> {
+    engine().world.descriptors.borrow_mut()
 }
 
 interpose! {
@@ -93,7 +95,7 @@ interpose! {
     /// Sends a message.
     fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> isize {
         let pc = site();
-        let waits = engine().running && flags & libc::MSG_DONTWAIT == 0 && manner(fd) == Manner::Blocking;
+        let waits = engine().running.get() && flags & libc::MSG_DONTWAIT == 0 && manner(fd) == Manner::Blocking;
         loop {
             if turn(fd, libc::POLLOUT, !waits, pc) {
                 return broken_off() as _;
@@ -199,7 +201,7 @@ interpose! {
     /// Closes.
     fn close(fd: c_int) -> c_int {
         known().remove(fd);
-        if engine().running && manner(fd) != Manner::File {
+        if engine().running.get() && manner(fd) != Manner::File {
             step(EventKind::Io, fd as usize, site());
             note(EventKind::Io, fd as usize, 0);
             engine().changed();

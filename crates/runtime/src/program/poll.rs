@@ -85,7 +85,7 @@ fn result(value: isize) -> c_int {
 unsafe fn poll_when(polls: *mut pollfd, count: nfds_t, limit: Limit, pc: u64) -> c_int {
     // SAFETY: the program's own array.
     let polls = unsafe { std::slice::from_raw_parts_mut(polls, count as usize) };
-    if engine().running {
+    if engine().running.get() {
         if wait(polls.to_vec(), limit, pc) {
             return or_errno(libc::EINTR);
         }
@@ -118,7 +118,7 @@ unsafe fn select_when(count: c_int, sets: [*mut fd_set; 3], limit: Limit, pc: u6
     unsafe {
         let mut now = timespec { tv_sec: 0, tv_nsec: 0 };
         let mut length: *mut timespec = &mut now;
-        if engine().running {
+        if engine().running.get() {
             if wait(members(count, sets), limit, pc) {
                 return or_errno(libc::EINTR);
             }
@@ -134,7 +134,7 @@ unsafe fn select_when(count: c_int, sets: [*mut fd_set; 3], limit: Limit, pc: u6
 
 unsafe fn epoll_when(epoll: c_int, events: *mut epoll_event, most: c_int, limit: Limit, pc: u64) -> c_int {
     let mut length = 0isize;
-    if engine().running {
+    if engine().running.get() {
         if wait(vec![pollfd { fd: epoll, events: libc::POLLIN, revents: 0 }], limit, pc) {
             return or_errno(libc::EINTR);
         }

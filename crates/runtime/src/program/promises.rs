@@ -8,7 +8,7 @@ use threadbare_sched::Op;
 use threadbare_trace::EventKind;
 
 use crate::access;
-use crate::engine::{WATCHED, engine};
+use crate::engine::{engine, watched};
 use crate::interpose::{interpose, real, site};
 
 type KeepFn = unsafe extern "C-unwind" fn(*mut c_void);
@@ -52,15 +52,12 @@ unsafe extern "C-unwind" fn keep(promise: *mut c_void) {
 }
 
 unsafe fn announce(status: usize) {
-    let fiber = WATCHED.load(Ordering::Relaxed);
-    if fiber.is_null() {
-        return;
-    }
+    let Some(fiber) = watched() else { return };
     // SAFETY: a watched fiber is the running one; the word is part of a state in use.
     unsafe {
-        (*fiber).ops += 1;
-        access::touch_range(&*fiber, status, size_of::<u32>(), true);
-        let (kind, site, index) = (EventKind::AtomicUpdate, (*fiber).pending.site, (*fiber).ops);
+        fiber.count_operation();
+        access::touch_range(fiber, status, size_of::<u32>(), true);
+        let (kind, site, index) = (EventKind::AtomicUpdate, fiber.pending.borrow_mut().site, fiber.ops.get());
         engine().point(Op { kind, object: status as u64, size: 4, site, index, place: 0 }, None, false);
         engine().note(kind, status, 4, READY, access::load(status, 4));
         engine().changed();
@@ -71,7 +68,7 @@ interpose! {
     /// Has a promise kept at the end of the thread (`_Make_ready::_M_set`).
     #[allow(non_snake_case)]
     fn _ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv(promise: *mut c_void) {
-        engine().current().pending.site = site();
+        engine().current().set_site(site());
         real!(_ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv as KeepFn)(promise);
         let record = promise.cast::<AtExit>();
         KEEP.store((*record).run as usize, Ordering::Relaxed);

@@ -19,10 +19,8 @@ unsafe extern "C" {
 }
 
 /// The latest thread with this identity. Identities are used again after a join.
-pub fn find(thread: pthread_t) -> Option<&'static mut Fiber> {
-    let engine = engine();
-    let id = engine.fibers.iter().rev().find(|fiber| fiber.pthread == thread)?.id;
-    Some(engine.fiber(id))
+pub fn find(thread: pthread_t) -> Option<&'static Fiber> {
+    engine().threads.all().rev().find(|fiber| fiber.pthread.get() == thread)
 }
 
 /// Creates a thread; returns an error number.
@@ -36,7 +34,7 @@ pub unsafe fn create(
     argument: *mut c_void,
     pc: u64,
 ) -> c_int {
-    if !engine().running {
+    if !engine().running.get() {
         if is_refused() {
             return libc::EAGAIN;
         }
@@ -51,7 +49,7 @@ pub unsafe fn create(
     match threads::create(attributes, routine, argument, detached == libc::PTHREAD_CREATE_DETACHED) {
         Ok(id) => {
             // SAFETY: the program passed a place for the identity.
-            unsafe { *thread = engine().fiber(id).pthread };
+            unsafe { *thread = engine().fiber(id).pthread.get() };
             note(EventKind::Create, 0, u64::from(id.0));
             engine().changed();
             threads::start(id);
@@ -65,7 +63,7 @@ pub unsafe fn create(
 fn is_refused() -> bool {
     let engine = engine();
     let wanted = engine.shared.control().plan.flags & flags::RUST_TEST != 0;
-    wanted && !std::mem::replace(&mut engine.world.refused_first, true)
+    wanted && !engine.world.refused_first.replace(true)
 }
 
 /// What a joining thread waits for; lives on its stack.
@@ -73,7 +71,7 @@ struct End(ThreadId);
 
 impl Waitable for End {
     fn ready(&self, fiber: &Fiber) -> bool {
-        engine().fiber(self.0).done || cancel::is_due(fiber)
+        engine().fiber(self.0).done.get() || cancel::is_due(fiber)
     }
 
     fn what(&self) -> String {
@@ -86,7 +84,7 @@ impl Waitable for End {
 }
 
 fn misuse(pc: u64, text: std::fmt::Arguments<'_>) -> ! {
-    engine().current().pending.site = pc;
+    engine().current().set_site(pc);
     fail(FailureKind::Misuse, text)
 }
 
@@ -102,24 +100,24 @@ pub unsafe fn join(thread: pthread_t, value: *mut *mut c_void, limit: Limit, pc:
     if target.id == fiber.id {
         return libc::EDEADLK;
     }
-    if target.joined {
+    if target.joined.get() {
         misuse(pc, format_args!("{} joins {}, which has been joined before", fiber.id, target.id));
     }
-    if target.detached {
+    if target.detached.get() {
         misuse(pc, format_args!("{} joins {}, which is detached", fiber.id, target.id));
     }
     cancel::check(fiber);
     let end = End(target.id);
     let refused = if limit == Limit::Try {
         step(EventKind::Join, 0, pc);
-        !target.done
-    } else if target.done {
+        !target.done.get()
+    } else if target.done.get() {
         step_aside(EventKind::Join, pc);
         false
     } else {
         step_when(EventKind::Join, 0, pc, Some(&raw const end), limit.timed())
     };
-    if !refused && !target.done {
+    if !refused && !target.done.get() {
         cancel::check(fiber);
     }
     if refused {
@@ -128,13 +126,13 @@ pub unsafe fn join(thread: pthread_t, value: *mut *mut c_void, limit: Limit, pc:
         note(EventKind::JoinFailed, 0, u64::from(target.id.0));
         return if limit == Limit::Try { libc::EBUSY } else { libc::ETIMEDOUT };
     }
-    if target.joined {
+    if target.joined.get() {
         misuse(pc, format_args!("{} joins {}, which another thread has joined", fiber.id, target.id));
     }
-    target.joined = true;
+    target.joined.set(true);
     if !value.is_null() {
         // SAFETY: as the caller vouches.
-        unsafe { *value = target.result };
+        unsafe { *value = target.result.get() };
     }
     note(EventKind::Join, 0, u64::from(target.id.0));
     engine().changed();
@@ -147,15 +145,15 @@ pub fn detach(thread: pthread_t, pc: u64) -> c_int {
     step(EventKind::Detach, 0, pc);
     let fiber = engine().current();
     let Some(target) = find(thread) else { return libc::ESRCH };
-    if target.joined {
+    if target.joined.get() {
         misuse(pc, format_args!("{} detaches {}, which has been joined before", fiber.id, target.id));
     }
-    if target.detached {
+    if target.detached.get() {
         return libc::EINVAL;
     }
-    target.detached = true;
+    target.detached.set(true);
     note(EventKind::Detach, 0, u64::from(target.id.0));
-    if target.done {
+    if target.done.get() {
         threads::release(target);
     }
     0

@@ -2,11 +2,10 @@
 //! (`--wrap`), the C library's own are left alone. Newer compilers call the `__tsan_` ones themselves.
 
 use std::ffi::{c_char, c_int, c_void};
-use std::sync::atomic::Ordering;
 
 use crate::access::{range, touch_range};
 use crate::arch::caller;
-use crate::engine::{WATCHED, engine};
+use crate::engine::{engine, watched};
 
 unsafe extern "C" {
     fn memcpy(to: *mut c_void, from: *const c_void, bytes: usize) -> *mut c_void;
@@ -53,23 +52,20 @@ unsafe fn reads_text_up_to(text: *const c_char, limit: usize, pc: u64) {
 /// Announces both sides of a copy. Each has its turn, and what was there at the first may have
 /// been freed before the second.
 unsafe fn copies(to: *mut c_void, from: *const c_void, bytes: usize, pc: u64) {
-    let fiber = WATCHED.load(Ordering::Relaxed);
-    if fiber.is_null() || bytes == 0 {
-        return;
-    }
+    let Some(fiber) = watched().filter(|_| bytes != 0) else { return };
     let switches = engine().shared.control().switches;
-    // SAFETY: the program is about to make the accesses itself; a watched fiber is the running one.
+    // SAFETY: the program is about to make the accesses itself.
     unsafe {
         reads(from, bytes, pc);
         writes(to, bytes, pc);
         if engine().shared.control().switches != switches {
-            touch_range(&*fiber, from as usize, bytes, false);
+            touch_range(fiber, from as usize, bytes, false);
         }
     }
 }
 
 fn watching() -> bool {
-    !WATCHED.load(Ordering::Relaxed).is_null()
+    watched().is_some()
 }
 
 macro_rules! wrap {
@@ -79,7 +75,7 @@ macro_rules! wrap {
         /// # Safety
         /// As the C function.
         #[unsafe(naked)]
-        #[unsafe(no_mangle)]
+        #[cfg_attr(not(test), unsafe(no_mangle))]
         pub unsafe extern "C-unwind" fn $name($($arg: $type),*) $(-> $ret)? {
             unsafe extern "C-unwind" fn serve($($arg: $type),*) $(-> $ret)? {
                 // SAFETY: as the C function demands of its caller.

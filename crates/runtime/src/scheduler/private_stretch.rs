@@ -1,5 +1,7 @@
 //! What happens between steps: where a thread comes by although its accesses are private, and lets others go.
 
+use std::cell::Cell;
+
 use threadbare_sched::{Op, Policy};
 
 use crate::engine::Engine;
@@ -25,89 +27,91 @@ const REPLAYED: u32 = 16;
 #[derive(Default)]
 pub struct PrivateStretch {
     /// Times that it gave way.
-    pub turns: u32,
+    pub turns: Cell<u32>,
     /// Times that it was looked at since it gave way; at least one if it did.
-    stretches: u32,
+    stretches: Cell<u32>,
     /// It stands where it stood the last time it was looked at.
-    goes_round: bool,
-    stand: Option<Stand>,
+    goes_round: Cell<bool>,
+    stand: Cell<Option<Stand>>,
 }
 
 impl PrivateStretch {
     /// The thread makes a step.
     #[inline(always)]
-    pub fn end(&mut self) {
-        self.turns = 0;
-        self.stretches = 0;
-        self.goes_round = false;
+    pub fn end(&self) {
+        self.turns.set(0);
+        self.stretches.set(0);
+        self.goes_round.set(false);
     }
 
-    fn look_at(&mut self, stand: Stand) {
-        let before = self.stand.replace(stand);
-        self.goes_round = self.stretches > 0 && before == Some(stand);
-        self.stretches += 1;
+    fn look_at(&self, stand: Stand) {
+        let before = self.stand.replace(Some(stand));
+        self.goes_round.set(self.stretches.get() > 0 && before == Some(stand));
+        self.stretches.set(self.stretches.get() + 1);
     }
 
-    fn give_way(&mut self) {
-        self.turns += 1;
-        self.stretches = 1;
+    fn give_way(&self) {
+        self.turns.set(self.turns.get() + 1);
+        self.stretches.set(1);
     }
 }
 
 impl Engine {
     /// Says at which operation the running thread has to come here although it may be private:
     /// where a replay wants to decide, or where a probe is due.
-    pub fn update_stop(&mut self) {
+    pub fn update_stop(&self) {
         const DENSE_STEPS: u64 = 256;
         let fiber = self.current();
-        if self.spinning.is_looking() {
-            fiber.stop_at = fiber.ops.saturating_add(1);
+        if self.spinning.borrow_mut().is_looking() {
+            fiber.stop_at.set(fiber.ops.get().saturating_add(1));
             return;
         }
-        fiber.stop_at = match &mut self.probe {
+        fiber.stop_at.set(match &mut *self.probe.borrow_mut() {
             Some(rng) => {
                 let gap = 1 + rng.below(1 + self.shared.control().steps / DENSE_STEPS);
-                fiber.ops.saturating_add(gap as u32)
+                fiber.ops.get().saturating_add(gap as u32)
             }
             None => {
                 // The stop is only looked for by its number: one that the thread has gone past would never come.
-                let listed = Some(self.policy.stop_at(fiber.id)).filter(|stop| *stop > fiber.ops);
-                let stretch = fiber.ops.saturating_add(self.stretch_limit(&fiber.private_stretch));
+                let listed =
+                    Some(self.policy.borrow_mut().stop_at(fiber.id)).filter(|stop| *stop > fiber.ops.get());
+                let stretch = fiber.ops.get().saturating_add(self.stretch_limit(&fiber.private_stretch));
                 listed.map_or(stretch, |stop| stop.min(stretch))
             }
-        };
+        });
     }
 
     /// The running thread's last step was only made to look whether the place is shared: other executions do not have it.
-    pub fn was_a_look(&mut self) {
+    pub fn was_a_look(&self) {
         let fiber = self.current();
-        fiber.steps = fiber.steps.saturating_sub(1);
+        fiber.steps.set(fiber.steps.get().saturating_sub(1));
     }
 
     /// Whether the running thread stops at a private access only because it made so many of them.
     pub fn is_in_private_stretch(&self) -> bool {
-        // SAFETY: the running fiber.
-        let (id, ops) = unsafe { ((*self.current).id, (*self.current).ops) };
-        self.spinning.is_looking() || (self.probe.is_none() && self.policy.stop_at(id) != ops)
+        let fiber = self.current();
+        self.spinning.borrow_mut().is_looking()
+            || (self.probe.borrow_mut().is_none()
+                && self.policy.borrow_mut().stop_at(fiber.id) != fiber.ops.get())
     }
 
     /// How many private accesses a thread may make until it is looked at.
     fn stretch_limit(&self, stretch: &PrivateStretch) -> u32 {
-        let may_fit = self.policy.is_unfinished_replay() && stretch.turns == 0;
-        if stretch.goes_round && !may_fit { STRETCH_OF_A_LOOP } else { STRETCH }
+        let may_fit = self.policy.borrow_mut().is_unfinished_replay() && stretch.turns.get() == 0;
+        if stretch.goes_round.get() && !may_fit { STRETCH_OF_A_LOOP } else { STRETCH }
     }
 
     /// Whether a thread goes on nevertheless, because it follows a list that says where to give way.
     fn is_led(&self, stretch: &PrivateStretch) -> bool {
-        let enough = if stretch.goes_round { REPLAYED_ROUND } else { REPLAYED };
-        self.policy.is_unfinished_replay() && stretch.stretches < enough
+        let enough = if stretch.goes_round.get() { REPLAYED_ROUND } else { REPLAYED };
+        self.policy.borrow_mut().is_unfinished_replay() && stretch.stretches.get() < enough
     }
 
     /// Lets others go before a private access; says whether one did. This is no step: a program
     /// that makes no other is still seen to stand still.
-    pub fn yield_to_others(&mut self, op: Op) -> bool {
+    pub fn yield_to_others(&self, op: Op) -> bool {
         let fiber = self.current();
-        fiber.pending = op;
+        fiber.pending.set(op);
         self.complete_write();
         let switches = self.shared.control().switches;
         if !self.looks_on() {
@@ -117,14 +121,42 @@ impl Engine {
                 return false;
             }
             fiber.private_stretch.give_way();
-            fiber.gave_way_at = Some(self.progress);
-            self.world.checkpoints.leave_no_more();
-            if fiber.private_stretch.turns >= UNREPORTED_YIELDS {
-                self.policy.gave_way(fiber.id);
+            fiber.gave_way_at.set(Some(self.progress.get()));
+            self.world.checkpoints.borrow_mut().leave_no_more();
+            if fiber.private_stretch.turns.get() >= UNREPORTED_YIELDS {
+                self.policy.borrow_mut().gave_way(fiber.id);
             }
             self.reschedule();
         }
         self.update_stop();
         switches != self.shared.control().switches
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use threadbare_trace::ThreadId;
+
+    use super::*;
+    use crate::fiber::Fiber;
+
+    #[test]
+    fn a_thread_goes_round_if_it_stands_where_it_stood() {
+        let fiber = Fiber::new(ThreadId::MAIN, std::ptr::null_mut());
+        let (here, stretch) = (Stand::of(&fiber), PrivateStretch::default());
+        fiber.set_site(7);
+        let there = Stand::of(&fiber);
+        stretch.look_at(here);
+        assert!(!stretch.goes_round.get(), "the first look has nothing to compare with");
+        stretch.look_at(here);
+        assert!(stretch.goes_round.get());
+        stretch.look_at(there);
+        assert!(!stretch.goes_round.get());
+        stretch.give_way();
+        assert_eq!((stretch.turns.get(), stretch.stretches.get()), (1, 1));
+        stretch.look_at(there);
+        assert!(stretch.goes_round.get(), "yielding does not move it");
+        stretch.end();
+        assert!(!stretch.goes_round.get() && stretch.turns.get() == 0);
     }
 }

@@ -10,65 +10,65 @@ use super::interrupt::{Details, Interrupt, forget_target, withdraw};
 use super::{bit, kinds, mask, timers};
 use crate::arch;
 use crate::engine::{Engine, engine};
+use crate::exclusive::nothing_is_borrowed;
 use crate::fiber::{Breaks, Fiber};
 use crate::sys;
 
 impl Engine {
     /// The thread proper that runs, be it in a handler.
-    pub fn host(&mut self) -> &'static mut Fiber {
+    pub fn host(&self) -> &'static Fiber {
         let id = self.host_id();
         self.fiber(id)
     }
 
     /// Its number.
     pub fn host_id(&self) -> ThreadId {
-        // SAFETY: the running fiber.
-        unsafe { (*self.current).owner() }
+        self.current().owner()
     }
 
     /// If this is a signal that has not been delivered yet: whom its handler would interrupt now.
     #[inline]
-    pub(crate) fn interrupted_by(&mut self, id: ThreadId) -> Option<*mut Fiber> {
+    pub(crate) fn interrupted_by(&self, id: ThreadId) -> Option<&'static Fiber> {
         // Most threads are threads proper, and are not to pay for the others.
-        if self.world.signals.pending == 0 { None } else { self.whom_to_interrupt(id) }
+        if self.world.signals.pending.get() == 0 { None } else { self.whom_to_interrupt(id) }
     }
 
     #[cold]
-    fn whom_to_interrupt(&mut self, id: ThreadId) -> Option<*mut Fiber> {
-        let interrupt = self.fibers[id.index()].interrupt.as_ref().filter(|interrupt| !interrupt.began)?;
+    fn whom_to_interrupt(&self, id: ThreadId) -> Option<&'static Fiber> {
+        let interrupt = self.fiber(id).interrupt.as_ref().filter(|interrupt| !interrupt.began.get())?;
         let host = interrupt.host_now()?;
-        let innermost = self.fibers[host.index()].handlers.last().copied().unwrap_or(host);
-        Some(&raw mut *self.fibers[innermost.index()])
+        let innermost = self.fiber(host).innermost_handler().unwrap_or(host);
+        Some(self.fiber(innermost))
     }
 
     /// Runs the handler of a signal on the stack of `below`, where this is called, and lets the policy decide
     /// who goes on then. Returns when that is `below`.
     #[cold]
-    pub(crate) fn run_handler(&mut self, id: ThreadId, below: ThreadId) {
+    pub(crate) fn run_handler(&self, id: ThreadId, below: ThreadId) {
         let interrupted = self.fiber(below);
         let host = self.fiber(interrupted.owner());
         let fiber = self.fiber(id);
-        let Some(interrupt) = fiber.interrupt.as_deref_mut() else { return };
+        let Some(interrupt) = fiber.interrupt.as_deref() else { return };
         let (signal, sender, details) = (interrupt.signal, interrupt.sender, interrupt.details);
         let disposition = Disposition::of(signal);
-        interrupt.began = true;
-        interrupt.host = host.id;
-        interrupt.below = below;
-        interrupt.mask_before = host.blocked_signals;
-        interrupt.restarts = disposition.has(libc::SA_RESTART);
-        self.world.signals.pending -= 1;
-        fiber.wait = None;
-        fiber.thread_pointer = host.thread_pointer;
-        interrupted.interrupted_by = Some(id);
-        interrupted.was_blocked = interrupted.is_blocked();
-        host.handlers.push(id);
-        self.become_current(id);
+        interrupt.began.set(true);
+        interrupt.host.set(host.id);
+        interrupt.below.set(below);
+        interrupt.mask_before.set(host.blocked_signals.get());
+        interrupt.restarts.set(disposition.has(libc::SA_RESTART));
+        self.world.signals.pending.set(self.world.signals.pending.get() - 1);
+        fiber.wait.set(None);
+        fiber.thread_pointer.set(host.thread_pointer.get());
+        interrupted.interrupted_by.set(Some(id));
+        interrupted.was_blocked.set(interrupted.is_blocked());
+        host.handlers.borrow_mut().push(id);
+        self.become_current(fiber);
         self.count_step();
         self.note(EventKind::Start, 0, 0, 0, disposition.handler as u64);
         self.note(EventKind::Signal, 0, 0, signal as u64, u64::from(below.0) + 1);
         timers::rang(sender);
         if disposition.is_handled() {
-            if self.world.signals.registered & bit(signal) != 0 {
+            if self.world.signals.registered.get() & bit(signal) != 0 {
                 self.note(EventKind::OnceSeen, SignalMask::handler(signal) as usize, 0, 0, 0);
             }
             if disposition.has(libc::SA_RESETHAND) {
@@ -77,7 +77,7 @@ impl Engine {
             }
             let again = disposition.has(libc::SA_NODEFER);
             mask::enter_handler(host, fiber, signal, disposition.mask, again);
-            let stack = host.alternate_stack.filter(|_| disposition.has(libc::SA_ONSTACK));
+            let stack = host.alternate_stack.get().filter(|_| disposition.has(libc::SA_ONSTACK));
             let errno = errno();
             call(&disposition, signal, details, fiber, host, stack);
             self.note_errno(errno);
@@ -88,7 +88,7 @@ impl Engine {
     }
 
     /// Most that changes `errno` is in the C library, where nothing is announced.
-    fn note_errno(&mut self, before: c_int) {
+    fn note_errno(&self, before: c_int) {
         let now = errno();
         if now != before {
             // SAFETY: every thread has one.
@@ -102,33 +102,40 @@ impl Engine {
         }
     }
 
-    fn count_step(&mut self) {
+    fn count_step(&self) {
         self.shared.control().steps += 1;
         let fiber = self.current();
-        self.policy.executed(fiber.id, &fiber.pending);
+        self.policy.borrow_mut().executed(fiber.id, &fiber.pending.borrow_mut());
     }
 
     /// The innermost handler of its thread is left, by return or by a jump.
-    pub(crate) fn end_handler(&mut self, id: ThreadId) {
+    pub(crate) fn end_handler(&self, id: ThreadId) {
         let fiber = self.fiber(id);
         let Some(interrupt) = fiber.interrupt.as_deref() else { return };
-        let (host, below) = (self.fiber(interrupt.host), self.fiber(interrupt.below));
-        let (signal, mask_before, restarts) = (interrupt.signal, interrupt.mask_before, interrupt.restarts);
+        let (host, below) = (self.fiber(interrupt.host.get()), self.fiber(interrupt.below.get()));
+        let (signal, mask_before, restarts) =
+            (interrupt.signal, interrupt.mask_before.get(), interrupt.restarts.get());
         self.complete_write();
         mask::leave_handler(host, fiber, mask_before);
-        fiber.pending.site = 0;
+        fiber.set_site(0);
         self.note(EventKind::Exit, 0, 0, 0, 0);
-        fiber.done = true;
-        host.handlers.retain(|other| *other != id);
-        self.live.retain(|other| *other != id);
-        fiber.give_frames(&mut self.world.signals.frames);
-        below.interrupted_by = None;
-        below.past_handlers.push((id, signal));
-        below.handled_signals += 1;
+        fiber.done.set(true);
+        host.handlers.borrow_mut().retain(|other| *other != id);
+        self.threads.end(id);
+        fiber.give_frames(&mut self.world.signals.frames.borrow_mut());
+        below.interrupted_by.set(None);
+        below.past_handlers.borrow_mut().push((id, signal));
+        below.handled_signals.set(below.handled_signals.get() + 1);
         below.break_off(restarts);
-        self.progress += 1;
-        fiber.pending =
-            Op { kind: EventKind::Exit, object: 0, size: 0, site: 0, index: fiber.ops + 1, place: 0 };
+        self.count_progress();
+        fiber.pending.set(Op {
+            kind: EventKind::Exit,
+            object: 0,
+            size: 0,
+            site: 0,
+            index: fiber.ops.get() + 1,
+            place: 0,
+        });
         let next = self.decide();
         self.hand_over(fiber, below, next, SwitchReason::Ended);
     }
@@ -138,36 +145,38 @@ impl Fiber {
     /// The thread proper whose stack it runs on.
     #[inline]
     pub fn owner(&self) -> ThreadId {
-        self.interrupt.as_ref().map_or(self.id, |interrupt| interrupt.host)
+        self.interrupt.as_ref().map_or(self.id, |interrupt| interrupt.host.get())
+    }
+
+    /// The handler that runs on its stack, if one does, and has not been interrupted by another one.
+    pub fn innermost_handler(&self) -> Option<ThreadId> {
+        self.handlers.borrow_mut().last().copied()
     }
 
     /// Whether it is in a call that makes it wait, so that a handler breaks the call off.
     fn is_blocked(&self) -> bool {
-        // SAFETY: what a thread waits for outlives the wait.
-        self.wait.is_some_and(|wait| unsafe { (*wait).breaks() == Breaks::AnyTime || !(*wait).ready(self) })
+        self.waits_for().is_some_and(|wait| wait.breaks() == Breaks::AnyTime || !wait.ready(self))
     }
 
     /// A handler has run: the call that it interrupted may end early.
-    fn break_off(&mut self, restarts: bool) {
-        // SAFETY: as above.
-        let breaks = self.wait.map_or(Breaks::Never, |wait| unsafe { (*wait).breaks() });
-        self.broken_off |= self.was_blocked
-            && match breaks {
-                Breaks::Never => false,
-                Breaks::UnlessRestarted => !restarts,
-                Breaks::Always | Breaks::AnyTime => true,
-            };
+    fn break_off(&self, restarts: bool) {
+        let breaks = match self.waits_for().map_or(Breaks::Never, |wait| wait.breaks()) {
+            Breaks::Never => false,
+            Breaks::UnlessRestarted => !restarts,
+            Breaks::Always | Breaks::AnyTime => true,
+        };
+        self.broken_off.set(self.broken_off.get() || (self.was_blocked.get() && breaks));
     }
 
     /// Whether a handler ended the wait that was just left.
-    pub fn take_broken_off(&mut self) -> bool {
-        std::mem::take(&mut self.broken_off)
+    pub fn take_broken_off(&self) -> bool {
+        self.broken_off.take()
     }
 }
 
 /// A thread proper has ended, and with it what was on its way to it.
 pub fn thread_ended(id: ThreadId) {
-    if engine().world.signals.pending > 0 {
+    if engine().world.signals.pending.get() > 0 {
         forget_target(id);
     }
 }
@@ -176,27 +185,26 @@ pub fn thread_ended(id: ThreadId) {
 pub fn lie_behind(is_meant: impl Fn(ThreadId, c_int) -> bool) {
     let engine = engine();
     let fiber = engine.current();
-    for (id, signal) in std::mem::take(&mut fiber.past_handlers) {
+    for (id, signal) in fiber.past_handlers.take() {
         if is_meant(id, signal) {
             engine.note(EventKind::Join, 0, 0, u64::from(id.0), signal as u64);
         } else {
-            fiber.past_handlers.push((id, signal));
+            fiber.past_handlers.borrow_mut().push((id, signal));
         }
     }
 }
 
 /// Whether a thread proper is left.
 pub fn any_thread_left() -> bool {
-    let engine = engine();
-    engine.live.iter().any(|id| engine.fibers[id.index()].interrupt.is_none())
+    engine().threads.live().any(|fiber| fiber.interrupt.is_none())
 }
 
 /// The thread is about to leave all its handlers: it ends.
 pub fn leave_all() {
     let engine = engine();
     let host = engine.host();
-    host.wait = None;
-    while let Some(&innermost) = host.handlers.last() {
+    host.wait.set(None);
+    while let Some(innermost) = host.innermost_handler() {
         leave(innermost);
     }
 }
@@ -204,12 +212,12 @@ pub fn leave_all() {
 /// Leaves the innermost handler by a jump, whose target is in what was interrupted.
 pub fn leave(innermost: ThreadId) {
     let engine = engine();
-    let below = engine.fiber(innermost).interrupt.as_ref().map(|interrupt| interrupt.below);
+    let below = engine.fiber(innermost).interrupt.as_ref().map(|interrupt| interrupt.below.get());
     if let Some(below) = below {
         // What it was about to do, or waited for, is left with it.
         let below = engine.fiber(below);
-        below.wait = None;
-        below.timed = false;
+        below.wait.set(None);
+        below.timed.set(false);
     }
     engine.end_handler(innermost);
 }
@@ -232,7 +240,7 @@ fn call(
     disposition: &Disposition,
     signal: c_int,
     details: Details,
-    fiber: &mut Fiber,
+    fiber: &Fiber,
     host: &Fiber,
     alternate: Option<(usize, usize)>,
 ) {
@@ -247,10 +255,10 @@ fn call(
     let here = &raw const call as usize;
     // A handler that interrupts another one on the alternate stack goes on there.
     let alternate = alternate.filter(|(low, high)| !(*low..*high).contains(&here));
-    let (low, high) = alternate.unwrap_or((host.stack.0, here));
-    fiber.own_stack = (low, high);
-    if let Some(interrupt) = fiber.interrupt.as_deref_mut() {
-        interrupt.base = here;
+    let (low, high) = alternate.unwrap_or((host.stack.get().0, here));
+    fiber.own_stack.set((low, high));
+    if let Some(interrupt) = fiber.interrupt.as_deref() {
+        interrupt.base.set(here);
     }
     let argument = (&raw mut call).cast::<c_void>();
     match alternate {
@@ -261,6 +269,7 @@ fn call(
 }
 
 extern "C-unwind" fn make_call(call: *mut c_void) {
+    nothing_is_borrowed();
     // SAFETY: the caller keeps the record; the program registered the handler in the form that its flags say.
     unsafe {
         let call = &mut *call.cast::<Call>();
@@ -280,10 +289,10 @@ pub fn call_at_once(signal: c_int, details: Details) {
     let disposition = Disposition::of(signal);
     let fiber = engine().current();
     if disposition.is_handled() {
-        let (pending, blocked) = (fiber.pending, fiber.blocked_signals);
-        fiber.blocked_signals |= disposition.mask;
+        let (pending, blocked) = (*fiber.pending.borrow_mut(), fiber.blocked_signals.get());
+        fiber.blocked_signals.set(fiber.blocked_signals.get() | disposition.mask);
         if !disposition.has(libc::SA_NODEFER) {
-            fiber.blocked_signals |= bit(signal);
+            fiber.blocked_signals.set(fiber.blocked_signals.get() | bit(signal));
         }
         if disposition.has(libc::SA_RESETHAND) {
             // SAFETY: as the flag asks for.
@@ -294,7 +303,8 @@ pub fn call_at_once(signal: c_int, details: Details) {
         let with_details = disposition.has(libc::SA_SIGINFO);
         let mut call = Call { handler: disposition.handler, signal, with_details, details, context };
         make_call((&raw mut call).cast());
-        (fiber.pending, fiber.blocked_signals) = (pending, blocked);
+        fiber.pending.set(pending);
+        fiber.blocked_signals.set(blocked);
     } else if !disposition.is_ignored(signal) {
         act_as_the_kernel_would(signal);
     }
@@ -319,9 +329,10 @@ pub fn take(interrupt: &'static Interrupt) {
     let (id, signal) = (interrupt.id(), interrupt.signal);
     withdraw(id);
     let taken = engine.fiber(id);
-    let waiting = std::mem::replace(&mut engine.current, taken);
+    let waiting = engine.current();
+    engine.set_current(taken);
     engine.note(EventKind::Exit, 0, 0, 0, 0);
-    engine.current = waiting;
+    engine.set_current(waiting);
     timers::rang(interrupt.sender);
     engine.note(EventKind::Join, 0, 0, u64::from(id.0), signal as u64);
 }

@@ -112,7 +112,7 @@ interpose! {
         if result == 0 && let Some(stack) = stack.as_ref() {
             let unusable = stack.ss_flags & libc::SS_DISABLE != 0;
             let low = stack.ss_sp as usize;
-            engine().host().alternate_stack = (!unusable).then_some((low, low + stack.ss_size));
+            engine().host().alternate_stack.set((!unusable).then_some((low, low + stack.ss_size)));
         }
         result
     }

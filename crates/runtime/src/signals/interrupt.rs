@@ -1,5 +1,6 @@
 //! A signal on its way: the thread that its handler will be.
 
+use std::cell::Cell;
 use std::ffi::c_int;
 
 use threadbare_sched::Op;
@@ -7,7 +8,7 @@ use threadbare_trace::{EventKind, ThreadId, signal_name};
 
 use super::disposition::Disposition;
 use super::{bit, kinds, timers};
-use crate::engine::{Engine, engine};
+use crate::engine::engine;
 use crate::fiber::{Fiber, Waitable};
 use crate::shared_memory::lost_control;
 
@@ -53,34 +54,38 @@ pub struct Interrupt {
     /// What the handler is told.
     pub details: Details,
     /// The handler runs, or has run.
-    pub began: bool,
+    pub began: Cell<bool>,
     /// The thread whose stack it runs on, or itself until then.
-    pub host: ThreadId,
+    pub host: Cell<ThreadId>,
     /// Who is interrupted: that thread, or another handler on its stack.
-    pub below: ThreadId,
+    pub below: Cell<ThreadId>,
     /// What that thread had blocked.
-    pub mask_before: u64,
+    pub mask_before: Cell<u64>,
     /// Calls that were interrupted go on by themselves.
-    pub restarts: bool,
+    pub restarts: Cell<bool>,
     /// Where its frames begin.
-    pub base: usize,
+    pub base: Cell<usize>,
 }
 
 impl Interrupt {
     /// Whether a thread may be interrupted by it now.
     fn may_interrupt(&self, thread: &Fiber) -> bool {
-        !thread.done && thread.interrupt.is_none() && thread.blocked_signals & bit(self.signal) == 0
+        !thread.done.get()
+            && thread.interrupt.is_none()
+            && thread.blocked_signals.get() & bit(self.signal) == 0
     }
 
     /// The thread that it would interrupt now. If several may be, then who runs; else main comes first.
     pub fn host_now(&self) -> Option<ThreadId> {
         let engine = engine();
-        let allowed = |id: ThreadId| self.may_interrupt(&engine.fibers[id.index()]);
+        let allowed = |id: ThreadId| self.may_interrupt(engine.fiber(id));
         match self.target {
             Some(target) => allowed(target).then_some(target),
             None => {
                 let running = engine.host_id();
-                std::iter::once(running).chain(engine.live.iter().copied()).find(|id| allowed(*id))
+                std::iter::once(running)
+                    .chain(engine.threads.live().map(|fiber| fiber.id))
+                    .find(|id| allowed(*id))
             }
         }
     }
@@ -119,14 +124,9 @@ impl Waitable for Interrupt {
 /// The signals that wait to be delivered, in the order in which they were sent.
 pub fn pending() -> impl Iterator<Item = &'static Interrupt> {
     let engine = engine();
-    let ids: &[ThreadId] = if engine.world.signals.pending == 0 { &[] } else { &engine.live };
-    ids.iter().filter_map(|id| waiting(engine, *id))
-}
-
-fn waiting(engine: &Engine, id: ThreadId) -> Option<&'static Interrupt> {
-    let interrupt: *const Interrupt = engine.fibers[id.index()].interrupt.as_deref()?;
-    // SAFETY: fibers and what they own are boxed and never dropped.
-    unsafe { (!(*interrupt).began).then_some(&*interrupt) }
+    let any = engine.world.signals.pending.get() != 0;
+    let threads = any.then(|| engine.threads.live()).into_iter().flatten();
+    threads.filter_map(|fiber| fiber.interrupt.as_deref().filter(|interrupt| !interrupt.began.get()))
 }
 
 /// A signal that waits for this thread, among these; a lower number comes first.
@@ -141,10 +141,10 @@ pub fn pending_for(thread: &Fiber, among: u64) -> Option<&'static Interrupt> {
 pub fn create(signal: c_int, target: Option<ThreadId>, sender: Sender, details: Details) -> Option<ThreadId> {
     let engine = engine();
     let disposition = Disposition::of(signal);
-    let blocked_by = |id: ThreadId| engine.fibers[id.index()].blocked_signals & bit(signal) != 0;
+    let blocked_by = |id: ThreadId| engine.fiber(id).blocked_signals.get() & bit(signal) != 0;
     let is_blocked = match target {
         Some(target) => blocked_by(target),
-        None => engine.live.iter().all(|id| blocked_by(*id)),
+        None => engine.threads.live().all(|fiber| blocked_by(fiber.id)),
     };
     if disposition.is_ignored(signal) && !is_blocked {
         return None;
@@ -155,11 +155,11 @@ pub fn create(signal: c_int, target: Option<ThreadId>, sender: Sender, details: 
     if by_thread && kinds::coalesces(signal) && pending().any(waits_already) {
         return None;
     }
-    let Ok(number) = u16::try_from(engine.fibers.len()) else {
+    let Ok(number) = u16::try_from(engine.threads.count()) else {
         lost_control("the program sent so many signals that there are no numbers for more threads");
     };
     let id = ThreadId(number);
-    let frames = engine.world.signals.frames.pop().unwrap_or_else(Fiber::new_frames);
+    let frames = engine.world.signals.frames.borrow_mut().pop().unwrap_or_else(Fiber::new_frames);
     let mut fiber = Fiber::new(id, frames);
     let interrupt = Box::new(Interrupt {
         id,
@@ -167,20 +167,20 @@ pub fn create(signal: c_int, target: Option<ThreadId>, sender: Sender, details: 
         target,
         sender,
         details,
-        began: false,
-        host: id,
-        below: id,
-        mask_before: 0,
-        restarts: false,
-        base: 0,
+        began: Cell::new(false),
+        host: Cell::new(id),
+        below: Cell::new(id),
+        mask_before: Cell::new(0),
+        restarts: Cell::new(false),
+        base: Cell::new(0),
     });
-    fiber.wait = Some(&raw const *interrupt);
+    fiber.wait.set(Some(&raw const *interrupt));
     fiber.interrupt = Some(interrupt);
-    fiber.ops = 1;
+    fiber.ops.set(1);
     let site = if disposition.is_handled() { disposition.handler as u64 + 1 } else { 0 };
-    fiber.pending = Op { kind: EventKind::Signal, object: 0, size: 0, site, index: 1, place: 0 };
+    fiber.pending.set(Op { kind: EventKind::Signal, object: 0, size: 0, site, index: 1, place: 0 });
     engine.add(fiber);
-    engine.world.signals.pending += 1;
+    engine.world.signals.pending.set(engine.world.signals.pending.get() + 1);
     engine.note(EventKind::Create, 0, 0, u64::from(id.0), signal as u64);
     engine.changed();
     Some(id)
@@ -189,11 +189,11 @@ pub fn create(signal: c_int, target: Option<ThreadId>, sender: Sender, details: 
 /// A signal will not be delivered: somebody took it otherwise, or it was called back.
 pub fn withdraw(id: ThreadId) {
     let engine = engine();
-    engine.fiber(id).done = true;
-    engine.fiber(id).wait = None;
-    engine.live.retain(|other| *other != id);
-    engine.world.signals.pending -= 1;
-    engine.progress += 1;
+    engine.fiber(id).done.set(true);
+    engine.fiber(id).wait.set(None);
+    engine.threads.end(id);
+    engine.world.signals.pending.set(engine.world.signals.pending.get() - 1);
+    engine.progress.set(engine.progress.get() + 1);
 }
 
 /// A thread has ended: what was sent to it is lost.

@@ -17,14 +17,15 @@ unsafe fn about_to_jump(buffer: *mut c_void) {
     // SAFETY: as the caller vouches.
     let (target, has_mask) = unsafe { (arch::jump_stack_pointer(buffer), arch::jump_restores_mask(buffer)) };
     let host = engine().host();
-    while let Some(&innermost) = host.handlers.last() {
-        let (low, high) = engine().fiber(innermost).own_stack;
+    while let Some(innermost) = host.innermost_handler() {
+        let (low, high) = engine().fiber(innermost).own_stack.get();
         if (low..high).contains(&target) {
             break;
         }
         deliver::leave(innermost);
     }
-    if let Some(&blocked) = engine().world.signals.jumps.get(&(buffer as usize)).filter(|_| has_mask) {
+    let saved = engine().world.signals.jumps.borrow_mut().get(&(buffer as usize)).copied();
+    if let Some(blocked) = saved.filter(|_| has_mask) {
         mask::set(blocked, crate::interpose::site());
     }
 }
@@ -34,13 +35,13 @@ unsafe fn about_to_jump(buffer: *mut c_void) {
 /// # Safety
 /// As the C function of the same name.
 #[unsafe(naked)]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C-unwind" fn __sigsetjmp(_buffer: *mut c_void, _with_mask: c_int) -> c_int {
     unsafe extern "C" fn note(buffer: *mut c_void, with_mask: c_int) -> usize {
         static REAL: AtomicUsize = AtomicUsize::new(0);
         if crate::interpose::controlled() && with_mask != 0 {
-            let blocked = engine().host().blocked_signals;
-            engine().world.signals.jumps.insert(buffer as usize, blocked);
+            let blocked = engine().host().blocked_signals.get();
+            engine().world.signals.jumps.borrow_mut().insert(buffer as usize, blocked);
         }
         resolve(&REAL, c"__sigsetjmp")
     }

@@ -52,13 +52,13 @@ pub fn set(mask: u64, pc: u64) {
     let engine = engine();
     let (host, flow) = (engine.host(), engine.current());
     let mask = mask & !kinds::UNSTOPPABLE;
-    let before = std::mem::replace(&mut host.blocked_signals, mask);
-    if engine.running && before != mask {
-        let given = flow.mask_locks & !mask;
+    let before = host.blocked_signals.replace(mask);
+    if engine.running.get() && before != mask {
+        let given = flow.mask_locks.get() & !mask;
         let taken = handled(mask & !before);
-        flow.mask_locks = flow.mask_locks & !given | taken;
+        flow.mask_locks.set(flow.mask_locks.get() & !given | taken);
         engine.complete_write();
-        flow.pending.site = pc;
+        flow.set_site(pc);
         tell(EventKind::Unlock, host, given);
         tell(EventKind::Lock, host, taken);
     }
@@ -67,10 +67,10 @@ pub fn set(mask: u64, pc: u64) {
 }
 
 /// A thread begins with this mask, or is seen for the first time.
-pub fn begin(fiber: &mut Fiber) {
-    if fiber.blocked_signals != 0 {
-        fiber.mask_locks = handled(fiber.blocked_signals);
-        tell(EventKind::Lock, fiber, fiber.mask_locks);
+pub fn begin(fiber: &Fiber) {
+    if fiber.blocked_signals.get() != 0 {
+        fiber.mask_locks.set(handled(fiber.blocked_signals.get()));
+        tell(EventKind::Lock, fiber, fiber.mask_locks.get());
     }
 }
 
@@ -78,16 +78,16 @@ pub fn begin(fiber: &mut Fiber) {
 pub fn handler_changed(signal: c_int, pc: u64) {
     let engine = engine();
     let (host, flow) = (engine.host(), engine.current());
-    let new = host.blocked_signals & !flow.mask_locks & bit(signal);
-    if engine.running && new != 0 && Disposition::of(signal).is_handled() {
-        flow.mask_locks |= new;
+    let new = host.blocked_signals.get() & !flow.mask_locks.get() & bit(signal);
+    if engine.running.get() && new != 0 && Disposition::of(signal).is_handled() {
+        flow.mask_locks.set(flow.mask_locks.get() | new);
         engine.complete_write();
         tell(EventKind::Lock, host, new);
     }
-    if engine.running && Disposition::of(signal).is_handled() {
+    if engine.running.get() && Disposition::of(signal).is_handled() {
         engine.complete_write();
-        flow.pending.site = pc;
-        engine.world.signals.registered |= bit(signal);
+        flow.set_site(pc);
+        engine.world.signals.registered.set(engine.world.signals.registered.get() | bit(signal));
         engine.note(EventKind::OnceEnd, SignalMask::handler(signal) as usize, 0, 0, 0);
     }
     super::deliver::lie_behind(|_, other| other == signal);
@@ -95,23 +95,23 @@ pub fn handler_changed(signal: c_int, pc: u64) {
 }
 
 /// A handler begins.
-pub fn enter_handler(host: &mut Fiber, handler: &mut Fiber, signal: c_int, blocks: u64, again: bool) {
+pub fn enter_handler(host: &Fiber, handler: &Fiber, signal: c_int, blocks: u64, again: bool) {
     let own = bit(signal);
-    let before = host.blocked_signals;
-    host.blocked_signals |= blocks & !kinds::UNSTOPPABLE;
+    let before = host.blocked_signals.get();
+    host.blocked_signals.set(host.blocked_signals.get() | (blocks & !kinds::UNSTOPPABLE));
     if !again {
-        host.blocked_signals |= own;
+        host.blocked_signals.set(host.blocked_signals.get() | own);
     }
-    let others = handled(host.blocked_signals & !before & !own);
+    let others = handled(host.blocked_signals.get() & !before & !own);
     tell(if again { EventKind::ReadLock } else { EventKind::Lock }, host, own);
     tell(EventKind::Lock, host, others);
-    handler.mask_locks = own | others;
+    handler.mask_locks.set(own | others);
 }
 
 /// A handler ends.
-pub fn leave_handler(host: &mut Fiber, handler: &mut Fiber, mask: u64) {
-    tell(EventKind::Unlock, host, std::mem::take(&mut handler.mask_locks));
-    host.blocked_signals = mask;
+pub fn leave_handler(host: &Fiber, handler: &Fiber, mask: u64) {
+    tell(EventKind::Unlock, host, handler.mask_locks.take());
+    host.blocked_signals.set(mask);
 }
 
 /// Signals of which one has to be delivered before a call returns; lives on the stack.
@@ -121,7 +121,7 @@ struct Delivered {
 
 impl Waitable for Delivered {
     fn ready(&self, fiber: &Fiber) -> bool {
-        fiber.handled_signals != self.handled || is_none_due(fiber)
+        fiber.handled_signals.get() != self.handled || is_none_due(fiber)
     }
 
     fn what(&self) -> String {
@@ -131,20 +131,20 @@ impl Waitable for Delivered {
 
 fn is_none_due(fiber: &Fiber) -> bool {
     let host = engine().fiber(fiber.owner());
-    pending_for(host, !host.blocked_signals).is_none()
+    pending_for(host, !host.blocked_signals.get()).is_none()
 }
 
 /// If a signal waits that the thread lets through, one has to be delivered before it goes on.
 pub fn let_through(pc: u64) {
     let fiber = engine().current();
-    if engine().running && !is_none_due(fiber) {
-        let delivered = Delivered { handled: fiber.handled_signals };
+    if engine().running.get() && !is_none_due(fiber) {
+        let delivered = Delivered { handled: fiber.handled_signals.get() };
         step_when(EventKind::Signal, 0, pc, Some(&raw const delivered), false);
     }
 }
 
 unsafe fn change(how: c_int, set: *const sigset_t, old: *mut sigset_t, pc: u64) -> c_int {
-    let blocked = engine().host().blocked_signals;
+    let blocked = engine().host().blocked_signals.get();
     // SAFETY: the program's own sets.
     unsafe {
         // Before the old mask is written: both may be the same set.
@@ -177,7 +177,7 @@ pub unsafe fn during<T>(mask: *const sigset_t, pc: u64, call: impl FnOnce() -> T
     if mask.is_null() {
         return call();
     }
-    let before = engine().host().blocked_signals;
+    let before = engine().host().blocked_signals.get();
     // SAFETY: as the caller vouches.
     set(unsafe { bits(mask) }, pc);
     let result = call();
@@ -200,7 +200,7 @@ interpose! {
     fn sigpending(set: *mut sigset_t) -> c_int {
         libc::sigemptyset(set);
         let host = engine().host();
-        *set.cast::<u64>() = super::send::waiting_for(host) & host.blocked_signals;
+        *set.cast::<u64>() = super::send::waiting_for(host) & host.blocked_signals.get();
         0
     }
 }

@@ -17,12 +17,14 @@ pub mod send;
 pub mod timers;
 mod wait;
 
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 
 pub use disposition::{catches, handles};
 pub use interrupt::Interrupt;
 
 use crate::engine::engine;
+use crate::exclusive::Exclusive;
 use crate::fiber::Frame;
 use crate::{process, sys};
 
@@ -34,15 +36,15 @@ pub struct Signals {
     /// Timers, by number.
     pub timers: timers::Timers,
     /// Steps made by threads proper.
-    pub program_steps: u64,
+    pub program_steps: Cell<u64>,
     /// Signals whose handlers the program has registered since executions begin, a bit each.
-    pub registered: u64,
+    pub registered: Cell<u64>,
     /// Signals that wait to be delivered.
-    pub pending: usize,
+    pub pending: Cell<usize>,
     /// Memory for the calls of handlers, to be used again.
-    frames: Vec<*mut Frame>,
+    frames: Exclusive<Vec<*mut Frame>>,
     /// The masks that jumps put back.
-    jumps: jumps::Jumps,
+    jumps: Exclusive<jumps::Jumps>,
 }
 
 /// The bit of a signal in a mask.
@@ -91,9 +93,9 @@ extern "C" fn caught(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_
     let engine = engine();
     engine.forget_write();
     // Inside the runtime the announced operation says more than the faulting instruction.
-    if !engine.world.libraries.is_system(pc) {
+    if !engine.world.libraries().is_system(pc) {
         // Return addresses point behind the call; make this one look alike.
-        engine.current().pending.site = pc + 1;
+        engine.current().set_site(pc + 1);
     }
     process::killed_by(signal, address)
 }
@@ -101,7 +103,7 @@ extern "C" fn caught(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_
 /// A call begins that a handler may break off. As long as a signal waits, it may come before the call as well as
 /// during it.
 pub fn before_call(pc: u64) {
-    if engine().running && engine().world.signals.pending > 0 {
+    if engine().running.get() && engine().world.signals.pending.get() > 0 {
         crate::sync::step(threadbare_trace::EventKind::Signal, 0, pc);
     }
 }

@@ -22,7 +22,7 @@ struct Gone(ThreadId);
 
 impl Waitable for Gone {
     fn ready(&self, _fiber: &Fiber) -> bool {
-        engine().fiber(self.0).done
+        engine().fiber(self.0).done.get()
     }
 
     fn what(&self) -> String {
@@ -33,16 +33,16 @@ impl Waitable for Gone {
 /// The signals that wait for a thread, or for any.
 pub fn waiting_for(thread: &Fiber) -> u64 {
     let own = pending().filter(|interrupt| interrupt.target.is_none_or(|target| target == thread.id));
-    own.fold(thread.early_signals, |mask, interrupt| mask | bit(interrupt.signal))
+    own.fold(thread.early_signals.get(), |mask, interrupt| mask | bit(interrupt.signal))
 }
 
 /// Before the first thread, signals that are no longer blocked are delivered at once.
 pub fn deliver_before_the_start() {
     let fiber = engine().host();
-    while !engine().running && fiber.early_signals & !fiber.blocked_signals != 0 {
-        let due = signals_in(fiber.early_signals & !fiber.blocked_signals).next();
+    while !engine().running.get() && fiber.early_signals.get() & !fiber.blocked_signals.get() != 0 {
+        let due = signals_in(fiber.early_signals.get() & !fiber.blocked_signals.get()).next();
         let Some(signal) = due else { break };
-        fiber.early_signals &= !bit(signal);
+        fiber.early_signals.set(fiber.early_signals.get() & !bit(signal));
         call_at_once(signal, Details::new(signal, libc::SI_USER, 0));
     }
 }
@@ -50,7 +50,7 @@ pub fn deliver_before_the_start() {
 /// When executions begin, what waited since before becomes a thread of its own.
 pub fn begin() {
     let fiber = engine().host();
-    for signal in signals_in(std::mem::take(&mut fiber.early_signals)) {
+    for signal in signals_in(fiber.early_signals.take()) {
         let details = Details::new(signal, libc::SI_USER, 0);
         interrupt::create(signal, None, Sender::Thread(fiber.id), details);
     }
@@ -63,23 +63,24 @@ fn post(signal: c_int, target: Option<ThreadId>, details: Details, pc: u64) {
         return;
     }
     let host = engine.host();
-    if !engine.running {
-        host.early_signals |= bit(signal);
-        if host.blocked_signals & bit(signal) == 0 {
-            host.early_signals &= !bit(signal);
+    if !engine.running.get() {
+        host.early_signals.set(host.early_signals.get() | bit(signal));
+        if host.blocked_signals.get() & bit(signal) == 0 {
+            host.early_signals.set(host.early_signals.get() & !bit(signal));
             call_at_once(signal, details);
         }
         return;
     }
     let created = interrupt::create(signal, target, Sender::Thread(host.id), details);
     let Some(id) = created else { return };
-    let lets_through =
-        |fiber: &Fiber| fiber.interrupt.is_none() && !fiber.done && fiber.blocked_signals & bit(signal) == 0;
-    let mut receivers = engine.live.iter().filter(|id| lets_through(&engine.fibers[id.index()]));
+    let lets_through = |fiber: &Fiber| {
+        fiber.interrupt.is_none() && !fiber.done.get() && fiber.blocked_signals.get() & bit(signal) == 0
+    };
+    let mut receivers = engine.threads.live().filter(|fiber| lets_through(fiber)).map(|fiber| fiber.id);
     let is_for_itself = match target {
         Some(target) => target == host.id && lets_through(host),
         // If nobody else can take it, it is delivered before the call returns.
-        None => receivers.next() == Some(&host.id) && receivers.next().is_none(),
+        None => receivers.next() == Some(host.id) && receivers.next().is_none(),
     };
     if is_for_itself {
         let gone = Gone(id);
@@ -93,10 +94,10 @@ fn is_signal(signal: c_int) -> bool {
 }
 
 /// Sends a signal to a thread; returns an error number.
-pub fn to_thread(target: Option<&mut Fiber>, signal: c_int, code: c_int, value: u64, pc: u64) -> c_int {
+pub fn to_thread(target: Option<&Fiber>, signal: c_int, code: c_int, value: u64, pc: u64) -> c_int {
     match target {
         _ if !is_signal(signal) => libc::EINVAL,
-        Some(target) if !target.done => {
+        Some(target) if !target.done.get() => {
             if signal != 0 {
                 post(signal, Some(target.id), Details::new(signal, code, value), pc);
             }
@@ -142,7 +143,7 @@ interpose! {
     /// Sends a signal to the running thread.
     fn raise(signal: c_int) -> c_int {
         let pc = site();
-        engine().current().pending.site = pc;
+        engine().current().set_site(pc);
         or_errno(to_thread(Some(engine().host()), signal, libc::SI_TKILL, 0, pc))
     }
     /// Sends a signal to a process.

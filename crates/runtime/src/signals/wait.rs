@@ -57,7 +57,7 @@ struct Handled(u64);
 
 impl Waitable for Handled {
     fn ready(&self, fiber: &Fiber) -> bool {
-        fiber.handled_signals != self.0
+        fiber.handled_signals.get() != self.0
     }
 
     fn what(&self) -> String {
@@ -68,9 +68,9 @@ impl Waitable for Handled {
 /// Waits until a handler has run; returns an error number.
 fn suspend(pc: u64) -> c_int {
     let fiber = engine().current();
-    let handled = Handled(fiber.handled_signals);
+    let handled = Handled(fiber.handled_signals.get());
     step_when(EventKind::Signal, 0, pc, Some(&raw const handled), false);
-    let last = fiber.past_handlers.last().copied();
+    let last = fiber.past_handlers.borrow_mut().last().copied();
     lie_behind(|id, signal| last == Some((id, signal)));
     libc::EINTR
 }

@@ -105,18 +105,21 @@ pub struct Stand {
     object: u64,
     site: u64,
     registers: [usize; crate::arch::PRESERVED],
+    /// What is on the stack.
     stack: u64,
+    /// From where to where the thread's own stack reaches.
+    own_stack: (usize, usize),
 }
 
 impl Stand {
     /// Where the running thread stands, before its pending operation.
     pub fn of(fiber: &Fiber) -> Stand {
-        let Op { kind, object, site, .. } = fiber.pending;
+        let Op { kind, object, site, .. } = *fiber.pending.borrow_mut();
         let registers = crate::arch::registers();
         let sp = registers[0];
         // A program may run on stacks that it has made itself; those are part of its memory.
         let stack = if fiber.stack_range().contains(&sp) { remembered::stack(fiber, sp) } else { 0 };
-        Stand { kind, object, site, registers, stack }
+        Stand { kind, object, site, registers, stack, own_stack: fiber.stack.get() }
     }
 }
 
@@ -127,8 +130,8 @@ pub struct Spinner {
 }
 
 impl Spinner {
-    fn new(fiber: &Fiber, operations: &[Op]) -> Spinner {
-        let own = fiber.stack.0 as u64..fiber.stack.1 as u64;
+    fn new(thread: ThreadId, (low, high): (usize, usize), operations: &[Op]) -> Spinner {
+        let own = low as u64..high as u64;
         let mut reads: Vec<(u64, u32)> = Vec::new();
         for op in operations {
             let place = (op.object, op.size);
@@ -136,7 +139,7 @@ impl Spinner {
                 reads.push(place);
             }
         }
-        Spinner { thread: fiber.id, reads }
+        Spinner { thread, reads }
     }
 
     /// What the thread does, in words; `<obj …>` stands for the name of an address.
@@ -159,28 +162,31 @@ impl Spinner {
 impl Engine {
     /// Counts a round in which nobody got on, or several. Says who is to be looked at, if that has gone on for too
     /// long.
-    pub(crate) fn count_fruitless(&mut self, rounds: u64) -> Option<ThreadId> {
-        self.fruitless_rounds += rounds;
-        if self.fruitless_rounds < self.spinning.next_look || self.spinning.is_looking() {
+    pub(crate) fn count_fruitless(&self, rounds: u64) -> Option<ThreadId> {
+        self.fruitless_rounds.set(self.fruitless_rounds.get() + rounds);
+        if self.fruitless_rounds.get() < self.spinning.borrow_mut().next_look
+            || self.spinning.borrow_mut().is_looking()
+        {
             return None;
         }
-        self.spinning.next_look *= 2;
+        self.spinning.borrow_mut().next_look *= 2;
         self.begin_look()
     }
 
-    fn begin_look(&mut self) -> Option<ThreadId> {
+    fn begin_look(&self) -> Option<ThreadId> {
         let world = &self.world;
-        if self.os_threads || world.forked || world.process_shared || world.signals.pending != 0 {
+        if self.os_threads.get()
+            || world.forked.get()
+            || world.process_shared.get()
+            || world.signals.pending.get() != 0
+        {
             return None;
         }
         // The thread with the lowest number comes last: the hang is shown as its own.
         let mut others = Vec::new();
-        for index in 0..self.live.len() {
-            let fiber = self.fiber(self.live[index]);
-            // SAFETY: what a thread waits for outlives the wait.
-            let outward =
-                |wait: *const dyn Waitable| unsafe { (*wait).outside() || !(*wait).descriptors().is_empty() };
-            if fiber.wait.is_some_and(outward) || fiber.starting.is_some() {
+        for fiber in self.threads.live() {
+            let outward = |wait: &dyn Waitable| wait.outside() || !wait.descriptors().is_empty();
+            if fiber.waits_for().is_some_and(outward) || fiber.starting.get().is_some() {
                 return None;
             }
             if fiber.ready() {
@@ -191,11 +197,11 @@ impl Engine {
         if !instant::forbid() {
             return None;
         }
-        self.spinning.look = Some(Look {
+        self.spinning.borrow_mut().look = Some(Look {
             thread,
             others,
             found: Vec::new(),
-            progress: self.progress,
+            progress: self.progress.get(),
             calls: None,
             operations: 0,
             mark: None,
@@ -206,8 +212,8 @@ impl Engine {
         Some(thread)
     }
 
-    fn end_look(&mut self) {
-        if self.spinning.look.take().is_some() {
+    fn end_look(&self) {
+        if self.spinning.borrow_mut().look.take().is_some() {
             instant::allow();
         }
     }
@@ -215,51 +221,58 @@ impl Engine {
     /// The running thread is about to make an operation. True if it shall make it, without a decision, because
     /// it is being looked at.
     #[inline(always)]
-    pub(crate) fn looks_on(&mut self) -> bool {
-        self.spinning.is_looking() && self.look_on()
+    pub(crate) fn looks_on(&self) -> bool {
+        self.spinning.borrow_mut().is_looking() && self.look_on()
     }
 
     #[cold]
-    fn look_on(&mut self) -> bool {
+    fn look_on(&self) -> bool {
         let fiber = self.current();
         // Whether the call in progress is harmless shows when it is over.
-        let in_call = !fiber.pending.kind.accesses_memory() && fiber.pending.kind != EventKind::Fence;
-        let (progress, calls) = (self.progress, CALLS.load(Ordering::Relaxed) - u64::from(in_call));
-        let Some(look) = &mut self.spinning.look else { return false };
-        let same = look.thread == fiber.id
-            && fiber.ready()
-            && look.progress == progress
-            && *look.calls.get_or_insert(calls) == calls
-            && !instant::was_asked();
-        let found = if same { look.take_in(fiber) } else { Found::Nothing };
+        let in_call = !fiber.pending.borrow_mut().kind.accesses_memory()
+            && fiber.pending.borrow_mut().kind != EventKind::Fence;
+        let (progress, calls) = (self.progress.get(), CALLS.load(Ordering::Relaxed) - u64::from(in_call));
+        let may_go_on = fiber.ready() && !instant::was_asked();
+        let found = match &mut self.spinning.borrow_mut().look {
+            None => return false,
+            Some(look) => {
+                let same = may_go_on && look.is_at(fiber.id, progress, calls);
+                if same {
+                    look.take_in(*fiber.pending.borrow_mut(), || Stand::of(fiber))
+                } else {
+                    Found::Nothing
+                }
+            }
+        };
         match found {
             Found::Nothing => {
                 self.end_look();
                 return false;
             }
             Found::Round => {
-                let memory = Remembered::look(self, fiber.id);
-                let Some((memory, look)) = memory.zip(self.spinning.look.as_mut()) else {
+                let Some(memory) = Remembered::look(self, fiber.id) else {
                     self.end_look();
                     return false;
                 };
                 let holds = memory.digest();
-                look.memory = Some((memory, holds));
+                if let Some(look) = &mut self.spinning.borrow_mut().look {
+                    look.memory = Some((memory, holds));
+                }
             }
             Found::OnTheWay => {}
-            Found::Spinner => match look.others.pop() {
-                Some(next) => {
-                    look.begin(next);
-                    self.go(next, SwitchReason::Yielded);
+            Found::Spinner => {
+                let next = self.spinning.borrow_mut().look.as_mut().and_then(Look::begin_next);
+                match next {
+                    Some(next) => self.go(next, SwitchReason::Yielded),
+                    None => self.report_livelock(),
                 }
-                None => self.report_livelock(),
-            },
+            }
         }
         true
     }
 
-    fn report_livelock(&mut self) -> ! {
-        let found = self.spinning.look.take().map(|look| look.found).unwrap_or_default();
+    fn report_livelock(&self) -> ! {
+        let found = self.spinning.borrow_mut().look.take().map(|look| look.found).unwrap_or_default();
         for (address, _) in found.iter().flat_map(|spinner| spinner.reads.iter().take(MOST_NAMED)) {
             self.record_place(*address as usize);
         }
@@ -287,7 +300,14 @@ enum Found {
 }
 
 impl Look {
-    fn begin(&mut self, next: ThreadId) {
+    /// Whether this thread is the one that is looked at, and nothing has changed, and nothing was called, since the look began.
+    fn is_at(&mut self, thread: ThreadId, progress: u64, calls: u64) -> bool {
+        self.thread == thread && self.progress == progress && *self.calls.get_or_insert(calls) == calls
+    }
+
+    /// Goes on with the next thread; says which, if one is left.
+    fn begin_next(&mut self) -> Option<ThreadId> {
+        let next = self.others.pop()?;
         self.thread = next;
         self.calls = None;
         self.operations = 0;
@@ -295,16 +315,16 @@ impl Look {
         self.memory = None;
         self.stop = None;
         self.since.clear();
+        Some(next)
     }
 
-    /// Takes in where the thread stands.
-    fn take_in(&mut self, fiber: &Fiber) -> Found {
-        let op = fiber.pending;
+    /// Takes in the thread's next operation, and where it stands.
+    fn take_in(&mut self, op: Op, stand: impl FnOnce() -> Stand) -> Found {
         if self.stop.is_none() {
             if self.memory.as_ref().is_some_and(|(memory, held)| memory.digest() != *held) {
                 return Found::Nothing;
             }
-            let stand = Stand::of(fiber);
+            let stand = stand();
             if self.mark.as_ref().is_some_and(|(mark, _)| *mark == stand) {
                 if self.memory.is_none() {
                     self.since.clear();
@@ -313,7 +333,7 @@ impl Look {
                 }
                 // It stops at the same place of its round in every execution.
                 self.stop = self.since.iter().map(|op| op.site).min();
-                self.found.push(Spinner::new(fiber, &self.since));
+                self.found.push(Spinner::new(self.thread, stand.own_stack, &self.since));
             } else {
                 self.operations += 1;
                 // The mark moves on, ever more slowly, so that it comes to lie within the round.
@@ -329,5 +349,109 @@ impl Look {
             }
         }
         if self.stop == Some(op.site) { Found::Spinner } else { Found::OnTheWay }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const THREAD: ThreadId = ThreadId(1);
+    const OWN_STACK: (usize, usize) = (0x1000, 0x2000);
+
+    fn look() -> Look {
+        Look {
+            thread: THREAD,
+            others: vec![ThreadId(2)],
+            found: Vec::new(),
+            progress: 0,
+            calls: None,
+            operations: 0,
+            mark: None,
+            since: Vec::new(),
+            memory: None,
+            stop: None,
+        }
+    }
+
+    /// The thread reads a place at a site, with this on its stack.
+    fn read(look: &mut Look, site: u64, stack: u64) -> Found {
+        let op = Op { kind: EventKind::Read, object: 0x100 + site, size: 4, site, index: 0, place: 0 };
+        look.take_in(op, || Stand {
+            kind: op.kind,
+            object: op.object,
+            site,
+            registers: [0; crate::arch::PRESERVED],
+            stack,
+            own_stack: OWN_STACK,
+        })
+    }
+
+    /// Goes round the sites until something is found; says at which site.
+    fn go_round(look: &mut Look, sites: &[u64], stack: impl Fn(u64) -> u64) -> (Found, u64) {
+        for (count, site) in sites.iter().cycle().enumerate() {
+            match read(look, *site, stack(count as u64)) {
+                Found::OnTheWay => {}
+                found => return (found, *site),
+            }
+        }
+        unreachable!("the sites repeat without end")
+    }
+
+    #[test]
+    fn a_thread_that_comes_back_twice_with_the_same_memory_spins_for_ever() {
+        let held = [7u64; 4];
+        let memory =
+            Remembered::of(vec![held.as_ptr() as usize..held.as_ptr() as usize + size_of_val(&held)]);
+        let mut look = look();
+        let (found, site) = go_round(&mut look, &[30, 10, 20], |_| 0);
+        assert!(matches!(found, Found::Round) && site == 30);
+        let digest = memory.digest();
+        look.memory = Some((memory, digest));
+        let (found, site) = go_round(&mut look, &[10, 20, 30], |_| 0);
+        assert!(matches!(found, Found::Spinner));
+        assert_eq!(site, 10, "it stops at the lowest site, wherever it was first seen");
+        let mut reads = look.found[0].reads.clone();
+        reads.sort_unstable();
+        assert_eq!(reads, [(0x10a, 4), (0x114, 4), (0x11e, 4)]);
+        assert_eq!(look.begin_next(), Some(ThreadId(2)));
+        assert_eq!(look.begin_next(), None);
+    }
+
+    #[test]
+    fn a_thread_whose_stack_changes_is_followed_for_a_while_and_given_up() {
+        let mut look = look();
+        assert!(matches!(go_round(&mut look, &[10, 20], |count| count).0, Found::Nothing));
+        assert_eq!(look.operations, MOST_OPERATIONS);
+    }
+
+    #[test]
+    fn a_thread_that_changes_memory_on_its_way_round_does_not_spin() {
+        let mut held = [7u64; 4];
+        let memory =
+            Remembered::of(vec![held.as_ptr() as usize..held.as_ptr() as usize + size_of_val(&held)]);
+        let mut look = look();
+        assert!(matches!(go_round(&mut look, &[10, 20], |_| 0).0, Found::Round));
+        let digest = memory.digest();
+        look.memory = Some((memory, digest));
+        held[2] = 8;
+        std::hint::black_box(&held);
+        assert!(matches!(read(&mut look, 20, 0), Found::Nothing));
+    }
+
+    #[test]
+    fn a_look_ends_with_another_thread_a_change_or_a_call() {
+        let mut look = look();
+        assert!(look.is_at(THREAD, 0, 5));
+        assert!(!look.is_at(ThreadId(2), 0, 5));
+        assert!(!look.is_at(THREAD, 1, 5));
+        assert!(!look.is_at(THREAD, 0, 6));
+    }
+
+    #[test]
+    fn what_is_on_its_own_stack_is_not_named() {
+        let op = |object| Op { kind: EventKind::Read, object, size: 4, site: 1, index: 0, place: 0 };
+        let spinner = Spinner::new(THREAD, OWN_STACK, &[op(0x1800), op(0x3000), op(0x3000)]);
+        assert_eq!(spinner.reads, [(0x3000, 4)]);
     }
 }

@@ -19,19 +19,18 @@ pub struct Remembered {
 
 impl Remembered {
     /// Finds the program's memory. None if there is too much, or if it may change from outside.
-    pub fn look(engine: &mut Engine, thread: ThreadId) -> Option<Remembered> {
+    pub fn look(engine: &Engine, thread: ThreadId) -> Option<Remembered> {
         let mut stacks: Vec<Range<usize>> =
-            engine.world.slots.iter().map(|slot| slot.stack_range()).collect();
+            engine.world.slots.borrow_mut().iter().map(|slot| slot.stack_range()).collect();
         stacks.push(engine.fiber(ThreadId::MAIN).stack_range());
         let mut alive = Vec::new();
-        for id in engine.live().to_vec() {
-            let fiber = engine.fiber(id);
+        for fiber in engine.threads.live() {
             stacks.push(fiber.stack_range());
-            if id != thread {
-                alive.push(fiber.sp..fiber.stack.1);
+            if fiber.id != thread {
+                alive.push(fiber.sp.get()..fiber.stack.get().1);
             }
         }
-        let own = engine.world.libraries.own();
+        let own = engine.world.libraries().own();
         let shared = engine.shared.address();
         let mut outside = Vec::new();
         for line in maps()?.lines() {
@@ -50,7 +49,12 @@ impl Remembered {
         }
         outside.extend(alive);
         let bytes: usize = outside.iter().map(ExactSizeIterator::len).sum();
-        (bytes <= MOST_BYTES).then_some(Remembered { outside })
+        (bytes <= MOST_BYTES).then_some(Remembered::of(outside))
+    }
+
+    /// These ranges, which have to be readable.
+    pub(super) fn of(outside: Vec<Range<usize>>) -> Remembered {
+        Remembered { outside }
     }
 
     /// One number for what the memory holds.
@@ -61,7 +65,7 @@ impl Remembered {
 
 /// One number for what the stack of a thread holds from `sp` on.
 pub fn stack(fiber: &Fiber, sp: usize) -> u64 {
-    digest(0, sp..fiber.stack.1)
+    digest(0, sp..fiber.stack.get().1)
 }
 
 /// What is left of ranges without another one.
@@ -128,4 +132,42 @@ fn digest(sum: u64, range: Range<usize>) -> u64 {
         place += 32;
     }
     lanes.into_iter().fold((end.wrapping_sub(start)) as u64, mix)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_taken_out_of_a_range_leaves_both_sides() {
+        assert_eq!(without(vec![10..20], 13..15), [10..13, 15..20]);
+        assert_eq!(without(vec![10..20], 5..12), [12..20]);
+        assert_eq!(without(vec![10..20, 30..40], 15..35), [10..15, 35..40]);
+        assert_eq!(without(vec![10..20], 10..20), []);
+        assert_eq!(without(vec![10..20], 0..0), [10..20]);
+    }
+
+    #[test]
+    fn a_mapping_is_a_range_and_a_manner() {
+        let line = "7f00-8f00 rw-p 00000000 00:00 0   [stack]";
+        assert_eq!(mapping(line), Some((0x7f00..0x8f00, "rw-p")));
+        assert_eq!(mapping("no mapping"), None);
+    }
+
+    #[test]
+    fn a_digest_tells_one_changed_word_in_any_place() {
+        let mut words = [0u64; 16];
+        let memory =
+            Remembered::of(vec![words.as_ptr() as usize..words.as_ptr() as usize + size_of_val(&words)]);
+        let before = memory.digest();
+        assert_eq!(memory.digest(), before);
+        for index in 0..words.len() {
+            words[index] = 1;
+            std::hint::black_box(&words);
+            assert_ne!(memory.digest(), before, "word {index}");
+            words[index] = 0;
+        }
+        std::hint::black_box(&words);
+        assert_eq!(memory.digest(), before);
+    }
 }

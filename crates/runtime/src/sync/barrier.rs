@@ -1,5 +1,6 @@
 //! Barriers.
 
+use std::cell::Cell;
 use std::ffi::{c_int, c_uint, c_void};
 
 use libc::pthread_barrier_t;
@@ -12,43 +13,43 @@ use crate::interpose::{interpose, real, site};
 use crate::shared_memory::fail;
 
 /// A barrier.
-#[derive(Default)]
 pub struct Barrier {
     address: usize,
-    needed: u32,
-    arrived: u32,
-    round: u64,
+    needed: Cell<u32>,
+    arrived: Cell<u32>,
+    round: Cell<u64>,
 }
 
 /// What a thread waits for; lives on its stack.
 struct Wait {
-    barrier: *const Barrier,
+    barrier: &'static Barrier,
     round: u64,
 }
 
 impl Waitable for Wait {
     fn ready(&self, _fiber: &Fiber) -> bool {
-        // SAFETY: table entries are never dropped.
-        unsafe { (*self.barrier).round != self.round }
+        self.barrier.round.get() != self.round
     }
 
     fn what(&self) -> String {
-        // SAFETY: as above.
-        let barrier = unsafe { &*self.barrier };
-        format!("{} more at barrier <obj {:#x}>", barrier.needed - barrier.arrived, barrier.address)
+        let barrier = self.barrier;
+        format!(
+            "{} more at barrier <obj {:#x}>",
+            barrier.needed.get() - barrier.arrived.get(),
+            barrier.address
+        )
     }
 }
 
-fn at(address: usize) -> &'static mut Barrier {
-    let barrier: *mut Barrier = &mut **engine().world.barriers.entry(address).or_default();
-    // SAFETY: boxed and never dropped.
-    unsafe { &mut *barrier }
+fn at(address: usize) -> &'static Barrier {
+    let zero = || Barrier { address, needed: Cell::new(0), arrived: Cell::new(0), round: Cell::new(0) };
+    engine().world.barriers.at(address, zero)
 }
 
 fn wait(address: usize, pc: u64) -> c_int {
     let barrier = at(address);
     step(EventKind::BarrierArrive, address, pc);
-    if barrier.needed == 0 {
+    if barrier.needed.get() == 0 {
         fail(
             FailureKind::Misuse,
             format_args!(
@@ -57,16 +58,16 @@ fn wait(address: usize, pc: u64) -> c_int {
             ),
         );
     }
-    barrier.arrived += 1;
-    note(EventKind::BarrierArrive, address, u64::from(barrier.arrived));
+    barrier.arrived.set(barrier.arrived.get() + 1);
+    note(EventKind::BarrierArrive, address, u64::from(barrier.arrived.get()));
     engine().changed();
-    if barrier.arrived == barrier.needed {
-        barrier.arrived = 0;
-        barrier.round += 1;
-        note(EventKind::BarrierLeave, address, barrier.round);
+    if barrier.arrived.get() == barrier.needed.get() {
+        barrier.arrived.set(0);
+        barrier.round.set(barrier.round.get() + 1);
+        note(EventKind::BarrierLeave, address, barrier.round.get());
         return libc::PTHREAD_BARRIER_SERIAL_THREAD;
     }
-    let waiting = Wait { barrier, round: barrier.round };
+    let waiting = Wait { barrier, round: barrier.round.get() };
     step_when(EventKind::BarrierLeave, address, pc, Some(&raw const waiting), false);
     note(EventKind::BarrierLeave, address, waiting.round + 1);
     0
@@ -79,8 +80,8 @@ interpose! {
         if count == 0 {
             return libc::EINVAL;
         }
-        let round = at(barrier as usize).round;
-        *at(barrier as usize) = Barrier { address: barrier as usize, needed: count, arrived: 0, round };
+        at(barrier as usize).needed.set(count);
+        at(barrier as usize).arrived.set(0);
         note_life(EventKind::Init, barrier as usize, pc);
         real!(pthread_barrier_init as unsafe extern "C-unwind" fn(*mut pthread_barrier_t, *const c_void, c_uint) -> c_int)(barrier, attributes, count)
     }
@@ -88,11 +89,11 @@ interpose! {
     fn pthread_barrier_destroy(barrier: *mut pthread_barrier_t) -> c_int {
         step(EventKind::Destroy, barrier as usize, site());
         let place = at(barrier as usize);
-        if place.arrived > 0 {
+        if place.arrived.get() > 0 {
             let fiber = engine().current();
             fail(FailureKind::Misuse, format_args!("{} destroys <obj {:#x}> while threads wait at it", fiber.id, barrier as usize));
         }
-        place.needed = 0;
+        place.needed.set(0);
         note(EventKind::Destroy, barrier as usize, 0);
         0
     }

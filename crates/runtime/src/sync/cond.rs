@@ -10,6 +10,7 @@ use super::queue::{ANY, Queue};
 use super::{Limit, note, note_life, step, step_when};
 use crate::cancel;
 use crate::engine::engine;
+use crate::exclusive::Exclusive;
 use crate::fiber::{Fiber, Waitable};
 use crate::interpose::{interpose, real, site};
 use crate::shared_memory::fail;
@@ -18,68 +19,61 @@ use crate::time;
 /// A condition variable.
 #[derive(Default)]
 pub struct Cond {
-    queue: Queue,
+    queue: Exclusive<Queue>,
 }
 
 /// One wait in progress; lives on the waiting thread's stack.
 struct Wait {
-    cond: *const Cond,
-    mutex: *const Mutex,
+    cond: &'static Cond,
+    mutex: &'static Mutex,
     address: usize,
     ticket: u64,
     may_end_early: bool,
 }
 
+impl Wait {
+    fn is_woken(&self) -> bool {
+        self.cond.queue.borrow_mut().is_woken(self.ticket)
+    }
+}
+
 impl Waitable for Wait {
     fn ready(&self, fiber: &Fiber) -> bool {
-        // SAFETY: table entries are never dropped.
-        let (cond, mutex) = unsafe { (&*self.cond, &*self.mutex) };
-        mutex.is_free() && (self.may_end_early || cond.queue.is_woken(self.ticket) || cancel::is_due(fiber))
+        self.mutex.is_free() && (self.may_end_early || self.is_woken() || cancel::is_due(fiber))
     }
 
     fn what(&self) -> String {
-        // SAFETY: as above.
-        let (cond, mutex) = unsafe { (&*self.cond, &*self.mutex) };
-        if cond.queue.is_woken(self.ticket) || self.may_end_early {
-            mutex.what()
+        if self.is_woken() || self.may_end_early {
+            self.mutex.what()
         } else {
             format!("a signal on <obj {:#x}>", self.address)
         }
     }
 
     fn holder(&self) -> Option<ThreadId> {
-        // SAFETY: as above.
-        let (cond, mutex) = unsafe { (&*self.cond, &*self.mutex) };
-        cond.queue.is_woken(self.ticket).then(|| mutex.holder()).flatten()
+        self.is_woken().then(|| self.mutex.holder()).flatten()
     }
 }
 
-fn at(address: usize) -> &'static mut Cond {
-    let cond: *mut Cond = &mut **engine().world.conds.entry(address).or_default();
-    // SAFETY: boxed and never dropped.
-    unsafe { &mut *cond }
+fn at(address: usize) -> &'static Cond {
+    engine().world.conds.at(address, Cond::default)
 }
 
-/// Waits; returns an error number. The mutex comes as a plain pointer for the reason in
-/// [`mutex::lock`].
-pub fn wait(cond: usize, mutex: *mut Mutex, limit: Limit, pc: u64) -> c_int {
+/// Waits; returns an error number.
+pub fn wait(cond: usize, mutex: &'static Mutex, limit: Limit, pc: u64) -> c_int {
     let fiber = engine().current();
     cancel::check(fiber);
     step(EventKind::CondWait, cond, pc);
-    // SAFETY: table entries are never dropped; the reference ends before anybody else runs.
-    let address = unsafe {
-        mutex::must_hold(&*mutex, "waits on a condition variable");
-        note(EventKind::CondWait, cond, (*mutex).address as u64);
-        (*mutex).give(fiber);
-        (*mutex).address as u64
-    };
-    let ticket = at(cond).queue.join(ANY);
-    let may_end_early = limit.timed() || engine().spurious;
+    mutex::must_hold(mutex, "waits on a condition variable");
+    let address = mutex.address as u64;
+    note(EventKind::CondWait, cond, address);
+    mutex.give(fiber);
+    let ticket = at(cond).queue.borrow_mut().join(ANY);
+    let may_end_early = limit.timed() || engine().spurious.get();
     let waiting = Wait { cond: at(cond), mutex, address: cond, ticket, may_end_early };
     step_when(EventKind::CondWake, cond, pc, Some(&raw const waiting), false);
-    let woken = at(cond).queue.leave(ticket);
-    // SAFETY: as above; from here on nobody else runs.
-    unsafe { (*mutex).take(fiber) };
+    let woken = at(cond).queue.borrow_mut().leave(ticket);
+    mutex.take(fiber);
     if woken {
         note(EventKind::CondWake, cond, address);
         return 0;
@@ -97,7 +91,7 @@ pub fn wait(cond: usize, mutex: *mut Mutex, limit: Limit, pc: u64) -> c_int {
 impl crate::engine::Engine {
     /// Where both could end a wait early, they take turns, by the steps made so far.
     pub(super) fn spurious_instead_of_timeout(&self) -> bool {
-        self.spurious && self.shared.control().steps.is_multiple_of(2)
+        self.spurious.get() && self.shared.control().steps.is_multiple_of(2)
     }
 }
 
@@ -105,9 +99,11 @@ impl crate::engine::Engine {
 pub fn signal(cond: usize, all: bool, pc: u64) -> c_int {
     let kind = if all { EventKind::CondBroadcast } else { EventKind::CondSignal };
     step(kind, cond, pc);
-    let place = at(cond);
-    note(kind, cond, place.queue.waiting() as u64);
-    if place.queue.wake(if all { usize::MAX } else { 1 }, ANY) > 0 {
+    let queue = &at(cond).queue;
+    let waiting = queue.borrow_mut().waiting();
+    note(kind, cond, waiting as u64);
+    let woken = queue.borrow_mut().wake(if all { usize::MAX } else { 1 }, ANY);
+    if woken > 0 {
         engine().changed();
     }
     0
@@ -116,14 +112,14 @@ pub fn signal(cond: usize, all: bool, pc: u64) -> c_int {
 /// Begins anew.
 pub fn init(cond: usize, pc: u64) {
     note_life(EventKind::Init, cond, pc);
-    *at(cond) = Cond::default();
+    at(cond).queue.set(Queue::default());
 }
 
 /// Destroys it.
 pub fn destroy(cond: usize, pc: u64) -> c_int {
     step(EventKind::Destroy, cond, pc);
     let fiber = engine().current();
-    if at(cond).queue.waiting() > 0 {
+    if at(cond).queue.borrow_mut().waiting() > 0 {
         fail(
             FailureKind::Misuse,
             format_args!("{} destroys <obj {cond:#x}> while threads wait on it", fiber.id),

@@ -9,6 +9,7 @@ use super::queue::{ANY, Queue};
 use super::rust_std::{self, Free};
 use super::{Limit, note, step, step_when, word_locks};
 use crate::engine::engine;
+use crate::exclusive::Exclusive;
 use crate::fiber::{Breaks, Fiber, Waitable};
 use crate::shared_memory::unsupported;
 use crate::time;
@@ -17,14 +18,14 @@ use crate::world::Table;
 /// Waiters by address.
 #[derive(Default)]
 pub struct Futexes {
-    queues: Table<Queue>,
+    queues: Table<Exclusive<Queue>>,
 }
 
 /// One wait in progress; lives on the waiting thread's stack.
 struct Wait {
     address: usize,
-    /// The waiters there: an entry that is never dropped.
-    queue: *const Queue,
+    /// The waiters there.
+    queue: &'static Exclusive<Queue>,
     ticket: u64,
     /// A lock that is taken again after it, if that is known: it has to be free.
     lock: Option<Free>,
@@ -32,8 +33,7 @@ struct Wait {
 
 impl Waitable for Wait {
     fn ready(&self, fiber: &Fiber) -> bool {
-        // SAFETY: see the field.
-        let woken = unsafe { (*self.queue).is_woken(self.ticket) };
+        let woken = self.queue.borrow_mut().is_woken(self.ticket);
         woken && self.lock.as_ref().is_none_or(|lock| lock.ready(fiber))
     }
 
@@ -55,15 +55,13 @@ impl Waitable for Wait {
     }
 }
 
-fn queue(address: usize) -> &'static mut Queue {
-    let queue: *mut Queue = &mut **engine().world.futexes.queues.entry(address).or_default();
-    // SAFETY: boxed and never dropped.
-    unsafe { &mut *queue }
+fn queue(address: usize) -> &'static Exclusive<Queue> {
+    engine().world.futexes.queues.at(address, Exclusive::default)
 }
 
 fn wait(address: usize, expected: u32, limit: Limit, mask: u32, pc: u64) -> c_int {
     let fiber = engine().current();
-    let lock = (fiber.takes_again != 0).then_some(Free(fiber.takes_again));
+    let lock = (fiber.takes_again.get() != 0).then_some(Free(fiber.takes_again.get()));
     // Giving back the lock and going to sleep is one piece: whoever notifies in between wakes the thread anyway.
     if lock.is_none() {
         step(EventKind::FutexWait, address, pc);
@@ -76,11 +74,14 @@ fn wait(address: usize, expected: u32, limit: Limit, mask: u32, pc: u64) -> c_in
         return libc::EAGAIN;
     }
     note(EventKind::FutexWait, address, 0);
-    let waiting = Wait { address, queue: queue(address), ticket: queue(address).join(mask), lock };
-    let may_end_early = engine().spurious && fiber.waits_on_condition;
+    let queue = queue(address);
+    let ticket = queue.borrow_mut().join(mask);
+    let waiting = Wait { address, queue, ticket, lock };
+    let may_end_early = engine().spurious.get() && fiber.waits_on_condition.get();
     step_when(EventKind::FutexWoken, address, pc, Some(&raw const waiting), limit.timed() || may_end_early);
     let broken_off = fiber.take_broken_off();
-    if queue(address).leave(waiting.ticket) {
+    let was_woken = queue.borrow_mut().leave(ticket);
+    if was_woken {
         note(EventKind::FutexWoken, address, 0);
         return 0;
     }
@@ -99,10 +100,10 @@ fn wait(address: usize, expected: u32, limit: Limit, mask: u32, pc: u64) -> c_in
 fn wake(address: usize, count: usize, mask: u32, pc: u64) -> usize {
     rust_std::about_to_wake(pc);
     // What notifies has had its turn where it began.
-    if std::mem::take(&mut engine().current().notifies) != address {
+    if engine().current().notifies.take() != address {
         step(EventKind::FutexWake, address, pc);
     }
-    let woken = queue(address).wake(count, mask);
+    let woken = queue(address).borrow_mut().wake(count, mask);
     note(EventKind::FutexWake, address, woken as u64);
     if woken > 0 {
         engine().changed();

@@ -40,7 +40,7 @@ impl Limit {
     /// Virtual time has reached the limit.
     pub fn reached(self) {
         if let Limit::Until(deadline) = self {
-            engine().world.clock.reach(deadline);
+            engine().world.clock.borrow_mut().reach(deadline);
         }
     }
 }
@@ -55,13 +55,13 @@ pub fn step(kind: EventKind, object: usize, pc: u64) {
 pub fn step_aside(kind: EventKind, pc: u64) {
     let engine = engine();
     let fiber = engine.current();
-    if !engine.brief || fiber.ops + 1 == fiber.stop_at {
+    if !engine.brief.get() || fiber.ops.get() + 1 == fiber.stop_at.get() {
         step(kind, 0, pc);
         return;
     }
-    fiber.ops += 1;
+    fiber.count_operation();
     engine.complete_write();
-    fiber.pending = Op { kind, object: 0, size: 0, site: pc, index: fiber.ops, place: 0 };
+    fiber.pending.set(Op { kind, object: 0, size: 0, site: pc, index: fiber.ops.get(), place: 0 });
 }
 
 /// Announces an operation that can be made once `wait` is ready (or, if `timed`, at any time);
@@ -75,10 +75,10 @@ pub fn step_when(
 ) -> bool {
     let engine = engine();
     let fiber = engine.current();
-    fiber.ops += 1;
+    fiber.count_operation();
     let is_lock = matches!(kind, EventKind::Lock | EventKind::ReadLock);
     let place = if is_lock { engine.lock_place(pc) } else { 0 };
-    let op = Op { kind, object: object as u64, size: 0, site: pc, index: fiber.ops, place };
+    let op = Op { kind, object: object as u64, size: 0, site: pc, index: fiber.ops.get(), place };
     engine.point(op, wait, timed)
 }
 
@@ -92,7 +92,7 @@ pub fn note(kind: EventKind, object: usize, value: u64) {
 pub fn note_life(kind: EventKind, object: usize, pc: u64) {
     let engine = engine();
     engine.complete_write();
-    engine.current().pending.site = pc;
+    engine.current().set_site(pc);
     note(kind, object, 0);
 }
 

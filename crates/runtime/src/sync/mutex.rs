@@ -1,5 +1,6 @@
 //! Mutexes (normal, recursive, error-checking, robust) and spin locks.
 
+use std::cell::Cell;
 use std::ffi::c_int;
 
 use libc::{pthread_mutex_t, pthread_mutexattr_t, timespec};
@@ -28,56 +29,68 @@ pub struct Mutex {
     /// Where it is in the program.
     pub address: usize,
     /// The kind as the C library writes it into the mutex.
-    bits: c_int,
-    kind: Kind,
-    robust: bool,
+    bits: Cell<c_int>,
     /// The thread that holds it.
-    pub owner: Option<ThreadId>,
-    depth: u32,
-    owner_died: bool,
-    beyond_repair: bool,
+    pub owner: Cell<Option<ThreadId>>,
+    depth: Cell<u32>,
+    owner_died: Cell<bool>,
+    beyond_repair: Cell<bool>,
 }
 
 impl Mutex {
     fn new(address: usize, bits: c_int) -> Mutex {
-        const ROBUST: c_int = 16;
-        let kind = match bits & 3 {
+        Mutex {
+            address,
+            bits: Cell::new(bits),
+            owner: Cell::new(None),
+            depth: Cell::new(0),
+            owner_died: Cell::new(false),
+            beyond_repair: Cell::new(false),
+        }
+    }
+
+    /// Becomes a free mutex of this kind, whatever it was.
+    fn begin_anew(&self, bits: c_int) {
+        self.bits.set(bits);
+        self.owner.set(None);
+        self.depth.set(0);
+        self.owner_died.set(false);
+        self.beyond_repair.set(false);
+    }
+
+    fn kind(&self) -> Kind {
+        match self.bits.get() & 3 {
             libc::PTHREAD_MUTEX_RECURSIVE => Kind::Recursive,
             libc::PTHREAD_MUTEX_ERRORCHECK => Kind::ErrorCheck,
             _ => Kind::Normal,
-        };
-        Mutex {
-            address,
-            bits,
-            kind,
-            robust: bits != DESTROYED && bits & ROBUST != 0,
-            owner: None,
-            depth: 0,
-            owner_died: false,
-            beyond_repair: false,
         }
+    }
+
+    fn is_robust(&self) -> bool {
+        const ROBUST: c_int = 16;
+        self.bits.get() != DESTROYED && self.bits.get() & ROBUST != 0
     }
 
     /// Whether nobody holds it.
     pub fn is_free(&self) -> bool {
-        self.owner.is_none()
+        self.owner.get().is_none()
     }
 
     /// The thread takes the free mutex (or one level more of it).
-    pub fn take(&mut self, fiber: &mut Fiber) {
-        if self.owner.is_none() {
-            engine().fiber(fiber.owner()).held.push(self.address);
+    pub fn take(&self, fiber: &Fiber) {
+        if self.is_free() {
+            engine().fiber(fiber.owner()).held.borrow_mut().push(self.address);
         }
-        self.owner = Some(fiber.owner());
-        self.depth += 1;
+        self.owner.set(Some(fiber.owner()));
+        self.depth.set(self.depth.get() + 1);
     }
 
     /// The owner gives one level back.
-    pub fn give(&mut self, fiber: &mut Fiber) {
-        self.depth -= 1;
-        if self.depth == 0 {
-            self.owner = None;
-            engine().fiber(fiber.owner()).held.retain(|held| *held != self.address);
+    pub fn give(&self, fiber: &Fiber) {
+        self.depth.set(self.depth.get() - 1);
+        if self.depth.get() == 0 {
+            self.owner.set(None);
+            engine().fiber(fiber.owner()).held.borrow_mut().retain(|held| *held != self.address);
             engine().released();
         }
     }
@@ -85,7 +98,7 @@ impl Mutex {
 
 impl Waitable for Mutex {
     fn ready(&self, fiber: &Fiber) -> bool {
-        self.owner.is_none() || (self.owner == Some(fiber.owner()) && self.kind != Kind::Normal)
+        self.owner.get().is_none() || (self.owner.get() == Some(fiber.owner()) && self.kind() != Kind::Normal)
     }
 
     fn what(&self) -> String {
@@ -93,7 +106,7 @@ impl Waitable for Mutex {
     }
 
     fn holder(&self) -> Option<ThreadId> {
-        self.owner
+        self.owner.get()
     }
 }
 
@@ -104,49 +117,41 @@ fn kind_of(address: usize) -> *mut c_int {
 }
 
 /// The mutex at an address. One that was initialised statically tells its kind in its memory.
-pub fn at(address: usize) -> &'static mut Mutex {
+pub fn at(address: usize) -> &'static Mutex {
     // SAFETY: the program passed a mutex.
     let bits = unsafe { *kind_of(address) };
     let mutex = known_at(address, bits);
     // Memory that was given back and taken again may be a mutex of another kind by now.
-    if mutex.bits != bits && mutex.is_free() {
-        *mutex = Mutex::new(address, bits);
+    if mutex.bits.get() != bits && mutex.is_free() {
+        mutex.begin_anew(bits);
     }
     mutex
 }
 
 /// The spin lock at an address: a normal mutex of four bytes.
-fn spin_at(address: usize) -> &'static mut Mutex {
+fn spin_at(address: usize) -> &'static Mutex {
     known_at(address, 0)
 }
 
 /// The lock of a stdio stream.
-pub fn of_stream(address: usize) -> &'static mut Mutex {
+pub fn of_stream(address: usize) -> &'static Mutex {
     known_at(address, libc::PTHREAD_MUTEX_RECURSIVE)
 }
 
-fn known_at(address: usize, bits: c_int) -> &'static mut Mutex {
-    let place = engine().world.mutexes.entry(address).or_insert_with(|| Box::new(Mutex::new(address, bits)));
-    let mutex: *mut Mutex = &mut **place;
-    // SAFETY: boxed and never dropped.
-    unsafe { &mut *mutex }
+fn known_at(address: usize, bits: c_int) -> &'static Mutex {
+    engine().world.mutexes.at(address, || Mutex::new(address, bits))
 }
 
-fn set(address: usize, mutex: Mutex) {
-    // Keep the box where it is: a thread that waits for a re-initialised mutex points to it.
-    match engine().world.mutexes.get_mut(&address) {
-        Some(place) => **place = mutex,
-        None => {
-            engine().world.mutexes.insert(address, Box::new(mutex));
-        }
-    }
+/// The mutex or spin lock at an address begins anew. A thread that waits for it goes on waiting for the new one.
+fn set(address: usize, bits: c_int) {
+    known_at(address, bits).begin_anew(bits);
 }
 
 /// A destroyed mutex must not be used before it is initialised again. Returns its address.
 fn must_live(mutex: &Mutex, doing: &str, pc: u64) -> usize {
-    if mutex.bits == DESTROYED {
+    if mutex.bits.get() == DESTROYED {
         let fiber = engine().current();
-        fiber.pending.site = pc;
+        fiber.set_site(pc);
         fail(
             FailureKind::Misuse,
             format_args!("{} {doing} <obj {:#x}> after it was destroyed", fiber.id, mutex.address),
@@ -156,23 +161,17 @@ fn must_live(mutex: &Mutex, doing: &str, pc: u64) -> usize {
 }
 
 /// Locks; returns an error number.
-///
-/// The mutex comes as a plain pointer: other threads change it while this one waits, which no
-/// reference would allow for.
-pub fn lock(mutex: *mut Mutex, limit: Limit, pc: u64) -> c_int {
-    // SAFETY: table entries are never dropped; the reference ends before anybody else runs.
-    let object = unsafe { must_live(&*mutex, "locks", pc) };
+pub fn lock(mutex: &'static Mutex, limit: Limit, pc: u64) -> c_int {
+    let object = must_live(mutex, "locks", pc);
     let fiber = engine().current();
     let ended_by_time = if limit == Limit::Try {
         step(EventKind::Lock, object, pc);
         false
     } else {
-        step_when(EventKind::Lock, object, pc, Some(mutex.cast_const()), limit.timed())
+        step_when(EventKind::Lock, object, pc, Some(mutex), limit.timed())
     };
-    // SAFETY: as above; from here on nobody else runs.
-    let mutex = unsafe { &mut *mutex };
     let refused = limit == Limit::Try
-        && mutex.owner.is_some_and(|owner| owner != fiber.owner() || mutex.kind != Kind::Recursive);
+        && mutex.owner.get().is_some_and(|owner| owner != fiber.owner() || mutex.kind() != Kind::Recursive);
     let timed_out = ended_by_time || refused;
     if timed_out {
         limit.reached();
@@ -180,32 +179,29 @@ pub fn lock(mutex: *mut Mutex, limit: Limit, pc: u64) -> c_int {
         fiber.made_no_progress();
         return if limit == Limit::Try { libc::EBUSY } else { libc::ETIMEDOUT };
     }
-    if mutex.owner == Some(fiber.owner()) && mutex.kind == Kind::ErrorCheck {
+    if mutex.owner.get() == Some(fiber.owner()) && mutex.kind() == Kind::ErrorCheck {
         note(EventKind::LockFailed, object, 0);
         return libc::EDEADLK;
     }
-    if mutex.beyond_repair {
+    if mutex.beyond_repair.get() {
         note(EventKind::LockFailed, object, 0);
         return libc::ENOTRECOVERABLE;
     }
     mutex.take(fiber);
     engine().took_lock();
     let would_not_wait = u64::from(limit != Limit::Forever);
-    engine().note(EventKind::Lock, object, 0, u64::from(mutex.depth), would_not_wait);
-    if mutex.owner_died { libc::EOWNERDEAD } else { 0 }
+    engine().note(EventKind::Lock, object, 0, u64::from(mutex.depth.get()), would_not_wait);
+    if mutex.owner_died.get() { libc::EOWNERDEAD } else { 0 }
 }
 
 /// Unlocks; returns an error number.
-pub fn unlock(mutex: *mut Mutex, pc: u64) -> c_int {
+pub fn unlock(mutex: &'static Mutex, pc: u64) -> c_int {
     let fiber = engine().current();
-    // SAFETY: as in `lock`.
-    let object = unsafe { must_live(&*mutex, "unlocks", pc) };
+    let object = must_live(mutex, "unlocks", pc);
     step(EventKind::Unlock, object, pc);
-    // SAFETY: as in `lock`.
-    let mutex = unsafe { &mut *mutex };
-    if mutex.owner != Some(fiber.owner()) {
-        if mutex.kind == Kind::Normal && !mutex.robust {
-            let holder = match mutex.owner {
+    if mutex.owner.get() != Some(fiber.owner()) {
+        if mutex.kind() == Kind::Normal && !mutex.is_robust() {
+            let holder = match mutex.owner.get() {
                 Some(owner) => format!("it is held by {owner}"),
                 None => "nobody holds it".to_string(),
             };
@@ -216,11 +212,11 @@ pub fn unlock(mutex: *mut Mutex, pc: u64) -> c_int {
         }
         return libc::EPERM;
     }
-    if mutex.depth == 1 && mutex.owner_died {
-        mutex.owner_died = false;
-        mutex.beyond_repair = true;
+    if mutex.depth.get() == 1 && mutex.owner_died.get() {
+        mutex.owner_died.set(false);
+        mutex.beyond_repair.set(true);
     }
-    note(EventKind::Unlock, mutex.address, u64::from(mutex.depth - 1));
+    note(EventKind::Unlock, mutex.address, u64::from(mutex.depth.get() - 1));
     mutex.give(fiber);
     0
 }
@@ -234,25 +230,27 @@ pub unsafe fn destroy(address: usize, pc: u64) {
     end_life(address, pc);
     // SAFETY: as the caller vouches.
     unsafe { *kind_of(address) = DESTROYED };
-    set(address, Mutex::new(address, DESTROYED));
+    set(address, DESTROYED);
 }
 
 /// Whoever still holds or wants a mutex or spin lock must not see it destroyed.
 fn end_life(address: usize, pc: u64) {
     let fiber = engine().current();
     step(EventKind::Destroy, address, pc);
-    if let Some(mutex) = engine().world.mutexes.get(&address) {
-        if let Some(owner) = mutex.owner {
+    if let Some(mutex) = engine().world.mutexes.get(address) {
+        if let Some(owner) = mutex.owner.get() {
             fail(
                 FailureKind::Misuse,
                 format_args!("{} destroys <obj {address:#x}> while {owner} holds it", fiber.id),
             );
         }
-        let waiting = engine().live().to_vec().into_iter().find(|id| {
-            let other = engine().fiber(*id);
-            *id != fiber.id && other.wait.is_some() && other.pending.object == address as u64
-        });
-        if let Some(other) = waiting {
+        let waits = |other: &Fiber| {
+            other.id != fiber.id
+                && other.wait.get().is_some()
+                && other.pending.borrow_mut().object == address as u64
+        };
+        let waiting = engine().threads.live().find(|other| waits(other));
+        if let Some(other) = waiting.map(|other| other.id) {
             fail(
                 FailureKind::Misuse,
                 format_args!("{} destroys <obj {address:#x}> while {other} waits for it", fiber.id),
@@ -270,19 +268,19 @@ pub unsafe fn init_plain(address: usize, recursive: bool, pc: u64) {
     let bits = if recursive { libc::PTHREAD_MUTEX_RECURSIVE } else { 0 };
     // SAFETY: as the caller vouches.
     unsafe { *kind_of(address) = bits };
-    set(address, Mutex::new(address, bits));
+    set(address, bits);
     note_life(EventKind::Init, address, pc);
 }
 
 /// A thread ended: robust mutexes it held tell the next owner.
-pub fn owner_died(fiber: &mut Fiber) {
-    for address in std::mem::take(&mut fiber.held) {
-        if let Some(mutex) = engine().world.mutexes.get_mut(&address)
-            && mutex.robust
+pub fn owner_died(fiber: &Fiber) {
+    for address in fiber.held.take() {
+        if let Some(mutex) = engine().world.mutexes.get(address)
+            && mutex.is_robust()
         {
-            mutex.owner = None;
-            mutex.depth = 0;
-            mutex.owner_died = true;
+            mutex.owner.set(None);
+            mutex.depth.set(0);
+            mutex.owner_died.set(true);
         }
     }
 }
@@ -290,7 +288,7 @@ pub fn owner_died(fiber: &mut Fiber) {
 /// The mutex must be held by the running thread for what it is about to do.
 pub fn must_hold(mutex: &Mutex, doing: &str) {
     let fiber = engine().current();
-    if mutex.owner != Some(fiber.owner()) {
+    if mutex.owner.get() != Some(fiber.owner()) {
         fail(
             FailureKind::Misuse,
             format_args!("{} {doing} without holding <obj {:#x}>", fiber.id, mutex.address),
@@ -308,17 +306,17 @@ interpose! {
             return error;
         }
         let address = mutex as usize;
-        if let Some(known) = engine().world.mutexes.get(&address) && let Some(owner) = known.owner {
+        if let Some(known) = engine().world.mutexes.get(address) && let Some(owner) = known.owner.get() {
             let fiber = engine().current();
-            fiber.pending.site = pc;
+            fiber.set_site(pc);
             fail(
                 FailureKind::Misuse,
                 format_args!("{} initialises <obj {address:#x}> again while {owner} holds it", fiber.id),
             );
         }
         const SHARED_BETWEEN_PROCESSES: c_int = 128;
-        engine().world.process_shared |= *kind_of(address) & SHARED_BETWEEN_PROCESSES != 0;
-        set(address, Mutex::new(address, *kind_of(address)));
+        engine().world.process_shared.set(engine().world.process_shared.get() | (*kind_of(address) & SHARED_BETWEEN_PROCESSES != 0));
+        set(address, *kind_of(address));
         note_life(EventKind::Init, address, pc);
         0
     }
@@ -361,17 +359,17 @@ interpose! {
     /// Declares the state behind a robust mutex repaired.
     fn pthread_mutex_consistent(mutex: *mut pthread_mutex_t) -> c_int {
         let mutex = at(mutex as usize);
-        if !mutex.robust || !mutex.owner_died {
+        if !mutex.is_robust() || !mutex.owner_died.get() {
             return libc::EINVAL;
         }
-        mutex.owner_died = false;
+        mutex.owner_died.set(false);
         0
     }
     /// Initialises a spin lock.
     fn pthread_spin_init(lock: *mut c_int, shared: c_int) -> c_int {
         let pc = site();
         *lock = 0;
-        set(lock as usize, Mutex::new(lock as usize, 0));
+        set(lock as usize, 0);
         note_life(EventKind::Init, lock as usize, pc);
         0
     }

@@ -1,5 +1,6 @@
 //! Routines that run once.
 
+use std::cell::Cell;
 use std::ffi::c_int;
 
 use threadbare_trace::{EventKind, ThreadId};
@@ -15,15 +16,14 @@ const DONE: c_int = 2;
 
 /// A once-control. Whether its routine has run is told by its own memory, which may be given back
 /// and become another control.
-#[derive(Default)]
 pub struct Once {
     address: usize,
-    running: Option<ThreadId>,
+    running: Cell<Option<ThreadId>>,
 }
 
 impl Waitable for Once {
     fn ready(&self, _fiber: &Fiber) -> bool {
-        self.running.is_none()
+        self.running.get().is_none()
     }
 
     fn what(&self) -> String {
@@ -31,26 +31,22 @@ impl Waitable for Once {
     }
 
     fn holder(&self) -> Option<ThreadId> {
-        self.running
+        self.running.get()
     }
 }
 
 /// Lets others at a control when its routine is left: by its end, an exception or the thread's end.
 struct Unfinished {
-    once: *mut Once,
+    once: &'static Once,
     /// The routine has come to its end.
     is_done: bool,
 }
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        // SAFETY: table entries are never dropped.
-        let address = unsafe {
-            (*self.once).running = None;
-            (*self.once).address
-        };
+        self.once.running.set(None);
         engine().changed();
-        note(EventKind::OnceEnd, address, u64::from(!self.is_done));
+        note(EventKind::OnceEnd, self.once.address, u64::from(!self.is_done));
     }
 }
 
@@ -61,17 +57,15 @@ impl Drop for Unfinished {
 pub unsafe fn run(control: *mut c_int, routine: unsafe extern "C-unwind" fn(), pc: u64) {
     let registers = arch::registers();
     let address = control as usize;
-    let place = engine().world.onces.entry(address).or_default();
-    place.address = address;
-    let once: *mut Once = &mut **place;
-    step_when(EventKind::OnceBegin, address, pc, Some(once as *const Once), false);
-    // SAFETY: boxed and never dropped; the control is the program's.
+    let once = engine().world.onces.at(address, || Once { address, running: Cell::new(None) });
+    step_when(EventKind::OnceBegin, address, pc, Some(once), false);
+    // SAFETY: the control is the program's.
     unsafe {
         if *control == DONE {
             note(EventKind::OnceSeen, address, 0);
             return;
         }
-        (*once).running = Some(engine().current_id());
+        once.running.set(Some(engine().current_id()));
         note(EventKind::OnceBegin, address, 0);
         let mut unfinished = Unfinished { once, is_done: false };
         routine();

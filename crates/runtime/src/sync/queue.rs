@@ -61,3 +61,58 @@ impl Queue {
         permit
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wake_up_is_for_those_who_were_there() {
+        let mut queue = Queue::default();
+        let early = queue.join(ANY);
+        assert_eq!(queue.wake(1, ANY), 1);
+        let late = queue.join(ANY);
+        assert!(queue.is_woken(early) && !queue.is_woken(late));
+        assert!(!queue.leave(late));
+        assert!(queue.leave(early));
+        assert_eq!(queue.waiting(), 0);
+    }
+
+    #[test]
+    fn any_of_the_waiters_may_use_a_wake_up_and_only_one_does() {
+        let mut queue = Queue::default();
+        let (first, second) = (queue.join(ANY), queue.join(ANY));
+        assert_eq!(queue.wake(1, ANY), 1);
+        assert!(queue.is_woken(first) && queue.is_woken(second));
+        assert!(queue.leave(second));
+        assert!(!queue.is_woken(first));
+    }
+
+    #[test]
+    fn nobody_is_woken_twice_and_nothing_is_kept_for_later() {
+        let mut queue = Queue::default();
+        assert_eq!(queue.wake(5, ANY), 0);
+        let waiter = queue.join(ANY);
+        assert!(!queue.is_woken(waiter));
+        assert_eq!((queue.wake(5, ANY), queue.wake(5, ANY)), (1, 0));
+    }
+
+    #[test]
+    fn a_wake_up_goes_to_those_who_listen() {
+        let mut queue = Queue::default();
+        let (odd, even) = (queue.join(1), queue.join(2));
+        assert_eq!(queue.wake(usize::MAX, 2), 1);
+        assert!(!queue.is_woken(odd) && queue.is_woken(even));
+    }
+
+    #[test]
+    fn who_leaves_by_time_takes_a_wake_up_along_that_nobody_else_can_use() {
+        let mut queue = Queue::default();
+        let first = queue.join(ANY);
+        queue.wake(1, ANY);
+        let second = queue.join(ANY);
+        queue.leave(first);
+        assert!(!queue.is_woken(second));
+        assert_eq!(queue.waiting(), 1);
+    }
+}

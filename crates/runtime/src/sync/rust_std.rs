@@ -1,15 +1,13 @@
 //! What Rust's standard library does in code that is not instrumented, as far as its stubs tell: where a function
 //! begins that blocks or wakes, which is where another thread may come first, and what becomes of its word.
 
-use std::sync::atomic::Ordering;
-
 use threadbare_sched::Op;
 use threadbare_trace::{EventKind, ThreadId};
 use threadbare_wire::StdOp;
 
 use super::word_locks;
 use crate::access;
-use crate::engine::{WATCHED, engine};
+use crate::engine::{engine, watched};
 use crate::fiber::{Fiber, Waitable};
 use crate::heap;
 use crate::interpose::controlled;
@@ -28,7 +26,7 @@ const WORD: u8 = size_of::<u32>() as u8;
 /// # Safety
 /// The addresses must be those of the library's words.
 #[unsafe(naked)]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C-unwind" fn __threadbare_std_entry(
     _word: usize,
     _number: u32,
@@ -39,58 +37,55 @@ pub unsafe extern "C-unwind" fn __threadbare_std_entry(
         if !controlled() {
             return 0;
         }
-        engine().world.has_stubs = true;
+        engine().world.has_stubs.set(true);
         let op = op_of(number);
         if op == StdOp::EnterScope {
             // Also before the first thread, and where nothing is watched.
-            engine().current().admits_to_scope = true;
+            engine().current().admits_to_scope.set(true);
             return 0;
         }
-        let fiber = WATCHED.load(Ordering::Relaxed);
-        if fiber.is_null() {
-            return 0;
-        }
+        let Some(fiber) = watched() else { return 0 };
         // Nobody else runs while it spins, so all that it can do is to wait until the lock is free, and take it.
         let free = Free(word);
-        let waits = op == StdOp::Lock && engine().brief;
+        let waits = op == StdOp::Lock && engine().brief.get();
         let wait: Option<*const dyn Waitable> = if waits { Some(&raw const free) } else { None };
         let changes = waits || op == StdOp::Notify;
         let kind = if changes { EventKind::AtomicUpdate } else { EventKind::AtomicRead };
         // SAFETY: a watched fiber is the running one; the addresses are the library's words.
         unsafe {
-            (*fiber).ops += 1;
-            (*fiber).pending.site = pc;
-            let index = (*fiber).ops;
+            fiber.count_operation();
+            fiber.set_site(pc);
+            let index = fiber.ops.get();
             if waits {
-                (*fiber).found_taken = 0;
+                fiber.found_taken.set(0);
             }
-            engine().does_not_wait(&mut *fiber);
+            engine().does_not_wait(fiber);
             if op == StdOp::Park {
                 engine().point(Op { kind, object: 0, size: 0, site: pc, index, place: 0 }, None, false);
                 return 0;
             }
             let word = if op == StdOp::LeaveScope { count_in(word) } else { word };
-            access::touch_range(&*fiber, word, usize::from(WORD), kind.writes());
+            access::touch_range(fiber, word, usize::from(WORD), kind.writes());
             let next = Op { kind, object: word as u64, size: u32::from(WORD), site: pc, index, place: 0 };
             engine().point(next, wait, false);
-            if engine().brief {
-                (*fiber).takes_again = if op == StdOp::CondvarWait { lock } else { 0 };
-                (*fiber).notifies = if op == StdOp::Notify { word } else { 0 };
+            if engine().brief.get() {
+                fiber.takes_again.set(if op == StdOp::CondvarWait { lock } else { 0 });
+                fiber.notifies.set(if op == StdOp::Notify { word } else { 0 });
             }
             let value = access::load(word, WORD);
-            (*fiber).waits_on_condition = op == StdOp::CondvarWait;
+            fiber.waits_on_condition.set(op == StdOp::CondvarWait);
             if op == StdOp::Observe {
-                (*fiber).looks.push((word, value));
+                fiber.looks.borrow_mut().push((word, value));
             }
             match op {
                 StdOp::Notify => engine().changed(),
                 StdOp::CondvarWait => note_update(lock, access::load(lock, WORD), 0),
                 StdOp::LeaveScope => {
-                    (*fiber).left_scope = (*fiber).answers_to_scope;
+                    fiber.left_scope.set(fiber.answers_to_scope.get());
                     note_update(word, value, value.wrapping_sub(1));
                 }
                 StdOp::BarrierWait => note_update(word, value, value),
-                _ => (*fiber).saw(pc, word as u64, value),
+                _ => fiber.saw(pc, word as u64, value),
             }
             value
         }
@@ -131,27 +126,23 @@ impl Waitable for Free {
 /// # Safety
 /// The address must be that of the word.
 #[unsafe(naked)]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C-unwind" fn __threadbare_std_leave(_word: usize, _before: u64, _pc: u64, _number: u32) {
     unsafe extern "C-unwind" fn serve(word: usize, before: u64, pc: u64, number: u32) {
-        let fiber = WATCHED.load(Ordering::Relaxed);
-        if fiber.is_null() || !controlled() {
-            return;
-        }
+        let Some(fiber) = watched().filter(|_| controlled()) else { return };
         let op = op_of(number);
         engine().complete_write();
         if op == StdOp::Park {
-            // SAFETY: a watched fiber is the running one.
-            unsafe { (*fiber).pending.site = pc };
+            fiber.set_site(pc);
             take_tokens();
             return;
         }
         // SAFETY: a watched fiber is the running one; the address is the word's.
         let value = unsafe {
-            (*fiber).ops += 1;
-            (*fiber).pending.site = pc;
-            (*fiber).takes_again = 0;
-            (*fiber).waits_on_condition = false;
+            fiber.count_operation();
+            fiber.set_site(pc);
+            fiber.takes_again.set(0);
+            fiber.waits_on_condition.set(false);
             access::load(word, WORD)
         };
         let before = if op == StdOp::Observe { looked_last(word).unwrap_or(before) } else { before };
@@ -168,7 +159,7 @@ pub unsafe extern "C-unwind" fn __threadbare_std_leave(_word: usize, _before: u6
 /// What a word is known to hold since the innermost function that looks at it began, which is over. Functions that a
 /// panic has ended are forgotten with it.
 fn looked_last(word: usize) -> Option<u64> {
-    let looks = &mut engine().current().looks;
+    let looks = &mut engine().current().looks.borrow_mut();
     let place = looks.iter().rposition(|(known, _)| *known == word)?;
     let value = looks[place].1;
     looks.truncate(place);
@@ -179,13 +170,13 @@ fn looked_last(word: usize) -> Option<u64> {
 /// before the function is over.
 pub fn about_to_wake(pc: u64) {
     let fiber = engine().current();
-    let Some((word, known)) = fiber.looks.last_mut() else { return };
+    let Some((word, before)) = fiber.looks.borrow_mut().pop() else { return };
     // SAFETY: the word of a function in progress.
-    let value = unsafe { access::load(*word, WORD) };
-    let before = std::mem::replace(known, value);
+    let value = unsafe { access::load(word, WORD) };
+    fiber.looks.borrow_mut().push((word, value));
     if value != before {
-        fiber.pending.site = pc;
-        note_update(*word, before, value);
+        fiber.set_site(pc);
+        note_update(word, before, value);
     }
 }
 
@@ -211,40 +202,41 @@ fn note_update(word: usize, old: u64, value: u64) {
 /// A word was seen to be given what may be a token: the part of the library that gives tokens is compiled with its
 /// callers, the part that takes them is not. No thread's token is on a stack.
 pub fn gave_token(word: usize) {
-    let world = &mut engine().world;
-    if !world.stacks.contains(&word) && !world.tokens.contains(&word) {
-        if world.tokens.len() == MOST_TOKENS {
-            world.tokens.remove(0);
+    let world = &engine().world;
+    let mut tokens = world.tokens.borrow_mut();
+    if !world.stacks.borrow_mut().contains(&word) && !tokens.contains(&word) {
+        if tokens.len() == MOST_TOKENS {
+            tokens.remove(0);
         }
-        world.tokens.push(word);
+        tokens.push(word);
     }
 }
 
 /// The running thread has taken a token: that whose word has none any more. Nobody else has run since.
 fn take_tokens() {
-    let mut tokens = std::mem::take(&mut engine().world.tokens);
+    let mut tokens = engine().world.tokens.take();
     tokens.retain(|word| {
         // SAFETY: the word was the program's own, and has not been freed since.
         let value = unsafe { access::load(*word, WORD) };
         if value == 0 {
-            engine().current().token = *word;
-            engine().current().ops += 1;
+            engine().current().token.set(*word);
+            engine().current().count_operation();
             note_update(*word, TOKEN, value);
         }
         value != 0
     });
-    engine().world.tokens = tokens;
+    engine().world.tokens.set(tokens);
 }
 
 /// The running thread is about to end, and gives back its handle on itself in code that nobody tells us of. The token is
 /// in the block that is counted, and the count is in front.
-pub fn gives_back_itself(fiber: &mut Fiber) {
-    if fiber.token == 0 {
+pub fn gives_back_itself(fiber: &Fiber) {
+    if fiber.token.get() == 0 {
         return;
     }
     // Counted whether it is told or not: schedules name operations by their numbers.
-    fiber.ops += 1;
-    if let Some(block) = heap::live_block_at(fiber.token).filter(|_| engine().records) {
+    fiber.count_operation();
+    if let Some(block) = heap::live_block_at(fiber.token.get()).filter(|_| engine().records.get()) {
         // SAFETY: the block is live, and begins with its count.
         let left = unsafe { access::load(block.start, size_of::<u64>() as u8) };
         engine().note(EventKind::AtomicUpdate, block.start, size_of::<u64>() as u8, left, left + 1);

@@ -1,5 +1,6 @@
 //! Read-write locks.
 
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 
 use libc::{pthread_rwlock_t, timespec};
@@ -7,66 +8,63 @@ use threadbare_trace::{EventKind, FailureKind, ThreadId};
 
 use super::{Limit, note, note_life, step, step_when};
 use crate::engine::engine;
+use crate::exclusive::Exclusive;
 use crate::fiber::{Fiber, Waitable};
 use crate::interpose::{interpose, real, site};
 use crate::shared_memory::fail;
 use crate::time;
 
 /// A read-write lock. Readers may enter whenever no writer is inside.
-#[derive(Default)]
 pub struct RwLock {
     address: usize,
-    writer: Option<ThreadId>,
-    readers: Vec<ThreadId>,
+    writer: Cell<Option<ThreadId>>,
+    readers: Exclusive<Vec<ThreadId>>,
 }
 
 /// What a thread waits for; lives on its stack.
 struct Wait {
-    lock: *const RwLock,
+    lock: &'static RwLock,
     write: bool,
 }
 
 impl RwLock {
+    fn new(address: usize) -> RwLock {
+        RwLock { address, writer: Cell::new(None), readers: Exclusive::default() }
+    }
+
+    /// A thread that is inside: the writer, or the first reader.
+    fn holder(&self) -> Option<ThreadId> {
+        self.writer.get().or_else(|| self.readers.borrow_mut().first().copied())
+    }
+
     fn admits(&self, write: bool) -> bool {
-        self.writer.is_none() && (!write || self.readers.is_empty())
+        self.writer.get().is_none() && (!write || self.readers.borrow_mut().is_empty())
     }
 }
 
 impl Waitable for Wait {
     fn ready(&self, _fiber: &Fiber) -> bool {
-        // SAFETY: table entries are never dropped.
-        unsafe { (*self.lock).admits(self.write) }
+        self.lock.admits(self.write)
     }
 
     fn what(&self) -> String {
-        // SAFETY: as above.
-        let address = unsafe { (*self.lock).address };
-        format!("{} lock <obj {address:#x}>", if self.write { "write" } else { "read" })
+        format!("{} lock <obj {:#x}>", if self.write { "write" } else { "read" }, self.lock.address)
     }
 
     fn holder(&self) -> Option<ThreadId> {
-        // SAFETY: as above.
-        let lock = unsafe { &*self.lock };
-        lock.writer.or_else(|| lock.readers.first().copied())
+        self.lock.holder()
     }
 }
 
-fn at(address: usize) -> &'static mut RwLock {
-    let place = engine()
-        .world
-        .rwlocks
-        .entry(address)
-        .or_insert_with(|| Box::new(RwLock { address, ..RwLock::default() }));
-    let lock: *mut RwLock = &mut **place;
-    // SAFETY: boxed and never dropped.
-    unsafe { &mut *lock }
+fn at(address: usize) -> &'static RwLock {
+    engine().world.rwlocks.at(address, || RwLock::new(address))
 }
 
 fn acquire(address: usize, write: bool, limit: Limit, pc: u64) -> c_int {
     let fiber = engine().current();
     let lock = at(address);
     let kind = if write { EventKind::Lock } else { EventKind::ReadLock };
-    if lock.writer == Some(fiber.owner()) && limit != Limit::Try {
+    if lock.writer.get() == Some(fiber.owner()) && limit != Limit::Try {
         step(kind, address, pc);
         note(EventKind::LockFailed, address, 0);
         return libc::EDEADLK;
@@ -85,11 +83,11 @@ fn acquire(address: usize, write: bool, limit: Limit, pc: u64) -> c_int {
         return if limit == Limit::Try { libc::EBUSY } else { libc::ETIMEDOUT };
     }
     if write {
-        lock.writer = Some(fiber.owner());
+        lock.writer.set(Some(fiber.owner()));
     } else {
-        lock.readers.push(fiber.owner());
+        lock.readers.borrow_mut().push(fiber.owner());
     }
-    engine().fiber(fiber.owner()).held.push(address);
+    engine().fiber(fiber.owner()).held.borrow_mut().push(address);
     engine().took_lock();
     let would_not_wait = u64::from(limit != Limit::Forever);
     engine().note(kind, address, 0, 1, would_not_wait);
@@ -100,17 +98,19 @@ fn release(address: usize, pc: u64) -> c_int {
     step(EventKind::Unlock, address, pc);
     let fiber = engine().current();
     let lock = at(address);
-    if lock.writer == Some(fiber.owner()) {
-        lock.writer = None;
-    } else if let Some(index) = lock.readers.iter().position(|reader| *reader == fiber.owner()) {
-        lock.readers.remove(index);
+    let reads = || lock.readers.borrow_mut().iter().position(|reader| *reader == fiber.owner());
+    if lock.writer.get() == Some(fiber.owner()) {
+        lock.writer.set(None);
+    } else if let Some(index) = reads() {
+        lock.readers.borrow_mut().remove(index);
     } else {
         fail(FailureKind::Misuse, format_args!("{} unlocks <obj {address:#x}> without holding it", fiber.id));
     }
-    let held = &mut engine().fiber(fiber.owner()).held;
+    let mut held = engine().fiber(fiber.owner()).held.borrow_mut();
     if let Some(index) = held.iter().rposition(|held| *held == address) {
         held.remove(index);
     }
+    drop(held);
     note(EventKind::Unlock, address, 0);
     engine().released();
     0
@@ -119,8 +119,7 @@ fn release(address: usize, pc: u64) -> c_int {
 fn destroy(address: usize, pc: u64) -> c_int {
     step(EventKind::Destroy, address, pc);
     let fiber = engine().current();
-    let lock = at(address);
-    if let Some(owner) = lock.writer.or_else(|| lock.readers.first().copied()) {
+    if let Some(owner) = at(address).holder() {
         fail(
             FailureKind::Misuse,
             format_args!("{} destroys <obj {address:#x}> while {owner} holds it", fiber.id),
@@ -141,7 +140,8 @@ interpose! {
     /// Initialises a read-write lock.
     fn pthread_rwlock_init(lock: *mut pthread_rwlock_t, attributes: *const c_void) -> c_int {
         let pc = site();
-        *at(lock as usize) = RwLock { address: lock as usize, ..RwLock::default() };
+        at(lock as usize).writer.set(None);
+        at(lock as usize).readers.set(Vec::new());
         note_life(EventKind::Init, lock as usize, pc);
         real!(pthread_rwlock_init as unsafe extern "C-unwind" fn(*mut pthread_rwlock_t, *const c_void) -> c_int)(lock, attributes)
     }

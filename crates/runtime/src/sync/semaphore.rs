@@ -1,5 +1,6 @@
 //! Semaphores, unnamed and named.
 
+use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_uint};
 
 use libc::{mode_t, sem_t, timespec};
@@ -15,7 +16,7 @@ use crate::time;
 /// A semaphore.
 pub struct Semaphore {
     address: usize,
-    value: u32,
+    value: Cell<u32>,
 }
 
 /// A named semaphore: the name and the memory that stands for it.
@@ -27,7 +28,7 @@ pub struct Named {
 
 impl Waitable for Semaphore {
     fn ready(&self, fiber: &Fiber) -> bool {
-        self.value > 0 || cancel::is_due(fiber)
+        self.value.get() > 0 || cancel::is_due(fiber)
     }
 
     fn what(&self) -> String {
@@ -39,8 +40,8 @@ impl Waitable for Semaphore {
     }
 }
 
-fn at(address: usize) -> &'static mut Semaphore {
-    let place = engine().world.semaphores.entry(address).or_insert_with(|| {
+fn at(address: usize) -> &'static Semaphore {
+    engine().world.semaphores.at(address, || {
         let mut value = 0;
         // SAFETY: the program passed a semaphore; the original reads its value.
         unsafe {
@@ -49,20 +50,12 @@ fn at(address: usize) -> &'static mut Semaphore {
                 &mut value,
             )
         };
-        Box::new(Semaphore { address, value: value.max(0) as u32 })
-    });
-    let semaphore: *mut Semaphore = &mut **place;
-    // SAFETY: boxed and never dropped.
-    unsafe { &mut *semaphore }
+        Semaphore { address, value: Cell::new(value.max(0) as u32) }
+    })
 }
 
 fn set(address: usize, value: u32) {
-    match engine().world.semaphores.get_mut(&address) {
-        Some(place) => place.value = value,
-        None => {
-            engine().world.semaphores.insert(address, Box::new(Semaphore { address, value }));
-        }
-    }
+    engine().world.semaphores.at(address, || Semaphore { address, value: Cell::new(value) }).value.set(value);
 }
 
 fn wait(address: usize, limit: Limit, pc: u64) -> c_int {
@@ -70,11 +63,11 @@ fn wait(address: usize, limit: Limit, pc: u64) -> c_int {
     let semaphore = at(address);
     let refused = if limit == Limit::Try {
         step(EventKind::SemWait, address, pc);
-        semaphore.value == 0
+        semaphore.value.get() == 0
     } else {
         cancel::check(fiber);
         crate::signals::before_call(pc);
-        step_when(EventKind::SemWait, address, pc, Some(semaphore as *const Semaphore), limit.timed())
+        step_when(EventKind::SemWait, address, pc, Some(semaphore), limit.timed())
     };
     if fiber.take_broken_off() {
         note(EventKind::SemFailed, address, 0);
@@ -86,11 +79,11 @@ fn wait(address: usize, limit: Limit, pc: u64) -> c_int {
         note(EventKind::SemFailed, address, 0);
         return or_errno(if limit == Limit::Try { libc::EAGAIN } else { libc::ETIMEDOUT });
     }
-    if semaphore.value == 0 {
+    if semaphore.value.get() == 0 {
         cancel::check(fiber);
     }
-    semaphore.value -= 1;
-    note(EventKind::SemWait, address, u64::from(semaphore.value));
+    semaphore.value.set(semaphore.value.get() - 1);
+    note(EventKind::SemWait, address, u64::from(semaphore.value.get()));
     engine().changed();
     0
 }
@@ -103,7 +96,7 @@ fn timed(address: usize, until: *const timespec, pc: u64) -> c_int {
 }
 
 fn open(name: &CStr, flags: c_int, value: c_uint) -> *mut sem_t {
-    let named = &mut engine().world.named;
+    let mut named = engine().world.named.borrow_mut();
     let known = named.iter_mut().find(|other| other.linked && other.name == name.to_bytes());
     let exclusive = flags & (libc::O_CREAT | libc::O_EXCL) == libc::O_CREAT | libc::O_EXCL;
     let error = match known {
@@ -129,7 +122,7 @@ interpose! {
         let pc = site();
         let result = real!(sem_init as unsafe extern "C-unwind" fn(*mut sem_t, c_int, c_uint) -> c_int)(semaphore, shared, value);
         if result == 0 {
-            engine().world.process_shared |= shared != 0;
+            engine().world.process_shared.set(engine().world.process_shared.get() | (shared != 0));
             set(semaphore as usize, value);
             note_life(EventKind::Init, semaphore as usize, pc);
         }
@@ -166,11 +159,11 @@ interpose! {
         let pc = site();
         step(EventKind::SemPost, semaphore as usize, pc);
         let place = at(semaphore as usize);
-        if place.value == i32::MAX as u32 {
+        if place.value.get() == i32::MAX as u32 {
             return or_errno(libc::EOVERFLOW);
         }
-        place.value += 1;
-        note(EventKind::SemPost, semaphore as usize, u64::from(place.value));
+        place.value.set(place.value.get() + 1);
+        note(EventKind::SemPost, semaphore as usize, u64::from(place.value.get()));
         engine().changed();
         0
     }
@@ -178,7 +171,7 @@ interpose! {
     fn sem_getvalue(semaphore: *mut sem_t, value: *mut c_int) -> c_int {
         let pc = site();
         step(EventKind::AtomicRead, semaphore as usize, pc);
-        *value = at(semaphore as usize).value as c_int;
+        *value = at(semaphore as usize).value.get() as c_int;
         0
     }
     /// Opens a named semaphore.
@@ -190,7 +183,7 @@ interpose! {
     /// Removes a semaphore's name.
     fn sem_unlink(name: *const c_char) -> c_int {
         let name = CStr::from_ptr(name).to_bytes();
-        match engine().world.named.iter_mut().find(|other| other.linked && other.name == name) {
+        match engine().world.named.borrow_mut().iter_mut().find(|other| other.linked && other.name == name) {
             Some(other) => {
                 other.linked = false;
                 0

@@ -1,6 +1,7 @@
 //! Threads that are OS threads, of which one at a time has the baton.
 
 use std::ffi::{c_int, c_void};
+use std::sync::atomic::Ordering;
 
 use threadbare_trace::ThreadId;
 
@@ -15,63 +16,57 @@ pub(super) fn create_os_thread(
     id: ThreadId,
     attributes: *const libc::pthread_attr_t,
 ) -> Result<Box<Fiber>, c_int> {
-    let mut fiber = Fiber::new(id, Fiber::new_frames());
-    let place: *mut Fiber = &mut *fiber;
-    engine().world.detour = true;
-    // SAFETY: the fiber is boxed and never dropped; the new thread waits for its baton.
-    unsafe {
-        let error =
-            real!(pthread_create as CreateFn)(&mut fiber.pthread, attributes, os_first_step, place.cast());
-        if error != 0 {
-            engine().world.detour = false;
-            return Err(error);
-        }
+    let fiber = Fiber::new(id, Fiber::new_frames());
+    let place = &raw const *fiber;
+    engine().world.detour.set(true);
+    // SAFETY: the fiber is boxed, and lives longer than the thread; the new thread waits for its baton and looks at nothing else
+    // until then.
+    let error = unsafe {
+        real!(pthread_create as CreateFn)(
+            fiber.pthread.as_ptr(),
+            attributes,
+            os_first_step,
+            place.cast_mut().cast(),
+        )
+    };
+    if error == 0 {
         // The stack of a thread that asked to be detached may vanish under the look-up only
         // after it has ended, and it cannot end before it has been given the baton.
-        fiber.stack = stack_of(fiber.pthread);
+        // SAFETY: the thread was just created.
+        fiber.stack.set(unsafe { stack_of(fiber.pthread.get()) });
     }
-    engine().world.detour = false;
-    Ok(fiber)
+    engine().world.detour.set(false);
+    if error == 0 { Ok(fiber) } else { Err(error) }
 }
 
 extern "C-unwind" fn os_first_step(fiber: *mut c_void) -> *mut c_void {
-    let fiber: *mut Fiber = fiber.cast();
-    // SAFETY: the fiber is boxed and never dropped.
-    unsafe {
-        wait_for_baton(fiber);
-        (*fiber).thread_pointer = arch::thread_pointer();
-    }
+    // SAFETY: the fiber is boxed, and lives longer than its thread.
+    let fiber = unsafe { &*fiber.cast_const().cast::<Fiber>() };
+    wait_for_baton(fiber);
+    fiber.thread_pointer.set(arch::thread_pointer());
     first_step()
 }
 
 /// OS-thread mode: lets `to` run and, unless the thread has ended, sleeps until it is its turn.
-///
-/// # Safety
-/// Both fibers must live as long as the process.
-pub unsafe fn pass_baton(from: *mut Fiber, to: *mut Fiber, ended: bool) {
-    // SAFETY: as the caller vouches.
-    unsafe {
-        (&raw mut (*to).baton).write_volatile(1);
-        std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
-        sys::futex_wake(&raw const (*to).baton);
-        if ended {
-            // The kernel thread ends here without the C library's exit path: its exit functions
-            // have run under control already.
-            loop {
-                sys::futex_wait(&raw const (*from).baton, 0);
-            }
+pub fn pass_baton(from: &'static Fiber, to: &'static Fiber, ended: bool) {
+    to.baton.store(1, Ordering::SeqCst);
+    // SAFETY: the word lives as long as its fiber.
+    unsafe { sys::futex_wake(to.baton.as_ptr()) };
+    if ended {
+        // The kernel thread ends here without the C library's exit path: its exit functions
+        // have run under control already.
+        loop {
+            // SAFETY: as above.
+            unsafe { sys::futex_wait(from.baton.as_ptr(), 0) };
         }
-        wait_for_baton(from);
     }
+    wait_for_baton(from);
 }
 
-unsafe fn wait_for_baton(fiber: *mut Fiber) {
-    // SAFETY: as the caller vouches.
-    unsafe {
-        while (&raw const (*fiber).baton).read_volatile() == 0 {
-            sys::futex_wait(&raw const (*fiber).baton, 0);
-        }
-        (&raw mut (*fiber).baton).write_volatile(0);
-        std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+fn wait_for_baton(fiber: &Fiber) {
+    while fiber.baton.load(Ordering::SeqCst) == 0 {
+        // SAFETY: as in `pass_baton`.
+        unsafe { sys::futex_wait(fiber.baton.as_ptr(), 0) };
     }
+    fiber.baton.store(0, Ordering::SeqCst);
 }

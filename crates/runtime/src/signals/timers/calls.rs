@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use libc::{itimerspec, itimerval, timeval};
 
-use super::{Timer, engine, set, timers};
+use super::{Timer, add, count, engine, numbered, set};
 use crate::interpose::{interpose, site};
 use crate::process_identity;
 use crate::sync::or_errno;
@@ -28,15 +28,15 @@ struct Notice {
 /// The number of one of the three timers that every process has.
 fn of_process(which: c_int) -> Option<usize> {
     const SIGNALS: [c_int; 3] = [libc::SIGALRM, libc::SIGVTALRM, libc::SIGPROF];
-    if timers().is_empty() {
-        timers().extend(SIGNALS.map(|signal| Timer::new(signal, None, SI_KERNEL, 0)));
+    if count() == 0 {
+        SIGNALS.into_iter().for_each(|signal| add(Timer::new(signal, None, SI_KERNEL, 0)));
     }
     usize::try_from(which).ok().filter(|which| *which < SIGNALS.len())
 }
 
 fn made_by_program(timer: *mut c_void) -> Option<usize> {
     let number = (timer as usize).checked_sub(1)?;
-    timers().get(number).filter(|timer| !timer.deleted).map(|_| number)
+    numbered(number).filter(|timer| !timer.deleted.get()).map(|_| number)
 }
 
 fn from_timeval(time: timeval) -> Option<u64> {
@@ -49,9 +49,9 @@ fn to_timeval(nanoseconds: u64) -> timeval {
 }
 
 fn left(number: usize) -> (u64, u64) {
-    let timer = &timers()[number];
-    let now = engine().world.clock.now();
-    (timer.expiry.map_or(0, |expiry| expiry.saturating_sub(now).max(1)), timer.interval)
+    let Some(timer) = numbered(number) else { return (0, 0) };
+    let now = engine().world.clock.borrow_mut().now();
+    (timer.expiry.get().map_or(0, |expiry| expiry.saturating_sub(now).max(1)), timer.interval.get())
 }
 
 fn ring_after(length: u64, interval: u64, pc: u64) -> u64 {
@@ -95,7 +95,7 @@ interpose! {
     /// Makes a timer.
     fn timer_create(clock: libc::clockid_t, notice: *const c_void, timer: *mut *mut c_void) -> c_int {
         of_process(0);
-        let number = timers().len() + 1;
+        let number = count() + 1;
         let notice = notice.cast::<Notice>().as_ref();
         let made = match notice.map_or(SIGEV_SIGNAL, |notice| notice.how) {
             SIGEV_NONE => Timer::new(0, None, libc::SI_TIMER, 0),
@@ -111,7 +111,7 @@ interpose! {
             },
             _ => crate::shared_memory::unsupported("timer_create() with a function to call in a thread (SIGEV_THREAD)"),
         };
-        timers().push(made);
+        add(made);
         *timer = number as *mut c_void;
         0
     }
@@ -150,7 +150,9 @@ interpose! {
         let pc = site();
         let Some(number) = made_by_program(timer) else { return or_errno(libc::EINVAL) };
         set(number, None, 0, pc);
-        timers()[number].deleted = true;
+        if let Some(timer) = numbered(number) {
+            timer.deleted.set(true);
+        }
         0
     }
 }

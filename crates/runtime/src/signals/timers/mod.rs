@@ -12,6 +12,7 @@
 
 mod calls;
 
+use std::cell::Cell;
 use std::ffi::c_int;
 
 use threadbare_trace::{EventKind, ThreadId};
@@ -21,6 +22,7 @@ use super::disposition::Disposition;
 use super::interrupt::{self, Details, Interrupt, Sender, pending};
 use super::{bit, interrupt::withdraw};
 use crate::engine::{Engine, engine};
+use crate::exclusive::Exclusive;
 use crate::fiber::{Breaks, Fiber, Waitable};
 use crate::sync::step_when;
 
@@ -30,29 +32,28 @@ const EAGER: u32 = 3;
 /// All timers, by number. The first ones are those of `setitimer`, in the order of its constants.
 #[derive(Default)]
 pub struct Timers {
-    list: Vec<Timer>,
+    list: Exclusive<Vec<&'static Timer>>,
 }
 
 /// A timer.
-#[derive(Clone)]
 struct Timer {
     signal: c_int,
     target: Option<ThreadId>,
     code: c_int,
     value: u64,
-    interval: u64,
+    interval: Cell<u64>,
     /// When it rings next, if it is armed.
-    expiry: Option<u64>,
+    expiry: Cell<Option<u64>>,
     /// Its signal that waits.
-    interrupt: Option<ThreadId>,
-    rang: u32,
+    interrupt: Cell<Option<ThreadId>>,
+    rang: Cell<u32>,
     /// Handlers that have run for it.
-    handlers: Vec<ThreadId>,
+    handlers: Exclusive<Vec<ThreadId>>,
     /// Steps of threads proper when it last rang.
-    since: u64,
+    since: Cell<u64>,
     /// Time has passed for it.
-    ripe: bool,
-    deleted: bool,
+    ripe: Cell<bool>,
+    deleted: Cell<bool>,
 }
 
 impl Timer {
@@ -62,41 +63,52 @@ impl Timer {
             target,
             code,
             value,
-            interval: 0,
-            expiry: None,
-            interrupt: None,
-            rang: 0,
-            handlers: Vec::new(),
-            since: 0,
-            ripe: false,
-            deleted: false,
+            interval: Cell::new(0),
+            expiry: Cell::new(None),
+            interrupt: Cell::new(None),
+            rang: Cell::new(0),
+            handlers: Exclusive::default(),
+            since: Cell::new(0),
+            ripe: Cell::new(false),
+            deleted: Cell::new(false),
         }
     }
 }
 
-fn timers() -> &'static mut Vec<Timer> {
-    &mut engine().world.signals.timers.list
+/// How many timers there are.
+fn count() -> usize {
+    engine().world.signals.timers.list.borrow_mut().len()
 }
 
-fn of(interrupt: &Interrupt) -> Option<&'static mut Timer> {
+/// Adds a timer, which lives as long as the process.
+fn add(timer: Timer) {
+    engine().world.signals.timers.list.borrow_mut().push(Box::leak(Box::new(timer)));
+}
+
+/// The timer with this number.
+fn numbered(number: usize) -> Option<&'static Timer> {
+    engine().world.signals.timers.list.borrow_mut().get(number).copied()
+}
+
+fn of(interrupt: &Interrupt) -> Option<&'static Timer> {
     match interrupt.sender {
-        Sender::Timer(number) => timers().get_mut(number),
+        Sender::Timer(number) => numbered(number),
         Sender::Thread(_) => None,
     }
 }
 
 fn expiry_of(interrupt: &Interrupt) -> Option<u64> {
-    of(interrupt)?.expiry
+    of(interrupt)?.expiry.get()
 }
 
 /// Whether the time for a signal can have come.
 pub fn may_ring(interrupt: &Interrupt) -> bool {
     let Some(timer) = of(interrupt) else { return true };
     let world = &engine().world;
-    let is_due = timer.expiry.is_some_and(|expiry| expiry <= world.clock.now());
-    timer.rang == 0
-        || timer.ripe
-        || (world.signals.program_steps > timer.since && (timer.rang < EAGER || is_due))
+    let is_due = timer.expiry.get().is_some_and(|expiry| expiry <= world.clock.borrow_mut().now());
+    timer.rang.get() == 0
+        || timer.ripe.get()
+        || (world.signals.program_steps.get() > timer.since.get() && (timer.rang.get() < EAGER || is_due))
 }
 
 /// Whether both are timers and the second one, which may come now, is due earlier.
@@ -110,70 +122,72 @@ pub fn is_later(interrupt: &Interrupt, other: &Interrupt) -> bool {
 /// A timer's signal has come. The next one is on its way, if there is one.
 pub fn rang(sender: Sender) {
     let Sender::Timer(number) = sender else { return };
-    let Some(timer) = timers().get_mut(number) else { return };
-    let world = &mut engine().world;
+    let Some(timer) = numbered(number) else { return };
+    let world = &engine().world;
     if let Some(expiry) = timer.expiry.take() {
-        world.clock.reach(expiry);
-        timer.expiry = (timer.interval > 0).then(|| expiry.saturating_add(timer.interval));
+        world.clock.borrow_mut().reach(expiry);
+        timer.expiry.set((timer.interval.get() > 0).then(|| expiry.saturating_add(timer.interval.get())));
     }
-    timer.handlers.extend(timer.interrupt.take());
-    timer.rang += 1;
-    timer.since = world.signals.program_steps;
-    timer.ripe = false;
+    timer.handlers.borrow_mut().extend(timer.interrupt.take());
+    timer.rang.set(timer.rang.get() + 1);
+    timer.since.set(world.signals.program_steps.get());
+    timer.ripe.set(false);
     post(number);
 }
 
 /// Whether the program does something about a signal; by default it would end.
 fn is_wanted(signal: c_int) -> bool {
-    let engine = engine();
-    let is_blocked = |id: &ThreadId| engine.fibers[id.index()].blocked_signals & bit(signal) != 0;
-    Disposition::of(signal).is_handled() || engine.live.iter().any(is_blocked)
+    let is_blocked = |fiber: &Fiber| fiber.blocked_signals.get() & bit(signal) != 0;
+    Disposition::of(signal).is_handled() || engine().threads.live().any(is_blocked)
 }
 
 /// Sends the signal of an armed timer on its way.
 fn post(number: usize) {
-    let timer = &timers()[number];
-    if timer.expiry.is_none() || timer.interrupt.is_some() || !engine().running || !is_wanted(timer.signal) {
+    let Some(timer) = numbered(number) else { return };
+    if timer.expiry.get().is_none()
+        || timer.interrupt.get().is_some()
+        || !engine().running.get()
+        || !is_wanted(timer.signal)
+    {
         return;
     }
     let details = Details::new(timer.signal, timer.code, timer.value);
-    timers()[number].interrupt =
-        interrupt::create(timer.signal, timer.target, Sender::Timer(number), details);
+    timer.interrupt.set(interrupt::create(timer.signal, timer.target, Sender::Timer(number), details));
 }
 
 /// The program handles another signal now: timers that were armed before may matter.
 pub fn handler_changed(signal: c_int) {
-    for number in 0..timers().len() {
-        if timers()[number].signal == signal {
-            post(number);
-        }
-    }
+    (0..count())
+        .filter(|number| numbered(*number).is_some_and(|timer| timer.signal == signal))
+        .for_each(post);
 }
 
 /// Executions begin: timers that were armed before may ring.
 pub fn begin() {
-    (0..timers().len()).for_each(post);
+    (0..count()).for_each(post);
 }
 
 /// Arms a timer, or disarms it (`None`). Says what was left of its time, and its interval.
 fn set(number: usize, length: Option<u64>, interval: u64, pc: u64) -> (u64, u64) {
-    let signal = timers()[number].signal;
-    if length.is_some() && !engine().running && is_wanted(signal) {
+    let Some(timer) = numbered(number) else { return (0, 0) };
+    let signal = timer.signal;
+    if length.is_some() && !engine().running.get() && is_wanted(signal) {
         // From here on a signal may come at any point, so executions begin here.
         crate::server::snapshot();
     }
     crate::sync::step(EventKind::Signal, 0, pc);
     let engine = engine();
-    let now = engine.world.clock.now();
-    let timer = &mut timers()[number];
-    let left = timer.expiry.map_or(0, |expiry| expiry.saturating_sub(now).max(1));
-    let before = (left, if left > 0 { timer.interval } else { 0 });
-    timer.expiry = length.map(|length| now.saturating_add(length));
-    (timer.interval, timer.rang, timer.ripe) = (interval, 0, false);
+    let now = engine.world.clock.borrow_mut().now();
+    let left = timer.expiry.get().map_or(0, |expiry| expiry.saturating_sub(now).max(1));
+    let before = (left, if left > 0 { timer.interval.get() } else { 0 });
+    timer.expiry.set(length.map(|length| now.saturating_add(length)));
+    timer.interval.set(interval);
+    timer.rang.set(0);
+    timer.ripe.set(false);
     if let Some(id) = timer.interrupt.take() {
         withdraw(id);
     }
-    let rang = timer.handlers.clone();
+    let rang = timer.handlers.borrow_mut().clone();
     lie_behind(|id, _| rang.contains(&id));
     if length.is_some() {
         post(number);
@@ -189,17 +203,17 @@ fn set(number: usize, length: Option<u64>, interval: u64, pc: u64) -> (u64, u64)
 }
 
 /// Nobody can get on: time passes until the next timer rings. Says whether there is one.
-pub fn let_time_pass(engine: &mut Engine) -> bool {
-    if engine.world.signals.pending == 0 {
+pub fn let_time_pass(engine: &Engine) -> bool {
+    if engine.world.signals.pending.get() == 0 {
         return false;
     }
     let unripe = pending().filter(|interrupt| !may_ring(interrupt));
     let next =
         unripe.filter_map(|interrupt| Some((expiry_of(interrupt)?, interrupt))).min_by_key(|(at, _)| *at);
     let Some((expiry, interrupt)) = next else { return false };
-    engine.world.clock.reach(expiry);
+    engine.world.clock.borrow_mut().reach(expiry);
     if let Some(timer) = of(interrupt) {
-        timer.ripe = true;
+        timer.ripe.set(true);
     }
     true
 }
@@ -213,7 +227,7 @@ impl Before {
         let host = engine().host();
         let due = pending().filter(|interrupt| {
             expiry_of(interrupt).is_some_and(|expiry| expiry < until)
-                && host.blocked_signals & bit(interrupt.signal) == 0
+                && host.blocked_signals.get() & bit(interrupt.signal) == 0
                 && interrupt.target.is_none_or(|target| target == host.id)
         });
         Before(due.map(Interrupt::id).collect())
@@ -234,13 +248,12 @@ impl Before {
 
 impl Waitable for Before {
     fn ready(&self, fiber: &Fiber) -> bool {
-        let blocked = engine().fiber(fiber.owner()).blocked_signals;
+        let blocked = engine().fiber(fiber.owner()).blocked_signals.get();
         self.0.iter().all(|id| {
             let other = engine().fiber(*id);
-            other
-                .interrupt
-                .as_ref()
-                .is_none_or(|interrupt| other.done || interrupt.began || blocked & bit(interrupt.signal) != 0)
+            other.interrupt.as_ref().is_none_or(|interrupt| {
+                other.done.get() || interrupt.began.get() || blocked & bit(interrupt.signal) != 0
+            })
         })
     }
 
