@@ -13,7 +13,7 @@ use threadbare_patterns::{
     Change, Limits, Manner, ObjectId, Objects, PATTERNS, Pattern, PatternKey, Role, SiteId, TraceMatcher,
     Variable,
 };
-use threadbare_sched::{PolicyKind, PolicySpec, Rng};
+use threadbare_sched::{InOrder, OrderedOp, PolicySpec, Random, Rng};
 use threadbare_target::Execution;
 use threadbare_trace::ThreadId;
 
@@ -41,7 +41,7 @@ struct Accessor {
 #[derive(Clone, Debug)]
 struct Aim {
     key: PatternKey,
-    operations: Vec<(ThreadId, u64, u64)>,
+    operations: Vec<OrderedOp>,
 }
 
 /// See the module's description.
@@ -88,7 +88,7 @@ impl MapRandom {
     fn cast(&self, pattern: &Pattern, object: impl Fn(Variable) -> ObjectId, rng: &mut Rng) -> Option<Aim> {
         let mut threads: BTreeMap<Role, ThreadId> = BTreeMap::new();
         let mut steps = Vec::new();
-        let mut operations: Vec<(ThreadId, u64, u64)> = Vec::new();
+        let mut operations: Vec<OrderedOp> = Vec::new();
         let mut gates: Vec<(ThreadId, u64)> = Vec::new();
         for (role, manner, variable) in pattern.steps {
             let object = object(*variable);
@@ -104,7 +104,7 @@ impl MapRandom {
             steps.push((site, object));
             // Who is in the critical section already does not take the lock again.
             let is_inside = gates.contains(&(thread, gate));
-            operations.push((thread, pc, if is_inside { pc } else { gate }));
+            operations.push(OrderedOp { thread, site: pc, gate: if is_inside { pc } else { gate } });
             gates.push((thread, gate));
         }
         Some(Aim { key: PatternKey::of(pattern, &steps)?, operations })
@@ -156,10 +156,10 @@ impl Strategy for MapRandom {
             let seed = Rng::derive(self.seed, number);
             let mut rng = Rng::new(Rng::derive(seed, 1));
             let aim = self.aim(&mut rng);
-            let policy = aim.as_ref().and_then(|aim| PolicySpec::in_order(&aim.operations));
-            let mut plan = Plan::new(PolicyKind::Random, seed, "map-random");
+            let policy = aim.as_ref().and_then(|aim| InOrder::new(aim.operations.clone()));
+            let mut plan = Plan::new(Random, seed, "map-random");
             if let (Some(aim), Some(policy)) = (aim, policy) {
-                plan.policy = PolicySpec { seed, ..policy };
+                plan.policy = PolicySpec::new(policy, seed);
                 plan.tag = number;
                 self.aims.insert(number, aim.key);
             }

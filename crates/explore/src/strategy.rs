@@ -1,7 +1,7 @@
 //! The trait every strategy implements, and the strategies by name.
 
-use threadbare_sched::{PolicyKind, PolicySpec};
-use threadbare_target::{Execution, Script};
+use threadbare_sched::{Parameters, PolicySpec, Random, Sampler};
+use threadbare_target::Execution;
 use threadbare_wire::flags;
 
 use crate::ars::{self, Style};
@@ -14,7 +14,7 @@ use crate::mcr::Mcr;
 use crate::options::Options;
 use crate::pcr::Pcr;
 use crate::reach::{Reach, Tpair};
-use crate::sampled::{RoundRobin, Sampled, Sampler};
+use crate::sampled::{RoundRobin, Sampled};
 use crate::search::SharedSearch;
 use crate::search_effort::SearchEffort;
 use crate::total::{Published, Total};
@@ -51,8 +51,6 @@ pub const STRATEGIES: &[&str] = &[
 pub struct Plan {
     /// Who picks the next thread inside the run.
     pub policy: PolicySpec,
-    /// What a forced policy follows.
-    pub script: Script,
     /// Bits of `threadbare_wire::flags` on top of the campaign's.
     pub flags: u32,
     /// What people call this policy, such as `pct (depth 3)`.
@@ -72,16 +70,15 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// A plan for a policy of this kind.
-    pub fn new(kind: PolicyKind, seed: u64, name: impl Into<String>) -> Plan {
-        Plan::of(PolicySpec::new(kind, seed), name)
+    /// A plan for a policy with this seed.
+    pub fn new(policy: impl Into<Parameters>, seed: u64, name: impl Into<String>) -> Plan {
+        Plan::of(PolicySpec::new(policy, seed), name)
     }
 
     /// A plan for this policy.
     pub fn of(policy: PolicySpec, name: impl Into<String>) -> Plan {
         Plan {
             policy,
-            script: Script::None,
             flags: 0,
             name: name.into(),
             profile: false,
@@ -95,7 +92,7 @@ impl Plan {
 
     /// An execution in random order that also stops at private memory, to find out what is shared.
     pub fn probe(seed: u64, name: impl Into<String>) -> Plan {
-        Plan { flags: flags::PROBE, ..Plan::new(PolicyKind::Random, seed, name) }
+        Plan { flags: flags::PROBE, ..Plan::new(Random, seed, name) }
     }
 }
 
@@ -159,7 +156,7 @@ pub(crate) fn by_name(options: &Options) -> Result<Box<dyn Strategy>, ExploreErr
         probes: options.known.is_none(),
         always_from_start: !options.snapshots,
     };
-    let delay = |micros| sampled(Sampler::Delay { micros, probability });
+    let delay = |longest_micros| sampled(Sampler::Delay { longest_micros, probability });
     match options.strategy.as_str() {
         "auto" => Ok(Box::new(Auto::new(seed, probability))),
         "random" => sampled(Sampler::Random),

@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 use threadbare_coverage::sync_pairs::{Precision, estimate, shown};
 use threadbare_coverage::{Pair, Seen};
-use threadbare_sched::{PolicyKind, Requirements, Rng};
-use threadbare_target::{Execution, Script};
+use threadbare_sched::{self as sched, Prefix, Requirements, Rng};
+use threadbare_target::Execution;
 use threadbare_trace::{Event, EventKind};
 
 use crate::error::ExploreError;
@@ -53,8 +53,8 @@ impl Form {
         }
     }
 
-    fn rules(self) -> u32 {
-        if self == Form::WithoutHeuristic { 2 } else { 3 }
+    fn has_third_rule(self) -> bool {
+        self != Form::WithoutHeuristic
     }
 }
 
@@ -97,16 +97,15 @@ impl Tsa {
     fn plan_one(&self, number: u64) -> Plan {
         let seed = Rng::derive(self.seed, number);
         if number == 1 {
-            return Plan { trace: true, ..Plan::new(PolicyKind::Prefix, seed, self.form.name()) };
+            return Plan { trace: true, ..Plan::new(Prefix::default(), seed, self.form.name()) };
         }
         let mut rng = Rng::new(Rng::derive(seed, 1));
-        let mut plan = Plan::new(PolicyKind::Tsa, seed, self.form.name());
-        plan.policy.size = self.form.rules();
-        plan.policy.probability = STAYS[rng.below(STAYS.len() as u64) as usize];
+        let stay_probability = STAYS[rng.below(STAYS.len() as u64) as usize];
         let aims_at_all = self.form == Form::Paper || self.in_vain < IN_VAIN;
         let requirements = if aims_at_all { Arc::clone(&self.requirements) } else { self.some(&mut rng) };
-        plan.script = Script::Requirements(requirements);
-        Plan { trace: true, flags: probe(number), ..plan }
+        let controller =
+            sched::Tsa { third_rule: self.form.has_third_rule(), stay_probability, requirements };
+        Plan { trace: true, flags: probe(number), ..Plan::new(controller, seed, self.form.name()) }
     }
 
     /// Some of the uncovered pairs: all, about a half, a quarter and so on, or none, each as likely.
@@ -118,7 +117,7 @@ impl Tsa {
     }
 
     fn learn_one(&mut self, run: &Execution) {
-        for (sum, fired) in self.effort.rules.iter_mut().zip(run.fired) {
+        for (sum, fired) in self.effort.rules.iter_mut().zip(run.policy_counters) {
             *sum += fired;
         }
         let place = |event: &Event| run.place(event);

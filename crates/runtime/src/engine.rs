@@ -46,7 +46,7 @@ pub struct Engine {
     pub(crate) records_all: bool,
     /// Only what can matter is a step: the program offers a closure, and small differences cost much there.
     pub(crate) brief: bool,
-    /// The driver decides, beyond the script.
+    /// The driver decides, beyond the choices of the plan.
     pub(crate) steered: bool,
     /// Decides where private accesses become scheduling points, in a probing execution.
     pub(crate) probe: Option<Rng>,
@@ -154,7 +154,7 @@ impl Engine {
         self.brief = control.repetition.offered == 1;
         self.records_all = control.plan.flags & flags::RECORD_ALL != 0;
         self.running = true;
-        self.probe = (control.plan.flags & flags::PROBE != 0).then(|| Rng::new(control.plan.policy.seed));
+        self.probe = (control.plan.flags & flags::PROBE != 0).then(|| Rng::new(control.plan.seed));
         self.update_stop();
         self.begin_state_hashes();
         WATCHED.store(crate::call_profile::unless_unwatched(self.current), Ordering::Relaxed);

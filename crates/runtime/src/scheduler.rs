@@ -78,7 +78,7 @@ impl Engine {
 
     /// Where in the program's own code the running thread asks for a lock, if the policy wants to know.
     pub fn lock_place(&mut self, pc: u64) -> u64 {
-        if !self.policy.needs_places() {
+        if !self.policy.needs_lock_places() {
             return 0;
         }
         own_place(self.shared.own_code(), std::iter::once(pc).chain(self.current().call_stack()))
@@ -88,16 +88,16 @@ impl Engine {
     pub fn took_lock(&mut self) {
         if self.running {
             let fiber = self.current();
-            self.policy.took(fiber.id, &fiber.pending);
+            self.policy.acquired(fiber.id, &fiber.pending);
         }
     }
 
     /// The running thread has taken a lock that is nothing but a word, where nobody was asked.
     pub fn took_word(&mut self, word: usize) {
-        if self.running && self.policy.needs_places() {
+        if self.running && self.policy.needs_lock_places() {
             let fiber = self.current();
             let place = self.lock_place(fiber.pending.site);
-            self.policy.took(fiber.id, &Op { object: word as u64, place, ..fiber.pending });
+            self.policy.acquired(fiber.id, &Op { object: word as u64, place, ..fiber.pending });
         }
     }
 
@@ -114,11 +114,11 @@ impl Engine {
                 self.fruitless_rounds = 0;
             }
             let steps = self.shared.control().steps;
-            if fiber.fruitless >= self.policy.patience() || steps - self.turn_began >= LONG_TURN {
+            if fiber.fruitless >= self.policy.spin_limit() || steps - self.turn_began >= LONG_TURN {
                 self.turn_began = steps;
                 fiber.gave_way_at = Some(self.progress);
                 self.world.checkpoints.leave_no_more();
-                self.policy.gave_way(fiber.id);
+                self.policy.yielded(fiber.id);
             }
             self.decide_and_go();
         }
@@ -126,7 +126,7 @@ impl Engine {
 
     fn decide_and_go(&mut self) {
         let fiber = self.current();
-        if self.live.len() == 1 && fiber.ready() && !self.policy.is_replay() {
+        if self.live.len() == 1 && fiber.ready() && !self.policy.forces_switches() {
             fiber.gave_way_at = None;
             if fiber.fruitless > 0 || fiber.private_stretch.turns > 0 {
                 self.count_fruitless(fiber.rounds());
@@ -190,8 +190,8 @@ impl Engine {
             }
         }
         crate::checkpoints::leave_one_if_due(self);
-        if self.policy.is_replay() {
-            self.policy.at(fiber.id, fiber.pending.index);
+        if self.policy.forces_switches() {
+            self.policy.reached(fiber.id, fiber.pending.index);
             // Whatever the replay decides, the place where it wants to stop next has changed.
             let chosen = self.policy.choose(&Choice {
                 candidates: &self.candidates,
@@ -204,7 +204,7 @@ impl Engine {
             return self.candidates[0].thread;
         }
         let step = self.shared.control().steps;
-        if self.steered && self.policy.prefix().is_some_and(|prefix| prefix.is_used_up()) {
+        if self.steered && self.policy.awaits_choices() {
             crate::steered::await_order(self);
         }
         let choice = Choice { candidates: &self.candidates, current: fiber.id, step };
@@ -338,7 +338,7 @@ impl Engine {
             site: fiber.pending.site,
             place: 0,
         };
-        if self.policy.is_replay() {
+        if self.policy.forces_switches() {
             let next = self.decide();
             if next != fiber.id {
                 self.go(next, SwitchReason::Chosen);
@@ -347,11 +347,6 @@ impl Engine {
         }
         self.fiber(new).starting = Some(fiber.id);
         self.go(new, SwitchReason::Starting);
-    }
-
-    /// What a replay could not follow: the number of the switch, and why.
-    pub fn divergence(&self) -> Option<(u64, String)> {
-        self.policy.divergence()
     }
 
     /// The running thread gave back what others may try to take. By itself that brings the thread no

@@ -9,7 +9,7 @@ use threadbare_sched::PolicySpec;
 use threadbare_trace::ThreadId;
 use threadbare_wire::{CheckpointRecord, Leaving, MOST_LEFT, News, Order, Request, SwitchRecord, flags};
 
-use crate::execution::{Execution, Script};
+use crate::execution::Execution;
 use crate::server::{Server, Told};
 use crate::server_error::RunError;
 use crate::steering::{HOME, Snapshot, Stop};
@@ -67,13 +67,12 @@ impl Checkpoint {
 }
 
 impl Server {
-    /// Runs a plan from its beginning, or from a checkpoint that lies on its way; then the script is what comes after it. Returns the
+    /// Runs a plan from its beginning, or from a checkpoint that lies on its way; then the policy's switches are those that come after it. Returns the
     /// execution, as if it had been made from its beginning, with the copies that it left behind. None if no copies can be made.
     pub fn run_from(
         &mut self,
         from: Option<&Checkpoint>,
-        policy: PolicySpec,
-        script: &Script,
+        policy: &PolicySpec,
         flags: u32,
         spacing: Spacing,
     ) -> Result<Option<Ran>, RunError> {
@@ -81,7 +80,7 @@ impl Server {
         if self.copies.refuses || (from.is_none() && !self.stand_at_the_beginning(policy, flags)?) {
             return Ok(None);
         }
-        self.prepare(policy, script, flags)?;
+        self.prepare(policy, flags)?;
         if let Some(checkpoint) = from {
             self.put_back(checkpoint);
         }
@@ -130,13 +129,13 @@ impl Server {
     }
 
     /// Makes sure that a copy stands before the first step, and knows all that the server was told. Says whether it does.
-    fn stand_at_the_beginning(&mut self, policy: PolicySpec, flags: u32) -> Result<bool, RunError> {
+    fn stand_at_the_beginning(&mut self, policy: &PolicySpec, flags: u32) -> Result<bool, RunError> {
         let told = (self.learned(), self.pool());
         if self.copies.at_beginning && self.copies.told == told {
             return Ok(true);
         }
         self.end_steering()?;
-        self.prepare(policy, &Script::None, flags)?;
+        self.prepare(policy, flags)?;
         (self.copies.active, self.copies.at_beginning, self.copies.told) = (true, true, told);
         self.request(Request::Steer)?;
         Ok(matches!(self.await_stop(HOME)?, Stop::Paused(_)))

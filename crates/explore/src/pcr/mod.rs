@@ -25,7 +25,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use threadbare_order::{Answer, Core, Extent, Forest, Goal, Model, Panel, Path, Question, StepId};
 use threadbare_patterns::{PatternKey, PatternSet, TraceMatcher};
-use threadbare_sched::{PolicyKind, Rng};
+use threadbare_sched::{Random, Rng};
 use threadbare_target::Execution;
 use threadbare_trace::Event;
 
@@ -226,7 +226,7 @@ impl Reasoning for Patterns {
     fn opening(&mut self, notes: &mut Notes<Aim>) -> Plan {
         self.fresh += 1;
         let seed = Rng::derive(notes.seed, notes.made + 1);
-        Plan { trace: true, ..Plan::new(PolicyKind::Random, seed, "pcr (random)") }
+        Plan { trace: true, ..Plan::new(Random, seed, "pcr (random)") }
     }
 
     fn learn(&mut self, notes: &mut Notes<Aim>, run: &Execution, entry: Entry<Aim>) {

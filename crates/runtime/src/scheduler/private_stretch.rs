@@ -71,7 +71,7 @@ impl Engine {
             }
             None => {
                 // The stop is only looked for by its number: one that the thread has gone past would never come.
-                let listed = Some(self.policy.stop_at(fiber.id)).filter(|stop| *stop > fiber.ops);
+                let listed = self.policy.stop_before(fiber.id).filter(|stop| *stop > fiber.ops);
                 let stretch = fiber.ops.saturating_add(self.stretch_limit(&fiber.private_stretch));
                 listed.map_or(stretch, |stop| stop.min(stretch))
             }
@@ -88,19 +88,19 @@ impl Engine {
     pub fn is_in_private_stretch(&self) -> bool {
         // SAFETY: the running fiber.
         let (id, ops) = unsafe { ((*self.current).id, (*self.current).ops) };
-        self.spinning.is_looking() || (self.probe.is_none() && self.policy.stop_at(id) != ops)
+        self.spinning.is_looking() || (self.probe.is_none() && self.policy.stop_before(id) != Some(ops))
     }
 
     /// How many private accesses a thread may make until it is looked at.
     fn stretch_limit(&self, stretch: &PrivateStretch) -> u32 {
-        let may_fit = self.policy.is_unfinished_replay() && stretch.turns == 0;
+        let may_fit = self.policy.has_switches_left() && stretch.turns == 0;
         if stretch.goes_round && !may_fit { STRETCH_OF_A_LOOP } else { STRETCH }
     }
 
     /// Whether a thread goes on nevertheless, because it follows a list that says where to give way.
     fn is_led(&self, stretch: &PrivateStretch) -> bool {
         let enough = if stretch.goes_round { REPLAYED_ROUND } else { REPLAYED };
-        self.policy.is_unfinished_replay() && stretch.stretches < enough
+        self.policy.has_switches_left() && stretch.stretches < enough
     }
 
     /// Lets others go before a private access; says whether one did. This is no step: a program
@@ -120,7 +120,7 @@ impl Engine {
             fiber.gave_way_at = Some(self.progress);
             self.world.checkpoints.leave_no_more();
             if fiber.private_stretch.turns >= UNREPORTED_YIELDS {
-                self.policy.gave_way(fiber.id);
+                self.policy.yielded(fiber.id);
             }
             self.reschedule();
         }
