@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use threadbare_explore::{Options, hunt};
-use threadbare_sched::{PolicyKind, PolicySpec};
-use threadbare_target::{Program, Script, Server, ServerOptions, resolve};
+use threadbare_sched::{Parameters, PolicySpec, Random, RoundRobin};
+use threadbare_target::{Program, Server, ServerOptions, resolve};
 use threadbare_wire::flags;
 
 use crate::figure::{Demand, Figure};
@@ -46,7 +46,7 @@ fn server(program: &Program, flags: u32) -> Result<Server> {
     let mut server = Server::start(program, &options)?;
     // What is shared has to be known before anything is worth measuring.
     for seed in 0..2 {
-        let run = server.run(PolicySpec::new(PolicyKind::Random, seed), &Script::None, flags::PROBE)?;
+        let run = server.run(&PolicySpec::new(Random, seed), flags::PROBE)?;
         server.learn(&run.discovered);
         server.set_pool(run.peak_threads - 1);
     }
@@ -56,13 +56,12 @@ fn server(program: &Program, flags: u32) -> Result<Server> {
 /// The shortest time one execution took, and its steps.
 ///
 /// Events are recorded in full; copying them to the driver afterwards is not part of the run.
-fn best_run(server: &mut Server, kind: PolicyKind, flags: u32) -> Result<(f64, u64)> {
+fn best_run(server: &mut Server, policy: &Parameters, flags: u32) -> Result<(f64, u64)> {
     let mut best = (f64::MAX, 0);
     for seed in 0..TRIES as u64 {
-        let mut policy = PolicySpec::new(kind, seed);
-        policy.size = 1;
+        let policy = PolicySpec::new(policy.clone(), seed);
         let begin = Instant::now();
-        let run = server.run(policy, &Script::None, flags | flags::EVENTS_OF_FAILURES)?;
+        let run = server.run(&policy, flags | flags::EVENTS_OF_FAILURES)?;
         let time = begin.elapsed().as_secs_f64();
         if time < best.0 {
             best = (time, run.steps);
@@ -72,12 +71,12 @@ fn best_run(server: &mut Server, kind: PolicyKind, flags: u32) -> Result<(f64, u
 }
 
 fn steps(folder: &Path, figures: &mut Vec<Figure>) -> Result<()> {
-    let rate = |rounds: u64, kind: PolicyKind, flags: u32| -> Result<f64> {
+    let rate = |rounds: u64, policy: Parameters, flags: u32| -> Result<f64> {
         let program = program("steps.c", &[], &[rounds.to_string()], folder)?;
-        let (time, steps) = best_run(&mut server(&program, flags)?, kind, flags)?;
+        let (time, steps) = best_run(&mut server(&program, flags)?, &policy, flags)?;
         Ok(steps as f64 / time)
     };
-    let walk = rate(250_000, PolicyKind::Random, 0)?;
+    let walk = rate(250_000, Random.into(), 0)?;
     figures.push(Figure::with(
         "steps a second in one execution, random walk, recording",
         walk,
@@ -85,8 +84,8 @@ fn steps(folder: &Path, figures: &mut Vec<Figure>) -> Result<()> {
         Demand::AtLeast(5e6),
     ));
     // Every step hands over to the other thread, so this is the price of handing over.
-    let fibers = rate(250_000, PolicyKind::RoundRobin, 0)?;
-    let os = rate(20_000, PolicyKind::RoundRobin, flags::OS_THREADS)?;
+    let fibers = rate(250_000, RoundRobin { turn: 1 }.into(), 0)?;
+    let os = rate(20_000, RoundRobin { turn: 1 }.into(), flags::OS_THREADS)?;
     figures.push(Figure::plain("hand-overs a second, fibers", fibers, "steps/s"));
     figures.push(Figure::plain("hand-overs a second, OS threads", os, "steps/s"));
     figures.push(Figure::with("fibers against OS threads", fibers / os, "times", Demand::AtLeast(20.0)));
@@ -139,7 +138,7 @@ fn compute(folder: &Path, figures: &mut Vec<Figure>) -> Result<()> {
             fastest = fastest.min(begin.elapsed().as_secs_f64());
         }
         let program = program("compute.c", &[level], &[ROUNDS.to_string()], folder)?;
-        let (controlled, _) = best_run(&mut server(&program, 0)?, PolicyKind::Random, 0)?;
+        let (controlled, _) = best_run(&mut server(&program, 0)?, &Random.into(), 0)?;
         figures.push(Figure::with(
             format!("private compute loop under control against native, {level}"),
             controlled / fastest,

@@ -1,6 +1,6 @@
 //! The two tables.
 
-use threadbare_sched::Sampler;
+use threadbare_sched::ClosureStrategy;
 
 use crate::Args;
 use crate::peer_process::{self, Peer};
@@ -16,11 +16,11 @@ const BOUNDS: [(&str, Option<usize>); 2] = [("loom, bound 2", Some(2)), ("loom, 
 
 /// What is tried of threadbare.
 const OURS: [(&str, Way); 7] = [
-    ("in process: mixed", Way::InProcess(Sampler::Mixed)),
-    ("urw", Way::InProcess(Sampler::Uniform)),
-    ("pos", Way::InProcess(Sampler::Pos)),
-    ("pct", Way::InProcess(Sampler::Pct)),
-    ("random", Way::InProcess(Sampler::Random)),
+    ("in process: mixed", Way::InProcess(ClosureStrategy::Mixed)),
+    ("urw", Way::InProcess(ClosureStrategy::Urw)),
+    ("pos", Way::InProcess(ClosureStrategy::Pos)),
+    ("pct", Way::InProcess(ClosureStrategy::Pct)),
+    ("random", Way::InProcess(ClosureStrategy::Random)),
     ("from outside: auto", Way::Strategy("auto")),
     ("ars", Way::Strategy("ars")),
 ];
@@ -62,8 +62,8 @@ pub fn speed(args: &Args) {
     for name in names(args).into_iter().filter(is_speed) {
         let rounds: [[Option<f64>; 4]; ROUNDS] = std::array::from_fn(|_| {
             [
-                programs.speed(name, Sampler::Mixed, args.seconds),
-                programs.speed(name, Sampler::Random, args.seconds),
+                programs.speed(name, ClosureStrategy::Mixed, args.seconds),
+                programs.speed(name, ClosureStrategy::Random, args.seconds),
                 peer_process::speed(name, Peer::Shuttle(Scheduler::Random), args.seconds),
                 peer_process::speed(name, Peer::Loom(BOUNDS[0].1), args.seconds),
             ]

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use threadbare_explore::{Options, hunt};
-use threadbare_sched::Sampler;
+use threadbare_sched::ClosureStrategy;
 use threadbare_target::{Batch, Program, Server, ServerOptions, compile, resolve};
 
 use crate::clock::processor_seconds;
@@ -15,7 +15,7 @@ use crate::clock::processor_seconds;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Way {
     /// In one process.
-    InProcess(Sampler),
+    InProcess(ClosureStrategy),
     /// By a strategy that looks at each execution from outside.
     Strategy(&'static str),
 }
@@ -41,7 +41,7 @@ impl Programs {
     }
 
     /// Executions a second of a program that does not fail.
-    pub fn speed(&self, program: &str, sampler: Sampler, seconds: f64) -> Option<f64> {
+    pub fn speed(&self, program: &str, strategy: ClosureStrategy, seconds: f64) -> Option<f64> {
         let options = ServerOptions {
             max_steps: 1_000_000,
             flags: 0,
@@ -51,7 +51,7 @@ impl Programs {
         let mut server = Server::start(&self.named(program), &options).ok()?;
         let (mut made, begin) = (0, processor_seconds());
         loop {
-            let batch = Batch { sampler, seed: 1, first: made + 1, count: u64::MAX, enough_steps: 4_000_000 };
+            let batch = Batch { strategy, seed: 1, first: made + 1, count: u64::MAX, enough_steps: 4_000_000 };
             let repeated = server.repeat(&batch, 0).ok()?;
             if repeated.failed.is_some() || repeated.passed == 0 {
                 return None;
@@ -68,9 +68,9 @@ impl Programs {
     /// The execution that fails first, if one of so many does.
     pub fn first_failure(&self, program: &str, way: Way, seed: u64, most: u64) -> Option<u64> {
         let (strategy, in_process) = match way {
-            Way::InProcess(Sampler::Mixed) => ("auto", true),
-            Way::InProcess(Sampler::Uniform) => ("surw", true),
-            Way::InProcess(sampler) => (sampler.name(), true),
+            Way::InProcess(ClosureStrategy::Mixed) => ("auto", true),
+            Way::InProcess(ClosureStrategy::Urw) => ("surw", true),
+            Way::InProcess(strategy) => (strategy.name(), true),
             Way::Strategy(name) => (name, false),
         };
         let options = Options {

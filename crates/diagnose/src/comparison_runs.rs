@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use threadbare_explore::{Plan, is_same_failure, neighbours, replay};
-use threadbare_sched::{PolicyKind, Rng};
+use threadbare_sched::{Random, Rng, RoundRobin};
 use threadbare_target::{Execution, Program, Server, ServerOptions};
 use threadbare_trace::{Failure, Outcome};
 use threadbare_wire::flags;
@@ -114,7 +114,7 @@ impl ComparisonRuns {
             self.server = start(&self.program, &self.options).ok();
         }
         let server = self.server.as_mut()?;
-        let run = server.run(plan.policy, &plan.script, plan.flags).ok();
+        let run = server.run(&plan.policy, plan.flags).ok();
         if let Some(run) = &run {
             server.learn(&run.discovered);
         }
@@ -148,10 +148,9 @@ impl ComparisonRuns {
                 break;
             }
             // Some programs pass in no random order, but when threads take turns.
-            let mut plan = Plan::new(PolicyKind::Random, Rng::derive(SEED, seed), "random");
+            let mut plan = Plan::new(Random, Rng::derive(SEED, seed), "random");
             if seed % TURNS_EVERY == 0 {
-                plan = Plan::new(PolicyKind::RoundRobin, seed, "in turn");
-                plan.policy.size = (seed / TURNS_EVERY) as u32;
+                plan = Plan::new(RoundRobin { turn: (seed / TURNS_EVERY) as u32 }, seed, "in turn");
             }
             // Where a thread fails before another one comes to the same memory, only this shows the other order.
             if seed % PROBE_EVERY == 1 {

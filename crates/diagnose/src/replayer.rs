@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use threadbare_explore::{is_same_failure, minimise};
-use threadbare_sched::{PolicyKind, PolicySpec};
-use threadbare_target::{Execution, Modules, Program, Script, Server, ServerOptions, StartError, Symbols};
+use threadbare_sched::{PolicySpec, Random, Replay, RoundRobin};
+use threadbare_target::{Execution, Modules, Program, Server, ServerOptions, StartError, Symbols};
 use threadbare_trace::{FailureKind, Outcome};
 use threadbare_wire::{SwitchRecord, flags};
 
@@ -116,15 +116,14 @@ impl Replayer {
         let Some(server) = &mut self.server else {
             return self.early.clone().ok_or_else(|| DiagnoseError::Uncontrolled("it did not start".into()));
         };
-        let policy = PolicySpec::new(PolicyKind::Replay, 0);
-        let script = Script::Replay(switches.to_vec());
-        let mut run = server.run(policy, &script, self.flags)?;
+        let policy = PolicySpec::new(Replay::of(switches), 0);
+        let mut run = server.run(&policy, self.flags)?;
         for _ in 1..MOST_PASSES {
             if run.discovered.is_empty() {
                 break;
             }
             server.learn(&run.discovered);
-            run = server.run(policy, &script, self.flags)?;
+            run = server.run(&policy, self.flags)?;
         }
         match run.outcome {
             Outcome::Uncontrolled(why) => Err(DiagnoseError::Uncontrolled(why)),
@@ -145,7 +144,7 @@ impl Replayer {
             if begin.elapsed() > limit || cancellation.is_requested() {
                 return None;
             }
-            let run = server.run(plan.policy, &plan.script, plan.flags).ok()?;
+            let run = server.run(&plan.policy, plan.flags).ok()?;
             server.learn(&run.discovered);
             Some(run)
         });
@@ -181,13 +180,14 @@ pub(crate) fn start(program: &Program, options: &ServerOptions) -> Result<Server
     let mut server = Server::start(program, options)?;
     let mut steps = 0;
     for seed in 1..=FIRST_RUNS {
-        let kind = if seed % TURNS_EVERY == 0 { PolicyKind::RoundRobin } else { PolicyKind::Random };
-        let mut policy = PolicySpec::new(kind, seed);
-        policy.size = 1;
+        let policy = match seed % TURNS_EVERY {
+            0 => PolicySpec::new(RoundRobin { turn: 1 }, seed),
+            _ => PolicySpec::new(Random, seed),
+        };
         // A thread that fails where it begins does so before anybody else can be seen to use the same memory, unless
         // it is stopped at private memory too.
         let probe = if seed <= PROBES { flags::PROBE } else { 0 };
-        let Ok(run) = server.run(policy, &Script::None, probe) else {
+        let Ok(run) = server.run(&policy, probe) else {
             return Server::start(program, options);
         };
         server.learn(&run.discovered);

@@ -7,8 +7,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use threadbare_sched::{Guidance, PolicyKind, Turn};
-use threadbare_target::{Checkpoint, CheckpointSpacing, Execution, Ran, RunError, Script, Server};
+use threadbare_sched::{Parameters, PolicySpec, SwitchPoint};
+use threadbare_target::{Checkpoint, CheckpointSpacing, Execution, Ran, RunError, Server};
 use threadbare_trace::Outcome;
 use threadbare_wire::SwitchRecord;
 
@@ -64,10 +64,10 @@ impl Checkpoints {
         plan: &Plan,
         flags: u32,
     ) -> Result<Execution, RunError> {
-        let run = match (self.gap.filter(|gap| *gap < self.longest), turns(plan)) {
-            (Some(gap), Some(turns)) => {
+        let run = match (self.gap.filter(|gap| *gap < self.longest), switches(plan)) {
+            (Some(gap), Some(switches)) => {
                 self.kept.retain(|kept| server.keeps(&kept.checkpoint));
-                self.run_from_any(server, plan, flags, gap, &turns)?
+                self.run_from_any(server, plan, flags, gap, switches)?
             }
             _ => None,
         };
@@ -75,7 +75,7 @@ impl Checkpoints {
             Some(run) => run,
             None => {
                 self.kept.clear();
-                server.run(plan.policy, &plan.script, flags)?
+                server.run(&plan.policy, flags)?
             }
         };
         self.longest = self.longest.max(run.steps);
@@ -89,20 +89,20 @@ impl Checkpoints {
         plan: &Plan,
         flags: u32,
         gap: u64,
-        turns: &[Turn],
+        switches: &[SwitchPoint],
     ) -> Result<Option<Execution>, RunError> {
         // Over all of a long execution, and not only over its beginning.
         let gap = gap.max(self.longest / (MOST_LEFT as u64 + 1));
         let spacing = CheckpointSpacing { gap, most: MOST_LEFT };
         let seed = plan.policy.seed;
         let fits = |kept: &&Kept| {
-            (kept.seed, kept.flags) == (seed, flags) && is_on_schedule(&kept.checkpoint, turns)
+            (kept.seed, kept.flags) == (seed, flags) && is_on_schedule(&kept.checkpoint, switches)
         };
         let nearest = self.kept.iter().filter(fits).map(|kept| kept.checkpoint.steps()).max();
         let place = self.kept.iter().position(|kept| fits(&kept) && Some(kept.checkpoint.steps()) == nearest);
         if let Some(used) = place.and_then(|place| self.kept.remove(place)) {
-            let rest = without_first(&plan.script, used.checkpoint.switches().len());
-            let ran = server.run_from(Some(&used.checkpoint), plan.policy, &rest, flags, spacing)?;
+            let rest = without_first(&plan.policy, used.checkpoint.switches().len());
+            let ran = server.run_from(Some(&used.checkpoint), &rest, flags, spacing)?;
             if let Some(Ran { run, left }) = ran {
                 self.spared.executions += 1;
                 self.spared.steps += used.checkpoint.steps();
@@ -111,7 +111,7 @@ impl Checkpoints {
             }
             server.forget(vec![used.checkpoint]);
         }
-        let ran = server.run_from(None, plan.policy, &plan.script, flags, spacing)?;
+        let ran = server.run_from(None, &plan.policy, flags, spacing)?;
         Ok(ran.map(|Ran { run, left }| self.keep(server, run, left, seed, flags)))
     }
 
@@ -142,37 +142,39 @@ impl Checkpoints {
 }
 
 /// The switches of a plan that follows some, or is led by some, and may continue from checkpoints.
-fn turns(plan: &Plan) -> Option<Vec<Turn>> {
-    let turn = |it: &SwitchRecord| Turn { from: it.from, op: it.op, to: it.to };
-    match (&plan.script, PolicyKind::from_number(plan.policy.kind)) {
+fn switches(plan: &Plan) -> Option<&[SwitchPoint]> {
+    match &plan.policy.parameters {
         _ if !plan.checkpoints => None,
-        (Script::Replay(turns), Some(PolicyKind::Follow | PolicyKind::Replay)) => {
-            Some(turns.iter().map(turn).collect())
-        }
-        (Script::Guidance(guidance), _) => Some(guidance.lead.clone()),
+        Parameters::Replay(replay) => Some(&replay.switches),
+        Parameters::Guidance(guidance) => Some(&guidance.lead),
         _ => None,
     }
 }
 
-/// What is left of a script after so many switches.
-fn without_first(script: &Script, made: usize) -> Script {
-    match script {
-        Script::Replay(turns) => Script::Replay(turns[made..].to_vec()),
-        Script::Guidance(guidance) => {
-            let lead = guidance.lead[made..].to_vec();
-            Script::Guidance(Arc::new(Guidance { lead, ..Guidance::clone(guidance) }))
+/// What is left of a policy after so many switches.
+fn without_first(policy: &PolicySpec, made: usize) -> PolicySpec {
+    let parameters = match policy.parameters.clone() {
+        Parameters::Replay(mut replay) => {
+            replay.switches.drain(..made);
+            replay.into()
         }
-        other => other.clone(),
-    }
+        Parameters::Guidance(mut guidance) => {
+            guidance.lead.drain(..made);
+            guidance.into()
+        }
+        other => other,
+    };
+    PolicySpec { parameters, ..*policy }
 }
 
 /// Whether an execution that follows these switches passes a checkpoint, and has at least one switch to make after it: without
 /// one it may switch earlier.
-fn is_on_schedule(checkpoint: &Checkpoint, turns: &[Turn]) -> bool {
+fn is_on_schedule(checkpoint: &Checkpoint, switches: &[SwitchPoint]) -> bool {
     let made = checkpoint.switches();
-    let is_same =
-        |(made, turn): (&SwitchRecord, &Turn)| (made.from, made.op, made.to) == (turn.from, turn.op, turn.to);
+    let is_same = |(made, switch): (&SwitchRecord, &SwitchPoint)| {
+        (made.from, made.op, made.to) == (switch.from, switch.op, switch.to)
+    };
     let (thread, op) = checkpoint.next_operation();
-    let next = turns.get(made.len());
-    made.iter().zip(turns).all(is_same) && next.is_some_and(|next| next.from == thread && next.op >= op)
+    let next = switches.get(made.len());
+    made.iter().zip(switches).all(is_same) && next.is_some_and(|next| next.from == thread && next.op >= op)
 }

@@ -2,10 +2,9 @@
 
 use threadbare_happens_before::LockSets;
 use threadbare_order::{Action, Forest, Path, SolvedSchedule, SolvedSwitch, StepId};
-use threadbare_sched::PolicyKind;
-use threadbare_target::{Execution, Script};
+use threadbare_sched::{Parameters, Replay, SwitchPoint};
+use threadbare_target::Execution;
 use threadbare_trace::{Awaited, Event, EventKind, Failure, FailureKind, Outcome, ThreadId, Waiting};
-use threadbare_wire::SwitchRecord;
 
 use crate::strategy::Plan;
 
@@ -15,43 +14,34 @@ pub(crate) fn plan(schedule: &SolvedSchedule, forest: &Forest, then: Option<Thre
     let mut turns = schedule.turns(forest, ThreadId::MAIN);
     let last = schedule.steps.last().map(|id| forest.step(*id));
     let (from, op) = last.map_or((ThreadId::MAIN, 1), |step| (step.thread, step.op));
-    let mut kind = PolicyKind::Follow;
+    let mut main_last = true;
     match then {
         Some(to) if to != from => {
             let (op, pc) = forest.next_operation(from, schedule.steps.last().copied());
             turns.push(SolvedSwitch { from, op, pc, to });
         }
         // Main, which is scheduled last otherwise, and a thread that spins stay running only under a policy that lets every thread do so.
-        Some(_) => kind = PolicyKind::Replay,
+        Some(_) => main_last = false,
         // It has to be given how far main runs.
         None if from == ThreadId::MAIN && last.is_some() => {
             turns.push(SolvedSwitch { from, op, pc: 0, to: from })
         }
         _ => {}
     }
-    let switch = |turn: &SolvedSwitch| SwitchRecord {
-        pc: turn.pc,
-        op: turn.op,
-        from: turn.from,
-        to: turn.to,
-        ..SwitchRecord::default()
-    };
-    let mut plan = Plan::new(kind, seed, "");
-    plan.script = Script::Replay(turns.iter().map(switch).collect());
-    plan.trace = true;
-    plan
+    let switch = |turn: &SolvedSwitch| SwitchPoint { from: turn.from, op: turn.op, to: turn.to };
+    let switches = turns.iter().map(switch).collect();
+    Plan { trace: true, ..Plan::new(Replay { switches, main_last }, seed, "") }
 }
 
-/// What identifies a plan: its policy and its switches.
-pub(crate) type PlanKey = (u32, Vec<(ThreadId, u32, ThreadId)>);
+/// What identifies a plan: the schedule that it follows, if it follows one.
+pub(crate) type PlanKey = Option<Replay>;
 
 /// What identifies this plan.
 pub(crate) fn plan_key(plan: &Plan) -> PlanKey {
-    let switches = match &plan.script {
-        Script::Replay(switches) => switches.iter().map(|turn| (turn.from, turn.op, turn.to)).collect(),
-        _ => Vec::new(),
-    };
-    (plan.policy.kind, switches)
+    match &plan.policy.parameters {
+        Parameters::Replay(replay) => Some(replay.clone()),
+        _ => None,
+    }
 }
 
 /// The thread that ended the process or brought it down, if it was one thread's doing: a failure that shows in what

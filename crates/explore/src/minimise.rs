@@ -9,8 +9,8 @@
 
 use std::collections::HashMap;
 
-use threadbare_sched::PolicyKind;
-use threadbare_target::{Execution, Script};
+use threadbare_sched::Replay;
+use threadbare_target::Execution;
 use threadbare_trace::{Failure, SwitchReason, ThreadId};
 use threadbare_wire::SwitchRecord;
 
@@ -18,7 +18,7 @@ use crate::history::History;
 use crate::strategies::dfs::Dfs;
 use crate::strategy::{Plan, Strategy as _};
 
-/// Runs a plan's policy and script; none if that is not possible any more.
+/// Runs a plan's policy; none if that is not possible any more.
 pub type Follow<'a> = dyn FnMut(&Plan) -> Option<Execution> + 'a;
 
 /// Removes preemptions from a failing execution until none can be removed alone, or until `budget`
@@ -47,9 +47,7 @@ pub fn minimise(failing: Execution, budget: usize, follow: &mut Follow<'_>) -> (
 
 /// A plan that follows these switches.
 pub fn replay(switches: &[SwitchRecord]) -> Plan {
-    let mut plan = Plan::new(PolicyKind::Replay, 0, "replay");
-    plan.script = Script::Replay(switches.to_vec());
-    plan
+    Plan::new(Replay::of(switches), 0, "replay")
 }
 
 /// Whether two failures are the same one: of the same kind at the same place.

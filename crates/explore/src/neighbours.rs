@@ -59,7 +59,7 @@ fn operations_around(failing: &Execution, switch: &SwitchRecord) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use threadbare_target::Script;
+    use threadbare_sched::Parameters;
     use threadbare_trace::{Event, EventKind, SwitchReason};
 
     use super::*;
@@ -88,8 +88,10 @@ mod tests {
         failing.switches =
             vec![switch(0, 5, 1, SwitchReason::Blocked), switch(1, 6, 2, SwitchReason::Chosen)];
         let schedules: Vec<Vec<(u16, u32, u16)>> = neighbours(&failing)
-            .map(|plan| match &plan.script {
-                Script::Replay(all) => all.iter().map(|it| (it.from.0, it.op, it.to.0)).collect(),
+            .map(|plan| match &plan.policy.parameters {
+                Parameters::Replay(replay) => {
+                    replay.switches.iter().map(|it| (it.from.0, it.op, it.to.0)).collect()
+                }
                 _ => Vec::new(),
             })
             .collect();

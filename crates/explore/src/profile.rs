@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use threadbare_sched::PolicySpec;
+use threadbare_sched::Surw;
 use threadbare_trace::{Event, EventKind, ThreadId, kinds};
 
 /// How often one object is touched.
@@ -77,14 +77,13 @@ impl Profile {
         self.objects.len()
     }
 
-    /// Makes a SURW specification concentrate on the `pick`th object, or on everything.
-    pub fn concentrate(&self, spec: &mut PolicySpec, pick: Option<usize>) {
+    /// What makes SURW concentrate on the `pick`th object, or on everything.
+    pub fn concentrate(&self, pick: Option<usize>) -> Surw {
         let chosen = pick.and_then(|pick| self.objects.iter().nth(pick));
         let (object, counts) = match chosen {
-            Some((object, touches)) => (*object, &touches.by_thread),
-            None => (0, &self.all),
+            Some((object, touches)) => (Some(*object), &touches.by_thread),
+            None => (None, &self.all),
         };
-        spec.object = object;
         let mut weights: Vec<u64> = counts.iter().map(|&count| u64::from(count)).collect();
         weights.resize(weights.len().max(self.parents.len()), 0);
         // Threads are numbered in order of creation, so every child comes after its parent.
@@ -95,9 +94,8 @@ impl Profile {
                 weights[parent.index()] += weights[child];
             }
         }
-        for (slot, weight) in spec.weights.iter_mut().zip(weights) {
-            *slot = u32::try_from(weight).unwrap_or(u32::MAX);
-        }
+        let weights = weights.into_iter().map(|weight| u32::try_from(weight).unwrap_or(u32::MAX)).collect();
+        Surw { object, weights }
     }
 }
 
@@ -111,7 +109,6 @@ fn merge_counts(known: &mut Vec<u32>, other: &[u32]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use threadbare_sched::PolicyKind;
 
     fn event(thread: u16, kind: EventKind, addr: u64, value: u64) -> Event {
         Event { thread: ThreadId(thread), kind: kind as u8, addr, value, ..Event::default() }
@@ -128,13 +125,10 @@ mod tests {
             event(2, EventKind::Write, 8, 0),
             event(2, EventKind::Write, 16, 0),
         ];
-        let mut spec = PolicySpec::new(PolicyKind::Surw, 1);
         let profile = Profile::of(&events);
         assert_eq!(profile.objects(), 1, "location 16 has one user only");
-        profile.concentrate(&mut spec, Some(0));
-        assert_eq!((spec.object, &spec.weights[..4]), (8, &[4, 3, 1, 0][..]));
-        profile.concentrate(&mut spec, None);
-        assert_eq!((spec.object, &spec.weights[..4]), (0, &[7, 5, 2, 0][..]));
+        assert_eq!(profile.concentrate(Some(0)), Surw { object: Some(8), weights: vec![4, 3, 1] });
+        assert_eq!(profile.concentrate(None), Surw { object: None, weights: vec![7, 5, 2] });
     }
 
     #[test]

@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use threadbare_order::{Budget, Forest, Path, SolvedSchedule};
-use threadbare_sched::PolicyKind;
+use threadbare_sched::Random;
 use threadbare_target::Execution;
 use threadbare_trace::ThreadId;
 use threadbare_wire::flags;
@@ -234,7 +234,7 @@ impl<R: Reasoning> Solved<R> {
         let runs =
             notes.relevance.as_ref().map(|relevance| relevance.executions().to_vec()).unwrap_or_default();
         for run in runs {
-            let entry = notes.enter(&Plan::new(PolicyKind::Random, 0, ""), &run);
+            let entry = notes.enter(&Plan::new(Random, 0, ""), &run);
             self.reasoning.learn(notes, &run, entry);
         }
     }

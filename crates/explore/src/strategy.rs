@@ -1,7 +1,7 @@
 //! The trait that every strategy implements, and the plans that it makes.
 
-use threadbare_sched::{PolicyKind, PolicySpec};
-use threadbare_target::{Execution, Script};
+use threadbare_sched::{Parameters, PolicySpec, Random};
+use threadbare_target::Execution;
 use threadbare_wire::flags;
 
 use crate::error::ExploreError;
@@ -14,8 +14,6 @@ use crate::search_effort::SearchEffort;
 pub struct Plan {
     /// Who picks the next thread inside the run.
     pub policy: PolicySpec,
-    /// What a forced policy follows.
-    pub script: Script,
     /// Bits of `threadbare_wire::flags` on top of the campaign's.
     pub flags: u32,
     /// What people call this policy, such as `pct (depth 3)`.
@@ -35,16 +33,15 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// A plan for a policy of this kind.
-    pub fn new(kind: PolicyKind, seed: u64, name: impl Into<String>) -> Plan {
-        Plan::of(PolicySpec::new(kind, seed), name)
+    /// A plan for a policy with this seed.
+    pub fn new(policy: impl Into<Parameters>, seed: u64, name: impl Into<String>) -> Plan {
+        Plan::of(PolicySpec::new(policy, seed), name)
     }
 
     /// A plan for this policy.
     pub fn of(policy: PolicySpec, name: impl Into<String>) -> Plan {
         Plan {
             policy,
-            script: Script::None,
             flags: 0,
             name: name.into(),
             profile: false,
@@ -58,7 +55,7 @@ impl Plan {
 
     /// An execution in random order that also stops at private memory, to find out what is shared.
     pub fn probe(seed: u64, name: impl Into<String>) -> Plan {
-        Plan { flags: flags::PROBE, ..Plan::new(PolicyKind::Random, seed, name) }
+        Plan { flags: flags::PROBE, ..Plan::new(Random, seed, name) }
     }
 }
 

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use threadbare_explore::{Plan, is_preemption, is_same_failure, minimise, replay};
-use threadbare_sched::{PolicyKind, PolicySpec};
-use threadbare_target::{Execution, Script, Server, ServerOptions, resolve};
+use threadbare_sched::{PolicySpec, Random};
+use threadbare_target::{Execution, Server, ServerOptions, resolve};
 use threadbare_wire::SwitchRecord;
 
 fn server(subject: &str, folder: &Path) -> Server {
@@ -21,7 +21,7 @@ fn server(subject: &str, folder: &Path) -> Server {
 }
 
 fn run(server: &mut Server, plan: &Plan) -> Execution {
-    server.run(plan.policy, &plan.script, plan.flags).unwrap()
+    server.run(&plan.policy, plan.flags).unwrap()
 }
 
 fn follow(server: &mut Server, switches: &[SwitchRecord]) -> Execution {
@@ -31,7 +31,7 @@ fn follow(server: &mut Server, switches: &[SwitchRecord]) -> Execution {
 /// The first failing random execution.
 fn failing(server: &mut Server) -> Execution {
     for seed in 0..20_000 {
-        let run = server.run(PolicySpec::new(PolicyKind::Random, seed), &Script::None, 0).unwrap();
+        let run = server.run(&PolicySpec::new(Random, seed), 0).unwrap();
         server.learn(&run.discovered);
         if run.outcome.failure().is_some() {
             return run;

@@ -50,7 +50,7 @@ pub fn hunt(closure: impl Fn()) {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Strategy {
-    /// Uniform choice among the threads that can go on.
+    /// Uniform choice among the runnable threads.
     Random = 1,
     /// Random priorities with two change points.
     Pct = 2,
@@ -58,7 +58,7 @@ pub enum Strategy {
     Pos = 3,
     /// A walk that is uniform over interleavings, by the numbers of steps seen so far.
     Urw = 4,
-    /// Threads interrupted at every place of one kind, then where one acts on what it has read, then all the others.
+    /// Threads preempted at every place of one kind, then where one acts on what it has read, then all the others.
     Mixed = 5,
 }
 
@@ -110,7 +110,7 @@ impl Hunt {
             executions: self.executions,
             seed: self.seed.unwrap_or(0),
             has_seed: u32::from(self.seed.is_some()),
-            sampler: self.strategy.map_or(0, |strategy| strategy as u32),
+            strategy: self.strategy.map_or(0, |strategy| strategy as u32),
         };
         let mut call = Call { closure: &closure, failed: None };
         if !runtime::repeat(once::<T, F>, (&raw mut call).cast(), &wishes) {

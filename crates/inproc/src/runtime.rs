@@ -14,7 +14,7 @@ pub(crate) struct Wishes {
     /// See `seed`.
     pub has_seed: u32,
     /// The strategy by number; 0 for no wish.
-    pub sampler: u32,
+    pub strategy: u32,
 }
 
 /// What the runtime calls: it returns 0, or 1 if it failed.

@@ -7,6 +7,7 @@
 
 use std::ffi::c_int;
 
+use threadbare_sched::Policy as _;
 use threadbare_wire::{CheckpointRecord, MOST_LEFT, News, Status, flags};
 
 use crate::engine::Engine;
@@ -56,7 +57,7 @@ pub fn leave_one_if_due(engine: &Engine) {
 #[cold]
 fn leave_one(engine: &Engine) {
     let fiber = engine.current();
-    if engine.policy.borrow_mut().stop_at(fiber.id) == fiber.pending.borrow_mut().index {
+    if engine.policy.borrow_mut().stop_before(fiber.id) == Some(fiber.pending.borrow_mut().index) {
         return;
     }
     let mut control = engine.shared.control();
@@ -78,7 +79,7 @@ fn leave_one(engine: &Engine) {
         engine.policy.set(threads::build_policy(&engine.shared));
         // It counts steps, some policies from the beginning.
         for event in engine.shared.events() {
-            engine.policy.borrow_mut().caught_up(event.thread, event.pc);
+            engine.policy.borrow_mut().executed_before(event.thread, event.pc);
         }
         return;
     }

@@ -48,7 +48,7 @@ pub struct Engine {
     pub(crate) records_all: Cell<bool>,
     /// Only what can matter is a step: the program offers a closure, and small differences cost much there.
     pub(crate) brief: Cell<bool>,
-    /// The driver decides, beyond the script.
+    /// The driver decides, beyond the choices of the plan.
     pub(crate) steered: Cell<bool>,
     /// Decides where private accesses become scheduling points, in a probing execution.
     pub(crate) probe: Exclusive<Option<Rng>>,
@@ -183,7 +183,7 @@ impl Engine {
         self.brief.set(control.repetition.offered == 1);
         self.records_all.set(control.plan.flags & flags::RECORD_ALL != 0);
         self.running.set(true);
-        self.probe.set((control.plan.flags & flags::PROBE != 0).then(|| Rng::new(control.plan.policy.seed)));
+        self.probe.set((control.plan.flags & flags::PROBE != 0).then(|| Rng::new(control.plan.seed)));
         self.update_stop();
         self.begin_state_hashes();
         note_watched(self.current.get());

@@ -11,13 +11,14 @@ mod writes;
 
 use std::ffi::{c_int, c_void};
 
-use threadbare_sched::{Intrusions, Op, Rng, Sampler};
+use threadbare_sched::{AnyPolicy, ClosureStrategy, Drawn, Op, Policy as _, Rng};
 use threadbare_trace::{EventKind, ThreadId};
 use threadbare_wire::{Leak, Status};
 
 use crate::engine::{Engine, engine};
 use crate::entropy::Entropy;
 use crate::fiber::{Fiber, Waitable};
+use crate::shared_memory::{lost_control, refuse_plan};
 use crate::spin::Spinning;
 use crate::time::Clock;
 use crate::{interpose, server, sys, threads};
@@ -43,7 +44,7 @@ pub struct Wishes {
     executions: u64,
     seed: u64,
     has_seed: u32,
-    sampler: u32,
+    strategy: u32,
 }
 
 /// Calls a closure under control: once, or in a copy that repeats it, as often as the driver says. Returns what the
@@ -63,11 +64,17 @@ pub unsafe extern "C-unwind" fn threadbare_repeat(
     if !engine().running.get() {
         // SAFETY: as the caller vouches.
         let wishes = unsafe { &*wishes };
+        let number = wishes.strategy;
+        if number != 0 && ClosureStrategy::from_number(number).is_none() {
+            lost_control(&format!(
+                "the test asks for strategy number {number}, which this version of threadbare does not have"
+            ));
+        }
         let told = &mut engine().shared.control().repetition;
         told.offered = 1;
         told.wished_executions = wishes.executions;
         (told.wished_seed, told.has_seed) = (wishes.seed, wishes.has_seed);
-        told.wished_sampler = wishes.sampler;
+        told.wished_strategy = wishes.strategy;
         if server::snapshot() {
             // SAFETY: as the caller vouches.
             unsafe { repeat(closure, data) };
@@ -85,6 +92,14 @@ pub unsafe extern "C-unwind" fn threadbare_repeat(
     result
 }
 
+/// Whether locks may be found held in this repetition by those who do not wait for them, wherever they are.
+fn shows_locks(index: u64, probes: bool) -> bool {
+    // Those of the mixture's opening, whose preemptions meet locks that are held; and some later on.
+    const FIRST: u64 = 5;
+    const EVERY: u64 = 4;
+    index <= FIRST || index.is_multiple_of(EVERY) || probes
+}
+
 /// How things stood at the snapshot.
 struct Start {
     ops: u32,
@@ -96,7 +111,10 @@ unsafe fn repeat(closure: Closure, data: *mut c_void) -> ! {
     let engine = engine();
     let mut control = engine.shared.control();
     let asked = control.repetition;
-    let sampler = Sampler::from_number(asked.sampler).unwrap_or(Sampler::Mixed);
+    let Some(strategy) = ClosureStrategy::from_number(asked.strategy) else {
+        refuse_plan(format_args!("there is no strategy with number {} for closures", asked.strategy))
+    };
+    let mut portfolio = strategy.portfolio(asked.seed);
     let ops = engine.current().ops.get();
     let start = Start {
         ops,
@@ -105,14 +123,13 @@ unsafe fn repeat(closure: Closure, data: *mut c_void) -> ! {
     };
     engine.records.set(false);
     engine.watch_writes();
-    let mut intrusions = Intrusions::default();
     for index in asked.first..asked.first.saturating_add(asked.count) {
         control.repetition.begun += 1;
-        let counts = &control.repetition.counts;
-        control.plan.policy = sampler.policy(asked.seed, index, counts, &mut intrusions);
-        engine.begin_repetition(&start);
-        engine.world.guards.borrow_mut().gives_back_at_once = !sampler.shows_locks(index);
-        engine.probe.set(sampler.probes(index).then(|| Rng::new(control.plan.policy.seed)));
+        let Drawn { policy, probes } = portfolio.draw(index, &control.repetition.counts);
+        let seed = policy.seed;
+        engine.begin_repetition(&start, policy.start());
+        engine.world.guards.borrow_mut().gives_back_at_once = !shows_locks(index, probes);
+        engine.probe.set(probes.then(|| Rng::new(seed)));
         engine.update_stop();
         // SAFETY: as the caller vouches.
         let panicked = unsafe { closure(data) } != 0;
@@ -133,7 +150,7 @@ unsafe fn repeat(closure: Closure, data: *mut c_void) -> ! {
                 .take_in(engine.threads.all().map(|fiber| (fiber.id, fiber.creator, fiber.steps.get())));
         }
         if let Some(journal) = engine.policy.borrow_mut().journal() {
-            intrusions = Intrusions::shown_by(journal, asked.seed);
+            portfolio.learn(journal);
         }
         let (leak, place) = engine.leak();
         if leak != Leak::Nothing {
@@ -151,7 +168,7 @@ unsafe fn repeat(closure: Closure, data: *mut c_void) -> ! {
 
 impl Engine {
     /// Forgets the last repetition, apart from what it taught.
-    fn begin_repetition(&self, start: &Start) {
+    fn begin_repetition(&self, start: &Start, policy: AnyPolicy) {
         self.threads.all().skip(1).for_each(threads::release);
         // SAFETY: the main thread runs between two calls of the closure, and all others have ended.
         unsafe { self.threads.drop_others() };
@@ -164,7 +181,7 @@ impl Engine {
         self.world.clock.set(start.clock);
         self.world.entropy.set(start.entropy.clone());
         self.world.signals.program_steps.set(0);
-        self.policy.set(threads::build_policy(&self.shared));
+        self.policy.set(policy);
         let mut control = self.shared.control();
         control.steps = 0;
         control.switches = 0;

@@ -79,7 +79,7 @@ impl Engine {
 
     /// Where in the program's own code the running thread asks for a lock, if the policy wants to know.
     pub fn lock_place(&self, pc: u64) -> u64 {
-        if !self.policy.borrow_mut().needs_places() {
+        if !self.policy.borrow_mut().needs_lock_places() {
             return 0;
         }
         own_place(self.shared.own_code(), std::iter::once(pc).chain(self.current().call_stack()))
@@ -89,18 +89,18 @@ impl Engine {
     pub fn took_lock(&self) {
         if self.running.get() {
             let fiber = self.current();
-            self.policy.borrow_mut().took(fiber.id, &fiber.pending.borrow_mut());
+            self.policy.borrow_mut().acquired(fiber.id, &fiber.pending.borrow_mut());
         }
     }
 
     /// The running thread has taken a lock that is nothing but a word, where nobody was asked.
     pub fn took_word(&self, word: usize) {
-        if self.running.get() && self.policy.borrow_mut().needs_places() {
+        if self.running.get() && self.policy.borrow_mut().needs_lock_places() {
             let fiber = self.current();
             let place = self.lock_place(fiber.pending.borrow_mut().site);
             self.policy
                 .borrow_mut()
-                .took(fiber.id, &Op { object: word as u64, place, ..*fiber.pending.borrow_mut() });
+                .acquired(fiber.id, &Op { object: word as u64, place, ..*fiber.pending.borrow_mut() });
         }
     }
 
@@ -117,13 +117,13 @@ impl Engine {
                 self.fruitless_rounds.set(0);
             }
             let steps = self.shared.control().steps;
-            if fiber.fruitless.get() >= self.policy.borrow_mut().patience()
+            if fiber.fruitless.get() >= self.policy.borrow_mut().spin_limit()
                 || steps - self.turn_began.get() >= LONG_TURN
             {
                 self.turn_began.set(steps);
                 fiber.gave_way_at.set(Some(self.progress.get()));
                 self.world.checkpoints.borrow_mut().leave_no_more();
-                self.policy.borrow_mut().gave_way(fiber.id);
+                self.policy.borrow_mut().yielded(fiber.id);
             }
             self.decide_and_go();
         }
@@ -131,7 +131,7 @@ impl Engine {
 
     fn decide_and_go(&self) {
         let fiber = self.current();
-        if self.threads.live_count() == 1 && fiber.ready() && !self.policy.borrow_mut().is_replay() {
+        if self.threads.live_count() == 1 && fiber.ready() && !self.policy.borrow_mut().forces_switches() {
             fiber.gave_way_at.set(None);
             if fiber.fruitless.get() > 0 || fiber.private_stretch.turns.get() > 0 {
                 self.count_fruitless(fiber.rounds());
@@ -197,8 +197,8 @@ impl Engine {
         }
         crate::checkpoints::leave_one_if_due(self);
         let step = self.shared.control().steps;
-        if self.policy.borrow_mut().is_replay() {
-            self.policy.borrow_mut().at(fiber.id, fiber.pending.borrow_mut().index);
+        if self.policy.borrow_mut().forces_switches() {
+            self.policy.borrow_mut().reached(fiber.id, fiber.pending.borrow_mut().index);
             // Whatever the replay decides, the place where it wants to stop next has changed.
             let chosen = self.policy.borrow_mut().choose(&Choice { candidates, current: fiber.id, step });
             self.update_stop();
@@ -206,7 +206,7 @@ impl Engine {
         } else if candidates.len() == 1 {
             return candidates[0].thread;
         }
-        if self.steered.get() && self.policy.borrow_mut().prefix().is_some_and(|prefix| prefix.is_used_up()) {
+        if self.steered.get() && self.policy.borrow_mut().awaits_choices() {
             crate::steered::await_order(self, candidates);
         }
         let chosen = self.policy.borrow_mut().choose(&Choice { candidates, current: fiber.id, step });
@@ -344,7 +344,7 @@ impl Engine {
             site: fiber.pending.borrow_mut().site,
             place: 0,
         });
-        if self.policy.borrow_mut().is_replay() {
+        if self.policy.borrow_mut().forces_switches() {
             let next = self.decide();
             if next != fiber.id {
                 self.go(next, SwitchReason::Chosen);
@@ -353,11 +353,6 @@ impl Engine {
         }
         self.fiber(new).starting.set(Some(fiber.id));
         self.go(new, SwitchReason::Starting);
-    }
-
-    /// What a replay could not follow: the number of the switch, and why.
-    pub fn divergence(&self) -> Option<(u64, String)> {
-        self.policy.borrow_mut().divergence()
     }
 
     /// The running thread gave back what others may try to take. By itself that brings the thread no

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::ops::{Deref, DerefMut};
 
+use threadbare_sched::{Divergence, Policy as _};
 use threadbare_trace::{Event, FailureKind};
 use threadbare_wire::{
     Area, CallRecord, CodeRange, ContextRecord, Control, DecisionRecord, LearnedRecord, LockSetRecord,
@@ -238,10 +239,12 @@ impl Shared {
         }
     }
 
-    /// A record of the script, as a switch (replay), a decision (prefix) or a word (requirements).
-    pub fn script<T: Copy>(&self, index: u64) -> Option<T> {
-        // SAFETY: the script area is sized for the largest of the record types.
-        self.slot::<T>(self.control().layout.script, index).map(|place| unsafe { *place })
+    /// The parameters of the plan's policy.
+    pub fn policy_words(&self) -> Vec<u64> {
+        let (area, count) = (self.control().layout.policy, self.control().plan.policy_words);
+        let word = |index| self.slot::<u64>(area, index);
+        // SAFETY: `slot` checked the place, and the policy area holds words.
+        (0..count).map_while(word).map(|place| unsafe { *place }).collect()
     }
 
     /// Writes down a thread that can go on; says whether there was room.
@@ -308,11 +311,11 @@ pub fn note_calls() {
 pub fn note_policy() {
     let engine = crate::engine::engine();
     let mut control = engine.shared.control();
-    control.fired = engine.policy.borrow_mut().fired();
-    if let Some((number, reason)) = engine.divergence() {
+    control.policy_counters = engine.policy.borrow_mut().counters();
+    if let Some(Divergence { number, reason }) = engine.policy.borrow_mut().divergence() {
         control.diverged_at = number;
         control.divergence.clear();
-        let _ = control.divergence.write_str(&reason);
+        let _ = write!(control.divergence, "{reason}");
     }
 }
 
@@ -324,6 +327,16 @@ pub fn lost_control(reason: &str) -> ! {
         control.message.clear();
         let _ = control.message.write_str(reason);
     }
+    control.status = Status::Ended as u32;
+    sys::exit(2)
+}
+
+/// Ends the execution before it has begun, because the plan cannot be run.
+pub fn refuse_plan(reason: impl std::fmt::Display) -> ! {
+    let mut control = crate::engine::engine().shared.control();
+    control.plan_refused = 1;
+    control.message.clear();
+    let _ = write!(control.message, "{reason}");
     control.status = Status::Ended as u32;
     sys::exit(2)
 }

@@ -8,11 +8,12 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use threadbare_sched::Candidate;
+use threadbare_sched::{Candidate, Malformed, Policy as _, Prefix, Specification as _};
 use threadbare_trace::ThreadId;
-use threadbare_wire::{DecisionRecord, News, OfferRecord, Order, Slot, Status};
+use threadbare_wire::{News, OfferRecord, Order, Slot, Status};
 
 use crate::engine::Engine;
+use crate::shared_memory::refuse_plan;
 use crate::{server, sys};
 
 /// What copies of the process share, as it was before the first thread.
@@ -121,11 +122,9 @@ pub fn await_order(engine: &Engine, candidates: &[Candidate<'_>]) {
     server::tell(News::Paused);
     obey(engine);
     counters.put_back(engine);
-    let script_len = engine.shared.control().plan.script_len;
-    let shared = engine.shared;
-    let choices = (0..script_len).filter_map(|index| shared.script::<DecisionRecord>(index));
-    if let Some(prefix) = engine.policy.borrow_mut().prefix() {
-        prefix.extend(choices.map(|decision| decision.chosen));
+    match Prefix::from_words(&engine.shared.policy_words()) {
+        Ok(prefix) => engine.policy.borrow_mut().append_choices(&prefix.choices),
+        Err(Malformed) => refuse_plan("the choices of a steered execution are malformed"),
     }
 }
 

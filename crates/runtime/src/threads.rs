@@ -6,9 +6,8 @@ use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-use threadbare_sched::AnyPolicy;
+use threadbare_sched::{AnyPolicy, PolicySpec};
 use threadbare_trace::{EventKind, ThreadId};
-use threadbare_wire::{DecisionRecord, SwitchRecord};
 
 use os::create_os_thread;
 pub use os::pass_baton;
@@ -19,7 +18,7 @@ use crate::exclusive::nothing_is_borrowed;
 use crate::fiber::{Fiber, Frame};
 use crate::interpose::real;
 use crate::shadow;
-use crate::shared_memory::Shared;
+use crate::shared_memory::{Shared, refuse_plan};
 use crate::sys;
 
 /// What a new thread runs.
@@ -88,16 +87,13 @@ impl Slot {
     }
 }
 
-/// Builds the policy that the plan in shared memory asks for.
+/// The policy that the plan in shared memory asks for. Where there is none, no execution is made.
 pub fn build_policy(shared: &Shared) -> AnyPolicy {
     let plan = &shared.control().plan;
-    let switches = (0..plan.script_len).filter_map(|index| {
-        shared.script::<SwitchRecord>(index).map(|switch| (switch.from, switch.op, switch.to))
-    });
-    let choices = (0..plan.script_len)
-        .filter_map(|index| shared.script::<DecisionRecord>(index).map(|decision| decision.chosen));
-    let words = (0..plan.script_len).filter_map(|index| shared.script::<u64>(index));
-    threadbare_sched::build(&plan.policy, switches, choices, words)
+    match PolicySpec::decode(plan.policy, plan.seed, &shared.policy_words()) {
+        Ok(spec) => spec.start(),
+        Err(error) => refuse_plan(error),
+    }
 }
 
 /// Describes the stack of a live pthread.

@@ -1,4 +1,4 @@
-//! Where and why a run left the path it was told to follow.
+//! Where and why an execution left the schedule that it was to follow.
 
 use std::fmt;
 
@@ -10,18 +10,18 @@ pub struct Divergence {
     /// The number of the switch (or choice) in the script, counted from 1.
     pub number: u64,
     /// What was in the way.
-    pub reason: Reason,
+    pub reason: DivergenceReason,
 }
 
 /// Why a forced schedule could not be followed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Reason {
-    /// The thread that should go on does not exist, is blocked, or has ended.
-    CannotGoOn {
+pub enum DivergenceReason {
+    /// The thread that should have run does not exist, is blocked, or has ended.
+    NotRunnable {
         /// The thread.
         thread: ThreadId,
     },
-    /// The running thread was blocked, ended or gave way at a place where the schedule has it run.
+    /// The running thread was blocked, ended or yielded at a place where the schedule has it run.
     StoppedElsewhere {
         /// The thread that stopped.
         thread: ThreadId,
@@ -41,18 +41,18 @@ pub enum Reason {
     },
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for DivergenceReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::CannotGoOn { thread } => {
+            DivergenceReason::NotRunnable { thread } => {
                 write!(f, "{thread} should have gone on, but it was blocked, had ended or did not exist")
             }
-            Reason::StoppedElsewhere { thread, op, expected, expected_op } => write!(
+            DivergenceReason::StoppedElsewhere { thread, op, expected, expected_op } => write!(
                 f,
-                "{thread} could not go on before its operation {op}, where the schedule has it run \
+                "{thread} was not runnable before its operation {op}, where the schedule has it run \
                  until {expected} stops before its operation {expected_op}"
             ),
-            Reason::WentPast { thread, op } => {
+            DivergenceReason::WentPast { thread, op } => {
                 write!(f, "{thread} should have stopped before its operation {op}, but was past it")
             }
         }

@@ -1,54 +1,35 @@
 //! Policies: the part of a plan that runs inside the target and picks the next thread.
 //!
-//! A policy is deterministic given its seed, sees every thread's *next* operation, and knows
-//! nothing of processes or files. Each lives in a file of its own; [`AnyPolicy`] is one of them,
-//! chosen at run time.
+//! A policy is deterministic given its seed, sees every thread's *next* operation, and knows nothing of processes or
+//! files. Each has a file of its own in `policies`, with the parameters that it is specified by ([`Specification`]) and
+//! the state in which it runs ([`Policy`]). [`PolicySpec`] is any of the specifications with its seed, and [`AnyPolicy`]
+//! any of the running policies, without a pointer to call through.
+//!
+//! A [`Portfolio`] draws the policies of many executions one after the other, for copies of a process as for
+//! repetitions of a closure.
 
-mod any;
-mod between;
 mod by_thread;
-mod delay;
-mod directed;
+mod closure_strategy;
+mod counts;
 mod divergence;
-mod guideline;
-mod in_order;
-mod interruptions;
-mod journal;
-mod pct;
+mod policies;
 mod policy;
-mod pos;
-mod prefix;
-mod random;
-mod replay;
-mod requirements;
+mod portfolio;
 mod rng;
-mod round_robin;
 mod sampler;
-mod surw;
+mod spec;
 #[cfg(any(test, feature = "toy"))]
 pub mod toy;
-mod tsa;
 
 #[cfg(test)]
 mod tests;
 
-pub use any::{AnyPolicy, build};
-pub use between::{Between, Place};
-pub use delay::Delay;
-pub use directed::{Directed, Goal};
-pub use divergence::{Divergence, Reason};
-pub use guideline::{Guidance, Guideline, Instance, Wanted};
-pub use interruptions::{Interruption, Interruptions};
-pub use journal::{Intrusions, Journal};
-pub use pct::Pct;
-pub use policy::{Candidate, Choice, Op, Policy, PolicyKind, PolicySpec};
-pub use pos::Pos;
-pub use prefix::Prefix;
-pub use random::Random;
-pub use replay::{Replay, Turn};
-pub use requirements::Requirements;
+pub use closure_strategy::ClosureStrategy;
+pub use counts::Counts;
+pub use divergence::{Divergence, DivergenceReason};
+pub use policies::*;
+pub use policy::{COUNTERS, Candidate, Choice, Op, Policy};
+pub use portfolio::{Drawn, Portfolio, probes_later};
 pub use rng::Rng;
-pub use round_robin::RoundRobin;
-pub use sampler::{Counts, Sampler};
-pub use surw::Surw;
-pub use tsa::Tsa;
+pub use sampler::{Experience, Sampler};
+pub use spec::{Malformed, PolicySpec, SpecError, Specification, Words};

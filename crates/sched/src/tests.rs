@@ -5,37 +5,41 @@ mod forced;
 mod guideline;
 mod interruptions;
 mod priorities;
+mod specification;
 mod statistics;
 mod tsa;
 mod uniform;
 
 use std::collections::BTreeSet;
-use std::iter::empty;
 
 use crate::toy::{Step, Toy, Walk};
-use crate::{AnyPolicy, PolicyKind, PolicySpec, Rng, build};
+use crate::{
+    AnyPolicy, Delay, Guidance, Interruption, Interruptions, Parameters, Pct, PolicySpec, Pos, Random, Rng,
+    RoundRobin, Surw, Tsa,
+};
 
-/// The kinds that need no list to follow.
-const FREE: [PolicyKind; 9] = [
-    PolicyKind::Random,
-    PolicyKind::Pct,
-    PolicyKind::Pos,
-    PolicyKind::Surw,
-    PolicyKind::Delay,
-    PolicyKind::RoundRobin,
-    PolicyKind::Tsa,
-    PolicyKind::Guideline,
-    PolicyKind::Interruptions,
-];
+/// The policies that need no list to follow.
+fn free_policies() -> [Parameters; 9] {
+    [
+        Random.into(),
+        Pct { depth: 3, expected_steps: 0 }.into(),
+        Pos.into(),
+        Surw::default().into(),
+        Delay { longest_micros: 3, probability: 0.1 }.into(),
+        RoundRobin { turn: 3 }.into(),
+        Tsa { third_rule: true, stay_probability: 0.1, requirements: Default::default() }.into(),
+        Guidance::default().into(),
+        Interruptions { at: Interruption::AfterLock, probability: 0.1 }.into(),
+    ]
+}
 
 /// Runs a program with all its locations known to be shared.
 fn run(toy: &Toy, spec: &PolicySpec) -> Walk {
-    toy.run(&mut free(spec), &toy.locations())
+    toy.run(&mut start(spec), &toy.locations())
 }
 
-/// A policy with no list to follow.
-fn free(spec: &PolicySpec) -> AnyPolicy {
-    build(spec, empty(), empty(), empty())
+fn start(spec: &PolicySpec) -> AnyPolicy {
+    spec.clone().start()
 }
 
 /// Threads that each write a number of times to a location of their own, or to a common one.
@@ -65,18 +69,18 @@ fn the_same_seed_gives_the_same_run_and_other_seeds_give_others() {
     let mut rng = Rng::new(11);
     for case in 0..50 {
         let toy = made_up(&mut rng);
-        for kind in FREE {
-            let spec = PolicySpec::new(kind, case);
-            assert_eq!(run(&toy, &spec), run(&toy, &spec), "{kind:?}, case {case}");
+        for policy in free_policies() {
+            let spec = PolicySpec::new(policy, case);
+            assert_eq!(run(&toy, &spec), run(&toy, &spec), "{spec:?}, case {case}");
         }
     }
     let toy = writers(&[4, 4, 4], true);
-    // Without locks, the last one leaves nothing to chance either.
-    let without_chance = [PolicyKind::RoundRobin, PolicyKind::Interruptions];
-    for kind in FREE.into_iter().filter(|kind| !without_chance.contains(kind)) {
+    // Without locks, the last one draws nothing either.
+    let is_drawn = |it: &Parameters| !matches!(it, Parameters::RoundRobin(_) | Parameters::Interruptions(_));
+    for policy in free_policies().into_iter().filter(is_drawn) {
         let orders: BTreeSet<String> =
-            (0..50).map(|seed| run(&toy, &PolicySpec::new(kind, seed)).word()).collect();
-        assert!(orders.len() > 4, "{kind:?} gave {} orders in 50 runs", orders.len());
+            (0..50).map(|seed| run(&toy, &PolicySpec::new(policy.clone(), seed)).word()).collect();
+        assert!(orders.len() > 4, "{policy:?} gave {} orders in 50 runs", orders.len());
     }
 }
 
@@ -86,9 +90,9 @@ fn every_policy_runs_every_program_to_its_end() {
     for case in 0..200 {
         let toy = made_up(&mut rng);
         let steps: usize = toy.threads.iter().map(Vec::len).sum();
-        for kind in FREE {
-            let walk = run(&toy, &PolicySpec::new(kind, case));
-            assert_eq!(walk.order.len(), steps, "{kind:?}, case {case}");
+        for policy in free_policies() {
+            let walk = run(&toy, &PolicySpec::new(policy.clone(), case));
+            assert_eq!(walk.order.len(), steps, "{policy:?}, case {case}");
             assert!(!walk.deadlock);
         }
     }

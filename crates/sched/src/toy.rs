@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use threadbare_trace::{EventKind, ThreadId};
 
-use crate::{AnyPolicy, Candidate, Choice, Op, Policy, Turn};
+use crate::{AnyPolicy, Candidate, Choice, Op, Policy, SwitchPoint};
 
 /// One step of a toy thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,7 +57,7 @@ impl Toy {
 /// One decision of a walk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Decision {
-    /// The threads that could go on, a bit each.
+    /// The threads that were runnable, a bit each.
     pub enabled: u64,
     /// Who went.
     pub chosen: ThreadId,
@@ -83,12 +83,12 @@ pub struct Walk {
     /// The decisions.
     pub decisions: Vec<Decision>,
     /// The switches.
-    pub turns: Vec<Turn>,
+    pub switches: Vec<SwitchPoint>,
     /// The final memory.
     pub memory: BTreeMap<u64, u64>,
     /// Locations found to be shared that were not known before.
     pub discovered: BTreeSet<u64>,
-    /// Nobody could go on, but not everybody was done.
+    /// Nobody was runnable, but not everybody was done.
     pub deadlock: bool,
 }
 
@@ -172,14 +172,14 @@ impl Machine<'_> {
             let op = self.op(thread.index());
             if thread != current {
                 let op = self.made[current.index()] + 1;
-                self.walk.turns.push(Turn { from: current, op, to: thread });
+                self.walk.switches.push(SwitchPoint { from: current, op, to: thread });
             }
             if self.is_visible(&op) {
                 policy.executed(thread, &op);
             }
             self.make(thread, policy);
             if op.kind == EventKind::Lock {
-                policy.took(thread, &op);
+                policy.acquired(thread, &op);
             }
             self.walk.order.push(thread);
             self.walk.ops.push(op);
@@ -190,12 +190,12 @@ impl Machine<'_> {
     fn pick(&mut self, policy: &mut AnyPolicy, current: ThreadId, candidates: &[Candidate<'_>]) -> ThreadId {
         let index = self.made[current.index()] + 1;
         let running = candidates.iter().find(|candidate| candidate.thread == current);
-        let must_stop = policy.stop_at(current) == index;
+        let must_stop = policy.stop_before(current) == Some(index);
         if running.is_some_and(|candidate| !must_stop && !self.is_visible(candidate.op)) {
             return current;
         }
-        policy.at(current, index);
-        if candidates.len() == 1 && !policy.is_replay() {
+        policy.reached(current, index);
+        if candidates.len() == 1 && !policy.forces_switches() {
             return candidates[0].thread;
         }
         let step = self.walk.order.len() as u64;
@@ -229,7 +229,7 @@ impl Machine<'_> {
         !op.kind.accesses_memory() || self.shared.contains(&op.object)
     }
 
-    /// The threads that can go on, with their next operations.
+    /// The runnable threads, with their next operations.
     fn ready(&self) -> Vec<(ThreadId, Op)> {
         let can_go = |thread: &usize| match self.step(*thread) {
             None => false,

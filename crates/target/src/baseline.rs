@@ -62,9 +62,10 @@ impl Baseline {
         control.message.clear();
         control.divergence.clear();
         control.diverged_at = 0;
-        control.fired = Default::default();
+        control.policy_counters = Default::default();
         control.failure_kind = 0;
         control.uncontrolled = 0;
+        control.plan_refused = 0;
         control.failure_thread = ThreadId::MAIN;
         control.stack_len = 0;
         control.child = 0;

@@ -9,7 +9,7 @@ use threadbare_sched::PolicySpec;
 use threadbare_trace::ThreadId;
 use threadbare_wire::{CheckpointRecord, Leaving, MOST_LEFT, News, Order, Request, SwitchRecord, flags};
 
-use crate::execution::{Execution, Script};
+use crate::execution::Execution;
 use crate::server::{Server, Told};
 use crate::server_error::RunError;
 use crate::steering::{HOME, Snapshot, Stop};
@@ -67,13 +67,12 @@ impl Checkpoint {
 }
 
 impl Server {
-    /// Runs a plan from its beginning, or from a checkpoint whose switches are a prefix of it; then the script is the rest. Returns the
+    /// Runs a plan from its beginning, or from a checkpoint whose switches are a prefix of it; then the policy's switches are the rest. Returns the
     /// execution, as if it had been made from its beginning, with the copies that it left behind. None if no copies can be made.
     pub fn run_from(
         &mut self,
         from: Option<&Checkpoint>,
-        policy: PolicySpec,
-        script: &Script,
+        policy: &PolicySpec,
         flags: u32,
         spacing: CheckpointSpacing,
     ) -> Result<Option<Ran>, RunError> {
@@ -81,7 +80,7 @@ impl Server {
         if self.copies.refuses || (from.is_none() && !self.stop_before_first_step(policy, flags)?) {
             return Ok(None);
         }
-        self.prepare(policy, script, flags)?;
+        self.prepare(policy, flags)?;
         if let Some(checkpoint) = from {
             self.restore_records(checkpoint);
         }
@@ -130,13 +129,13 @@ impl Server {
     }
 
     /// Makes sure that a copy is stopped before the first step, and knows all that the server has learned. Returns whether it is.
-    fn stop_before_first_step(&mut self, policy: PolicySpec, flags: u32) -> Result<bool, RunError> {
+    fn stop_before_first_step(&mut self, policy: &PolicySpec, flags: u32) -> Result<bool, RunError> {
         let known = (self.learned(), self.pool());
         if self.copies.at_beginning && self.copies.known == known {
             return Ok(true);
         }
         self.end_steering()?;
-        self.prepare(policy, &Script::None, flags)?;
+        self.prepare(policy, flags)?;
         (self.copies.active, self.copies.at_beginning, self.copies.known) = (true, true, known);
         self.request(Request::Steer)?;
         Ok(matches!(self.await_stop(HOME)?, Stop::Paused(_)))

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use threadbare_sched::{Guidance, Requirements, Tsa};
-use threadbare_trace::{Event, Failure, Outcome, ThreadId};
+use threadbare_sched::COUNTERS;
+use threadbare_trace::{Event, Failure, Outcome};
 use threadbare_wire::{ContextRecord, DecisionRecord, LearnedRecord, SwitchRecord, TouchRecord};
 
 use crate::modules::Modules;
@@ -43,8 +43,8 @@ pub struct Execution {
     pub stalled: bool,
     /// For a replay: the number of the first switch that could not be followed, and why.
     pub divergence: Option<(u64, String)>,
-    /// How often each rule of a controller decided; see `threadbare_sched::Tsa`.
-    pub fired: [u64; Tsa::RULES],
+    /// Figures that the policy counted; see `threadbare_sched::Policy::counters`.
+    pub policy_counters: [u64; COUNTERS],
     /// Which code is the programmer's own.
     pub own_code: Arc<OwnCode>,
     /// Code that synchronizes ran in one piece, as a warning says: whatever was run, interleavings were left out.
@@ -70,7 +70,7 @@ impl Execution {
             output: output.into_bytes(),
             stalled: false,
             divergence: None,
-            fired: Default::default(),
+            policy_counters: Default::default(),
             own_code: Arc::default(),
             leaves_code_unexplored: false,
         }
@@ -80,20 +80,4 @@ impl Execution {
     pub fn place(&self, event: &Event) -> u64 {
         self.own_code.place(event.pc, event.context, &self.contexts)
     }
-}
-
-/// A list that the plan's policy follows.
-#[derive(Clone, Debug, Default)]
-pub enum Script {
-    /// None: the policy is on its own.
-    #[default]
-    None,
-    /// These switches, named by events.
-    Replay(Vec<SwitchRecord>),
-    /// These threads at the first decisions.
-    Prefix(Vec<ThreadId>),
-    /// These uses are to see these defines, after a lead.
-    Guidance(Arc<Guidance>),
-    /// These synchronization pairs are to be covered.
-    Requirements(Arc<Requirements>),
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use threadbare_sched::{PolicyKind, PolicySpec};
+use threadbare_sched::PolicySpec;
 use threadbare_trace::{Event, Outcome, ThreadId};
 use threadbare_wire::{
     CallRecord, ContextRecord, DecisionRecord, LearnedRecord, LockSetRecord, News, Plan, Request,
@@ -19,7 +19,7 @@ use threadbare_wire::{
 };
 
 use crate::baseline::Baseline;
-use crate::execution::{Execution, Script};
+use crate::execution::Execution;
 use crate::launch::{Launched, Output, Process, launch};
 use crate::memory::Memory;
 use crate::modules::Modules;
@@ -102,10 +102,12 @@ impl Server {
         options.flags |= if program.is_test { flags::RUST_TEST } else { 0 };
         let mut memory = Memory::new(options.max_steps).map_err(StartError::Resources)?;
         memory.control_mut().plan = Plan {
-            policy: PolicySpec::new(PolicyKind::Random, 0),
-            max_steps: options.max_steps,
-            script_len: 0,
+            // Before the snapshot there is nothing to decide.
+            policy: 0,
             flags: options.flags,
+            seed: 0,
+            policy_words: 0,
+            max_steps: options.max_steps,
             pool: 0,
         };
         if !uninstrument(&mut memory, &program.uninstrument) {
@@ -170,10 +172,10 @@ impl Server {
     }
 
     /// Runs one execution from the snapshot to its end.
-    pub fn run(&mut self, policy: PolicySpec, script: &Script, flags: u32) -> Result<Execution, RunError> {
+    pub fn run(&mut self, policy: &PolicySpec, flags: u32) -> Result<Execution, RunError> {
         let flags = self.options.flags | flags;
         self.end_steering()?;
-        self.prepare(policy, script, flags)?;
+        self.prepare(policy, flags)?;
         self.request(Request::Run)?;
         let told = self.await_news()?;
         self.collect(flags, &told)
@@ -305,6 +307,9 @@ impl Server {
             output.extend(self.output.read(start)?);
         }
         let control = self.memory.control();
+        if control.plan_refused != 0 {
+            return Err(RunError::PlanRefused(control.message.read()));
+        }
         let (outcome, remark) = if told.stalled {
             let count = control.switches;
             // SAFETY: the area holds switches.
@@ -361,7 +366,7 @@ impl Server {
             output,
             stalled: told.stalled,
             divergence,
-            fired: control.fired,
+            policy_counters: control.policy_counters,
             own_code: Arc::clone(&self.own_code),
             leaves_code_unexplored: self.unexplored.is_some(),
         })

@@ -156,16 +156,19 @@ pub enum RunError {
         /// The last lines it wrote.
         output: String,
     },
-    /// The script is longer than the step limit allows for.
+    /// The schedule to follow is longer than the step limit allows for.
     #[error(
-        "the schedule has {len} switches, and the step limit leaves room for {capacity}; raise --max-steps"
+        "the schedule takes {len} words, and the step limit leaves room for {capacity}; raise --max-steps"
     )]
-    ScriptTooLong {
-        /// The script's length.
+    ScheduleTooLong {
+        /// The length of the policy's parameters.
         len: usize,
         /// The room there is.
         capacity: u64,
     },
+    /// The runtime cannot run what it was asked for: it is not the one that belongs to this tool.
+    #[error("the runtime inside the program refused the plan of an execution: {0}")]
+    PlanRefused(String),
     /// The tool was asked to stop while the program ran.
     #[error("stopped while the program was running")]
     Stopped,

@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use threadbare_sched::{PolicyKind, PolicySpec};
+use threadbare_sched::{PolicySpec, Prefix, Specification as _};
 use threadbare_trace::{Event, ThreadId};
 use threadbare_wire::{LearnedRecord, News, OfferRecord, Order, Request, flags};
 
-use crate::execution::{Execution, Script};
+use crate::execution::Execution;
 use crate::replies::Answer;
 use crate::server::{ANSWER_LIMIT, Server, Told};
 use crate::server_error::RunError;
@@ -93,8 +93,8 @@ impl Server {
     pub fn steer(&mut self, seed: u64, choices: &[ThreadId], flags: u32) -> Result<Stop, RunError> {
         self.end_steering()?;
         let flags = self.options.flags | flags | flags::STEERED;
-        let policy = PolicySpec::new(PolicyKind::Prefix, seed);
-        self.prepare(policy, &Script::Prefix(choices.to_vec()), flags)?;
+        let policy = PolicySpec::new(Prefix { choices: choices.to_vec() }, seed);
+        self.prepare(&policy, flags)?;
         self.copies.active = true;
         self.copies.flags = flags;
         self.request(Request::Steer)?;
@@ -150,8 +150,7 @@ impl Server {
     }
 
     fn order(&mut self, slot: u32, order: Order, heir: u32, choices: &[ThreadId]) -> Result<(), RunError> {
-        let script_len = self.write_script(&Script::Prefix(choices.to_vec()))?;
-        self.memory.control_mut().plan.script_len = script_len;
+        self.write_parameters(&Prefix { choices: choices.to_vec() }.to_words())?;
         if self.memory.give_order(slot, order, heir) { Ok(()) } else { Err(self.lost()) }
     }
 

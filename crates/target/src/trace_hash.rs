@@ -96,7 +96,7 @@ mod tests {
             output: Vec::new(),
             stalled: false,
             divergence: None,
-            fired: Default::default(),
+            policy_counters: Default::default(),
             own_code: Default::default(),
             leaves_code_unexplored: false,
         };

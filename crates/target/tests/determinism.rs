@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use threadbare_sched::{PolicyKind, PolicySpec};
-use threadbare_target::{Script, Server, ServerOptions, Symbols, resolve, stable_hash};
+use threadbare_sched::{PolicySpec, Random};
+use threadbare_target::{Server, ServerOptions, Symbols, resolve, stable_hash};
 use threadbare_wire::flags;
 
 const EXECUTIONS: u64 = 1000;
@@ -28,12 +28,12 @@ fn hashes(path: &str, seed: u64) -> BTreeSet<u64> {
     let mut server = Server::start(&program, &options).unwrap();
     let symbols = Symbols::new(server.modules());
     // Learn until an execution with this very seed finds nothing new.
-    let plan = PolicySpec::new(PolicyKind::Random, seed);
+    let plan = PolicySpec::new(Random, seed);
     for other in 0.. {
         let flags = if other < 2 { flags::PROBE } else { 0 };
-        let run = server.run(PolicySpec::new(PolicyKind::Random, other), &Script::None, flags).unwrap();
+        let run = server.run(&PolicySpec::new(Random, other), flags).unwrap();
         server.learn(&run.discovered);
-        let run = server.run(plan, &Script::None, 0).unwrap();
+        let run = server.run(&plan, 0).unwrap();
         server.learn(&run.discovered);
         if other > 20 && run.discovered.is_empty() {
             break;
@@ -42,9 +42,9 @@ fn hashes(path: &str, seed: u64) -> BTreeSet<u64> {
     let mut hashes = BTreeSet::new();
     for index in 0..EXECUTIONS {
         if index % 10 == 0 {
-            server.run(PolicySpec::new(PolicyKind::Random, 1000 + index), &Script::None, 0).unwrap();
+            server.run(&PolicySpec::new(Random, 1000 + index), 0).unwrap();
         }
-        let run = server.run(plan, &Script::None, 0).unwrap();
+        let run = server.run(&plan, 0).unwrap();
         assert!(!run.events.is_empty(), "an execution without events proves nothing");
         hashes.insert(stable_hash(&run, &symbols));
     }

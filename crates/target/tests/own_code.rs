@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tempfile::TempDir;
-use threadbare_sched::{PolicyKind, PolicySpec, Requirements};
-use threadbare_target::{Execution, Script, Server, ServerOptions, Symbols, resolve};
+use threadbare_sched::{PolicySpec, Random, Requirements, Tsa};
+use threadbare_target::{Execution, Server, ServerOptions, Symbols, resolve};
 use threadbare_trace::{Event, EventKind};
 
 /// All locks of a C++ program are taken in one function of a header.
@@ -30,7 +30,7 @@ int main() {
 fn run(flags: &[&str]) -> (Execution, Symbols, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let mut server = start(&folder, flags);
-    let run = server.run(PolicySpec::new(PolicyKind::Random, 1), &Script::None, 0).unwrap();
+    let run = server.run(&PolicySpec::new(Random, 1), 0).unwrap();
     (run, Symbols::new(server.modules()), folder)
 }
 
@@ -81,6 +81,10 @@ fn the_own_code_is_that_of_the_lines_that_people_are_shown() {
     }
 }
 
+fn tsa(requirements: &Arc<Requirements>) -> Tsa {
+    Tsa { third_rule: true, stay_probability: 0.1, requirements: Arc::clone(requirements) }
+}
+
 #[test]
 fn a_controller_in_the_program_finds_the_same_places() {
     let (first, symbols, folder) = run(&[]);
@@ -90,9 +94,9 @@ fn a_controller_in_the_program_finds_the_same_places() {
     let mut server = start(&folder, &[]);
     let requirements = Arc::new(Requirements::new([pair]));
     for seed in 1..=20 {
-        let policy = PolicySpec::new(PolicyKind::Tsa, seed);
-        let run = server.run(policy, &Script::Requirements(Arc::clone(&requirements)), 0).unwrap();
-        assert!(run.fired.iter().sum::<u64>() > 0, "seed {seed}: nobody was paused");
+        let policy = PolicySpec::new(tsa(&requirements), seed);
+        let run = server.run(&policy, 0).unwrap();
+        assert!(run.policy_counters.iter().sum::<u64>() > 0, "seed {seed}: nobody was paused");
         let places: Vec<u64> = locks(&run).map(|event| run.place(event)).collect();
         let shown = places.windows(2).any(|two| (two[0], two[1]) == pair);
         assert!(shown, "seed {seed}: {:?}", places.into_iter().map(line).collect::<Vec<_>>());
@@ -123,17 +127,17 @@ fn a_lock_that_is_a_word_is_known_by_its_place_too() {
         let places = run.events.iter().filter(takes).map(|event| run.place(event));
         places.filter(|place| [Some(2), Some(3)].contains(&symbols.site(*place).line)).collect()
     };
-    let random = server.run(PolicySpec::new(PolicyKind::Random, 1), &Script::None, 0).unwrap();
+    let random = server.run(&PolicySpec::new(Random, 1), 0).unwrap();
     let places: BTreeSet<u64> = taken(&random).into_iter().collect();
     let places: Vec<u64> = places.into_iter().collect();
     let &[a, b] = &places[..] else { panic!("{places:x?}") };
     for pair in [(a, b), (b, a)] {
         let requirements = Arc::new(Requirements::new([pair]));
         for seed in 1..=20 {
-            let policy = PolicySpec::new(PolicyKind::Tsa, seed);
-            let run = server.run(policy, &Script::Requirements(Arc::clone(&requirements)), 0).unwrap();
+            let policy = PolicySpec::new(tsa(&requirements), seed);
+            let run = server.run(&policy, 0).unwrap();
             let shown = taken(&run).windows(2).any(|two| (two[0], two[1]) == pair);
-            assert!(shown && run.fired[0] > 0, "seed {seed}: {:x?} of {pair:x?}", taken(&run));
+            assert!(shown && run.policy_counters[0] > 0, "seed {seed}: {:x?} of {pair:x?}", taken(&run));
         }
     }
 }

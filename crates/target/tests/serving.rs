@@ -4,8 +4,8 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
-use threadbare_sched::{PolicyKind, PolicySpec};
-use threadbare_target::{Execution, Program, Script, Server, ServerOptions, StartError, resolve};
+use threadbare_sched::{PolicySpec, Random, Replay};
+use threadbare_target::{Execution, Program, Server, ServerOptions, StartError, resolve};
 use threadbare_trace::{FailureKind, Outcome, ThreadId};
 use threadbare_wire::{SwitchRecord, flags};
 
@@ -40,8 +40,8 @@ fn start(built: &Built) -> Server {
 }
 
 fn run(server: &mut Server, seed: u64) -> Execution {
-    let policy = PolicySpec::new(PolicyKind::Random, seed);
-    server.run(policy, &Script::None, 0).unwrap_or_else(|error| panic!("{error}"))
+    let policy = PolicySpec::new(Random, seed);
+    server.run(&policy, 0).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn failure(execution: &Execution) -> (FailureKind, String) {
@@ -65,7 +65,7 @@ fn every_execution_starts_at_the_snapshot() {
         assert!(["start\n2\n", "start\n1\n"].contains(&output.as_str()), "{output:?}");
         assert!(!execution.events.is_empty());
     }
-    let bare = server.run(PolicySpec::new(PolicyKind::Random, 1), &Script::None, flags::NO_EVENTS).unwrap();
+    let bare = server.run(&PolicySpec::new(Random, 1), flags::NO_EVENTS).unwrap();
     assert!(bare.events.is_empty());
 }
 
@@ -92,8 +92,8 @@ fn a_bad_exit_status_is_a_failure_unless_allowed() {
     let (kind, message) = failure(&run(&mut server, 1));
     assert_eq!(kind, FailureKind::Exit);
     assert!(message.contains('7'), "{message}");
-    let policy = PolicySpec::new(PolicyKind::Random, 1);
-    assert_eq!(server.run(policy, &Script::None, flags::ANY_EXIT).unwrap().outcome, Outcome::Passed);
+    let policy = PolicySpec::new(Random, 1);
+    assert_eq!(server.run(&policy, flags::ANY_EXIT).unwrap().outcome, Outcome::Passed);
 }
 
 #[test]
@@ -116,8 +116,8 @@ fn a_replay_does_not_wait_for_a_stop_that_is_past() {
     assert!(!hung.stalled && failure(&hung).0 == FailureKind::Hang, "{:?}", hung.outcome);
     let joins = hung.switches.iter().rfind(|switch| switch.from == ThreadId::MAIN).expect("main waits");
     let stop = |op| SwitchRecord { from: joins.to, op, to: ThreadId::MAIN, ..*joins };
-    let script = Script::Replay(vec![*joins, stop(500), stop(100)]);
-    let again = server.run(PolicySpec::new(PolicyKind::Replay, 0), &script, 0).unwrap();
+    let replay = Replay::of(&[*joins, stop(500), stop(100)]);
+    let again = server.run(&PolicySpec::new(replay, 0), 0).unwrap();
     assert!(!again.stalled && failure(&again).0 == FailureKind::Hang, "{:?}", again.outcome);
 }
 

@@ -5,8 +5,8 @@ use std::fs;
 use std::time::Duration;
 
 use tempfile::TempDir;
-use threadbare_sched::{PolicyKind, PolicySpec};
-use threadbare_target::{Execution, Pause, Program, Script, Server, ServerOptions, Stop, resolve};
+use threadbare_sched::{PolicySpec, Prefix, Random};
+use threadbare_target::{Execution, Pause, Program, Server, ServerOptions, Stop, resolve};
 use threadbare_trace::{Outcome, ThreadId};
 use threadbare_wire::flags;
 
@@ -44,8 +44,8 @@ fn start(built: &Built, flags: u32) -> Server {
     let mut server = Server::start(&built.program, &options).unwrap_or_else(|error| panic!("{error}"));
     // What is shared is learned first: it decides where decisions are.
     for seed in 1..20 {
-        let policy = PolicySpec::new(PolicyKind::Random, seed);
-        let run = server.run(policy, &Script::None, flags::PROBE).unwrap();
+        let policy = PolicySpec::new(Random, seed);
+        let run = server.run(&policy, flags::PROBE).unwrap();
         server.learn(&run.discovered);
     }
     server
@@ -91,9 +91,9 @@ fn a_tree_of_snapshots_agrees_with_running_every_path_from_the_start() {
     let distinct: BTreeSet<_> = found.iter().map(|(path, _)| path.clone()).collect();
     assert_eq!(distinct.len(), found.len());
     assert!(found.iter().any(|(_, failed)| *failed) && found.iter().any(|(_, failed)| !failed));
-    let policy = PolicySpec::new(PolicyKind::Prefix, 1);
     for (path, expected) in found {
-        let run = server.run(policy, &Script::Prefix(path.clone()), 0).unwrap();
+        let policy = PolicySpec::new(Prefix { choices: path.clone() }, 1);
+        let run = server.run(&policy, 0).unwrap();
         assert_eq!((failed(&run), run.divergence), (expected, None), "{path:?}");
     }
 }
@@ -116,7 +116,7 @@ fn events_are_reported_from_stop_to_stop() {
         events.extend(&pause.events);
     };
     events.extend(&run.events);
-    let again = server.run(PolicySpec::new(PolicyKind::Prefix, 1), &Script::Prefix(path), 0).unwrap();
+    let again = server.run(&PolicySpec::new(Prefix { choices: path }, 1), 0).unwrap();
     assert_eq!(events, again.events);
     assert_eq!(run.steps, again.steps);
 }

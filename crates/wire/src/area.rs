@@ -27,8 +27,8 @@ pub struct Layout {
     pub switches: Area,
     /// Decisions, in order.
     pub decisions: Area,
-    /// The script of a replay or prefix.
-    pub script: Area,
+    /// The parameters of the plan's policy, as words.
+    pub policy: Area,
     /// Call contexts, by number.
     pub contexts: Area,
     /// Learned sharing, driver to server.
@@ -70,7 +70,8 @@ impl Layout {
         let events = area(size_of::<Event>(), steps * 2 + 65_536);
         let switches = area(size_of::<SwitchRecord>(), steps * 2 + 1024);
         let decisions = area(size_of::<DecisionRecord>(), steps + 1024);
-        let script = area(size_of::<SwitchRecord>(), steps * 2 + 1024);
+        // Room for as many switches as can come out, at three words each.
+        let policy = area(size_of::<u64>(), steps * 6 + 65_536);
         let contexts = area(size_of::<ContextRecord>(), 1 << 20);
         let learned = area(size_of::<LearnedRecord>(), 1 << 20);
         let discovered = area(size_of::<LearnedRecord>(), 1 << 20);
@@ -86,7 +87,7 @@ impl Layout {
             events,
             switches,
             decisions,
-            script,
+            policy,
             contexts,
             learned,
             discovered,

@@ -1,13 +1,13 @@
 //! The control block.
 
-use threadbare_sched::{PolicySpec, Tsa};
+use threadbare_sched::COUNTERS;
 use threadbare_trace::ThreadId;
 
 use crate::checkpoint::{CheckpointRecord, Leaving, MOST_LEFT};
 use crate::own_code::CodeRange;
 
 /// Marks the memory as ours, with the layout's version in the low bits.
-pub const MAGIC: u64 = 0x7468_7265_6164_0003;
+pub const MAGIC: u64 = 0x7468_7265_6164_0004;
 
 /// Room for a failure's message.
 pub const MESSAGE_BYTES: usize = 4096;
@@ -106,7 +106,7 @@ impl Reply {
     }
 }
 
-/// What a steered copy is told, in the word of its [`Slot`]. With each of them but the last, the script
+/// What a steered copy is told, in the word of its [`Slot`]. With each of them but the last, the policy
 /// area holds the choices to follow from here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
@@ -214,15 +214,16 @@ pub mod flags {
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Plan {
-    /// Who picks the next thread.
-    pub policy: PolicySpec,
-    /// Visible steps after which the execution counts as hung.
-    pub max_steps: u64,
-    /// Records in the script area: `SwitchRecord`s for a replay, `DecisionRecord`s for a prefix, words for
-    /// requirements.
-    pub script_len: u64,
+    /// Who picks the next thread, by a number that `threadbare_sched` gives a meaning to.
+    pub policy: u32,
     /// See [`flags`].
     pub flags: u32,
+    /// Decides every random choice.
+    pub seed: u64,
+    /// The policy's parameters: words in the policy area.
+    pub policy_words: u64,
+    /// Visible steps after which the execution counts as hung.
+    pub max_steps: u64,
     /// How many threads to have borrowed before the copy is made.
     pub pool: u32,
 }
@@ -286,6 +287,8 @@ pub struct Control {
     pub failure_kind: u8,
     /// Set when the runtime could not go on by no fault of the program; `message` says why.
     pub uncontrolled: u8,
+    /// Set when the runtime cannot run the plan that it was given; `message` says why.
+    pub plan_refused: u8,
     /// The thread that failed.
     pub failure_thread: ThreadId,
     /// The entries used in `stack`.
@@ -300,8 +303,8 @@ pub struct Control {
     pub diverged_at: u64,
     /// For a replay: what happened instead.
     pub divergence: Text<MESSAGE_BYTES>,
-    /// How often each rule of a controller decided.
-    pub fired: [u64; Tsa::RULES],
+    /// Figures that the policy counted, and only it knows of what.
+    pub policy_counters: [u64; COUNTERS],
     /// Repeating a closure.
     pub repetition: crate::Repetition,
     /// Where copies are to be left behind.

@@ -27,16 +27,16 @@ impl Leak {
 pub struct Repetition {
     /// 1 if the snapshot stands before a closure that may be repeated.
     pub offered: u32,
-    /// The sampler that the program asks for, by number; 0 for none.
-    pub wished_sampler: u32,
+    /// The strategy that the program asks for, by number; 0 for none.
+    pub wished_strategy: u32,
     /// The most executions that the program asks for; 0 if it leaves that to others.
     pub wished_executions: u64,
     /// The seed that the program asks for, if `has_seed` is 1.
     pub wished_seed: u64,
     /// See `wished_seed`.
     pub has_seed: u32,
-    /// Who decides in each repetition: a `threadbare_sched::Sampler` by number.
-    pub sampler: u32,
+    /// Who decides in each repetition: a `threadbare_sched::ClosureStrategy` by number.
+    pub strategy: u32,
     /// The seed of the campaign.
     pub seed: u64,
     /// The number of the first repetition, counted from 1 in the campaign.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use threadbare_sched::Sampler;
+use threadbare_sched::ClosureStrategy;
 use threadbare_target::{Batch, Execution, Program, Server, ServerOptions, StartError, Symbols};
 use threadbare_trace::Outcome;
 use threadbare_wire::Leak;
@@ -82,11 +82,11 @@ impl Rest {
     }
 }
 
-/// The sampler for a strategy, if it needs nobody outside.
-fn sampler_of(strategy: &str, wished: Option<Sampler>) -> Option<Sampler> {
+/// How a closure is repeated under a strategy, if the strategy needs nobody outside.
+fn for_closures(strategy: &str, wished: Option<ClosureStrategy>) -> Option<ClosureStrategy> {
     match strategies::find(strategy).ok()?.in_process? {
-        Sampler::Mixed => Some(wished.unwrap_or(Sampler::Mixed)),
-        sampler => Some(sampler),
+        ClosureStrategy::Mixed => Some(wished.unwrap_or(ClosureStrategy::Mixed)),
+        strategy => Some(strategy),
     }
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn run(
     stop: &Arc<AtomicBool>,
 ) -> Result<Repeated, ExploreError> {
     let suits = options.in_process && !options.os_threads && !options.spurious && options.coverage.is_empty();
-    if !suits || sampler_of(&options.strategy, None).is_none() || !program.offers_closure() {
+    if !suits || for_closures(&options.strategy, None).is_none() || !program.offers_closure() {
         return Ok(Repeated::NotAtAll);
     }
     let server = ServerOptions {
@@ -115,7 +115,9 @@ pub(crate) fn run(
         Err(error) => return Err(error.into()),
     };
     let Some(wishes) = server.closure() else { return Ok(Repeated::NotAtAll) };
-    let Some(sampler) = sampler_of(&options.strategy, wishes.sampler) else { return Ok(Repeated::NotAtAll) };
+    let Some(strategy) = for_closures(&options.strategy, wishes.strategy) else {
+        return Ok(Repeated::NotAtAll);
+    };
     let deadline = options.time.and_then(|time| begin.checked_add(time));
     let limits = Limits { stop, deadline, keep_going: options.keep_going };
     let wished = |wish: Option<u64>, given: u64| wish.filter(|_| options.heeds_wishes).unwrap_or(given);
@@ -126,7 +128,7 @@ pub(crate) fn run(
     let mut repeating = Repeating {
         server,
         options,
-        sampler,
+        strategy,
         seed: wished(wishes.seed, options.seed),
         budget: budget - afterwards(budget),
         limits,
@@ -155,7 +157,7 @@ pub(crate) fn run(
 struct Repeating<'a> {
     server: Server,
     options: &'a Options,
-    sampler: Sampler,
+    strategy: ClosureStrategy,
     seed: u64,
     budget: u64,
     limits: Limits<'a>,
@@ -173,7 +175,7 @@ impl Repeating<'_> {
                 break;
             }
             let batch = Batch {
-                sampler: self.sampler,
+                strategy: self.strategy,
                 seed: self.seed,
                 first: self.ledger.executions + 1,
                 count: self.budget - self.ledger.executions,
@@ -219,12 +221,12 @@ impl Repeating<'_> {
             return Ok(false);
         };
         let plan = replay(&failed.switches);
-        let mut again = self.server.run(plan.policy, &plan.script, 0)?;
+        let mut again = self.server.run(&plan.policy, 0)?;
         if !again.outcome.failure().is_some_and(|seen| is_same_failure(failure, seen)) {
             return Ok(false);
         }
         again.divergence = None;
-        self.ledger.enter(&format!("{}, in process", self.sampler.name()), again);
+        self.ledger.enter(&format!("{}, in process", self.strategy.name()), again);
         Ok(true)
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use threadbare_detect::{Access, Certainty, Finding, FindingKind, observed_deadlock};
 use threadbare_happens_before::{HeldLock, LockSets};
 use threadbare_patterns::{self as patterns, Pattern};
-use threadbare_sched::{Goal, PolicyKind, PolicySpec};
+use threadbare_sched::{Directed, DirectedGoal, InOrder, OrderedOp};
 use threadbare_target::Execution;
 use threadbare_trace::{Awaited, Event, EventKind, FailureKind, ShownFinding, ThreadId};
 
@@ -28,41 +28,35 @@ pub(crate) fn fails_of(finding: &Finding, run: &Execution) -> bool {
 
 /// The plan of an attempt to make a finding happen. Its event numbers are those of `events`.
 pub fn directed(finding: &Finding, events: &[Event], attempt: u64) -> Option<Plan> {
-    let mut plan = Plan::new(PolicyKind::Directed, 0, "directed");
+    let in_order = |operations| Some(Plan::new(InOrder::new(operations)?, 0, "directed"));
     let is_locked = !finding.locks.is_empty();
-    let (goal, wanted): (Goal, Vec<&Access>) = match (finding.kind, finding.accesses.len()) {
-        (FindingKind::Race, _) => (Goal::Together, finding.accesses.iter().collect()),
+    let (goal, wanted): (DirectedGoal, Vec<&Access>) = match (finding.kind, finding.accesses.len()) {
+        (FindingKind::Race, _) => (DirectedGoal::Together, finding.accesses.iter().collect()),
         // Words are taken without a call that could be waited in: one after the other, then the first one's next.
         (FindingKind::Deadlock, _) if finding.certainty == Certainty::Suspected => {
             let held = finding.accesses.iter().step_by(2).chain(finding.accesses.get(1)).copied();
-            plan.policy = PolicySpec::in_order(&with_gates(&held.collect::<Vec<_>>(), &[]))?;
-            return Some(plan);
+            return in_order(with_gates(&held.collect::<Vec<_>>(), &[]));
         }
         // Each thread holds one lock and is about to take the next.
-        (FindingKind::Deadlock, _) => (Goal::Together, finding.accesses.iter().skip(1).step_by(2).collect()),
+        (FindingKind::Deadlock, _) => {
+            (DirectedGoal::Together, finding.accesses.iter().skip(1).step_by(2).collect())
+        }
         // Any two threads will do, or just those that were seen.
         (FindingKind::Atomicity, 3) if !is_locked || attempt % 2 == 1 => {
-            (Goal::Between, finding.accesses.iter().collect())
+            (DirectedGoal::Between, finding.accesses.iter().collect())
         }
         (FindingKind::Atomicity | FindingKind::Order, _) => {
-            plan.policy = PolicySpec::in_order(&with_gates(&finding.accesses, events))?;
-            return Some(plan);
+            return in_order(with_gates(&finding.accesses, events));
         }
         (FindingKind::LockDiscipline, _) => return None,
     };
-    if wanted.len() > plan.policy.sites.len() {
-        return None;
-    }
-    plan.policy.size = goal as u32;
-    for (place, access) in plan.policy.sites.iter_mut().zip(&wanted) {
-        *place = access.pc;
-    }
-    Some(plan)
+    let sites = wanted.iter().map(|access| access.pc).collect();
+    Some(Plan::new(Directed::new(goal, sites)?, 0, "directed"))
 }
 
 /// Each access with its thread and the operation before which the thread can wait for its turn: the first lock
 /// of its critical section, unless the thread's access before is in the same.
-fn with_gates(accesses: &[Access], events: &[Event]) -> Vec<(ThreadId, u64, u64)> {
+fn with_gates(accesses: &[Access], events: &[Event]) -> Vec<OrderedOp> {
     let mut locks = LockSets::default();
     let mut sections: HashMap<usize, HeldLock> = HashMap::new();
     let last = accesses.iter().map(|access| access.event).max().unwrap_or(0);
@@ -83,7 +77,11 @@ fn with_gates(accesses: &[Access], events: &[Event]) -> Vec<(ThreadId, u64, u64)
         let same = before.and_then(|other| sections.get(&other.event));
         if same.is_some_and(|same| same.since == section.since) { access.pc } else { section.pc }
     };
-    accesses.iter().enumerate().map(|(place, access)| (access.thread, access.pc, gate(place))).collect()
+    let ordered = |place: usize| {
+        let Access { thread, pc, .. } = accesses[place];
+        OrderedOp { thread, site: pc, gate: gate(place) }
+    };
+    (0..accesses.len()).map(ordered).collect()
 }
 
 /// Whether an execution shows the finding happening.

@@ -8,8 +8,8 @@
 
 use std::rc::Rc;
 
-use threadbare_sched::PolicyKind;
-use threadbare_target::{Execution, Script};
+use threadbare_sched::{Parameters, Prefix};
+use threadbare_target::Execution;
 use threadbare_trace::{Outcome, ThreadId};
 use threadbare_wire::{DecisionRecord, flags};
 
@@ -72,8 +72,7 @@ impl Dfs {
 
     fn follow(&self, threads: Vec<ThreadId>) -> Plan {
         // One seed for all: whatever else it decides has to be the same on every path.
-        let mut plan = Plan::new(PolicyKind::Prefix, self.seed, self.name);
-        plan.script = Script::Prefix(threads);
+        let mut plan = Plan::new(Prefix { choices: threads }, self.seed, self.name);
         plan.flags = flags::DECISIONS;
         plan
     }
@@ -176,8 +175,8 @@ impl Strategy for Dfs {
                         .to_string()
                 });
             }
-            let prefix = match &plan.script {
-                Script::Prefix(threads) => threads.as_slice(),
+            let prefix = match &plan.policy.parameters {
+                Parameters::Prefix(prefix) => prefix.choices.as_slice(),
                 _ => &[],
             };
             self.branch_out(prefix, run);

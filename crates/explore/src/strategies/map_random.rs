@@ -13,7 +13,7 @@ use threadbare_patterns::{
     AccessType, Limits, ObjectId, Objects, PATTERNS, Pattern, PatternKey, PatternRole, SiteId, TraceMatcher,
     Variable, VariableChange,
 };
-use threadbare_sched::{PolicyKind, PolicySpec, Rng};
+use threadbare_sched::{InOrder, OrderedOp, PolicySpec, Random, Rng};
 use threadbare_target::Execution;
 use threadbare_trace::ThreadId;
 
@@ -41,7 +41,7 @@ struct Accessor {
 #[derive(Clone, Debug)]
 struct Aim {
     key: PatternKey,
-    operations: Vec<(ThreadId, u64, u64)>,
+    operations: Vec<OrderedOp>,
 }
 
 /// See the module's description.
@@ -95,7 +95,7 @@ impl MapRandom {
     ) -> Option<Aim> {
         let mut threads: BTreeMap<PatternRole, ThreadId> = BTreeMap::new();
         let mut steps = Vec::new();
-        let mut operations: Vec<(ThreadId, u64, u64)> = Vec::new();
+        let mut operations: Vec<OrderedOp> = Vec::new();
         let mut gates: Vec<(ThreadId, u64)> = Vec::new();
         for (role, manner, variable) in pattern.steps {
             let object = object(*variable);
@@ -111,7 +111,7 @@ impl MapRandom {
             steps.push((site, object));
             // A thread that is in the critical section already does not take the lock again.
             let is_inside = gates.contains(&(thread, gate));
-            operations.push((thread, pc, if is_inside { pc } else { gate }));
+            operations.push(OrderedOp { thread, site: pc, gate: if is_inside { pc } else { gate } });
             gates.push((thread, gate));
         }
         Some(Aim { key: PatternKey::of(pattern, &steps)?, operations })
@@ -163,10 +163,10 @@ impl Strategy for MapRandom {
             let seed = Rng::derive(self.seed, number);
             let mut rng = Rng::new(Rng::derive(seed, 1));
             let aim = self.aim(&mut rng);
-            let policy = aim.as_ref().and_then(|aim| PolicySpec::in_order(&aim.operations));
-            let mut plan = Plan::new(PolicyKind::Random, seed, self.name);
+            let policy = aim.as_ref().and_then(|aim| InOrder::new(aim.operations.clone()));
+            let mut plan = Plan::new(Random, seed, self.name);
             if let (Some(aim), Some(policy)) = (aim, policy) {
-                plan.policy = PolicySpec { seed, ..policy };
+                plan.policy = PolicySpec::new(policy, seed);
                 plan.tag = number;
                 self.aims.insert(number, aim.key);
             }

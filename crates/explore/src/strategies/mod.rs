@@ -19,7 +19,7 @@ pub(crate) mod sampled;
 pub(crate) mod total;
 pub(crate) mod tsa;
 
-use threadbare_sched::Sampler as ClosureSampler;
+use threadbare_sched::{ClosureStrategy, Sampler};
 
 pub use self::claim::Claim;
 pub use self::options::{StrategyOption, StrategyOptions};
@@ -33,7 +33,7 @@ use self::pcr::Pcr;
 use self::published::ars::Beam;
 use self::published::total::Published;
 use self::reach::{Reach, Tpair};
-use self::sampled::{RoundRobin, Sampled, Sampler};
+use self::sampled::{RoundRobin, Sampled};
 use self::total::Total;
 use self::tsa::{Form, Tsa};
 use crate::error::ExploreError;
@@ -87,7 +87,7 @@ pub struct Row {
     /// What it may claim when it ends.
     pub claim: Claim,
     /// What stands for it where a closure is repeated inside one process; nothing if it needs to see executions.
-    pub(crate) in_process: Option<ClosureSampler>,
+    pub(crate) in_process: Option<ClosureStrategy>,
     /// Makes one of this name.
     make: fn(&'static str, &Options) -> Made,
 }
@@ -100,7 +100,7 @@ pub const TABLE: &[Row] = &[
         help: "preempts at all places of one kind, then between a read and its use, then samples",
         reads: &[StrategyOption::Probability],
         claim: Claim::Nothing,
-        in_process: Some(ClosureSampler::Mixed),
+        in_process: Some(ClosureStrategy::Mixed),
         make: |_, options| Ok(Box::new(Auto::new(options.seed, options.strategy_options.probability()?))),
     },
     Row {
@@ -109,7 +109,7 @@ pub const TABLE: &[Row] = &[
         help: "uniform choice among the runnable threads",
         reads: &[],
         claim: Claim::Nothing,
-        in_process: Some(ClosureSampler::Random),
+        in_process: Some(ClosureStrategy::Random),
         make: |_, options| sampled(Sampler::Random, options),
     },
     Row {
@@ -118,7 +118,7 @@ pub const TABLE: &[Row] = &[
         help: "random priorities with a few change points",
         reads: &[StrategyOption::PctDepth],
         claim: Claim::Nothing,
-        in_process: Some(ClosureSampler::Pct),
+        in_process: Some(ClosureStrategy::Pct),
         make: |_, options| sampled(Sampler::Pct { depth: options.strategy_options.pct_depth }, options),
     },
     Row {
@@ -127,7 +127,7 @@ pub const TABLE: &[Row] = &[
         help: "partial order sampling: random priorities, drawn again at conflicts",
         reads: &[],
         claim: Claim::Nothing,
-        in_process: Some(ClosureSampler::Pos),
+        in_process: Some(ClosureStrategy::Pos),
         make: |_, options| sampled(Sampler::Pos, options),
     },
     Row {
@@ -136,7 +136,7 @@ pub const TABLE: &[Row] = &[
         help: "selectively uniform random walk: uniform over the orders of accesses to one object",
         reads: &[],
         claim: Claim::Nothing,
-        in_process: Some(ClosureSampler::Uniform),
+        in_process: Some(ClosureStrategy::Urw),
         make: |_, options| sampled(Sampler::Surw, options),
     },
     Row {
@@ -311,9 +311,9 @@ fn sampled(sampler: Sampler, options: &Options) -> Made {
     Ok(Box::new(Sampled::new(sampler, options.seed)))
 }
 
-fn delayed(micros: u32, options: &Options) -> Made {
+fn delayed(longest_micros: u32, options: &Options) -> Made {
     let probability = options.strategy_options.probability()?;
-    sampled(Sampler::Delay { micros, probability }, options)
+    sampled(Sampler::Delay { longest_micros, probability }, options)
 }
 
 /// The names of all strategies, in the order of [`TABLE`].

@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 use threadbare_coverage::sync_pairs::{Precision, estimate, shown};
 use threadbare_coverage::{ObservedExecution, PlacePair};
-use threadbare_sched::{PolicyKind, Requirements, Rng};
-use threadbare_target::{Execution, Script};
+use threadbare_sched::{self as sched, Prefix, Requirements, Rng};
+use threadbare_target::Execution;
 use threadbare_trace::{Event, EventKind};
 
 use crate::error::ExploreError;
@@ -36,15 +36,15 @@ const STAY_PROBABILITIES: [f64; 3] = [0.0, 0.5, 0.9];
 /// Which form of the technique.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::strategies) struct Form {
-    /// How many of the paper's three rules decide which thread is released.
-    pub rules: u32,
+    /// The third of the paper's rules decides too which thread is released.
+    pub third_rule: bool,
     /// Every execution aims at all uncovered pairs of the paper's estimate.
     pub aims_at_all: bool,
 }
 
 impl Form {
     /// As described above.
-    pub const FULL: Form = Form { rules: 3, aims_at_all: false };
+    pub const FULL: Form = Form { third_rule: true, aims_at_all: false };
 }
 
 /// See the module's description.
@@ -88,16 +88,14 @@ impl Tsa {
     fn plan_one(&self, number: u64) -> Plan {
         let seed = Rng::derive(self.seed, number);
         if number == 1 {
-            return Plan { trace: true, ..Plan::new(PolicyKind::Prefix, seed, self.name) };
+            return Plan { trace: true, ..Plan::new(Prefix::default(), seed, self.name) };
         }
         let mut rng = Rng::new(Rng::derive(seed, 1));
-        let mut plan = Plan::new(PolicyKind::Tsa, seed, self.name);
-        plan.policy.size = self.form.rules;
-        plan.policy.probability = STAY_PROBABILITIES[rng.below(STAY_PROBABILITIES.len() as u64) as usize];
+        let stay_probability = STAY_PROBABILITIES[rng.below(STAY_PROBABILITIES.len() as u64) as usize];
         let aims_at_all = self.form.aims_at_all || self.in_vain < MOST_WITHOUT_NEW_PAIR;
         let requirements = if aims_at_all { Arc::clone(&self.requirements) } else { self.some(&mut rng) };
-        plan.script = Script::Requirements(requirements);
-        Plan { trace: true, flags: probe(number), ..plan }
+        let controller = sched::Tsa { third_rule: self.form.third_rule, stay_probability, requirements };
+        Plan { trace: true, flags: probe(number), ..Plan::new(controller, seed, self.name) }
     }
 
     /// Some of the uncovered pairs: all, about a half, a quarter and so on, or none, each as likely.
@@ -109,7 +107,7 @@ impl Tsa {
     }
 
     fn learn_one(&mut self, run: &Execution) {
-        for (sum, fired) in self.effort.rules.iter_mut().zip(run.fired) {
+        for (sum, fired) in self.effort.rules.iter_mut().zip(run.policy_counters) {
             *sum += fired;
         }
         let place = |event: &Event| run.place(event);

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use threadbare_coverage::cfp::{FunctionPair, functions_of};
 use threadbare_detect::{Atomicity, Detector, Finding, FindingSet, Hybrid, Key};
-use threadbare_sched::{PolicyKind, PolicySpec, Rng};
-use threadbare_target::{Execution, Modules, Program, RunError, Script, Server, ServerOptions};
+use threadbare_sched::{Pct, PolicySpec, Random, Rng};
+use threadbare_target::{Execution, Modules, Program, RunError, Server, ServerOptions};
 use threadbare_trace::{Event, EventKind, Outcome};
 
 use super::common_memory::meeting;
@@ -229,18 +229,13 @@ impl Detecting<'_> {
         let seed = Rng::derive(self.detection.seed, number);
         let mut longest: Option<Execution> = None;
         for attempt in 0..MOST_ATTEMPTS {
-            let mut policy = PolicySpec::new(PolicyKind::Random, Rng::derive(seed, attempt));
+            let mut policy = PolicySpec::new(Random, Rng::derive(seed, attempt));
             // Where all threads advance alike, the one with the most work is always the last; by priorities it need not be. What
             // fails in one of these ways may pass in the other.
             if (number + attempt) % 2 == 1 {
-                policy = PolicySpec {
-                    kind: PolicyKind::Pct as u32,
-                    size: PRIORITIES,
-                    steps: self.steps,
-                    ..policy
-                };
+                policy.parameters = Pct { depth: PRIORITIES, expected_steps: self.steps }.into();
             }
-            let run = self.run(policy, detected)?;
+            let run = self.run(&policy, detected)?;
             self.steps = run.steps;
             let progress = progress(&run);
             if run.outcome.failure().is_none() {
@@ -261,10 +256,10 @@ impl Detecting<'_> {
 
     /// An execution, made again as long as it shows much that was not known to be shared: what was done to memory
     /// before is not in its trace.
-    fn run(&mut self, policy: PolicySpec, detected: &mut Detected) -> Result<Execution, ExploreError> {
+    fn run(&mut self, policy: &PolicySpec, detected: &mut Detected) -> Result<Execution, ExploreError> {
         let mut looks = 1;
         loop {
-            let run = self.server.run(policy, &Script::None, 0)?;
+            let run = self.server.run(policy, 0)?;
             self.server.learn(&run.discovered);
             self.server.set_pool(run.peak_threads.saturating_sub(1));
             detected.executions += 1;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use threadbare_detect::Finding;
-use threadbare_sched::Rng;
+use threadbare_sched::{Random, Rng};
 use threadbare_target::{Execution, Program};
 
 use crate::campaign::Progress;
@@ -13,7 +13,8 @@ use crate::check::Check;
 use crate::drive::Drive;
 use crate::error::ExploreError;
 use crate::options::Options;
-use crate::strategies::sampled::{RoundRobin, Sampler, probe};
+use crate::strategies::sampled::{RoundRobin, probe};
+use crate::strategy::Plan;
 
 /// Executions in random order that are made beforehand: they show what is shared, and whether the program fails anyway.
 const BEFOREHAND: u64 = 12;
@@ -37,9 +38,9 @@ pub fn drive_to_happen(
         }
         let plan = match number % TURNS_EVERY {
             0 => RoundRobin::plan(Rng::derive(options.seed, number), (number / TURNS_EVERY) as u32),
-            _ => Sampler::Random.plan(options.seed, number, &drive.history),
+            _ => Plan::new(Random, Rng::derive(options.seed, number), "random"),
         };
-        if drive.run(&crate::strategy::Plan { flags: probe(number), ..plan })?.is_none() {
+        if drive.run(&Plan { flags: probe(number), ..plan })?.is_none() {
             break;
         }
     }

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use threadbare_coverage::cfp::{
     CallInstance, CallLock, ExecutionCalls, FunctionAddress, FunctionPair, OrderClocks, concurrent_pairs,
 };
-use threadbare_sched::{PolicyKind, PolicySpec};
-use threadbare_target::{Execution, Modules, Program, Script, Server, ServerOptions};
+use threadbare_sched::{PolicySpec, Prefix, Random, RoundRobin};
+use threadbare_target::{Execution, Modules, Program, Server, ServerOptions};
 use threadbare_trace::Outcome;
 use threadbare_wire::{CallRecord, LockSetRecord, flags};
 
@@ -111,12 +111,12 @@ fn once(
     for attempt in 0..MOST_ATTEMPTS {
         // An execution that fails says nothing of what would have come after; threads that advance side by side, as they would on
         // processors of their own, seldom do. In the second, nobody is preempted.
-        let (policy, script) = match attempt {
-            0 => (PolicySpec { size: TURN, ..PolicySpec::new(PolicyKind::RoundRobin, 0) }, Script::None),
-            1 => (PolicySpec::new(PolicyKind::Prefix, 0), Script::Prefix(Vec::new())),
-            seed => (PolicySpec::new(PolicyKind::Random, seed), Script::None),
+        let policy = match attempt {
+            0 => PolicySpec::new(RoundRobin { turn: TURN }, 0),
+            1 => PolicySpec::new(Prefix::default(), 0),
+            seed => PolicySpec::new(Random, seed),
         };
-        let run = server.run(policy, &script, 0)?;
+        let run = server.run(&policy, 0)?;
         take_in(watch, &server, &run, &mut measured);
         if run.outcome.failure().is_none() || is_hang(&run.outcome) {
             break;

@@ -52,7 +52,7 @@ fn compare(program: &Program, strategy: &mut dyn Strategy, which: &str) -> u64 {
         let Some(plan) = strategy.plan(number as u64, 1, &history).pop() else { break };
         let plan = Plan { checkpoints: true, ..plan };
         let run = checkpoints.run(&mut with, &plan, plan.flags).unwrap();
-        let other = without.run(plan.policy, &plan.script, plan.flags).unwrap();
+        let other = without.run(&plan.policy, plan.flags).unwrap();
         assert!(reported(&run) == reported(&other), "{which}, execution {number}:\n{run:#?}\n{other:#?}");
         assert!(with.snapshots() <= 17, "{which}: {} copies", with.snapshots());
         with.learn(&run.discovered);

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use threadbare_sched::toy::{Step, Toy, Walk};
-use threadbare_sched::{AnyPolicy, PolicyKind, build};
-use threadbare_target::{Execution, Pause, Script, Snapshot, Stop};
+use threadbare_sched::{AnyPolicy, Parameters, Policy as _, Prefix};
+use threadbare_target::{Execution, Pause, Snapshot, Stop};
 use threadbare_trace::{Event, EventKind, Failure, FailureKind, Outcome, ThreadId};
 use threadbare_wire::{DecisionRecord, LearnedRecord, OfferRecord, SwitchRecord};
 
@@ -129,8 +129,7 @@ pub fn all_executions(toy: &Toy, most: usize) -> Option<Vec<Execution>> {
     let mut all = Vec::new();
     let mut open: Vec<Vec<ThreadId>> = vec![Vec::new()];
     while let Some(prefix) = open.pop() {
-        let mut plan = Plan::new(PolicyKind::Prefix, 1, "all");
-        plan.script = Script::Prefix(prefix.clone());
+        let plan = Plan::new(Prefix { choices: prefix.clone() }, 1, "all");
         let run = runner.run(&plan).ok()?;
         let chosen: Vec<ThreadId> = run.decisions.iter().map(|decision| decision.chosen).collect();
         for (at, decision) in run.decisions.iter().enumerate().skip(prefix.len()) {
@@ -170,19 +169,8 @@ impl Launch for Lab {
 }
 
 impl ToyRunner {
-    fn walk(
-        &self,
-        plan: &Plan,
-        prefix: &[ThreadId],
-        turns: &[(ThreadId, u32, ThreadId)],
-    ) -> (Walk, AnyPolicy) {
-        let words = match &plan.script {
-            Script::Requirements(requirements) => requirements.to_words(),
-            Script::Guidance(guidance) => guidance.to_words(),
-            _ => Vec::new(),
-        };
-        let mut policy =
-            build(&plan.policy, turns.iter().copied(), prefix.iter().copied(), words.into_iter());
+    fn walk(&self, plan: &Plan) -> (Walk, AnyPolicy) {
+        let mut policy = plan.policy.clone().start();
         (self.bench.toy.run(&mut policy, &self.known), policy)
     }
 
@@ -215,15 +203,15 @@ impl Steer for ToyRunner {
         if bench.manners.stops_after.is_some_and(|after| run >= after) {
             bench.stop.store(true, Ordering::Relaxed);
         }
-        let prefix = match &plan.script {
-            Script::Prefix(threads) => threads.clone(),
+        let prefix = match &plan.policy.parameters {
+            Parameters::Prefix(prefix) => prefix.choices.clone(),
             _ => Vec::new(),
         };
-        let turns: Vec<_> = match &plan.script {
-            Script::Replay(switches) => switches.iter().map(|turn| (turn.from, turn.op, turn.to)).collect(),
+        let turns: Vec<_> = match &plan.policy.parameters {
+            Parameters::Replay(replay) => replay.switches.iter().map(|it| (it.from, it.op, it.to)).collect(),
             _ => Vec::new(),
         };
-        let (walk, policy) = self.walk(plan, &prefix, &turns);
+        let (walk, policy) = self.walk(plan);
         let seen = LabExecution::new(prefix, turns, &walk, bench.toy.threads.len());
         bench.seen.lock().unwrap().push(seen);
         let outcome = if bench.manners.uncontrolled_every.is_some_and(|every| run.is_multiple_of(every)) {
@@ -234,7 +222,8 @@ impl Steer for ToyRunner {
             self.judge(&walk)
         };
         let ends = ends(&walk);
-        let mut run = Execution { fired: policy.fired(), ..execution(&bench.toy, walk, outcome) };
+        let mut run =
+            Execution { policy_counters: policy.counters(), ..execution(&bench.toy, walk, outcome) };
         for (step, end) in ends.into_iter().rev() {
             run.events.insert(step + 1, end);
         }
@@ -268,8 +257,8 @@ impl Steer for ToyRunner {
 impl ToyRunner {
     /// Follows a path and stops at the decision after it; events count from step `from` on.
     fn go(&mut self, path: Vec<ThreadId>, from: usize) -> Stop {
-        let plan = Plan::new(PolicyKind::Prefix, 1, "steered");
-        let (walk, _) = self.walk(&plan, &path, &[]);
+        let plan = Plan::new(Prefix { choices: path.clone() }, 1, "steered");
+        let (walk, _) = self.walk(&plan);
         let Some(decision) = walk.decisions.get(path.len()).copied() else {
             let outcome = self.judge(&walk);
             let seen = LabExecution::new(path, Vec::new(), &walk, self.bench.toy.threads.len());
@@ -358,7 +347,7 @@ fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
         current: decision.current,
         step: 0,
     };
-    let switch = |turn: &threadbare_sched::Turn| SwitchRecord {
+    let switch = |turn: &threadbare_sched::SwitchPoint| SwitchRecord {
         op: turn.op,
         from: turn.from,
         to: turn.to,
@@ -367,7 +356,7 @@ fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
     Execution {
         outcome,
         events: (0..walk.ops.len()).map(event).collect(),
-        switches: walk.turns.iter().map(switch).collect(),
+        switches: walk.switches.iter().map(switch).collect(),
         contexts: Vec::new(),
         modules: Default::default(),
         decisions: walk.decisions.iter().map(decision).collect(),
@@ -380,7 +369,7 @@ fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
         output: Vec::new(),
         stalled: false,
         divergence: None,
-        fired: Default::default(),
+        policy_counters: Default::default(),
         own_code: Arc::default(),
         leaves_code_unexplored: false,
     }

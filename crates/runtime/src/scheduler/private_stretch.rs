@@ -74,7 +74,7 @@ impl Engine {
             None => {
                 // The stop is only looked for by its number: one that the thread has gone past would never come.
                 let listed =
-                    Some(self.policy.borrow_mut().stop_at(fiber.id)).filter(|stop| *stop > fiber.ops.get());
+                    self.policy.borrow_mut().stop_before(fiber.id).filter(|stop| *stop > fiber.ops.get());
                 let stretch = fiber.ops.get().saturating_add(self.stretch_limit(&fiber.private_stretch));
                 listed.map_or(stretch, |stop| stop.min(stretch))
             }
@@ -92,19 +92,19 @@ impl Engine {
         let fiber = self.current();
         self.spinning.borrow_mut().is_looking()
             || (self.probe.borrow_mut().is_none()
-                && self.policy.borrow_mut().stop_at(fiber.id) != fiber.ops.get())
+                && self.policy.borrow_mut().stop_before(fiber.id) != Some(fiber.ops.get()))
     }
 
     /// How many private accesses a thread may make until it is looked at.
     fn stretch_limit(&self, stretch: &PrivateStretch) -> u32 {
-        let may_fit = self.policy.borrow_mut().is_unfinished_replay() && stretch.turns.get() == 0;
+        let may_fit = self.policy.borrow_mut().has_switches_left() && stretch.turns.get() == 0;
         if stretch.goes_round.get() && !may_fit { STRETCH_OF_A_LOOP } else { STRETCH }
     }
 
     /// Whether a thread goes on nevertheless, because it follows a list that says where to give way.
     fn is_led(&self, stretch: &PrivateStretch) -> bool {
         let enough = if stretch.goes_round.get() { REPLAYED_ROUND } else { REPLAYED };
-        self.policy.borrow_mut().is_unfinished_replay() && stretch.stretches.get() < enough
+        self.policy.borrow_mut().has_switches_left() && stretch.stretches.get() < enough
     }
 
     /// Lets others go before a private access; says whether one did. This is no step: a program
@@ -124,7 +124,7 @@ impl Engine {
             fiber.gave_way_at.set(Some(self.progress.get()));
             self.world.checkpoints.borrow_mut().leave_no_more();
             if fiber.private_stretch.turns.get() >= UNREPORTED_YIELDS {
-                self.policy.borrow_mut().gave_way(fiber.id);
+                self.policy.borrow_mut().yielded(fiber.id);
             }
             self.reschedule();
         }

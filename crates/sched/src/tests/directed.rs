@@ -4,7 +4,7 @@ use threadbare_trace::ThreadId;
 
 use super::{made_up, run};
 use crate::toy::{Step, Toy, Walk};
-use crate::{PolicySpec, Rng};
+use crate::{InOrder, OrderedOp, PolicySpec, Rng};
 
 const LOCK: u64 = 1000;
 
@@ -29,15 +29,12 @@ fn operations_in_critical_sections_come_in_the_order_wanted() {
     // The second thread's sections between those of the first; step 1 is a write, and step 0 its lock.
     let steps = [(0, 1), (1, 1), (1, 4), (0, 4)];
     let wanted = steps.map(|(thread, step)| {
-        (ThreadId(thread as u16), Toy::site(thread, step), Toy::site(thread, step - 1))
+        let (site, gate) = (Toy::site(thread, step), Toy::site(thread, step - 1));
+        OrderedOp { thread: ThreadId(thread as u16), site, gate }
     });
-    let spec = PolicySpec::in_order(&wanted).expect("four are not too many");
+    let in_order = InOrder::new(wanted.to_vec()).expect("four are not too many");
     let toy = two_sections();
-    let hit = |seed: &u64| {
-        let mut spec = spec;
-        spec.seed = *seed;
-        makes_in_order(&run(&toy, &spec), &steps)
-    };
+    let hit = |seed: &u64| makes_in_order(&run(&toy, &PolicySpec::new(in_order.clone(), *seed)), &steps);
     let hits = (0..200).filter(hit).count();
     // A quarter of the runs lets the first write go by unseen.
     assert!(hits >= 130, "{hits} of 200");
@@ -52,17 +49,17 @@ fn nothing_that_is_wanted_keeps_a_program_from_ending() {
         let mut pick = || {
             let thread = rng.below(toy.threads.len() as u64) as usize;
             let step = rng.below(toy.threads[thread].len() as u64) as usize;
-            (ThreadId(thread as u16), Toy::site(thread, step), Toy::site(thread, step.saturating_sub(1)))
+            let (site, gate) = (Toy::site(thread, step), Toy::site(thread, step.saturating_sub(1)));
+            OrderedOp { thread: ThreadId(thread as u16), site, gate }
         };
         let wanted = [pick(), pick(), pick()];
-        let mut spec = PolicySpec::in_order(&wanted).expect("three are not too many");
-        spec.seed = case;
-        let walk = run(&toy, &spec);
+        let in_order = InOrder::new(wanted.to_vec()).expect("three are not too many");
+        let walk = run(&toy, &PolicySpec::new(in_order, case));
         assert_eq!(walk.order.len(), steps, "case {case}");
     }
 }
 
 #[test]
 fn too_many_operations_are_refused() {
-    assert!(PolicySpec::in_order(&[(ThreadId(0), 1, 1); 5]).is_none());
+    assert!(InOrder::new(vec![OrderedOp { thread: ThreadId(0), site: 1, gate: 1 }; 5]).is_none());
 }

@@ -2,25 +2,25 @@
 
 use threadbare_trace::ThreadId;
 
-use super::made_up;
+use super::{made_up, run};
 use crate::toy::{Step, Toy, Walk};
-use crate::{AnyPolicy, Guidance, Guideline, Instance, Rng, Turn, Wanted};
+use crate::{Guidance, Malformed, PolicySpec, Rng, Specification as _, StepInstance, SwitchPoint, WantedUse};
 
-fn guided(toy: &Toy, wanted: &[Wanted], seed: u64) -> Walk {
-    let guidance = Guidance { seed, wanted: wanted.to_vec(), lead: Vec::new() };
-    toy.run(&mut AnyPolicy::Guideline(Guideline::new(1, guidance)), &toy.locations())
+fn guided(toy: &Toy, wanted: &[WantedUse], seed: u64) -> Walk {
+    let guidance = Guidance { variation: seed, wanted: wanted.to_vec(), lead: Vec::new() };
+    run(toy, &PolicySpec::new(guidance, 1))
 }
 
-fn instance(thread: usize, step: usize, number: u32) -> Instance {
-    Instance { thread: ThreadId(thread as u16), site: Toy::site(thread, step), number, gate: 0 }
+fn instance(thread: usize, step: usize, number: u32) -> StepInstance {
+    StepInstance { thread: ThreadId(thread as u16), site: Toy::site(thread, step), number, gate: 0 }
 }
 
-fn gated(thread: usize, step: usize, gate: usize) -> Instance {
-    Instance { gate: Toy::site(thread, gate), ..instance(thread, step, 1) }
+fn gated(thread: usize, step: usize, gate: usize) -> StepInstance {
+    StepInstance { gate: Toy::site(thread, gate), ..instance(thread, step, 1) }
 }
 
 /// What a step of a walk read, the how many-th time it was made.
-fn saw(walk: &Walk, it: &Instance) -> Option<u64> {
+fn saw(walk: &Walk, it: &StepInstance) -> Option<u64> {
     let made = (0..walk.ops.len()).filter(|at| (walk.order[*at], walk.ops[*at].site) == (it.thread, it.site));
     made.map(|at| walk.effects[at].0).nth(it.number as usize - 1)
 }
@@ -84,29 +84,27 @@ fn what_comes_first_is_followed_before_everything_is_open() {
     let toy = Toy { threads: vec![vec![Step::Read(8); 4], vec![Step::Store(8, 1); 2]] };
     let (first, second) = (ThreadId(0), ThreadId(1));
     let lead = vec![
-        Turn { from: first, op: 3, to: second },
-        Turn { from: second, op: 2, to: first },
-        Turn { from: first, op: 4, to: first },
+        SwitchPoint { from: first, op: 3, to: second },
+        SwitchPoint { from: second, op: 2, to: first },
+        SwitchPoint { from: first, op: 4, to: first },
     ];
     let mut ends = std::collections::BTreeSet::new();
     for seed in 0..50 {
-        let guidance = Guidance { seed, wanted: Vec::new(), lead: lead.clone() };
-        let guidance = Guidance::from_words(guidance.to_words().into_iter());
-        let mut policy = AnyPolicy::Guideline(Guideline::new(1, guidance));
-        let word = toy.run(&mut policy, &toy.locations()).word();
+        let guidance = Guidance { variation: seed, wanted: Vec::new(), lead: lead.clone() };
+        let word = run(&toy, &PolicySpec::new(guidance, 1)).word();
         assert!(word.starts_with("0010"), "{word}");
         ends.insert(word);
     }
-    assert_eq!(ends.len(), 2, "either of the two goes on after it: {ends:?}");
+    assert_eq!(ends.len(), 2, "either of the two runs after it: {ends:?}");
 }
 
 #[test]
 fn guidance_survives_being_handed_over() {
-    let turn = Turn { from: ThreadId(3), op: 70_000, to: ThreadId(1) };
+    let switch = SwitchPoint { from: ThreadId(3), op: 70_000, to: ThreadId(1) };
     let wanted = vec![(gated(1, 2, 1), Some(instance(2, 1, 9))), (instance(0, 1, 1), None)];
-    let guidance = Guidance { seed: 5, wanted, lead: vec![turn, turn] };
-    assert_eq!(Guidance::from_words(guidance.to_words().into_iter()), guidance);
-    assert_eq!(Guidance::from_words(std::iter::empty()), Guidance::default());
+    let guidance = Guidance { variation: 5, wanted, lead: vec![switch, switch] };
+    assert_eq!(Guidance::from_words(&guidance.to_words()), Ok(guidance));
+    assert_eq!(Guidance::from_words(&[]), Err(Malformed));
 }
 
 #[test]
@@ -148,7 +146,7 @@ fn no_guideline_keeps_a_program_from_ending() {
         let mut any = || {
             let thread = rng.below(toy.threads.len() as u64) as usize;
             let step = rng.below(toy.threads[thread].len() as u64) as usize;
-            Instance {
+            StepInstance {
                 gate: Toy::site(thread, rng.below(4) as usize),
                 ..instance(thread, step, 1 + rng.below(2) as u32)
             }

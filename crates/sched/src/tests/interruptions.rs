@@ -1,10 +1,12 @@
-//! Interruptions everywhere, and one where it matters.
+//! Preemptions everywhere, and one where it matters.
 
 use threadbare_trace::ThreadId;
 
-use super::{free, made_up, run};
+use super::{made_up, run, start};
 use crate::toy::{Step, Toy, Walk};
-use crate::{Interruption, Intrusions, Place, PolicyKind, PolicySpec, Rng};
+use crate::{
+    Between, Interruption, Interruptions, Intrusions, Journaled, OpId, Policy as _, PolicySpec, Rng,
+};
 
 const X: u64 = 8;
 const Y: u64 = 16;
@@ -12,7 +14,7 @@ const ONE_LOCK: u64 = 1000;
 const OTHER_LOCK: u64 = 1001;
 
 fn interrupted(threads: Vec<Vec<Step>>, at: Interruption) -> Walk {
-    run(&Toy { threads }, &PolicySpec::interruptions(at, 1.0, 1))
+    run(&Toy { threads }, &PolicySpec::new(Interruptions { at, probability: 1.0 }, 1))
 }
 
 #[test]
@@ -23,14 +25,14 @@ fn before_stores_everybody_reads_first() {
 }
 
 #[test]
-fn after_telling_others_see_half_of_it() {
+fn after_stores_others_see_half_of_it() {
     let tells = vec![Step::Store(X, 1), Step::Store(Y, 1)];
-    let walk = interrupted(vec![tells, vec![Step::Read(X), Step::Read(Y)]], Interruption::AfterTelling);
+    let walk = interrupted(vec![tells, vec![Step::Read(X), Step::Read(Y)]], Interruption::AfterStore);
     assert_eq!(walk.word(), "0110");
 }
 
 #[test]
-fn a_turn_that_is_over_stays_so_until_somebody_else_can_go_on() {
+fn a_turn_that_is_over_stays_so_until_somebody_else_is_runnable() {
     let tells = vec![Step::Lock(ONE_LOCK), Step::Store(X, 1), Step::Unlock(ONE_LOCK), Step::Read(Y)];
     let asks = vec![Step::Lock(ONE_LOCK), Step::Read(X), Step::Unlock(ONE_LOCK)];
     let walk = interrupted(vec![tells, asks], Interruption::AfterLock);
@@ -56,8 +58,8 @@ fn lockstep_does_not_last() {
 }
 
 /// What threads do one after the other, and what could come in between.
-fn intrusions(toy: &Toy, seed: u64) -> Vec<(Place, Place)> {
-    let mut policy = free(&PolicySpec::new(PolicyKind::Journal, seed));
+fn intrusions(toy: &Toy, seed: u64) -> Vec<(OpId, OpId)> {
+    let mut policy = start(&PolicySpec::new(Journaled, seed));
     toy.run(&mut policy, &toy.locations());
     let mut shown = Intrusions::shown_by(policy.journal().expect("it is one"), seed);
     std::iter::from_fn(|| shown.take()).collect()
@@ -67,7 +69,7 @@ fn intrusions(toy: &Toy, seed: u64) -> Vec<(Place, Place)> {
 fn what_acts_on_a_read_is_tried_first() {
     let threads =
         vec![vec![Step::Read(X), Step::Read(X), Step::Write(X)], vec![Step::Store(X, 7), Step::Read(Y)]];
-    let place = |thread, op| Place { thread: ThreadId(thread), op };
+    let place = |thread, op| OpId { thread: ThreadId(thread), op };
     for seed in 0..20 {
         let shown = intrusions(&Toy { threads: threads.clone() }, seed);
         assert_eq!(shown, [(place(0, 3), place(1, 1)), (place(0, 2), place(1, 1))]);
@@ -88,9 +90,9 @@ fn what_comes_between_does() {
     for case in 0..100 {
         let toy = made_up(&mut rng);
         for (held, other) in intrusions(&toy, case) {
-            let walk = run(&toy, &PolicySpec::between(held, other));
+            let walk = run(&toy, &PolicySpec::new(Between { held, other }, 0));
             assert!(!walk.deadlock);
-            let position = |place: Place| {
+            let position = |place: OpId| {
                 let is_it = |at: &usize| walk.order[*at] == place.thread && walk.ops[*at].index == place.op;
                 (0..walk.order.len()).find(is_it).expect("everything is made")
             };

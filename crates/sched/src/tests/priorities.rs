@@ -5,12 +5,16 @@ use std::collections::BTreeSet;
 use threadbare_trace::{EventKind, ThreadId};
 
 use super::statistics::assert_uniform;
-use super::{free, run, writers};
+use super::{run, start, writers};
 use crate::toy::{Step, Toy};
-use crate::{Candidate, Choice, Op, Policy, PolicyKind, PolicySpec};
+use crate::{Candidate, Choice, Delay, Op, Pct, Policy, PolicySpec, RoundRobin};
 
-fn pct(depth: u32, steps: u64, seed: u64) -> PolicySpec {
-    PolicySpec { size: depth, steps, ..PolicySpec::new(PolicyKind::Pct, seed) }
+fn pct(depth: u32, expected_steps: u64, seed: u64) -> PolicySpec {
+    PolicySpec::new(Pct { depth, expected_steps }, seed)
+}
+
+fn delay(longest_micros: u32, probability: f64, seed: u64) -> PolicySpec {
+    PolicySpec::new(Delay { longest_micros, probability }, seed)
 }
 
 fn preemptions(word: &str, counts: &[usize]) -> usize {
@@ -66,9 +70,9 @@ fn reads(index: u32) -> [Op; 3] {
 
 #[test]
 fn a_spinner_never_starves_the_others() {
-    for kind in super::FREE {
+    for parameters in super::free_policies() {
         for seed in 0..20 {
-            let mut policy = free(&PolicySpec::new(kind, seed));
+            let mut policy = start(&PolicySpec::new(parameters.clone(), seed));
             let ops = reads(1);
             let all = [0, 1, 2].map(|t| Candidate { thread: ThreadId(t), op: &ops[t as usize] });
             let mut ran = BTreeSet::new();
@@ -77,11 +81,11 @@ fn a_spinner_never_starves_the_others() {
                 let chosen = policy.choose(&Choice { candidates: &all, current, step });
                 let op = Op { index: step as u32 + 1, ..ops[chosen.index()] };
                 policy.executed(chosen, &op);
-                policy.gave_way(chosen);
+                policy.yielded(chosen);
                 ran.insert(chosen);
                 current = chosen;
             }
-            assert_eq!(ran.len(), 3, "{kind:?}, seed {seed}");
+            assert_eq!(ran.len(), 3, "{parameters:?}, seed {seed}");
         }
     }
 }
@@ -90,8 +94,7 @@ fn a_spinner_never_starves_the_others() {
 fn without_delays_threads_advance_side_by_side() {
     let toy = writers(&[50, 50], true);
     for seed in 0..20 {
-        let spec = PolicySpec { probability: 0.0, ..PolicySpec::new(PolicyKind::Delay, seed) };
-        let word = run(&toy, &spec).word();
+        let word = run(&toy, &delay(3, 0.0, seed)).word();
         let (mut lead, mut largest) = (0i32, 0);
         for byte in word.bytes().take(60) {
             lead += if byte == b'0' { 1 } else { -1 };
@@ -104,8 +107,7 @@ fn without_delays_threads_advance_side_by_side() {
 #[test]
 fn a_long_delay_lets_the_other_thread_finish() {
     let toy = writers(&[3, 10], true);
-    let spec =
-        |seed| PolicySpec { size: 10_000, probability: 0.05, ..PolicySpec::new(PolicyKind::Delay, seed) };
+    let spec = |seed| delay(10_000, 0.05, seed);
     let overtaken = (0..500).filter(|&seed| run(&toy, &spec(seed)).word().ends_with('0'));
     assert!(overtaken.count() > 10);
 }
@@ -114,8 +116,7 @@ fn a_long_delay_lets_the_other_thread_finish() {
 fn delays_are_of_any_length_up_to_the_limit() {
     // Three uniform delays are together shorter than a fourth one in 1 of 24 cases; were all of one length, never.
     let toy = writers(&[3, 1], true);
-    let spec =
-        |seed| PolicySpec { size: 10_000, probability: 1.0, ..PolicySpec::new(PolicyKind::Delay, seed) };
+    let spec = |seed| delay(10_000, 1.0, seed);
     let count = |word: &str| (0..4800).filter(|&seed| run(&toy, &spec(seed)).word() == word).count();
     assert!((150..250).contains(&count("0001")), "{} of 4800", count("0001"));
     assert!((2250..2550).contains(&count("1000")), "{} of 4800", count("1000"));
@@ -130,7 +131,7 @@ fn a_new_thread_may_be_overtaken_by_one_that_was_created_later() {
             vec![Step::Write(8); 3],
         ],
     };
-    let spec = |seed| PolicySpec { probability: 0.0, ..PolicySpec::new(PolicyKind::Delay, seed) };
+    let spec = |seed| delay(3, 0.0, seed);
     let word = |seed| run(&toy, &spec(seed)).word().replace('0', "");
     // Hardly ever do they start within the few steps that they make.
     let first = (0..400).filter(|&seed| word(seed) == "111222").count();
@@ -147,7 +148,7 @@ fn whoever_waited_for_a_lock_may_get_it_next() {
         section
     };
     let toy = Toy { threads: vec![lock(50), lock(1), lock(1)] };
-    let spec = |seed| PolicySpec { probability: 0.0, ..PolicySpec::new(PolicyKind::Delay, seed) };
+    let spec = |seed| delay(3, 0.0, seed);
     let runs = (0..400).map(|seed| run(&toy, &spec(seed)).word());
     let runs: Vec<String> = runs.filter(|word| word.starts_with('0')).collect();
     let second = runs.iter().filter(|word| word.find('1') < word.find('2')).count();
@@ -157,17 +158,14 @@ fn whoever_waited_for_a_lock_may_get_it_next() {
 #[test]
 fn a_yield_lets_every_other_thread_go_first() {
     let toy = writers(&[3, 3, 3], true);
-    let spec = PolicySpec { size: 0, probability: 1.0, ..PolicySpec::new(PolicyKind::Delay, 3) };
-    let word = run(&toy, &spec).word();
+    let word = run(&toy, &delay(0, 1.0, 3)).word();
     assert!(!["00", "11", "22"].iter().any(|twice| word.contains(twice)), "{word}");
 }
 
 #[test]
 fn round_robin_takes_turns_of_the_given_length() {
-    let word = |counts: &[usize], turn| {
-        let spec = PolicySpec { size: turn, ..PolicySpec::new(PolicyKind::RoundRobin, 0) };
-        run(&writers(counts, true), &spec).word()
-    };
+    let word =
+        |counts: &[usize], turn| run(&writers(counts, true), &PolicySpec::new(RoundRobin { turn }, 0)).word();
     assert_eq!(word(&[2, 3, 1], 1), "012011");
     assert_eq!(word(&[4, 4], 2), "00110011");
     assert_eq!(word(&[2, 2], 0), "0101");

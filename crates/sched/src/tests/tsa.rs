@@ -2,13 +2,14 @@
 //! program from ending.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use threadbare_trace::{EventKind, ThreadId};
 
 use super::made_up;
 use crate::toy::{Step, Toy, Walk};
 use crate::{
-    AnyPolicy, Candidate, Choice, Op, Policy as _, PolicyKind, PolicySpec, Requirements, Rng, Tsa, build,
+    Candidate, Choice, Op, Policy as _, PolicySpec, Requirements, Rng, Specification as _, Tsa, TsaPolicy,
 };
 
 const M: u64 = 1000;
@@ -32,27 +33,28 @@ fn figure_2() -> Toy {
     Toy { threads: vec![section.repeat(2), behind] }
 }
 
-fn spec(rules: u32, seed: u64) -> PolicySpec {
-    PolicySpec { size: rules, ..PolicySpec::new(PolicyKind::Tsa, seed) }
+fn parameters(rules: u32, uncovered: impl IntoIterator<Item = (u64, u64)>) -> Tsa {
+    let requirements = Arc::new(Requirements::new(uncovered));
+    Tsa { third_rule: rules == 3, stay_probability: 0.1, requirements }
 }
 
-fn controller(rules: u32, seed: u64, uncovered: &[(u64, u64)]) -> Tsa {
-    Tsa::new(&spec(rules, seed), Requirements::new(uncovered.iter().copied()))
+fn controller(rules: u32, seed: u64, uncovered: &[(u64, u64)]) -> TsaPolicy {
+    parameters(rules, uncovered.iter().copied()).start(seed)
 }
 
 fn lock(site: u64, index: u32) -> Op {
     Op { kind: EventKind::Lock, object: M, size: 0, site, index, place: site }
 }
 
-/// Who goes on where the two threads stand before these operations.
-fn choose(tsa: &mut Tsa, current: ThreadId, first: &Op, second: &Op) -> ThreadId {
+/// Who runs where the two threads have reached these operations.
+fn choose(tsa: &mut TsaPolicy, current: ThreadId, first: &Op, second: &Op) -> ThreadId {
     let candidates = [Candidate { thread: THREAD_1, op: first }, Candidate { thread: THREAD_2, op: second }];
     tsa.choose(&Choice { candidates: &candidates, current, step: 0 })
 }
 
-fn take(tsa: &mut Tsa, thread: ThreadId, op: &Op) {
+fn take(tsa: &mut TsaPolicy, thread: ThreadId, op: &Op) {
     tsa.executed(thread, op);
-    tsa.took(thread, op);
+    tsa.acquired(thread, op);
 }
 
 #[test]
@@ -63,17 +65,17 @@ fn the_first_execution_goes_as_in_the_paper() {
         let mut tsa = controller(3, seed, &TEN);
         // Iterations 1 to 3: both are paused, and rule 2 lets one go.
         let first = choose(&mut tsa, THREAD_1, &lock(A2, 1), &lock(B2, 1));
-        assert_eq!(tsa.fired(), [0, 1, 0]);
+        assert_eq!(tsa.counters(), [0, 1, 0]);
         if first != THREAD_1 {
             continue;
         }
         take(&mut tsa, THREAD_1, &lock(A2, 1));
-        // Iteration 4: 3a is no lock action, and 2b cannot go on while m is held: there is nothing to choose.
+        // Iteration 4: 3a is no lock action, and 2b is blocked while m is held: there is nothing to choose.
         let unlock = Op { kind: EventKind::Unlock, ..lock(Toy::place(1), 2) };
         tsa.executed(THREAD_1, &unlock);
         // Iterations 5 and 6: 4a is paused, and rule 1 lets one go that covers a pair at once.
         let second = choose(&mut tsa, THREAD_1, &lock(A4, 3), &lock(B2, 1));
-        assert_eq!(tsa.fired(), [1, 1, 0]);
+        assert_eq!(tsa.counters(), [1, 1, 0]);
         if second == THREAD_2 {
             take(&mut tsa, THREAD_2, &lock(B2, 1));
             as_in_paper += 1;
@@ -89,7 +91,7 @@ fn what_is_covered_is_not_aimed_at_again() {
     take(&mut tsa, THREAD_2, &lock(B2, 1));
     // Nothing is left: nobody is paused and no rule is needed.
     choose(&mut tsa, THREAD_1, &lock(A2, 3), &lock(B2, 3));
-    assert_eq!(tsa.fired(), [0, 0, 0]);
+    assert_eq!(tsa.counters(), [0, 0, 0]);
 }
 
 #[test]
@@ -98,7 +100,7 @@ fn a_lock_that_is_made_anew_has_not_been_taken() {
     take(&mut tsa, THREAD_1, &lock(A2, 1));
     tsa.executed(THREAD_1, &Op { kind: EventKind::Destroy, ..lock(77, 2) });
     choose(&mut tsa, THREAD_1, &lock(A4, 3), &lock(B2, 1));
-    assert_eq!(tsa.fired(), [0, 1, 0]);
+    assert_eq!(tsa.counters(), [0, 1, 0]);
 }
 
 #[test]
@@ -107,9 +109,9 @@ fn rule_3_lets_go_who_has_the_least_to_wait_for() {
     for seed in 0..64 {
         let mut tsa = controller(3, seed, &uncovered);
         assert_eq!(choose(&mut tsa, THREAD_1, &lock(A2, 1), &lock(B2, 1)), THREAD_2);
-        assert_eq!(tsa.fired(), [0, 0, 1]);
+        assert_eq!(tsa.counters(), [0, 0, 1]);
     }
-    // Without the rule, chance decides.
+    // Without the rule, one is drawn.
     let goes = |seed| choose(&mut controller(2, seed, &uncovered), THREAD_1, &lock(A2, 1), &lock(B2, 1));
     let first = (0..64).filter(|seed| goes(*seed) == THREAD_1).count();
     assert!((16..48).contains(&first), "{first} of 64");
@@ -124,22 +126,21 @@ fn who_wants_the_lock_of_a_paused_thread_waits_too() {
         let (first, second) = (lock(A2, 1), lock(B2, 1));
         // Where both are looked at, and 2a first, both are paused and a rule decides: 2b has the least to wait for.
         assert_eq!(choose(&mut tsa, ThreadId(2), &first, &second), THREAD_2);
-        paused += tsa.fired()[2];
+        paused += tsa.counters()[2];
     }
     // Where 2b is looked at first, there is nobody in whose way it could get.
     assert!((16..48).contains(&paused), "{paused} of 64");
 }
 
 #[test]
-fn between_locks_a_thread_goes_on_as_often_as_asked() {
+fn between_locks_a_thread_continues_as_often_as_asked() {
     let write = |thread: u64| Op { kind: EventKind::Write, object: 8, ..lock(70 + thread, 1) };
     let stays = |probability: f64, op: &Op| {
-        let goes_on = |seed: &u64| {
-            let spec = PolicySpec { probability, ..spec(3, *seed) };
-            let mut tsa = Tsa::new(&spec, Requirements::default());
+        let continues = |seed: &u64| {
+            let mut tsa = Tsa { stay_probability: probability, ..parameters(3, []) }.start(*seed);
             choose(&mut tsa, THREAD_1, op, &write(2)) == THREAD_1
         };
-        (0..400).filter(goes_on).count()
+        (0..400).filter(continues).count()
     };
     assert_eq!(stays(1.0, &write(1)), 400);
     assert!((160..240).contains(&stays(0.0, &write(1))));
@@ -155,10 +156,7 @@ fn shown(walk: &Walk) -> BTreeSet<(u64, u64)> {
 }
 
 fn run(toy: &Toy, rules: u32, seed: u64, uncovered: &BTreeSet<(u64, u64)>) -> Walk {
-    let words = Requirements::new(uncovered.iter().copied()).to_words();
-    let mut policy: AnyPolicy =
-        build(&spec(rules, seed), std::iter::empty(), std::iter::empty(), words.into_iter());
-    toy.run(&mut policy, &toy.locations())
+    super::run(toy, &PolicySpec::new(parameters(rules, uncovered.iter().copied()), seed))
 }
 
 #[test]

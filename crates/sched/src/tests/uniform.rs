@@ -3,18 +3,25 @@
 use super::statistics::{assert_skewed, assert_uniform};
 use super::{run, writers};
 use crate::toy::{Step, Toy};
-use crate::{PolicyKind, PolicySpec};
+use crate::{Parameters, PolicySpec, Pos, Random, Surw};
 
-fn spec(kind: PolicyKind, seed: u64, weights: &[u32]) -> PolicySpec {
-    let mut spec = PolicySpec::new(kind, seed);
-    spec.weights[..weights.len()].copy_from_slice(weights);
-    spec
+fn surw(object: Option<u64>, weights: &[u32]) -> Parameters {
+    Surw { object, weights: weights.to_vec() }.into()
+}
+
+fn random() -> Parameters {
+    Random.into()
+}
+
+/// The order of steps under a policy with this seed.
+fn word(toy: &Toy, policy: &Parameters, seed: u64) -> String {
+    run(toy, &PolicySpec::new(policy.clone(), seed)).word()
 }
 
 #[test]
 fn pos_orders_independent_operations_uniformly() {
     let toy = writers(&[1, 1, 1, 1], false);
-    assert_uniform(24, 24_000, |seed| run(&toy, &spec(PolicyKind::Pos, seed, &[])).word());
+    assert_uniform(24, 24_000, |seed| word(&toy, &Pos.into(), seed));
 }
 
 #[test]
@@ -24,21 +31,17 @@ fn pos_orders_one_late_operation_against_many_uniformly() {
     let mut first = vec![Step::Write(8); 9];
     first.push(Step::Write(64));
     let toy = Toy { threads: vec![first, vec![Step::Write(64)]] };
-    let side = |kind, seed| {
-        let walk = run(&toy, &spec(kind, seed, &[]));
-        if walk.word().ends_with('1') { "last".to_string() } else { "earlier".to_string() }
-    };
-    let late = (0..4000).filter(|&seed| side(PolicyKind::Pos, seed) == "last").count();
-    let walked = (0..4000).filter(|&seed| side(PolicyKind::Random, seed) == "last").count();
+    let is_last = |policy: &Parameters, seed| word(&toy, policy, seed).ends_with('1');
+    let late = (0..4000).filter(|&seed| is_last(&Pos.into(), seed)).count();
+    let walked = (0..4000).filter(|&seed| is_last(&random(), seed)).count();
     assert!(late > 10 * walked.max(1), "pos {late}, random {walked} of 4000");
 }
 
 #[test]
 fn surw_is_uniform_over_all_interleavings_of_two_threads() {
     let toy = writers(&[2, 5], true);
-    let order = |kind, seed| run(&toy, &spec(kind, seed, &[2, 5])).word();
-    assert_uniform(21, 21_000, |seed| order(PolicyKind::Surw, seed));
-    assert_skewed(21, 21_000, |seed| order(PolicyKind::Random, seed));
+    assert_uniform(21, 21_000, |seed| word(&toy, &surw(None, &[2, 5]), seed));
+    assert_skewed(21, 21_000, |seed| word(&toy, &random(), seed));
 }
 
 #[test]
@@ -54,7 +57,7 @@ fn surw_is_uniform_when_threads_create_threads() {
         ],
     };
     // Inclusive weights: each thread with those it creates.
-    assert_uniform(30, 30_000, |seed| run(&toy, &spec(PolicyKind::Surw, seed, &[8, 4, 1])).word());
+    assert_uniform(30, 30_000, |seed| word(&toy, &surw(None, &[8, 4, 1]), seed));
 }
 
 #[test]
@@ -64,15 +67,13 @@ fn surw_is_uniform_over_the_interesting_operations_whatever_lies_between() {
     let first = [private(16, 6), vec![shared], private(16, 3), vec![shared]].concat();
     let second = [vec![shared, shared], private(24, 7), vec![shared]].concat();
     let toy = Toy { threads: vec![first, second] };
-    let order = |kind, seed| {
-        let mut spec = spec(kind, seed, &[2, 3]);
-        spec.object = 8;
-        let walk = run(&toy, &spec);
+    let order = |policy: Parameters, seed| {
+        let walk = run(&toy, &PolicySpec::new(policy, seed));
         let interesting = walk.order.iter().zip(&walk.ops).filter(|(_, op)| op.object == 8);
         interesting.map(|(thread, _)| thread.to_string()).collect::<String>()
     };
-    assert_uniform(10, 10_000, |seed| order(PolicyKind::Surw, seed));
-    assert_skewed(10, 10_000, |seed| order(PolicyKind::Random, seed));
+    assert_uniform(10, 10_000, |seed| order(surw(Some(8), &[2, 3]), seed));
+    assert_skewed(10, 10_000, |seed| order(random(), seed));
 }
 
 #[test]
@@ -81,7 +82,7 @@ fn surw_with_wrong_or_missing_weights_still_reaches_every_interleaving() {
     for weights in [[0, 0], [0, 2], [1, 1], [50, 1], [u32::MAX, u32::MAX]] {
         let mut counts = std::collections::BTreeSet::new();
         for seed in 0..3000 {
-            counts.insert(run(&toy, &spec(PolicyKind::Surw, seed, &weights)).word());
+            counts.insert(word(&toy, &surw(None, &weights), seed));
         }
         assert!(counts.len() >= 4, "weights {weights:?} reach only {counts:?}");
     }

@@ -1,10 +1,10 @@
 //! Many executions in one copy of the program: its closure, called again and again.
 
-use threadbare_sched::{PolicyKind, PolicySpec, Sampler};
+use threadbare_sched::{ClosureStrategy, PolicySpec, Random};
 use threadbare_wire::{Leak, Request, flags};
 
 use super::Server;
-use crate::execution::{Execution, Script};
+use crate::execution::Execution;
 use crate::server_error::RunError;
 use crate::thread_code::ThreadCode;
 
@@ -12,7 +12,7 @@ use crate::thread_code::ThreadCode;
 #[derive(Clone, Copy, Debug)]
 pub struct Batch {
     /// Who decides in each of them.
-    pub sampler: Sampler,
+    pub strategy: ClosureStrategy,
     /// The seed of the campaign.
     pub seed: u64,
     /// The number of the first one, counted from 1 in the campaign.
@@ -27,7 +27,7 @@ pub struct Batch {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Wishes {
     /// Who shall decide.
-    pub sampler: Option<Sampler>,
+    pub strategy: Option<ClosureStrategy>,
     /// How many executions there shall be at most.
     pub executions: Option<u64>,
     /// The seed of the campaign.
@@ -60,7 +60,7 @@ impl Server {
     pub fn closure(&self) -> Option<Wishes> {
         let asked = &self.memory.control().repetition;
         (asked.offered == 1).then(|| Wishes {
-            sampler: Sampler::from_number(asked.wished_sampler),
+            strategy: ClosureStrategy::from_number(asked.wished_strategy),
             executions: (asked.wished_executions > 0).then_some(asked.wished_executions),
             seed: (asked.has_seed == 1).then_some(asked.wished_seed),
         })
@@ -88,9 +88,10 @@ impl Server {
     pub fn repeat(&mut self, batch: &Batch, flags: u32) -> Result<Repeated, RunError> {
         let flags = self.options.flags | flags | flags::NO_EVENTS;
         self.end_steering()?;
-        self.prepare(PolicySpec::new(PolicyKind::Random, 0), &Script::None, flags)?;
+        // Each repetition has a policy of its own, which the copy draws itself.
+        self.prepare(&PolicySpec::new(Random, 0), flags)?;
         let asked = &mut self.memory.control_mut().repetition;
-        asked.sampler = batch.sampler as u32;
+        asked.strategy = batch.strategy as u32;
         asked.seed = batch.seed;
         asked.first = batch.first;
         asked.count = batch.count;

@@ -3,27 +3,28 @@
 use std::io::{Seek as _, SeekFrom};
 
 use threadbare_sched::PolicySpec;
-use threadbare_wire::{DecisionRecord, Plan};
+use threadbare_wire::Plan;
 
 use super::Server;
-use crate::execution::Script;
 use crate::server_error::RunError;
 
 impl Server {
     /// Writes the plan of an execution, and resets what the one before has left.
-    pub(crate) fn prepare(
-        &mut self,
-        policy: PolicySpec,
-        script: &Script,
-        flags: u32,
-    ) -> Result<(), RunError> {
-        let script_len = self.write_script(script)?;
-        if matches!(script, Script::Requirements(_)) {
+    pub(crate) fn prepare(&mut self, policy: &PolicySpec, flags: u32) -> Result<(), RunError> {
+        if policy.parameters.needs_lock_places() {
             self.write_own_code();
         }
         let control = self.memory.control_mut();
         self.baseline.restore(control);
-        control.plan = Plan { policy, max_steps: self.options.max_steps, script_len, flags, pool: self.pool };
+        control.plan = Plan {
+            policy: policy.parameters.number(),
+            flags,
+            seed: policy.seed,
+            policy_words: 0,
+            max_steps: self.options.max_steps,
+            pool: self.pool,
+        };
+        self.write_parameters(&policy.parameters.to_words())?;
         if self.has_output {
             self.output.cut(self.baseline.output.len() as u64)?;
         }
@@ -45,29 +46,62 @@ impl Server {
         }
     }
 
-    /// Puts a script where the runtime reads it; returns its length.
-    pub(crate) fn write_script(&mut self, script: &Script) -> Result<u64, RunError> {
-        let area = self.memory.layout().script;
-        // SAFETY: the script area is laid out for switches, the largest of the record types.
-        let (fits, len) = unsafe {
-            match script {
-                Script::None => (true, 0),
-                Script::Replay(switches) => (self.memory.write(area, 0, switches), switches.len()),
-                Script::Prefix(threads) => {
-                    let chosen = |thread: &_| DecisionRecord { chosen: *thread, ..DecisionRecord::default() };
-                    let records: Vec<DecisionRecord> = threads.iter().map(chosen).collect();
-                    (self.memory.write(area, 0, &records), records.len())
-                }
-                Script::Guidance(guidance) => {
-                    let words = guidance.to_words();
-                    (self.memory.write(area, 0, &words), words.len())
-                }
-                Script::Requirements(requirements) => {
-                    let words = requirements.to_words();
-                    (self.memory.write(area, 0, &words), words.len())
-                }
-            }
-        };
-        if fits { Ok(len as u64) } else { Err(RunError::ScriptTooLong { len, capacity: area.capacity }) }
+    /// Puts the parameters of the plan's policy where the runtime reads them.
+    pub(crate) fn write_parameters(&mut self, words: &[u64]) -> Result<(), RunError> {
+        let area = self.memory.layout().policy;
+        // SAFETY: the policy area holds words.
+        if !unsafe { self.memory.write(area, 0, words) } {
+            return Err(RunError::ScheduleTooLong { len: words.len(), capacity: area.capacity });
+        }
+        self.memory.control_mut().plan.policy_words = words.len() as u64;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::time::Duration;
+
+    use threadbare_sched::{PolicySpec, Random};
+    use threadbare_trace::Outcome;
+    use threadbare_wire::Request;
+
+    use super::*;
+    use crate::{ServerOptions, resolve};
+
+    const PROGRAM: &str = "#include <pthread.h>\nstatic void *nothing(void *p) { return p; }\n\
+        int main(void) { pthread_t t; pthread_create(&t, NULL, nothing, NULL); return pthread_join(t, NULL); }\n";
+
+    /// Runs a plan that is changed after it was written.
+    fn run(server: &mut Server, change: impl Fn(&mut Plan)) -> Result<Outcome, RunError> {
+        server.prepare(&PolicySpec::new(Random, 1), 0)?;
+        change(&mut server.memory.control_mut().plan);
+        server.request(Request::Run)?;
+        let told = server.await_news()?;
+        server.collect(0, &told).map(|run| run.outcome)
+    }
+
+    #[test]
+    fn a_plan_that_the_runtime_does_not_understand_is_refused_with_a_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join("p.c");
+        fs::write(&source, PROGRAM).unwrap();
+        let program = resolve(&source, &[], folder.path()).unwrap();
+        let stall = Duration::from_millis(500);
+        let options = ServerOptions { max_steps: 10_000, flags: 0, stall, stop: Default::default() };
+        let mut server = Server::start(&program, &options).unwrap();
+        let refused = |outcome: Result<Outcome, RunError>| outcome.unwrap_err().to_string();
+        assert_eq!(
+            refused(run(&mut server, |plan| plan.policy = 999)),
+            "the runtime inside the program refused the plan of an execution: \
+             there is no scheduling policy with number 999"
+        );
+        assert_eq!(
+            refused(run(&mut server, |plan| plan.policy_words = 1)),
+            "the runtime inside the program refused the plan of an execution: \
+             the parameters of the scheduling policy Random are malformed"
+        );
+        assert_eq!(run(&mut server, |_| {}).unwrap(), Outcome::Passed, "the server is as good as before");
     }
 }

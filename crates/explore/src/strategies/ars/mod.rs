@@ -18,7 +18,7 @@ mod walk;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use threadbare_sched::PolicyKind;
+use threadbare_sched::Prefix;
 use threadbare_target::Execution;
 
 pub(in crate::strategies) use self::navigator::{Arrival, Navigator, NavigatorState, Since, StoppedCopy};
@@ -83,7 +83,7 @@ impl<S: Adaptive> Ars<S> {
 impl<S: Adaptive> Strategy for Ars<S> {
     /// One at a time: where to go next depends on how the last one ended.
     fn plan(&mut self, _first: u64, _count: usize, _history: &History) -> Vec<Plan> {
-        let mut plan = Plan::new(PolicyKind::Prefix, 0, self.name);
+        let mut plan = Plan::new(Prefix::default(), 0, self.name);
         plan.search = Some(SharedSearch::new(self.search.clone()));
         vec![plan]
     }

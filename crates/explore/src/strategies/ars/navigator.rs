@@ -1,7 +1,7 @@
 //! Brings copies of the program to where the search wants them, the cheapest way there is.
 
-use threadbare_sched::PolicyKind;
-use threadbare_target::{Execution, Script, Snapshot, Stop};
+use threadbare_sched::Prefix;
+use threadbare_target::{Execution, Snapshot, Stop};
 use threadbare_trace::ThreadId;
 
 use super::paths::Paths;
@@ -188,8 +188,7 @@ impl Navigator<'_> {
         run: Execution,
     ) -> Result<Execution, ExploreError> {
         let Some(failure) = run.outcome.failure() else { return Ok(run) };
-        let mut plan = Plan::new(PolicyKind::Prefix, self.state.seed, name);
-        plan.script = Script::Prefix(choices);
+        let mut plan = Plan::new(Prefix { choices }, self.state.seed, name);
         plan.profile = true;
         let again = self.run(&plan)?;
         if again.outcome.failure().is_some_and(|it| it.kind == failure.kind) {

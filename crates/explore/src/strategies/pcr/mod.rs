@@ -25,7 +25,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use threadbare_order::{Answer, Core, Forest, Goal, MemoryRange, Model, Panel, Path, Question, StepId};
 use threadbare_patterns::{PatternKey, PatternSet, TraceMatcher};
-use threadbare_sched::{PolicyKind, Rng};
+use threadbare_sched::{Random, Rng};
 use threadbare_target::Execution;
 use threadbare_trace::Event;
 
@@ -225,7 +225,7 @@ impl Reasoning for Patterns {
         self.fresh += 1;
         let seed = Rng::derive(notes.seed, notes.made + 1);
         let name = format!("{} (random)", notes.name);
-        Plan { trace: true, ..Plan::new(PolicyKind::Random, seed, name) }
+        Plan { trace: true, ..Plan::new(Random, seed, name) }
     }
 
     fn learn(&mut self, notes: &mut Notes<Aim>, run: &Execution, entry: Entry<Aim>) {

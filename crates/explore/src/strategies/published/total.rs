@@ -6,13 +6,12 @@
 //! together that are known. If no two of them can race, the test case is left out (Algorithm 12).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::Arc;
 
 use threadbare_happens_before::LockSets;
 use threadbare_models::graph::{DependencyGraph, UseDefineGuideline, satisfies};
 use threadbare_models::{Combinations, Label, Location, UseDefine, UseDefines};
-use threadbare_sched::{Guidance, Instance, PolicyKind, Turn, Wanted};
-use threadbare_target::{Execution, Script};
+use threadbare_sched::{Guidance, StepInstance, SwitchPoint, WantedUse};
+use threadbare_target::Execution;
 use threadbare_trace::{Event, ThreadId};
 use threadbare_wire::{SwitchRecord, flags};
 
@@ -42,9 +41,9 @@ pub(crate) struct Published {
 /// A guideline that no execution has kept to.
 struct Waiting {
     guideline: UseDefineGuideline,
-    wanted: Vec<Wanted>,
+    wanted: Vec<WantedUse>,
     /// What led to the place where executions part, in the execution that gave it.
-    lead: Vec<Turn>,
+    lead: Vec<SwitchPoint>,
     tries: u64,
     /// The paths of the execution that gave it.
     paths: PathNumbers,
@@ -90,7 +89,7 @@ impl Published {
             }
             // What this execution has shown by itself is left to come by itself.
             let missing = guideline.iter().filter(|it| !seen.actual.contains(it));
-            let wanted: Option<Vec<Wanted>> = missing.map(|it| wanted(it, &run.events)).collect();
+            let wanted: Option<Vec<WantedUse>> = missing.map(|it| wanted(it, &run.events)).collect();
             let Some(wanted) = wanted else { continue };
             let (lead, paths) = (lead(&wanted, run), paths.clone());
             self.waiting.push_back(Waiting { guideline, wanted, lead, tries: 0, paths });
@@ -98,8 +97,7 @@ impl Published {
     }
 
     fn guided(&self, guidance: Guidance) -> Plan {
-        let plan = Plan::new(PolicyKind::Guideline, self.seed, self.name);
-        Plan { trace: true, checkpoints: true, script: Script::Guidance(Arc::new(guidance)), ..plan }
+        Plan { trace: true, checkpoints: true, ..Plan::new(guidance, self.seed, self.name) }
     }
 
     /// The next guideline that is worth a test case.
@@ -130,7 +128,7 @@ impl Published {
 
 /// The switches of an execution up to the first step that is held back for the sake of these use-defines: the checkpoint from
 /// which a test case begins (§7.6.4).
-fn lead(wanted: &[Wanted], run: &Execution) -> Vec<Turn> {
+fn lead(wanted: &[WantedUse], run: &Execution) -> Vec<SwitchPoint> {
     let instances = || wanted.iter().flat_map(|(used, defined)| std::iter::once(used).chain(defined));
     let stops = |event: &Event| {
         instances().any(|it| it.thread == event.thread && (it.site == event.pc || it.gate == event.pc))
@@ -144,10 +142,10 @@ fn lead(wanted: &[Wanted], run: &Execution) -> Vec<Turn> {
         };
         while let Some(switch) = switches.next_if(|switch| comes_first(running, switch)) {
             running = switch.to;
-            lead.push(Turn { from: switch.from, op: switch.op, to: switch.to });
+            lead.push(SwitchPoint { from: switch.from, op: switch.op, to: switch.to });
         }
         if stops(event) {
-            lead.push(Turn { from: running, op: event.op, to: running });
+            lead.push(SwitchPoint { from: running, op: event.op, to: running });
             return lead;
         }
     }
@@ -155,7 +153,7 @@ fn lead(wanted: &[Wanted], run: &Execution) -> Vec<Turn> {
 }
 
 /// A use-define for the policy: the first steps of an execution at its places.
-fn wanted(it: &UseDefine, events: &[Event]) -> Option<Wanted> {
+fn wanted(it: &UseDefine, events: &[Event]) -> Option<WantedUse> {
     let used = instance(it.used.at, it.used.variable, events)?;
     match it.defined {
         Some(at) => Some((used, Some(instance(at, it.used.variable, events)?))),
@@ -163,7 +161,7 @@ fn wanted(it: &UseDefine, events: &[Event]) -> Option<Wanted> {
     }
 }
 
-fn instance(at: Location, variable: u64, events: &[Event]) -> Option<Instance> {
+fn instance(at: Location, variable: u64, events: &[Event]) -> Option<StepInstance> {
     let mut locks = LockSets::default();
     let mut number = 0;
     for (index, event) in events.iter().enumerate() {
@@ -174,7 +172,7 @@ fn instance(at: Location, variable: u64, events: &[Event]) -> Option<Instance> {
             let touches = event.addr <= variable && variable < event.addr + u64::from(event.size.max(1));
             if kind.accesses_memory() && touches {
                 let gate = locks.held(event.thread).first().map_or(0, |held| held.pc);
-                return Some(Instance { thread: at.thread, site: at.site, number, gate });
+                return Some(StepInstance { thread: at.thread, site: at.site, number, gate });
             }
         }
     }
@@ -191,13 +189,13 @@ impl Strategy for Published {
             Plan::probe(self.seed, format!("{} (probe)", self.name))
         } else if !self.begun {
             self.begun = true;
-            self.guided(Guidance { seed: self.seed, ..Guidance::default() })
+            self.guided(Guidance { variation: self.seed, ..Guidance::default() })
         } else {
             let Some(waiting) = self.next() else { return Vec::new() };
             // The first time from where executions part, and then from the beginning, on other paths.
             let lead = if waiting.tries == 0 { waiting.lead.clone() } else { Vec::new() };
             let seed = self.seed.wrapping_add(first);
-            let plan = self.guided(Guidance { seed, wanted: waiting.wanted.clone(), lead });
+            let plan = self.guided(Guidance { variation: seed, wanted: waiting.wanted.clone(), lead });
             if waiting.tries + 1 < TRIES {
                 self.waiting.push_back(Waiting { tries: waiting.tries + 1, ..waiting });
             }

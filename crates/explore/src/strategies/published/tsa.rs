@@ -3,7 +3,7 @@
 use crate::strategies::tsa::Form;
 
 /// As the paper has it: every execution aims at all uncovered pairs.
-pub(in crate::strategies) const PAPER: Form = Form { rules: 3, aims_at_all: true };
+pub(in crate::strategies) const PAPER: Form = Form { third_rule: true, aims_at_all: true };
 
 /// Without the third rule, the estimation-based heuristic.
-pub(in crate::strategies) const WITHOUT_HEURISTIC: Form = Form { rules: 2, ..Form::FULL };
+pub(in crate::strategies) const WITHOUT_HEURISTIC: Form = Form { third_rule: false, ..Form::FULL };

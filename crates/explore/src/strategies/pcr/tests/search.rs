@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use threadbare_patterns::{AccessType, PATTERNS, Pattern, PatternRole, Variable};
-use threadbare_sched::PolicyKind;
+use threadbare_sched::Random;
 use threadbare_sched::toy::{Step, Toy};
 
 use super::super::{Attempt, Pcr};
@@ -77,7 +77,7 @@ fn an_execution_that_leaves_its_schedule_is_used() {
         let plans = pcr.plan(number, 1, &History::default());
         let Some(plan) = plans.first() else { break };
         // Something else than what was planned.
-        let stray = Plan { tag: plan.tag, trace: true, ..Plan::new(PolicyKind::Random, number, "stray") };
+        let stray = Plan { tag: plan.tag, trace: true, ..Plan::new(Random, number, "stray") };
         let run = runner.run(&stray).unwrap();
         let (traces, covered) = (pcr.reasoning.known.traces.len(), pcr.reasoning.known.covered.len());
         pcr.learn(&[(&stray, &run)], false, &|| false).unwrap();

@@ -11,7 +11,7 @@ mod subtrace;
 use std::collections::VecDeque;
 
 use threadbare_patterns::PatternSet;
-use threadbare_sched::{PolicyKind, Rng};
+use threadbare_sched::{Random, Rng};
 use threadbare_target::{Execution, Stop};
 use threadbare_trace::{Event, Outcome};
 use threadbare_wire::{LearnedRecord, flags};
@@ -68,7 +68,7 @@ impl Beam {
 
     /// Line 3 of the algorithm.
     fn run_randomly(&mut self, steer: &mut dyn Steer) -> Result<(), ExploreError> {
-        let mut plan = Plan::new(PolicyKind::Random, Rng::derive(self.seed, 1), self.style.name);
+        let mut plan = Plan::new(Random, Rng::derive(self.seed, 1), self.style.name);
         plan.flags = if self.style.probes { flags::PROBE } else { 0 };
         plan.profile = true;
         let run = self.navigator(steer).run(&plan)?;

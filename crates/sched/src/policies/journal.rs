@@ -1,14 +1,36 @@
-//! An execution without preemptions, and what it tells about where others could come in between.
+//! An execution without preemptions, and where it shows that others could come in between.
 
 use threadbare_trace::{Event, EventKind, ThreadId};
 
-use crate::between::Place;
-use crate::{Choice, Op, Policy, Rng};
+use super::between::OpId;
+use crate::{Choice, Malformed, Op, Policy, Rng, Specification, Words};
 
 /// Operations that are kept: what comes after them is not looked at.
 const MOST_OPERATIONS: usize = 4_000;
 
-/// Nobody is preempted, and what is done to memory is written down.
+/// Nobody is preempted, and what is done to memory is recorded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Journaled;
+
+impl Specification for Journaled {
+    type Policy = Journal;
+
+    fn name(&self) -> String {
+        "nobody interrupted".to_string()
+    }
+
+    fn encode(&self, _words: &mut Vec<u64>) {}
+
+    fn decode(_words: &mut Words<'_>) -> Result<Journaled, Malformed> {
+        Ok(Journaled)
+    }
+
+    fn start(self, _seed: u64) -> Journal {
+        Journal::default()
+    }
+}
+
+/// What an execution without preemptions does to memory, and the policy that records it.
 #[derive(Clone, Debug, Default)]
 pub struct Journal {
     accesses: Vec<Access>,
@@ -18,7 +40,7 @@ pub struct Journal {
 
 #[derive(Clone, Copy, Debug)]
 struct Access {
-    place: Place,
+    id: OpId,
     kind: EventKind,
     object: u64,
     /// How many there had been before.
@@ -37,11 +59,15 @@ impl Policy for Journal {
     }
 
     fn executed(&mut self, thread: ThreadId, op: &Op) {
-        self.note(Place { thread, op: op.index }, op.kind, op.object);
+        self.note(OpId { thread, op: op.index }, op.kind, op.object);
     }
 
     fn created(&mut self, thread: ThreadId, parent: ThreadId) {
         self.births.push((thread, parent, self.accesses.len()));
+    }
+
+    fn journal(&self) -> Option<&Journal> {
+        Some(self)
     }
 }
 
@@ -52,23 +78,23 @@ impl Journal {
         for event in events {
             match event.kind() {
                 Some(EventKind::Create) => journal.created(ThreadId(event.value as u16), event.thread),
-                Some(kind) => journal.note(Place { thread: event.thread, op: event.op }, kind, event.addr),
+                Some(kind) => journal.note(OpId { thread: event.thread, op: event.op }, kind, event.addr),
                 None => {}
             }
         }
         journal
     }
 
-    fn note(&mut self, place: Place, kind: EventKind, object: u64) {
+    fn note(&mut self, id: OpId, kind: EventKind, object: u64) {
         if kind.accesses_memory() && self.accesses.len() < MOST_OPERATIONS {
-            self.accesses.push(Access { place, kind, object, position: self.accesses.len() });
+            self.accesses.push(Access { id, kind, object, position: self.accesses.len() });
         }
     }
 
     /// Whether an access was made by the thread's creator before it was there.
     fn precedes(&self, access: &Access, thread: ThreadId) -> bool {
         self.births.iter().any(|(born, parent, position)| {
-            (*born, *parent) == (thread, access.place.thread) && access.position < *position
+            (*born, *parent) == (thread, access.id.thread) && access.position < *position
         })
     }
 }
@@ -78,7 +104,7 @@ impl Journal {
 #[derive(Clone, Debug, Default)]
 pub struct Intrusions {
     /// Those to be tried first are last.
-    left: Vec<(Place, Place)>,
+    left: Vec<(OpId, OpId)>,
 }
 
 impl Intrusions {
@@ -87,69 +113,69 @@ impl Intrusions {
     /// The most that are looked at.
     const MOST_DRAWN: u64 = 200_000;
 
-    /// Those that an execution shows, in an order of chance. Those between what a thread reads and what it then writes
+    /// Those that an execution shows, in random order. Those between what a thread reads and what it then writes
     /// come first: there it acts on what it has seen. An update fails if it finds something else, so nothing is
     /// expected of a write that cannot have put back what was there.
     pub fn shown_by(journal: &Journal, seed: u64) -> Intrusions {
         let mut rng = Rng::new(seed);
-        let [mut acting, mut in_vain, mut others] = [Drawn::default(), Drawn::default(), Drawn::default()];
+        let [mut acting, mut unlikely, mut others] = [Drawn::default(), Drawn::default(), Drawn::default()];
         let mut accesses = journal.accesses.clone();
         // Stable: each thread's accesses stay in order.
-        accesses.sort_by_key(|access| (access.object, access.place.thread.0));
+        accesses.sort_by_key(|access| (access.object, access.id.thread.0));
         for same in accesses.chunk_by(|one, next| one.object == next.object) {
             for pair in same.windows(2) {
                 let [before, after] = [&pair[0], &pair[1]];
-                if before.place.thread != after.place.thread || (before.is_update() && after.is_update()) {
+                if before.id.thread != after.id.thread || (before.is_update() && after.is_update()) {
                     continue;
                 }
                 let acts = !before.kind.writes() && after.kind.writes();
                 let both_write = before.kind.writes() && after.kind.writes();
-                let thread = after.place.thread;
+                let thread = after.id.thread;
                 // Between two writes, a read sees what it should not; everywhere else it takes a write.
                 let intrudes = |other: &&Access| {
-                    other.place.thread != thread
+                    other.id.thread != thread
                         && other.kind.writes() != both_write
                         && !journal.precedes(other, thread)
                 };
                 for other in same.iter().filter(intrudes) {
-                    if acting.seen + in_vain.seen + others.seen > Self::MOST_DRAWN {
+                    if acting.seen + unlikely.seen + others.seen > Self::MOST_DRAWN {
                         break;
                     }
                     let sort = match acts {
-                        true if after.is_update() && is_first_write(other, same) => &mut in_vain,
+                        true if after.is_update() && is_first_write(other, same) => &mut unlikely,
                         true => &mut acting,
                         false => &mut others,
                     };
-                    sort.offer((after.place, other.place), &mut rng);
+                    sort.offer((after.id, other.id), &mut rng);
                 }
             }
         }
         let mut left = others.shuffled(&mut rng);
-        left.extend(in_vain.shuffled(&mut rng));
+        left.extend(unlikely.shuffled(&mut rng));
         left.extend(acting.shuffled(&mut rng));
         Intrusions { left }
     }
 
     /// The next one to try.
-    pub fn take(&mut self) -> Option<(Place, Place)> {
+    pub fn take(&mut self) -> Option<(OpId, OpId)> {
         self.left.pop()
     }
 }
 
 fn is_first_write(access: &Access, same: &[Access]) -> bool {
-    let writes = |one: &&Access| one.place.thread == access.place.thread && one.kind.writes();
+    let writes = |one: &&Access| one.id.thread == access.id.thread && one.kind.writes();
     same.iter().find(writes).is_some_and(|first| first.position == access.position)
 }
 
 /// A fair choice of a few out of many.
 #[derive(Default)]
 struct Drawn {
-    kept: Vec<(Place, Place)>,
+    kept: Vec<(OpId, OpId)>,
     seen: u64,
 }
 
 impl Drawn {
-    fn offer(&mut self, intrusion: (Place, Place), rng: &mut Rng) {
+    fn offer(&mut self, intrusion: (OpId, OpId), rng: &mut Rng) {
         self.seen += 1;
         if self.kept.len() < Intrusions::MOST {
             self.kept.push(intrusion);
@@ -161,7 +187,7 @@ impl Drawn {
         }
     }
 
-    fn shuffled(mut self, rng: &mut Rng) -> Vec<(Place, Place)> {
+    fn shuffled(mut self, rng: &mut Rng) -> Vec<(OpId, OpId)> {
         rng.shuffle(&mut self.kept);
         self.kept
     }

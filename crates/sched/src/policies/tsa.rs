@@ -2,18 +2,20 @@
 //! execution has shown (Algorithm 1 of Hong et al., "Testing concurrent programs to achieve high synchronization
 //! coverage", ISSTA 2012).
 //!
-//! A thread that is about to take a lock at a place of an uncovered pair is *paused*. When all threads that can go on
+//! A thread that is about to take a lock at a place of an uncovered pair is *paused*. When all runnable threads
 //! are paused, three rules say whom to let go: one that covers a pair at once, else one that will make another one
-//! cover a pair, else the one that has the least to wait for. So a pause never keeps a program from going on.
+//! cover a pair, else the one that has the least to wait for. So a pause never makes a deadlock.
 //!
 //! Where the paper leaves a choice, the seed makes it. Between lock operations, which the paper leaves to the
 //! system, the walk is random.
 
+use std::sync::Arc;
+
 use threadbare_trace::{EventKind, ThreadId};
 
+use super::requirements::{PlaceId, Requirements};
 use crate::by_thread::ByThread;
-use crate::requirements::{PlaceId, Requirements};
-use crate::{Candidate, Choice, Op, Policy, PolicySpec, Rng};
+use crate::{COUNTERS, Candidate, Choice, Malformed, Op, Policy, Rng, Specification, Words};
 
 /// A thread that may be let go.
 #[derive(Clone, Copy, Debug)]
@@ -23,52 +25,74 @@ struct Paused {
     place: Option<PlaceId>,
 }
 
+/// Pauses threads before locks to cover synchronization pairs.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Tsa {
+    /// Whether the third rule holds; without it, one of those paused is drawn.
+    pub third_rule: bool,
+    /// How likely the running thread continues up to its next lock.
+    pub stay_probability: f64,
+    /// The pairs to be covered.
+    pub requirements: Arc<Requirements>,
+}
+
+impl Specification for Tsa {
+    type Policy = TsaPolicy;
+
+    fn name(&self) -> String {
+        "tsa".to_string()
+    }
+
+    fn encode(&self, words: &mut Vec<u64>) {
+        words.extend([u64::from(self.third_rule), self.stay_probability.to_bits()]);
+        self.requirements.encode(words);
+    }
+
+    fn decode(words: &mut Words<'_>) -> Result<Tsa, Malformed> {
+        Ok(Tsa {
+            third_rule: words.flag()?,
+            stay_probability: words.probability()?,
+            requirements: Arc::new(Requirements::decode(words)?),
+        })
+    }
+
+    fn start(self, seed: u64) -> TsaPolicy {
+        TsaPolicy {
+            rng: Rng::new(seed),
+            requirements: Arc::unwrap_or_clone(self.requirements),
+            third_rule: self.third_rule,
+            paused_before: ByThread::new(),
+            last: Vec::new(),
+            somebody_spins: false,
+            fired: [0; COUNTERS],
+            stay_probability: self.stay_probability,
+            paused: Vec::with_capacity(64),
+            free: Vec::with_capacity(64),
+        }
+    }
+}
+
 /// See the module's description.
 #[derive(Clone, Debug)]
-pub struct Tsa {
+pub struct TsaPolicy {
     rng: Rng,
     requirements: Requirements,
-    /// Whether the third rule holds; without it, chance decides.
-    estimates: bool,
+    third_rule: bool,
     /// The operation that each thread is paused before.
     paused_before: ByThread<Option<u32>>,
     /// Where each lock was taken last (`loc_last`), in order of the locks; none where no pair begins there.
     last: Vec<(u64, Option<PlaceId>)>,
-    /// Somebody only goes round in circles: it may wait for one that is paused.
+    /// Somebody spins: it may wait for one that is paused.
     somebody_spins: bool,
-    fired: [u64; Tsa::RULES],
-    /// How likely the running thread goes on up to its next lock.
-    stays: f64,
+    /// How often each rule let a thread go. Without the third rule, its number is that of threads that were drawn.
+    fired: [u64; COUNTERS],
+    stay_probability: f64,
     /// Scratch: those that may be let go, and the places among the candidates of those that need not be.
     paused: Vec<Paused>,
     free: Vec<usize>,
 }
 
-impl Tsa {
-    /// How many rules there are.
-    pub const RULES: usize = 3;
-
-    /// A controller for these requirements. `spec.size` is the number of rules that hold.
-    pub fn new(spec: &PolicySpec, requirements: Requirements) -> Tsa {
-        Tsa {
-            rng: Rng::new(spec.seed),
-            requirements,
-            estimates: spec.size as usize >= Self::RULES,
-            paused_before: ByThread::new(),
-            last: Vec::new(),
-            somebody_spins: false,
-            fired: [0; Self::RULES],
-            stays: spec.probability,
-            paused: Vec::with_capacity(64),
-            free: Vec::with_capacity(64),
-        }
-    }
-
-    /// How often each rule let a thread go. Without the third rule, its number is that of choices left to chance.
-    pub fn fired(&self) -> [u64; Tsa::RULES] {
-        self.fired
-    }
-
+impl TsaPolicy {
     fn is_paused(&mut self, candidate: &Candidate<'_>) -> bool {
         *self.paused_before.of(candidate.thread) == Some(candidate.op.index)
     }
@@ -91,7 +115,7 @@ impl Tsa {
         choice.candidates.iter().any(|other| other.op.object == lock && self.is_paused(other))
     }
 
-    /// A thread that goes on because nothing speaks against it; those that shall wait are paused on the way.
+    /// A thread that runs because nothing speaks against it; those that shall wait are paused on the way.
     fn free_to_go(&mut self, choice: &Choice<'_>) -> Option<ThreadId> {
         let mut free = std::mem::take(&mut self.free);
         free.clear();
@@ -112,12 +136,12 @@ impl Tsa {
     }
 
     fn pick(&mut self, choice: &Choice<'_>, free: &[usize]) -> usize {
-        let goes_on = |index: &usize| {
+        let continues = |index: &usize| {
             let candidate = &choice.candidates[*index];
             candidate.thread == choice.current && !is_lock(candidate.op)
         };
-        match free.iter().position(goes_on) {
-            Some(current) if self.rng.unit() < self.stays => current,
+        match free.iter().position(continues) {
+            Some(current) if self.rng.unit() < self.stay_probability => current,
             _ => self.rng.below(free.len() as u64) as usize,
         }
     }
@@ -138,7 +162,7 @@ impl Tsa {
     }
 
     fn by_rules(&mut self, paused: &[Paused]) -> Option<ThreadId> {
-        let Tsa { rng, requirements, last, .. } = self;
+        let TsaPolicy { rng, requirements, last, .. } = self;
         let covers_now = |it: &Paused| {
             matches!((last_place(last, it.lock), it.place),
                 (Some(first), Some(second)) if requirements.is_uncovered(first, second))
@@ -154,7 +178,7 @@ impl Tsa {
             (0, it)
         } else if let Some(it) = any(rng, paused, makes_cover) {
             (1, it)
-        } else if self.estimates {
+        } else if self.third_rule {
             let least = paused.iter().map(relevant).min();
             (2, any(rng, paused, |it| Some(relevant(it)) == least)?)
         } else {
@@ -187,7 +211,9 @@ fn last_place(last: &[(u64, Option<PlaceId>)], lock: u64) -> Option<PlaceId> {
     last[index].1
 }
 
-impl Policy for Tsa {
+impl Policy for TsaPolicy {
+    const NEEDS_LOCK_PLACES: bool = true;
+
     fn choose(&mut self, choice: &Choice<'_>) -> ThreadId {
         if std::mem::take(&mut self.somebody_spins)
             && let Some(thread) = self.let_go(choice)
@@ -198,7 +224,7 @@ impl Policy for Tsa {
         chosen.unwrap_or(choice.candidates[0].thread)
     }
 
-    fn took(&mut self, _thread: ThreadId, op: &Op) {
+    fn acquired(&mut self, _thread: ThreadId, op: &Op) {
         let place = self.requirements.id(op.place);
         match self.last.binary_search_by_key(&op.object, |(lock, _)| *lock) {
             Ok(index) => {
@@ -221,7 +247,11 @@ impl Policy for Tsa {
         }
     }
 
-    fn gave_way(&mut self, _thread: ThreadId) {
+    fn yielded(&mut self, _thread: ThreadId) {
         self.somebody_spins = true;
+    }
+
+    fn counters(&self) -> [u64; COUNTERS] {
+        self.fired
     }
 }

@@ -1,13 +1,13 @@
 //! Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010).
 //!
-//! Every thread has a random priority and the highest one that can go on runs. At `depth - 1`
+//! Every thread has a random priority and the highest one that is runnable runs. At `depth - 1`
 //! randomly placed steps the running thread drops below all initial priorities. A bug of that
 //! depth shows with probability at least 1 / (threads × steps^(depth - 1)).
 
 use threadbare_trace::ThreadId;
 
 use crate::by_thread::ByThread;
-use crate::{Candidate, Choice, Op, Policy, PolicySpec, Rng};
+use crate::{Candidate, Choice, Malformed, Op, Policy, Rng, Specification, Words};
 
 /// The expected number of steps when nothing is known about the program.
 const UNKNOWN_STEPS: u64 = 1000;
@@ -20,11 +20,20 @@ struct ChangePoint {
 }
 
 /// Random priorities, changed at a few random steps.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pct {
+    /// The bug depth: one more than there are change points.
+    pub depth: u32,
+    /// The expected number of steps; 0 if it is unknown.
+    pub expected_steps: u64,
+}
+
+/// See [`Pct`].
+#[derive(Clone, Debug)]
+pub struct PctPolicy {
     rng: Rng,
     /// 0: not drawn yet. Initial priorities lie above those of the change points (1, 2, …), and
-    /// those of threads that gave way below them.
+    /// those of threads that yielded below them.
     priorities: ByThread<i64>,
     /// Latest first, so that the next one is popped from the end.
     change_points: Vec<ChangePoint>,
@@ -35,19 +44,34 @@ pub struct Pct {
 /// Initial priorities are drawn above this.
 const INITIAL: i64 = 1 << 40;
 
-impl Pct {
-    /// Depth `spec.size` over `spec.steps` expected steps.
-    pub fn new(spec: &PolicySpec) -> Pct {
-        let mut rng = Rng::new(spec.seed);
-        let steps = if spec.steps == 0 { UNKNOWN_STEPS } else { spec.steps };
+impl Specification for Pct {
+    type Policy = PctPolicy;
+
+    fn name(&self) -> String {
+        format!("pct (depth {})", self.depth)
+    }
+
+    fn encode(&self, words: &mut Vec<u64>) {
+        words.extend([u64::from(self.depth), self.expected_steps]);
+    }
+
+    fn decode(words: &mut Words<'_>) -> Result<Pct, Malformed> {
+        Ok(Pct { depth: words.number()?, expected_steps: words.word()? })
+    }
+
+    fn start(self, seed: u64) -> PctPolicy {
+        let mut rng = Rng::new(seed);
+        let steps = if self.expected_steps == 0 { UNKNOWN_STEPS } else { self.expected_steps };
         // More change points than steps would only repeat themselves.
-        let count = u64::from(spec.size.saturating_sub(1)).min(steps);
+        let count = u64::from(self.depth.saturating_sub(1)).min(steps);
         let mut change_points: Vec<ChangePoint> =
             (1..=count as i64).map(|priority| ChangePoint { step: 1 + rng.below(steps), priority }).collect();
         change_points.sort_unstable_by_key(|point| std::cmp::Reverse((point.step, point.priority)));
-        Pct { rng, priorities: ByThread::new(), change_points, steps_made: 0, lowest: -1 }
+        PctPolicy { rng, priorities: ByThread::new(), change_points, steps_made: 0, lowest: -1 }
     }
+}
 
+impl PctPolicy {
     fn priority(&mut self, thread: ThreadId) -> i64 {
         let priority = self.priorities.of(thread);
         if *priority == 0 {
@@ -74,7 +98,7 @@ impl Pct {
     }
 }
 
-impl Policy for Pct {
+impl Policy for PctPolicy {
     fn choose(&mut self, choice: &Choice<'_>) -> ThreadId {
         loop {
             let best = self.highest(choice.candidates);
@@ -97,7 +121,7 @@ impl Policy for Pct {
         }
     }
 
-    fn gave_way(&mut self, thread: ThreadId) {
+    fn yielded(&mut self, thread: ThreadId) {
         *self.priorities.of(thread) = self.lowest;
         self.lowest -= 1;
     }

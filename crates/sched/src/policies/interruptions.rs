@@ -1,13 +1,13 @@
 //! Threads take turns that end at operations of one class.
 //!
 //! Most small bugs want a thread to be interrupted at one kind of place: between what it reads and what it writes,
-//! after it has told something and before it has told the rest, or with one lock taken and the next one to take. Here
-//! everybody is interrupted at every such place, and whoever has waited longest goes on.
+//! after it has published something and before it has published the rest, or with one lock taken and the next one to
+//! take. Here everybody is preempted at every such place, and whoever has waited longest runs.
 
 use threadbare_trace::{EventKind, ThreadId};
 
 use crate::by_thread::ByThread;
-use crate::{Candidate, Choice, Op, Policy, PolicyKind, PolicySpec, Rng};
+use crate::{Candidate, Choice, Malformed, Op, Policy, Rng, Specification, Words};
 
 /// Where a turn ends; the numbers are part of the shared-memory layout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,8 +15,8 @@ use crate::{Candidate, Choice, Op, Policy, PolicyKind, PolicySpec, Rng};
 pub enum Interruption {
     /// Before something is stored: what led to it may no longer hold when it is.
     BeforeStore = 1,
-    /// After something was told, by a store or by giving back a lock: others see it, and not yet what follows.
-    AfterTelling = 2,
+    /// After a store or the release of a lock: others see it, and not yet what follows.
+    AfterStore = 2,
     /// After a lock was taken.
     AfterLock = 3,
     /// Before that.
@@ -27,29 +27,29 @@ impl Interruption {
     /// All of them.
     pub const ALL: [Interruption; 4] = [
         Interruption::BeforeStore,
-        Interruption::AfterTelling,
+        Interruption::AfterStore,
         Interruption::AfterLock,
         Interruption::BeforeLock,
     ];
 
-    /// What people call a policy that interrupts threads there.
-    pub fn words(self) -> &'static str {
+    /// What people call a policy that preempts threads there.
+    fn words(self) -> &'static str {
         match self {
             Interruption::BeforeStore => "interrupted before stores",
-            Interruption::AfterTelling => "interrupted after stores",
+            Interruption::AfterStore => "interrupted after stores",
             Interruption::AfterLock => "interrupted after locks",
             Interruption::BeforeLock => "interrupted before locks",
         }
     }
 
-    fn from_number(number: u32) -> Interruption {
-        Self::ALL.into_iter().find(|kind| *kind as u32 == number).unwrap_or(Interruption::BeforeStore)
+    fn from_number(number: u64) -> Option<Interruption> {
+        Self::ALL.into_iter().find(|kind| *kind as u64 == number)
     }
 
     /// Whether the turn ends when this is done.
     fn is_after(self, deed: Option<Deed>) -> bool {
         match self {
-            Interruption::AfterTelling => matches!(deed, Some(Deed::Stores | Deed::Unlocks)),
+            Interruption::AfterStore => matches!(deed, Some(Deed::Stores | Deed::Unlocks)),
             Interruption::AfterLock => deed == Some(Deed::Locks),
             _ => false,
         }
@@ -65,12 +65,43 @@ impl Interruption {
     }
 }
 
-impl PolicySpec {
-    /// A policy that interrupts threads here, with this probability where one can be.
-    pub fn interruptions(at: Interruption, probability: f64, seed: u64) -> PolicySpec {
-        let mut spec = PolicySpec::new(PolicyKind::Interruptions, seed);
-        (spec.size, spec.probability) = (at as u32, probability);
-        spec
+/// Threads are preempted at places of one kind.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Interruptions {
+    /// Where.
+    pub at: Interruption,
+    /// How often, where one can be.
+    pub probability: f64,
+}
+
+impl Specification for Interruptions {
+    type Policy = InterruptionsPolicy;
+
+    fn name(&self) -> String {
+        self.at.words().to_string()
+    }
+
+    fn encode(&self, words: &mut Vec<u64>) {
+        words.extend([self.at as u64, self.probability.to_bits()]);
+    }
+
+    fn decode(words: &mut Words<'_>) -> Result<Interruptions, Malformed> {
+        let at = Interruption::from_number(words.word()?).ok_or(Malformed)?;
+        Ok(Interruptions { at, probability: words.probability()? })
+    }
+
+    fn start(self, seed: u64) -> InterruptionsPolicy {
+        InterruptionsPolicy {
+            rng: Rng::new(seed),
+            at: self.at,
+            probability: self.probability,
+            last: ByThread::new(),
+            steps: 0,
+            running: ThreadId::MAIN,
+            made: 0,
+            updated: Vec::new(),
+            over: None,
+        }
     }
 }
 
@@ -82,13 +113,13 @@ enum Deed {
     Unlocks,
 }
 
-/// Steps after which chance has a say, whatever the specification asks for: threads that give way to each other in
+/// Steps after which preemptions are drawn, whatever the specification asks for: threads that yield to each other in
 /// lockstep would do so for ever.
 const LOCKSTEP: u64 = 1_000;
 
-/// See the module's description.
+/// See [`Interruptions`].
 #[derive(Clone, Debug)]
-pub struct Interruptions {
+pub struct InterruptionsPolicy {
     rng: Rng,
     at: Interruption,
     /// How often an interruption is made where one can be.
@@ -106,22 +137,7 @@ pub struct Interruptions {
     over: Option<ThreadId>,
 }
 
-impl Interruptions {
-    /// At the places that `spec.size` names, with `spec.probability`.
-    pub fn new(spec: &PolicySpec) -> Interruptions {
-        Interruptions {
-            rng: Rng::new(spec.seed),
-            at: Interruption::from_number(spec.size),
-            probability: spec.probability,
-            last: ByThread::new(),
-            steps: 0,
-            running: ThreadId::MAIN,
-            made: 0,
-            updated: Vec::new(),
-            over: None,
-        }
-    }
-
+impl InterruptionsPolicy {
     fn deed(&self, thread: ThreadId, op: &Op) -> Option<Deed> {
         use EventKind::*;
         match op.kind {
@@ -134,7 +150,7 @@ impl Interruptions {
         }
     }
 
-    /// Every second update of a word gives it back.
+    /// Every second update of a word releases it.
     fn note_update(&mut self, thread: ThreadId, op: &Op) {
         if op.kind == EventKind::AtomicUpdate {
             let update = (thread, op.object);
@@ -153,7 +169,7 @@ impl Interruptions {
     }
 
     /// The one that has waited longest, apart from this one; of those that have not run yet, the oldest, or any where
-    /// all is left to chance.
+    /// preemptions are drawn.
     fn longest_waiting(
         &mut self,
         candidates: &[Candidate<'_>],
@@ -161,8 +177,8 @@ impl Interruptions {
     ) -> Option<ThreadId> {
         let mut best: Option<(u64, u64, ThreadId)> = None;
         for candidate in candidates.iter().filter(|it| Some(it.thread) != apart_from) {
-            let chance = if self.probability < 1.0 { self.rng.next_u64() } else { 0 };
-            let offer = (*self.last.of(candidate.thread), chance, candidate.thread);
+            let draw = if self.probability < 1.0 { self.rng.next_u64() } else { 0 };
+            let offer = (*self.last.of(candidate.thread), draw, candidate.thread);
             if best.is_none_or(|best| offer < best) {
                 best = Some(offer);
             }
@@ -171,7 +187,7 @@ impl Interruptions {
     }
 }
 
-impl Policy for Interruptions {
+impl Policy for InterruptionsPolicy {
     fn choose(&mut self, choice: &Choice<'_>) -> ThreadId {
         if let Some(current) = choice.candidate(self.running).filter(|_| choice.current == self.running) {
             if self.made > 0
@@ -215,7 +231,7 @@ impl Policy for Interruptions {
         }
     }
 
-    fn gave_way(&mut self, thread: ThreadId) {
+    fn yielded(&mut self, thread: ThreadId) {
         if self.draw() {
             self.over = Some(thread);
         }

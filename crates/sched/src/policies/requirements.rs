@@ -1,5 +1,7 @@
 //! Which pairs of places have not been covered yet, as the synchronization-pair controller looks at them.
 
+use crate::{Malformed, Words};
+
 /// A place by its number among the places of the requirements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct PlaceId(u32);
@@ -40,28 +42,34 @@ impl Requirements {
         Requirements { places, uncovered: vec![0; count * width], width, relevant: vec![0; count] }
     }
 
-    /// The requirements as they travel: the number of places, the places, and the rows.
-    pub fn to_words(&self) -> Vec<u64> {
-        let head = std::iter::once(self.places.len() as u64);
-        head.chain(self.places.iter().copied()).chain(self.uncovered.iter().copied()).collect()
+    /// Appends the number of places, the places, and the rows.
+    pub(super) fn encode(&self, words: &mut Vec<u64>) {
+        words.push(self.places.len() as u64);
+        words.extend(&self.places);
+        words.extend(&self.uncovered);
     }
 
-    /// The requirements that travelled. What is missing is taken as covered.
-    pub fn from_words(mut words: impl Iterator<Item = u64>) -> Requirements {
-        let count = words.next().unwrap_or(0);
-        let mut requirements = Requirements::without_pairs(words.by_ref().take(count as usize).collect());
-        for (index, row) in words.take(requirements.uncovered.len()).enumerate() {
+    pub(super) fn decode(words: &mut Words<'_>) -> Result<Requirements, Malformed> {
+        let count = words.word()?;
+        let places = words.take(count)?;
+        if !places.is_sorted_by(|one, next| one < next) {
+            return Err(Malformed);
+        }
+        let rows = words.take(count.saturating_mul(count.div_ceil(64)))?;
+        let mut requirements = Requirements::without_pairs(places.to_vec());
+        for (index, row) in rows.iter().enumerate() {
             let (first, block) = (index / requirements.width, index % requirements.width * 64);
-            let mut bits = row;
+            let mut bits = *row;
             while bits != 0 {
                 let second = block + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                if second < requirements.places.len() {
-                    requirements.add(PlaceId(first as u32), PlaceId(second as u32));
+                if second >= requirements.places.len() {
+                    return Err(Malformed);
                 }
+                requirements.add(PlaceId(first as u32), PlaceId(second as u32));
             }
         }
-        requirements
+        Ok(requirements)
     }
 
     /// The number of a place, if it is in an uncovered pair or was.
@@ -127,7 +135,9 @@ mod tests {
             let mut any = || places[rng.below(places.len() as u64) as usize];
             let mut pairs: BTreeSet<(u64, u64)> = (0..places.len() * 3).map(|_| (any(), any())).collect();
             let made = Requirements::new(pairs.iter().copied());
-            let mut travelled = Requirements::from_words(made.to_words().into_iter());
+            let mut words = Vec::new();
+            made.encode(&mut words);
+            let mut travelled = Requirements::decode(&mut Words::new(&words)).unwrap();
             assert_eq!(made, travelled, "case {case}");
             for _ in 0..20 {
                 let (first, second) = (any(), any());
@@ -143,11 +153,19 @@ mod tests {
     }
 
     #[test]
-    fn words_that_break_off_are_no_harm() {
-        let words = Requirements::new([(1, 2), (2, 3), (3, 3)]).to_words();
+    fn words_that_break_off_are_refused() {
+        let mut words = Vec::new();
+        Requirements::new([(1, 2), (2, 3), (3, 3)]).encode(&mut words);
         for length in 0..words.len() {
-            let cut = Requirements::from_words(words[..length].iter().copied());
-            assert!(cut.places.len() <= 3);
+            assert_eq!(Requirements::decode(&mut Words::new(&words[..length])), Err(Malformed), "{length}");
+        }
+        assert_eq!(Requirements::decode(&mut Words::new(&[u64::MAX])), Err(Malformed));
+    }
+
+    #[test]
+    fn places_out_of_order_and_pairs_of_no_place_are_refused() {
+        for words in [&[2, 7, 7, 0, 0][..], &[2, 7, 5, 0, 0], &[1, 7, 0b10]] {
+            assert_eq!(Requirements::decode(&mut Words::new(words)), Err(Malformed), "{words:?}");
         }
     }
 }

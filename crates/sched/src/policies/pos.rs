@@ -8,7 +8,7 @@
 use threadbare_trace::ThreadId;
 
 use crate::by_thread::ByThread;
-use crate::{Choice, Op, Policy, PolicySpec, Rng};
+use crate::{Choice, Malformed, Op, Policy, Rng, Specification, Words};
 
 /// A thread's pending operation and its draw.
 #[derive(Clone, Copy, Debug)]
@@ -18,20 +18,35 @@ struct Pending {
 }
 
 /// A random priority per pending operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pos;
+
+impl Specification for Pos {
+    type Policy = PosPolicy;
+
+    fn name(&self) -> String {
+        "pos".to_string()
+    }
+
+    fn encode(&self, _words: &mut Vec<u64>) {}
+
+    fn decode(_words: &mut Words<'_>) -> Result<Pos, Malformed> {
+        Ok(Pos)
+    }
+
+    fn start(self, seed: u64) -> PosPolicy {
+        PosPolicy { rng: Rng::new(seed), pending: ByThread::new() }
+    }
+}
+
+/// See [`Pos`].
 #[derive(Clone, Debug)]
-pub struct Pos {
+pub struct PosPolicy {
     rng: Rng,
     pending: ByThread<Option<Pending>>,
 }
 
-impl Pos {
-    /// With the plan's seed.
-    pub fn new(spec: &PolicySpec) -> Pos {
-        Pos { rng: Rng::new(spec.seed), pending: ByThread::new() }
-    }
-}
-
-impl Policy for Pos {
+impl Policy for PosPolicy {
     fn choose(&mut self, choice: &Choice<'_>) -> ThreadId {
         let mut best = (0, choice.candidates[0].thread);
         for candidate in choice.candidates {
@@ -59,7 +74,7 @@ impl Policy for Pos {
         }
     }
 
-    fn gave_way(&mut self, thread: ThreadId) {
+    fn yielded(&mut self, thread: ThreadId) {
         *self.pending.of(thread) = None;
     }
 }

@@ -4,19 +4,20 @@
 //! Where use and define are of different threads, both threads are held back before them until the other one is there too;
 //! then define and use are made one after the other. Where one thread makes both, nobody else goes from the define up
 //! to the use. A use that shall find what was there before all writes goes first. Everything else is a
-//! random walk. Critical sections that both need would keep the two apart; so a thread can be stopped at a *gate*, where the lock is
-//! taken, instead. When nobody else can go on, or somebody spins, one of those held back is let go: the
+//! random walk. Critical sections that both need would exclude each other; so a thread can be stopped at a *gate*, where the lock is
+//! taken, instead. When nobody else is runnable, or somebody spins, one of those held back is let go: the
 //! policy never makes a deadlock of its own, and the guideline is then not kept to.
 //!
 //! A *lead* can be given: switches that are made first, so that the walk begins at a checkpoint of another execution (§7.6.4).
 
 use threadbare_trace::ThreadId;
 
-use crate::{Candidate, Choice, Op, Policy, Replay, Rng, Turn};
+use super::replay::ReplayPolicy;
+use crate::{Candidate, Choice, Malformed, Op, Policy, Replay, Rng, Specification, SwitchPoint, Words};
 
 /// A step by who makes it, where, and the how many-th time there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Instance {
+pub struct StepInstance {
     /// Who makes it.
     pub thread: ThreadId,
     /// The code address that announces it; never 0.
@@ -28,7 +29,7 @@ pub struct Instance {
 }
 
 /// A use, and the define whose value it shall see; none for what was there before.
-pub type Wanted = (Instance, Option<Instance>);
+pub type WantedUse = (StepInstance, Option<StepInstance>);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
@@ -44,14 +45,14 @@ enum Stage {
 
 #[derive(Clone, Copy, Debug)]
 struct Counted {
-    instance: Instance,
+    instance: StepInstance,
     made: u32,
 }
 
 impl Counted {
     /// Whether this is the operation before which the thread waits.
     fn stops(&self, candidate: &Candidate<'_>) -> bool {
-        let Instance { thread, site, number, gate } = self.instance;
+        let StepInstance { thread, site, number, gate } = self.instance;
         candidate.thread == thread
             && self.made + 1 == number
             && (candidate.op.site == site || (gate != 0 && candidate.op.site == gate))
@@ -75,7 +76,7 @@ struct Pair {
 }
 
 impl Pair {
-    fn new((used, defined): Wanted) -> Pair {
+    fn new((used, defined): WantedUse) -> Pair {
         let counted = |instance| Counted { instance, made: 0 };
         let stage = if defined.is_some() { Stage::Gathering } else { Stage::Using };
         Pair { used: counted(used), defined: defined.map(counted), stage }
@@ -114,76 +115,80 @@ impl Pair {
 /// What a guideline asks for.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Guidance {
-    /// What is left open differs from one number to the next.
-    pub seed: u64,
+    /// Tells test cases of one guideline apart, which otherwise differ in nothing: what is left open is drawn by it,
+    /// together with the seed.
+    pub variation: u64,
     /// The use-defines, any number of them.
-    pub wanted: Vec<Wanted>,
+    pub wanted: Vec<WantedUse>,
     /// The switches that are made first. After the last of them everything is open; one to the thread itself says up to where.
-    pub lead: Vec<Turn>,
+    pub lead: Vec<SwitchPoint>,
 }
 
-impl Guidance {
-    /// As words, to be handed over.
-    pub fn to_words(&self) -> Vec<u64> {
-        let instance = |it: &Instance| [it.site, it.gate, u64::from(it.thread.0), u64::from(it.number)];
-        let pair = |(used, defined): &Wanted| {
-            let defined = defined.as_ref().map_or([0; 4], instance);
-            instance(used).into_iter().chain(defined).collect::<Vec<u64>>()
-        };
-        let turn = |it: &Turn| [u64::from(it.from.0) << 32 | u64::from(it.op), u64::from(it.to.0)];
-        let mut words = vec![self.seed, self.wanted.len() as u64];
-        words.extend(self.wanted.iter().flat_map(pair));
-        words.extend(self.lead.iter().flat_map(turn));
-        words
+impl StepInstance {
+    fn encode(&self, words: &mut Vec<u64>) {
+        words.extend([u64::from(self.thread.0), self.site, u64::from(self.number), self.gate]);
     }
 
-    /// Back from words. What is missing is not asked for.
-    pub fn from_words(words: impl Iterator<Item = u64>) -> Guidance {
-        let words: Vec<u64> = words.collect();
-        let [seed, count, rest @ ..] = &words[..] else { return Guidance::default() };
-        let pairs = (*count as usize).min(rest.len() / 8);
-        let (wanted, lead) = rest.split_at(8 * pairs);
-        let instance = |it: &[u64]| {
-            let (thread, number) = (ThreadId(it[2] as u16), it[3] as u32);
-            (it[0] != 0).then_some(Instance { thread, site: it[0], number, gate: it[1] })
-        };
-        let pair = |it: &[u64]| Some((instance(&it[..4])?, instance(&it[4..])));
-        let turn = |it: &[u64]| Turn {
-            from: ThreadId((it[0] >> 32) as u16),
-            op: it[0] as u32,
-            to: ThreadId(it[1] as u16),
-        };
-        Guidance {
-            seed: *seed,
-            wanted: wanted.chunks_exact(8).filter_map(pair).collect(),
-            lead: lead.chunks_exact(2).map(turn).collect(),
+    fn decode(words: &mut Words<'_>) -> Result<StepInstance, Malformed> {
+        Ok(StepInstance {
+            thread: words.thread()?,
+            site: words.word()?,
+            number: words.number()?,
+            gate: words.word()?,
+        })
+    }
+}
+
+impl Specification for Guidance {
+    type Policy = GuidancePolicy;
+
+    fn name(&self) -> String {
+        "guideline".to_string()
+    }
+
+    fn encode(&self, words: &mut Vec<u64>) {
+        words.extend([self.variation, self.wanted.len() as u64]);
+        for (used, defined) in &self.wanted {
+            used.encode(words);
+            words.push(u64::from(defined.is_some()));
+            defined.iter().for_each(|defined| defined.encode(words));
+        }
+        words.push(self.lead.len() as u64);
+        self.lead.iter().for_each(|switch| switch.encode(words));
+    }
+
+    fn decode(words: &mut Words<'_>) -> Result<Guidance, Malformed> {
+        let variation = words.word()?;
+        let wanted = words.list(|words| {
+            let used = StepInstance::decode(words)?;
+            let defined = if words.flag()? { Some(StepInstance::decode(words)?) } else { None };
+            Ok((used, defined))
+        })?;
+        Ok(Guidance { variation, wanted, lead: words.list(SwitchPoint::decode)? })
+    }
+
+    fn start(self, seed: u64) -> GuidancePolicy {
+        GuidancePolicy {
+            lead: Replay { switches: self.lead, main_last: false }.start(seed),
+            rng: Rng::new(seed.wrapping_add(self.variation)),
+            pairs: self.wanted.into_iter().map(Pair::new).collect(),
+            somebody_spins: false,
         }
     }
 }
 
 /// See the module's description.
 #[derive(Clone, Debug)]
-pub struct Guideline {
-    pub(crate) lead: Replay,
+pub struct GuidancePolicy {
+    lead: ReplayPolicy,
     rng: Rng,
     pairs: Vec<Pair>,
-    /// Somebody only goes round in circles: it may wait for one that is held back.
+    /// Somebody spins: it may wait for one that is held back.
     somebody_spins: bool,
 }
 
-impl Guideline {
-    /// Keeps to these use-defines, after the switches that come first.
-    pub fn new(seed: u64, guidance: Guidance) -> Guideline {
-        Guideline {
-            lead: Replay::new(guidance.lead),
-            rng: Rng::new(seed.wrapping_add(guidance.seed)),
-            pairs: guidance.wanted.into_iter().map(Pair::new).collect(),
-            somebody_spins: false,
-        }
-    }
-
-    /// Notes a step.
-    pub(crate) fn count(&mut self, thread: ThreadId, site: u64) {
+impl GuidancePolicy {
+    fn count(&mut self, thread: ThreadId, site: u64) {
         for pair in self.pairs.iter_mut().filter(|pair| pair.stage != Stage::Done) {
             if pair.defined.as_mut().is_some_and(|define| define.observe(thread, site)) {
                 pair.stage = Stage::Using;
@@ -192,11 +197,6 @@ impl Guideline {
                 pair.stage = Stage::Done;
             }
         }
-    }
-
-    /// Whether there are switches left that are made first.
-    pub fn is_led(&self) -> bool {
-        self.lead.left() > 0
     }
 
     fn is_held(&self, candidate: &Candidate<'_>) -> bool {
@@ -212,12 +212,12 @@ impl Guideline {
     }
 }
 
-impl Policy for Guideline {
+impl Policy for GuidancePolicy {
     fn choose(&mut self, choice: &Choice<'_>) -> ThreadId {
-        if self.is_led() {
+        if self.lead.has_switches_left() {
             let chosen = self.lead.choose(choice);
             // Where the lead ends with the running thread, what comes next is open.
-            if self.is_led() || chosen != choice.current {
+            if self.lead.has_switches_left() || chosen != choice.current {
                 return chosen;
             }
         }
@@ -240,12 +240,32 @@ impl Policy for Guideline {
         self.count(thread, op.site);
     }
 
-    fn gave_way(&mut self, _thread: ThreadId) {
+    fn yielded(&mut self, _thread: ThreadId) {
         self.somebody_spins = true;
     }
 
-    fn patience(&self) -> u32 {
-        // Without switches left, a replay is as patient as everybody else.
-        self.lead.patience()
+    fn spin_limit(&self) -> u32 {
+        // Without switches left, a replay has the limit of everybody else.
+        self.lead.spin_limit()
+    }
+
+    fn forces_switches(&self) -> bool {
+        self.lead.has_switches_left()
+    }
+
+    fn has_switches_left(&self) -> bool {
+        self.lead.has_switches_left()
+    }
+
+    fn reached(&mut self, thread: ThreadId, op: u32) {
+        self.lead.reached(thread, op);
+    }
+
+    fn stop_before(&self, thread: ThreadId) -> Option<u32> {
+        self.lead.stop_before(thread)
+    }
+
+    fn executed_before(&mut self, thread: ThreadId, site: u64) {
+        self.count(thread, site);
     }
 }

@@ -2,14 +2,14 @@
 //!
 //! This is what stress testing with random sleeps does (RND-y, RND-s10 and RND-s100 of the ARS and TSA
 //! papers), in virtual time: every thread has a clock, every operation takes a moment, and the
-//! thread whose clock is behind goes on. With some probability an operation is delayed first, by a random
+//! thread whose clock is behind runs. With some probability an operation is delayed first, by a random
 //! time up to a limit. Threads that waited for the same thing wake up in any order, and a new thread takes a
 //! while to start, as on a machine: otherwise all of them would go side by side, step by step.
 
 use threadbare_trace::ThreadId;
 
 use crate::by_thread::ByThread;
-use crate::{Choice, Op, Policy, PolicySpec, Rng};
+use crate::{Choice, Malformed, Op, Policy, Rng, Specification, Words};
 
 /// What an operation takes at least, in virtual nanoseconds.
 const OPERATION_NS: u64 = 100;
@@ -26,35 +26,62 @@ struct Clock {
     now: u64,
     /// The operation for which a delay was drawn already; 0 for none.
     drawn_for: u32,
-    /// The thread shall go behind all others that can go on.
+    /// The thread shall go behind all others that are runnable.
     yields: bool,
 }
 
 /// The thread whose virtual clock is behind goes next.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Delay {
+    /// The longest delay in virtual microseconds; 0: the thread goes behind all others that are runnable.
+    pub longest_micros: u32,
+    /// How likely an operation is delayed.
+    pub probability: f64,
+}
+
+impl Specification for Delay {
+    type Policy = DelayPolicy;
+
+    fn name(&self) -> String {
+        match self.longest_micros {
+            0 => "delay-yield".to_string(),
+            micros => format!("delay-{}ms", micros / 1000),
+        }
+    }
+
+    fn encode(&self, words: &mut Vec<u64>) {
+        words.extend([u64::from(self.longest_micros), self.probability.to_bits()]);
+    }
+
+    fn decode(words: &mut Words<'_>) -> Result<Delay, Malformed> {
+        Ok(Delay { longest_micros: words.number()?, probability: words.probability()? })
+    }
+
+    fn start(self, seed: u64) -> DelayPolicy {
+        DelayPolicy {
+            rng: Rng::new(seed),
+            clocks: ByThread::new(),
+            probability: self.probability,
+            delay_ns: u64::from(self.longest_micros) * 1000,
+            latest: 0,
+        }
+    }
+}
+
+/// See [`Delay`].
+#[derive(Clone, Debug)]
+pub struct DelayPolicy {
     rng: Rng,
     clocks: ByThread<Clock>,
     probability: f64,
     /// The longest delay.
     delay_ns: u64,
-    /// When the latest operation began; threads that were blocked until now go on from here.
+    /// When the latest operation began; threads that were blocked until now continue from here.
     latest: u64,
 }
 
-impl Delay {
-    /// Delays of up to `spec.size` virtual microseconds with `spec.probability`.
-    pub fn new(spec: &PolicySpec) -> Delay {
-        Delay {
-            rng: Rng::new(spec.seed),
-            clocks: ByThread::new(),
-            probability: spec.probability,
-            delay_ns: u64::from(spec.size) * 1000,
-            latest: 0,
-        }
-    }
-
-    /// The thread stands before this operation: maybe delays it, once.
+impl DelayPolicy {
+    /// The thread has reached this operation: maybe delays it, once.
     fn arrive(&mut self, thread: ThreadId, op: &Op) -> &mut Clock {
         let latest = self.latest;
         let clock = self.clocks.of(thread);
@@ -72,7 +99,7 @@ impl Delay {
     }
 }
 
-impl Policy for Delay {
+impl Policy for DelayPolicy {
     fn choose(&mut self, choice: &Choice<'_>) -> ThreadId {
         let mut last = 0;
         for candidate in choice.candidates {
@@ -101,8 +128,8 @@ impl Policy for Delay {
         self.clocks.of(thread).now = begin + cost;
     }
 
-    fn gave_way(&mut self, thread: ThreadId) {
-        // Threads that give way to each other at every step would do so for ever.
+    fn yielded(&mut self, thread: ThreadId) {
+        // Threads that yield to each other at every step would do so for ever.
         self.clocks.of(thread).yields |= self.rng.below(2) == 0;
     }
 }

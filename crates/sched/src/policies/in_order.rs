@@ -2,46 +2,74 @@
 //!
 //! A thread whose operation is not next is held back before it; or, if the operation is in a critical section,
 //! before the lock is taken, for otherwise the others could not get past. Everything else is a
-//! random walk that prefers the thread whose operation is next. When nobody else can go on, one of those held back
+//! random walk that prefers the thread whose operation is next. When nobody else is runnable, one of those held back
 //! is let go.
 
 use threadbare_trace::ThreadId;
 
-use crate::{Candidate, Choice, Op, PolicySpec, Rng};
+use crate::{Candidate, Choice, Malformed, Op, Policy, Rng, Specification, Words};
 
 /// One operation of the order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Wanted {
-    thread: ThreadId,
-    site: u64,
-    /// The operation before which its thread waits.
-    gate: u64,
+pub struct OrderedOp {
+    /// Who makes it.
+    pub thread: ThreadId,
+    /// The code address that announces it.
+    pub site: u64,
+    /// The code address of the operation before which its thread waits for its turn.
+    pub gate: u64,
+}
+
+/// A random walk that has chosen operations made in a given order.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InOrder {
+    operations: Vec<OrderedOp>,
+}
+
+impl InOrder {
+    /// More operations than this hardly ever come in one order.
+    const MOST: usize = 4;
+
+    /// These operations in this order. None if there are too many.
+    pub fn new(operations: Vec<OrderedOp>) -> Option<InOrder> {
+        (operations.len() <= Self::MOST).then_some(InOrder { operations })
+    }
+}
+
+impl Specification for InOrder {
+    type Policy = InOrderPolicy;
+
+    fn name(&self) -> String {
+        "in order".to_string()
+    }
+
+    fn encode(&self, words: &mut Vec<u64>) {
+        words.push(self.operations.len() as u64);
+        words.extend(self.operations.iter().flat_map(|it| [u64::from(it.thread.0), it.site, it.gate]));
+    }
+
+    fn decode(words: &mut Words<'_>) -> Result<InOrder, Malformed> {
+        let operations = words.list(|words| {
+            Ok(OrderedOp { thread: words.thread()?, site: words.word()?, gate: words.word()? })
+        })?;
+        InOrder::new(operations).ok_or(Malformed)
+    }
+
+    fn start(self, seed: u64) -> InOrderPolicy {
+        InOrderPolicy { rng: Rng::new(seed), wanted: self.operations, made: 0 }
+    }
 }
 
 /// See the module's description.
 #[derive(Clone, Debug)]
-pub(crate) struct InOrder {
+pub struct InOrderPolicy {
     rng: Rng,
-    wanted: Vec<Wanted>,
+    wanted: Vec<OrderedOp>,
     /// How many of them were made.
     made: usize,
 }
 
-impl InOrder {
-    /// The most operations that can be ordered.
-    pub(crate) const MOST: usize = PolicySpec::MAX_SITES / 2;
-
-    /// The order in the specification; see [`PolicySpec::in_order`].
-    pub(crate) fn new(spec: &PolicySpec) -> InOrder {
-        let (sites, gates) = spec.sites.split_at(Self::MOST);
-        let wanted = (0..Self::MOST).filter(|place| sites[*place] != 0).map(|place| Wanted {
-            thread: ThreadId(spec.weights[place] as u16),
-            site: sites[place],
-            gate: gates[place],
-        });
-        InOrder { rng: Rng::new(spec.seed), wanted: wanted.collect(), made: 0 }
-    }
-
+impl InOrderPolicy {
     fn is_held(&self, candidate: &Candidate<'_>) -> bool {
         let rest = &self.wanted[self.made..];
         let place = rest.iter().position(|wanted| wanted.thread == candidate.thread);
@@ -49,8 +77,10 @@ impl InOrder {
             place > 0 && [rest[place].site, rest[place].gate].contains(&candidate.op.site)
         })
     }
+}
 
-    pub(crate) fn choose(&mut self, choice: &Choice<'_>) -> ThreadId {
+impl Policy for InOrderPolicy {
+    fn choose(&mut self, choice: &Choice<'_>) -> ThreadId {
         let next = self.wanted.get(self.made).map(|wanted| wanted.thread);
         let next = next.filter(|thread| choice.candidate(*thread).is_some());
         if let Some(next) = next.filter(|_| self.rng.below(4) > 0) {
@@ -64,7 +94,7 @@ impl InOrder {
         candidates.nth(pick).map_or(choice.candidates[0].thread, |candidate| candidate.thread)
     }
 
-    pub(crate) fn executed(&mut self, thread: ThreadId, op: &Op) {
+    fn executed(&mut self, thread: ThreadId, op: &Op) {
         let Some(next) = self.wanted.get(self.made) else { return };
         if (next.thread, next.site) != (thread, op.site) {
             return;

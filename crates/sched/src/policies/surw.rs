@@ -1,14 +1,14 @@
 //! Selectively uniform random walk (Zhao, Wolff, Mathur, Roychoudhury, ASPLOS 2025).
 //!
 //! Only the interesting operations count. The thread that shall make the next one (the *intended*
-//! thread) is drawn in proportion to how many each thread still has to make; other threads may go
-//! on as long as their next operation is not interesting. With right counts every interleaving of
+//! thread) is drawn in proportion to how many each thread still has to make; other threads may
+//! run as long as their next operation is not interesting. With right counts every interleaving of
 //! the interesting operations is equally likely.
 
 use threadbare_trace::{EventKind, ThreadId};
 
 use crate::by_thread::ByThread;
-use crate::{Candidate, Choice, Op, Policy, PolicySpec, Rng};
+use crate::{Candidate, Choice, Malformed, Op, Policy, Rng, Specification, Words};
 
 /// Decisions for which the intended thread may go without an interesting operation, in a loop that
 /// perhaps waits for one of the others, before it is drawn anew.
@@ -24,32 +24,60 @@ struct Walker {
 }
 
 /// A random walk that is uniform over the interesting operations.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Surw {
+    /// The address that is interesting; none if every visible operation is.
+    pub object: Option<u64>,
+    /// How many interesting operations each thread is expected to make, together with all the threads that it creates
+    /// (and that those create).
+    pub weights: Vec<u32>,
+}
+
+impl Specification for Surw {
+    type Policy = SurwPolicy;
+
+    fn name(&self) -> String {
+        "surw".to_string()
+    }
+
+    fn encode(&self, words: &mut Vec<u64>) {
+        // Nothing that a program touches lies at address 0.
+        words.extend([self.object.unwrap_or(0), self.weights.len() as u64]);
+        words.extend(self.weights.iter().map(|weight| u64::from(*weight)));
+    }
+
+    fn decode(words: &mut Words<'_>) -> Result<Surw, Malformed> {
+        let object = Some(words.word()?).filter(|object| *object != 0);
+        Ok(Surw { object, weights: words.list(Words::number)? })
+    }
+
+    fn start(self, seed: u64) -> SurwPolicy {
+        let mut walkers: ByThread<Walker> = ByThread::new();
+        // Every draw goes through all of them.
+        let known = self.weights.iter().rposition(|weight| *weight > 0).map_or(0, |last| last + 1);
+        for (index, &weight) in self.weights[..known].iter().enumerate() {
+            walkers.of(ThreadId(index as u16)).remaining = u64::from(weight);
+        }
+        walkers.of(ThreadId::MAIN).alive = true;
+        SurwPolicy { rng: Rng::new(seed), walkers, object: self.object, intended: None, age: 0 }
+    }
+}
+
+/// See [`Surw`].
+#[derive(Clone, Debug)]
+pub struct SurwPolicy {
     rng: Rng,
     walkers: ByThread<Walker>,
-    object: u64,
+    object: Option<u64>,
     intended: Option<ThreadId>,
     /// Decisions since the intended thread was drawn.
     age: u32,
 }
 
-impl Surw {
-    /// With the plan's expected counts and interesting object.
-    pub fn new(spec: &PolicySpec) -> Surw {
-        let mut walkers: ByThread<Walker> = ByThread::new();
-        // Every draw goes through all of them.
-        let known = spec.weights.iter().rposition(|weight| *weight > 0).map_or(0, |last| last + 1);
-        for (index, &weight) in spec.weights[..known].iter().enumerate() {
-            walkers.of(ThreadId(index as u16)).remaining = u64::from(weight);
-        }
-        walkers.of(ThreadId::MAIN).alive = true;
-        Surw { rng: Rng::new(spec.seed), walkers, object: spec.object, intended: None, age: 0 }
-    }
-
+impl SurwPolicy {
     fn is_interesting(&self, op: &Op) -> bool {
         let end = op.object.saturating_add(u64::from(op.size.max(1)));
-        self.object == 0 || (op.object..end).contains(&self.object)
+        self.object.is_none_or(|object| (op.object..end).contains(&object))
     }
 
     /// Draws the intended thread among all that exist; none if no interesting operation is expected.
@@ -85,7 +113,7 @@ impl Surw {
     }
 }
 
-impl Policy for Surw {
+impl Policy for SurwPolicy {
     fn choose(&mut self, choice: &Choice<'_>) -> ThreadId {
         for candidate in choice.candidates {
             let interesting = self.is_interesting(candidate.op);
@@ -102,7 +130,8 @@ impl Policy for Surw {
             self.age = 0;
         }
         let Some(intended) = self.intended else { return self.pick_any(choice.candidates) };
-        let is_free = |walk: &Surw, c: &Candidate<'_>| c.thread == intended || !walk.is_interesting(c.op);
+        let is_free =
+            |walk: &SurwPolicy, c: &Candidate<'_>| c.thread == intended || !walk.is_interesting(c.op);
         let free = choice.candidates.iter().filter(|c| is_free(self, c)).count();
         if free == 0 {
             // The intended thread is blocked or gone, and everyone else waits for it.
@@ -142,7 +171,7 @@ impl Policy for Surw {
         }
     }
 
-    fn gave_way(&mut self, thread: ThreadId) {
+    fn yielded(&mut self, thread: ThreadId) {
         if self.intended == Some(thread) {
             self.intended = None;
         }

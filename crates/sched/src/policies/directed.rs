@@ -1,62 +1,83 @@
 //! Drives chosen operations together, to see whether a predicted finding can happen.
 //!
 //! A thread that is about to make one of the wanted operations is held back until the others are
-//! there too; everything else is a random walk. When nobody else can go on, one of those held
+//! there too; everything else is a random walk. When nobody else is runnable, one of those held
 //! back is let go: the policy never makes a deadlock of its own.
 
 use threadbare_trace::ThreadId;
 
-use crate::in_order::InOrder;
-use crate::{Candidate, Choice, Op, Policy, PolicySpec, Rng};
+use crate::{Candidate, Choice, Malformed, Op, Policy, Rng, Specification, Words};
 
-/// What the wanted operations have to do to each other.
+/// What the wanted operations have to do to each other; the numbers are part of the shared-memory layout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
-pub enum Goal {
+pub enum DirectedGoal {
     /// All of them are about to be made at the same time, by different threads.
     Together = 1,
     /// The first and the third by one thread, the second by another in between, on one object.
     Between = 2,
-    /// All of them in the order given, each by its own thread; see [`PolicySpec::in_order`].
-    InOrder = 3,
+}
+
+/// A random walk that brings chosen operations together.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Directed {
+    goal: DirectedGoal,
+    sites: Vec<u64>,
+}
+
+impl Directed {
+    /// More operations than this hardly ever come together.
+    const MOST: usize = 8;
+
+    /// Directs towards the operations at these code addresses. None if there are too many.
+    pub fn new(goal: DirectedGoal, sites: Vec<u64>) -> Option<Directed> {
+        (sites.len() <= Self::MOST).then_some(Directed { goal, sites })
+    }
+}
+
+impl Specification for Directed {
+    type Policy = DirectedPolicy;
+
+    fn name(&self) -> String {
+        "directed".to_string()
+    }
+
+    fn encode(&self, words: &mut Vec<u64>) {
+        words.extend([self.goal as u64, self.sites.len() as u64]);
+        words.extend(&self.sites);
+    }
+
+    fn decode(words: &mut Words<'_>) -> Result<Directed, Malformed> {
+        let number = words.word()?;
+        let goals = [DirectedGoal::Together, DirectedGoal::Between];
+        let goal = goals.into_iter().find(|goal| *goal as u64 == number).ok_or(Malformed)?;
+        Directed::new(goal, words.list(Words::word)?).ok_or(Malformed)
+    }
+
+    fn start(self, seed: u64) -> DirectedPolicy {
+        let Directed { goal, sites } = self;
+        DirectedPolicy { rng: Rng::new(seed), goal, sites, queue: Vec::with_capacity(4), armed: None }
+    }
 }
 
 /// See the module's description.
 #[derive(Clone, Debug)]
-pub struct Directed {
+pub struct DirectedPolicy {
     rng: Rng,
-    goal: Goal,
+    goal: DirectedGoal,
     sites: Vec<u64>,
     /// Threads that go next, in this order: the wanted operations back to back.
     queue: Vec<ThreadId>,
     /// For `Between`: who made the first operation, and on what.
     armed: Option<(ThreadId, u64)>,
-    /// For `InOrder`.
-    in_order: Option<InOrder>,
 }
 
-impl Directed {
-    /// Directs towards the sites in the specification.
-    pub fn new(spec: &PolicySpec) -> Directed {
-        let goals = [Goal::Between, Goal::InOrder];
-        let goal = goals.into_iter().find(|goal| *goal as u32 == spec.size).unwrap_or(Goal::Together);
-        let sites = spec.sites.iter().copied().filter(|site| *site != 0).collect();
-        let in_order = (goal == Goal::InOrder).then(|| InOrder::new(spec));
-        Directed {
-            rng: Rng::new(spec.seed),
-            goal,
-            sites,
-            queue: Vec::with_capacity(4),
-            armed: None,
-            in_order,
-        }
-    }
-
+impl DirectedPolicy {
     /// Whether a thread waits for the others.
     fn is_held(&self, candidate: &Candidate<'_>) -> bool {
         match self.goal {
-            Goal::Together | Goal::InOrder => self.sites.contains(&candidate.op.site),
-            Goal::Between => match self.armed {
+            DirectedGoal::Together => self.sites.contains(&candidate.op.site),
+            DirectedGoal::Between => match self.armed {
                 Some((thread, object)) if thread == candidate.thread => {
                     self.sites.get(2) == Some(&candidate.op.site) && candidate.op.object == object
                 }
@@ -68,8 +89,8 @@ impl Directed {
     /// The threads that make the wanted operations now, if all of them are there.
     fn rendezvous(&mut self, choice: &Choice<'_>) {
         match self.goal {
-            Goal::Together | Goal::InOrder => self.all_together(choice),
-            Goal::Between => self.in_between(choice),
+            DirectedGoal::Together => self.all_together(choice),
+            DirectedGoal::Between => self.in_between(choice),
         }
     }
 
@@ -87,7 +108,7 @@ impl Directed {
             }
         }
         self.queue = chosen.iter().map(|candidate| candidate.thread).collect();
-        // Which of them comes first is left to chance; both orders are of interest.
+        // Which of them comes first is drawn: both orders are of interest.
         if self.rng.below(2) == 1 {
             self.queue.reverse();
         }
@@ -113,11 +134,8 @@ fn is_together(a: &Op, b: &Op) -> bool {
     !a.kind.accesses_memory() || !b.kind.accesses_memory() || a.conflicts_with(b)
 }
 
-impl Policy for Directed {
+impl Policy for DirectedPolicy {
     fn choose(&mut self, choice: &Choice<'_>) -> ThreadId {
-        if let Some(in_order) = &mut self.in_order {
-            return in_order.choose(choice);
-        }
         if self.queue.is_empty() {
             self.rendezvous(choice);
         }
@@ -138,10 +156,7 @@ impl Policy for Directed {
     }
 
     fn executed(&mut self, thread: ThreadId, op: &Op) {
-        if let Some(in_order) = &mut self.in_order {
-            in_order.executed(thread, op);
-        }
-        if self.goal != Goal::Between {
+        if self.goal != DirectedGoal::Between {
             return;
         }
         match self.armed {
