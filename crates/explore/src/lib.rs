@@ -12,6 +12,7 @@ mod checkpoints;
 mod compare;
 mod confirm;
 mod coverage;
+mod detected;
 mod dfs;
 mod drive;
 mod error;

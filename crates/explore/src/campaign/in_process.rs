@@ -117,7 +117,7 @@ pub(crate) fn run(
     let Some(wishes) = server.closure() else { return Ok(Repeated::NotAtAll) };
     let Some(sampler) = sampler_of(&options.strategy, wishes.sampler) else { return Ok(Repeated::NotAtAll) };
     let deadline = options.time.and_then(|time| begin.checked_add(time));
-    let limits = Limits { stop, deadline, keep_going: options.keep_going };
+    let limits = Limits { stop, deadline };
     let wished = |wish: Option<u64>, given: u64| wish.filter(|_| options.heeds_wishes).unwrap_or(given);
     let budget = wished(wishes.executions, options.executions);
     if budget < 2 {
@@ -224,7 +224,7 @@ impl Repeating<'_> {
             return Ok(false);
         }
         again.divergence = None;
-        self.ledger.enter(&format!("{}, in process", self.sampler.name()), again);
+        self.ledger.enter(&format!("{}, in process", self.sampler.name()), Arc::new(again));
         Ok(true)
     }
 
@@ -274,6 +274,7 @@ impl Repeating<'_> {
             shared_locations: self.shared,
             interrupted: self.limits.stopped(),
             saturated: false,
+            workers: 1,
             modules: Arc::new(self.server.modules().clone()),
         })
     }

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -63,7 +62,7 @@ pub struct Sighting {
     /// What makes it the same as one of another input.
     pub identity: String,
     /// The execution in which it was seen first.
-    pub run: Rc<Execution>,
+    pub run: Arc<Execution>,
 }
 
 /// What was found under one input.
@@ -160,7 +159,7 @@ pub fn detect(
 }
 
 /// The execution in which each finding was seen first.
-type Shown = HashMap<Key, Rc<Execution>>;
+type Shown = HashMap<Key, Arc<Execution>>;
 
 struct Detecting<'a> {
     server: Server,
@@ -186,7 +185,7 @@ impl Detecting<'_> {
     fn examine(&mut self, detected: &mut Detected) -> Result<(), ExploreError> {
         let mut shown = Shown::new();
         for number in 0..self.detection.runs.max(1) {
-            let run = Rc::new(self.look(number, detected)?);
+            let run = Arc::new(self.look(number, detected)?);
             let (races, atomicity) = (self.detection.races, self.detection.atomicity);
             if races {
                 let begin = Instant::now();
@@ -215,7 +214,7 @@ impl Detecting<'_> {
         }
         let modules = &detected.modules;
         let sighting = |finding: Finding| {
-            let run = Rc::clone(shown.get(&finding.key())?);
+            let run = Arc::clone(shown.get(&finding.key())?);
             Some(Sighting { identity: identity(&finding, modules), finding, run })
         };
         let findings = std::mem::take(&mut self.set).into_sorted();
@@ -296,7 +295,7 @@ impl Detecting<'_> {
     fn show(
         &mut self,
         mut detector: Box<dyn Detector>,
-        run: &Rc<Execution>,
+        run: &Arc<Execution>,
         shown: &mut Shown,
     ) -> Result<(), ExploreError> {
         for (index, event) in self.seen(&run.events) {
@@ -309,7 +308,7 @@ impl Detecting<'_> {
         for finding in detector.findings() {
             let key = finding.key();
             if self.set.get(&key).is_none_or(|known| finding.certainty > known.certainty) {
-                shown.insert(key, Rc::clone(run));
+                shown.insert(key, Arc::clone(run));
             }
             self.set.add(finding);
         }
