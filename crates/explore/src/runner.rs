@@ -21,6 +21,9 @@ pub(crate) trait Runner: Steer {
     /// From now on, have this many threads ready before an execution begins.
     fn set_pool(&mut self, threads: u32);
 
+    /// From now on, accesses at these places in the executable's file are not announced.
+    fn uninstrument(&mut self, _places: &[u64]) {}
+
     /// Whether every other runner has the program at the same addresses.
     fn has_fixed_addresses(&self) -> bool {
         true
@@ -138,6 +141,10 @@ impl Runner for ServerRunner {
 
     fn set_pool(&mut self, threads: u32) {
         self.server.set_pool(threads);
+    }
+
+    fn uninstrument(&mut self, places: &[u64]) {
+        self.server.uninstrument(places);
     }
 
     fn has_fixed_addresses(&self) -> bool {

@@ -29,7 +29,7 @@ pub use self::hunt::{hunt, hunt_measured};
 use self::observer::{Examiner, Observed, Observer};
 pub use self::progress::{CoverageProgress, Progress};
 pub use self::results::{Campaign, CampaignVerdict, Found};
-use self::workers::{Batch, Limits, Made, Ran, Standing, Tally, Workers};
+use self::workers::{Batch, Briefing, Limits, Made, Ran, Standing, Tally, Workers};
 use crate::checkpoints::Spared;
 use crate::error::ExploreError;
 use crate::history::History;
@@ -63,6 +63,7 @@ pub(crate) fn conduct<L: Launch, T>(
             made: 0,
             complete: true,
             crashed: false,
+            uninstrumented: Arc::default(),
         })
     })
 }
@@ -93,9 +94,15 @@ pub(crate) struct Conduct<'a> {
     made: u64,
     complete: bool,
     crashed: bool,
+    uninstrumented: Arc<Vec<u64>>,
 }
 
 impl Conduct<'_> {
+    /// From now on, accesses at these places in the executable's file are not announced.
+    pub(crate) fn uninstrument(&mut self, places: &[u64]) {
+        Arc::make_mut(&mut self.uninstrumented).extend(places);
+    }
+
     /// What the batches so far have taught.
     pub(crate) fn history(&self) -> &History {
         &self.history
@@ -186,8 +193,9 @@ impl Conduct<'_> {
             let pool =
                 if self.options.os_threads { 0 } else { self.history.peak_threads().saturating_sub(1) };
             let shared = Arc::clone(self.history.shared());
+            let briefing = Briefing { shared, pool, uninstrumented: Arc::clone(&self.uninstrumented) };
             let examiner = Arc::clone(&phase.examiner);
-            let batch = Arc::new(Batch::new(self.planned + 1, plans, shared, pool, examiner));
+            let batch = Arc::new(Batch::new(self.planned + 1, plans, briefing, examiner));
             self.planned += batch.plans.len() as u64;
             left = left.saturating_sub(batch.plans.len() as u64);
             let ran = self.workers.run(&batch, self.has_fixed_addresses(), &|| self.tell());

@@ -93,13 +93,23 @@ impl Tally {
     }
 }
 
+/// What a runner has to know before a batch.
+#[derive(Clone)]
+pub(crate) struct Briefing {
+    /// What is shared.
+    pub(crate) shared: Arc<Vec<LearnedRecord>>,
+    /// How many threads to have ready.
+    pub(crate) pool: u32,
+    /// Places in the executable's file where accesses are not announced.
+    pub(crate) uninstrumented: Arc<Vec<u64>>,
+}
+
 /// One batch.
 pub(crate) struct Batch {
     /// The number of its first execution, counted from 1.
     pub(crate) first: u64,
     pub(crate) plans: Vec<Plan>,
-    pub(crate) shared: Arc<Vec<LearnedRecord>>,
-    pub(crate) pool: u32,
+    briefing: Briefing,
     examiner: Arc<dyn Examiner>,
     next: AtomicUsize,
     /// The lowest place that ends the phase.
@@ -110,12 +120,11 @@ impl Batch {
     pub(crate) fn new(
         first: u64,
         plans: Vec<Plan>,
-        shared: Arc<Vec<LearnedRecord>>,
-        pool: u32,
+        briefing: Briefing,
         examiner: Arc<dyn Examiner>,
     ) -> Batch {
         let (next, end) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
-        Batch { first, plans, shared, pool, examiner, next, end }
+        Batch { first, plans, briefing, examiner, next, end }
     }
 
     /// The next place to run.
@@ -215,6 +224,7 @@ struct Briefed<R> {
     runner: R,
     shared: usize,
     pool: u32,
+    uninstrumented: usize,
 }
 
 impl<L: Launch> Worker<'_, L> {
@@ -254,16 +264,21 @@ impl<L: Launch> Worker<'_, L> {
                 if !runner.has_fixed_addresses() {
                     self.tally.moves.store(true, Ordering::Relaxed);
                 }
-                none.insert(Briefed { runner, shared: 0, pool: 0 })
+                none.insert(Briefed { runner, shared: 0, pool: 0, uninstrumented: 0 })
             }
         };
-        if briefed.shared < batch.shared.len() {
-            briefed.runner.learn(&batch.shared[briefed.shared..]);
-            briefed.shared = batch.shared.len();
+        let Briefing { shared, pool, uninstrumented } = &batch.briefing;
+        if briefed.shared < shared.len() {
+            briefed.runner.learn(&shared[briefed.shared..]);
+            briefed.shared = shared.len();
         }
-        if briefed.pool != batch.pool {
-            briefed.runner.set_pool(batch.pool);
-            briefed.pool = batch.pool;
+        if briefed.pool != *pool {
+            briefed.runner.set_pool(*pool);
+            briefed.pool = *pool;
+        }
+        if briefed.uninstrumented < uninstrumented.len() {
+            briefed.runner.uninstrument(&uninstrumented[briefed.uninstrumented..]);
+            briefed.uninstrumented = uninstrumented.len();
         }
         let runner = &mut briefed.runner;
         let Some(search) = &plan.search else { return runner.run(plan).map_err(Trouble::Error) };
