@@ -1,7 +1,7 @@
 //! `threadbare check`.
 
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use threadbare_diagnose::{Conditions, ExecutionNames, Replayer, recorded, to_schedule};
 use threadbare_explore::{Check, Examined, Found, Met, check, shown};
@@ -122,7 +122,7 @@ pub fn keep_schedule(
     let failure = run.outcome.failure().map(|failure| (failure.kind, failure.message.clone()));
     let switches = to_schedule(&run.switches, &names);
     // Its event numbers are of that run only if they could be told.
-    let is_settled = Rc::ptr_eq(run, &examined.run);
+    let is_settled = Arc::ptr_eq(run, &examined.run);
     let shows = is_settled.then(|| shown(&examined.finding, &run.events, sentence));
     let schedule = Schedule { failure, shows, switches, ..head.clone() };
     let name = format!("{name}-{}", examined.finding.kind.word());

@@ -56,7 +56,10 @@ pub fn adapt(command: Command) -> Command {
     let command = command
         .mut_arg("executions", |it| it.help("Stop after this many executions (default: 100000)"))
         .mut_arg("jobs", |it| {
-            it.help("How many questions are worked on side by side (default: one per core)")
+            it.help(
+                "How many questions are worked on, or executions at random run, side by side (default: one per core); \
+                 results do not depend on it",
+            )
         });
     let command = MEANINGLESS.iter().fold(command, |command, name| command.mut_arg(name, |it| it.hide(true)));
     StrategyOption::ALL.into_iter().fold(command, |command, option| {

@@ -3,7 +3,7 @@
 mod support;
 
 use serde_json::Value;
-use support::{Desk, repository};
+use support::{Desk, repository, without_times};
 
 fn check(desk: &Desk, program: &str, more: &[&str]) -> Value {
     let source = repository(program).display().to_string();
@@ -146,4 +146,24 @@ fn a_comment_in_the_source_silences_its_line() {
     let report = answer.json();
     assert!(findings(&report, "race").is_empty(), "{}", report["findings"]);
     assert!(!findings(&report, "atomicity").is_empty(), "{}", report["findings"]);
+}
+
+#[test]
+fn the_number_of_jobs_changes_nothing_but_time() {
+    for (program, more) in [
+        ("examples/lost_update.c", &["--coverage", "map"][..]),
+        ("examples/deadlock.c", &[]),
+        ("examples/bank_transfer.cpp", &[]),
+        ("examples/bounded_queue.c", &["--strategy", "pos"]),
+        ("subjects/ars/reorder/reorder.c", &["--strategy", "random", "--seed", "7"]),
+    ] {
+        // Each in a folder of its own, so that files have the same names.
+        let report = |jobs: &str| {
+            let args = [more, &["--jobs", jobs, "--no-minimise"]].concat();
+            without_times(check(&Desk::new(), program, &args))
+        };
+        let one = report("1");
+        assert_eq!(report("2"), one, "{program}");
+        assert_eq!(report("5"), one, "{program}");
+    }
 }

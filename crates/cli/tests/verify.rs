@@ -3,7 +3,7 @@
 mod support;
 
 use serde_json::Value;
-use support::{Desk, repository};
+use support::{Desk, repository, without_times};
 
 fn verify(desk: &Desk, program: &str, more: &[&str]) -> Value {
     let source = repository(program).display().to_string();
@@ -201,5 +201,21 @@ fn what_cannot_be_asked_for_is_refused_in_one_sentence() {
         let answer = desk.run(&[&["verify", &source], wrong].concat());
         assert_eq!(answer.code, Some(2), "{wrong:?}: {}", answer.stdout);
         assert_eq!(answer.stderr.lines().count(), 1, "{}", answer.stderr);
+    }
+}
+
+#[test]
+fn the_number_of_jobs_changes_nothing_but_time() {
+    for program in [
+        "subjects/total/pool/pool.c",
+        "examples/deadlock.c",
+        "subjects/extra/atomic_publish/atomic_publish.c",
+    ] {
+        // Each in a folder of its own, so that files have the same names.
+        let report = |jobs: &str| {
+            let more = ["--jobs", jobs, "--executions", "300", "--no-minimise"];
+            without_times(verify(&Desk::new(), program, &more))
+        };
+        assert_eq!(report("2"), report("1"), "{program}");
     }
 }

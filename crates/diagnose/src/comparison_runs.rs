@@ -1,6 +1,6 @@
 //! Executions that are made to explain a failure.
 
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use threadbare_explore::{Plan, is_same_failure, neighbours, replay};
@@ -32,16 +32,16 @@ const PROBE_EVERY: u64 = 8;
 #[derive(Clone, Default)]
 pub struct OtherExecutions {
     /// Those that passed. For a program that hardly ever passes there may be none.
-    pub passing: Vec<Rc<Execution>>,
+    pub passing: Vec<Arc<Execution>>,
     /// Those that failed, in whichever way.
-    pub failing: Vec<Rc<Execution>>,
+    pub failing: Vec<Arc<Execution>>,
     /// How many were made to find them.
     pub tried: u64,
 }
 
 impl OtherExecutions {
     /// Adds one more.
-    pub fn add(&mut self, run: Rc<Execution>) {
+    pub fn add(&mut self, run: Arc<Execution>) {
         self.tried += 1;
         match run.outcome {
             Outcome::Passed => self.passing.push(run),
@@ -51,9 +51,9 @@ impl OtherExecutions {
     }
 
     /// Those that failed like this.
-    pub fn failing_like(&self, failure: &Failure) -> impl Iterator<Item = &Rc<Execution>> {
+    pub fn failing_like(&self, failure: &Failure) -> impl Iterator<Item = &Arc<Execution>> {
         let is_same =
-            |run: &&Rc<Execution>| run.outcome.failure().is_some_and(|it| is_same_failure(it, failure));
+            |run: &&Arc<Execution>| run.outcome.failure().is_some_and(|it| is_same_failure(it, failure));
         self.failing.iter().filter(is_same)
     }
 }
@@ -99,12 +99,12 @@ impl ComparisonRuns {
     }
 
     /// Compares with these executions as well.
-    pub fn know(&mut self, passing: &[Rc<Execution>], tried: u64) {
+    pub fn know(&mut self, passing: &[Arc<Execution>], tried: u64) {
         self.known = OtherExecutions { passing: passing.to_vec(), failing: Vec::new(), tried };
     }
 
     /// Runs a plan, if there is time.
-    pub fn run(&mut self, plan: &Plan) -> Option<Rc<Execution>> {
+    pub fn run(&mut self, plan: &Plan) -> Option<Arc<Execution>> {
         if self.time_left.is_zero() || self.cancellation.is_requested() {
             self.cut = true;
             return None;
@@ -119,7 +119,7 @@ impl ComparisonRuns {
             server.learn(&run.discovered);
         }
         self.time_left = self.time_left.saturating_sub(begin.elapsed());
-        run.map(Rc::new)
+        run.map(Arc::new)
     }
 
     /// Executions to compare any failing one with. This one is followed first: it may be the only one so far that shows

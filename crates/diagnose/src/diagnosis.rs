@@ -130,7 +130,7 @@ pub fn diagnose(
         left_out.extend(takes_long.then_some(LeftOut::Explaining));
     }
     let reproduced = again.is_some();
-    let run = again.unwrap_or_else(|| found.run.clone());
+    let run = again.unwrap_or_else(|| Execution::clone(&found.run));
     let names = ExecutionNames::new(&symbols, &run);
     let (Some(mut report), Some(failure)) = (describe_failure(&run, &names, &symbols), run.outcome.failure())
     else {

@@ -1,22 +1,28 @@
 //! Looking at what could go wrong: executions are examined by the detectors, and what they predict
 //! is driven to happen.
 
-use std::rc::Rc;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use threadbare_detect::{Detector as _, EitherOrder, Examination, Finding, FindingSet, Key};
+use threadbare_detect::{Detector as _, EitherOrder, Examination, Finding, Key};
 use threadbare_sched::Rng;
 use threadbare_target::{Execution, Modules, Program};
+use threadbare_trace::Outcome;
 
 use crate::campaign::Progress;
+use crate::campaign::observer::{Observed, Observer, Unexamined};
 use crate::coverage::Covered;
-use crate::drive::Drive;
+use crate::detected::{Detected, Detectors};
+use crate::drive::{Drive, examine, phase, servers};
 use crate::error::ExploreError;
+use crate::history::History;
 use crate::options::Options;
+use crate::runner::Launch;
 use crate::strategies::by_name;
 use crate::strategies::sampled::RoundRobin;
+use crate::strategy::{Plan, Strategy};
 
 /// The longest trace in which accesses are looked for that may come in either order.
 const LONGEST_TURNED: usize = 20_000;
@@ -30,9 +36,9 @@ pub struct Examined {
     /// What was found. Event numbers are those of `run`.
     pub finding: Finding,
     /// The execution to show it on.
-    pub run: Rc<Execution>,
+    pub run: Arc<Execution>,
     /// An execution in which it happened.
-    pub confirmed: Option<Rc<Execution>>,
+    pub confirmed: Option<Arc<Execution>>,
     /// The program failed when it happened, and hardly ever passes when it does.
     pub fails: bool,
     /// The place of the finding without which this one would not be, as its memory is reached by what that one is
@@ -45,7 +51,7 @@ pub struct Met {
     /// The number of the first execution that failed in this way.
     pub execution: u64,
     /// That execution.
-    pub run: Execution,
+    pub run: Arc<Execution>,
     /// How many executions failed in this way.
     pub count: u64,
 }
@@ -58,7 +64,7 @@ pub struct Check {
     /// Failures met on the way.
     pub failures: Vec<Met>,
     /// Executions that passed, to compare with those that failed.
-    pub passing: Vec<Rc<Execution>>,
+    pub passing: Vec<Arc<Execution>>,
     /// Executions made, attempts to confirm included.
     pub executions: u64,
     /// Visible steps of all of them.
@@ -79,6 +85,8 @@ pub struct Check {
     pub coverage: Vec<Covered>,
     /// No more executions were examined because all that was measured was saturated.
     pub saturated: bool,
+    /// How many workers ran executions side by side. Nothing else depends on it but the time.
+    pub workers: u64,
     /// What is loaded where, for names of the places that coverage is about.
     pub modules: Arc<Modules>,
 }
@@ -90,88 +98,81 @@ pub fn check(
     progress: &dyn Fn(&Progress),
     stop: &Arc<AtomicBool>,
 ) -> Result<Check, ExploreError> {
-    let drive = Drive::start(program, options, stop)?;
-    let mut checking = Checking { drive, options, set: FindingSet::default(), shown: Vec::new() };
-    checking.examine(progress)?;
-    if !checking.drive.check.failures.is_empty() {
-        checking.look_for_passing()?;
-    }
-    let Checking { mut drive, set, shown, .. } = checking;
-    let seen = |finding: Finding| {
-        let (_, run) = shown.iter().find(|(known, _)| *known == finding.key())?;
-        Some((finding, Rc::clone(run)))
-    };
-    drive.confirm_all(set.into_sorted().into_iter().filter_map(seen).collect(), progress)?;
-    Ok(drive.end())
+    run(&servers(program, options, stop), options, progress, stop)
 }
 
-struct Checking<'a> {
-    drive: Drive<'a>,
-    options: &'a Options,
-    set: FindingSet,
-    /// The execution in which each finding was first seen.
-    shown: Vec<(Key, Rc<Execution>)>,
+/// The same on whatever the launcher starts.
+pub(crate) fn run<L: Launch>(
+    launch: &L,
+    options: &Options,
+    progress: &dyn Fn(&Progress),
+    stop: &AtomicBool,
+) -> Result<Check, ExploreError> {
+    let mut strategy = by_name(options)?;
+    let detectors = Arc::new(Detectors(all_detectors));
+    let mut detected = Detected::by(&detectors, options.executions);
+    let examining = phase(options.executions, detectors);
+    let (check, ()) = examine(launch, options, progress, stop, |drive| {
+        drive.follow_until_saturated(strategy.as_mut(), &examining, &mut detected)?;
+        if !drive.account.check.failures.is_empty() {
+            look_for_passing(drive)?;
+        }
+        drive.confirm_all(detected.into_sorted())
+    })?;
+    Ok(check)
 }
 
-impl Checking<'_> {
-    /// Runs the strategy's plans and shows every execution to the detectors.
-    fn examine(&mut self, progress: &dyn Fn(&Progress)) -> Result<(), ExploreError> {
-        let mut strategy = by_name(self.options)?;
-        let mut skipped = 0;
-        while self.drive.check.executions < self.options.executions && !self.drive.is_over() {
-            if self.options.until_saturated && self.drive.is_saturated() {
-                self.drive.check.saturated = true;
-                break;
-            }
-            let plans = strategy.plan(self.drive.check.executions + 1, 1, &self.drive.history);
-            let Some(plan) = plans.first() else { break };
-            let Some(run) = self.drive.run(plan)? else { break };
-            strategy.learn(&[(plan, &run)], !run.discovered.is_empty(), &|| self.drive.is_over())?;
-            // What was done to memory before it was found to be shared is not in the trace, and a lock that
-            // nobody was seen to take protects nothing. Later executions show all of it.
-            if !run.discovered.is_empty() && skipped < self.options.executions / 2 {
-                skipped += 1;
-                continue;
-            }
-            let mut found = Examination::of(&run.events);
-            if run.events.len() <= LONGEST_TURNED {
-                let mut either = Box::<EitherOrder>::default();
-                run.events.iter().enumerate().for_each(|(index, event)| either.observe(index, event));
-                found.extend(either.findings());
-            }
-            for finding in found {
-                let key = finding.key();
-                let surer = self.set.iter().find(|known| known.key() == key);
-                if surer.is_none_or(|known| finding.certainty > known.certainty) {
-                    self.shown.retain(|(known, _)| *known != key);
-                    self.shown.push((key, Rc::clone(&run)));
-                }
-                self.set.add(finding);
-            }
-            self.drive.tell(progress);
-        }
-        Ok(())
+fn all_detectors(run: &Execution) -> Vec<Finding> {
+    let mut found = Examination::of(&run.events);
+    if run.events.len() <= LONGEST_TURNED {
+        let mut either = Box::<EitherOrder>::default();
+        run.events.iter().enumerate().for_each(|(index, event)| either.observe(index, event));
+        found.extend(either.findings());
     }
+    found
+}
 
-    /// A program that fails nearly always may still pass under a policy that was not tried yet.
-    fn look_for_passing(&mut self) -> Result<(), ExploreError> {
-        let options = Options { strategy: "auto".into(), ..self.options.clone() };
-        let mut strategy = by_name(&options)?;
-        for number in 1..=TRIES {
-            if self.drive.check.passing.len() >= WANTED || self.drive.is_over() {
-                break;
+/// A program that fails nearly always may still pass under a policy that was not tried yet.
+fn look_for_passing(drive: &mut Drive<'_, '_>) -> Result<(), ExploreError> {
+    let missing = WANTED.saturating_sub(drive.account.check.passing.len());
+    if missing == 0 {
+        return Ok(());
+    }
+    let options = drive.options();
+    let auto = by_name(&Options { strategy: "auto".into(), ..options.clone() })?;
+    let mut others = Others { auto, seed: options.seed, after: options.executions, number: 0 };
+    drive.follow(&mut others, &phase(TRIES, Arc::new(Unexamined)), &mut UntilPassing { missing })
+}
+
+/// Plans that the strategy of a check has not made: `auto` goes on after as many executions, and threads take turns.
+struct Others {
+    auto: Box<dyn Strategy>,
+    seed: u64,
+    after: u64,
+    number: u64,
+}
+
+impl Strategy for Others {
+    fn plan(&mut self, _first: u64, count: usize, history: &History) -> Vec<Plan> {
+        let plan = |_| {
+            self.number += 1;
+            match self.number % 4 {
+                0 => Some(RoundRobin::plan(Rng::derive(self.seed, self.number), (self.number / 4) as u32)),
+                _ => self.auto.plan(self.after + self.number, 1, history).pop(),
             }
-            let plan = match number % 4 {
-                0 => RoundRobin::plan(Rng::derive(self.options.seed, number), (number / 4) as u32),
-                _ => match strategy.plan(self.options.executions + number, 1, &self.drive.history).pop() {
-                    Some(plan) => plan,
-                    None => break,
-                },
-            };
-            if self.drive.run(&plan)?.is_none() {
-                break;
-            }
-        }
-        Ok(())
+        };
+        (0..count).map_while(plan).collect()
+    }
+}
+
+/// Asks for the end when so many executions have passed.
+struct UntilPassing {
+    missing: usize,
+}
+
+impl Observer for UntilPassing {
+    fn observe(&mut self, seen: &Observed<'_>) -> ControlFlow<()> {
+        self.missing -= usize::from(matches!(seen.run.outcome, Outcome::Passed));
+        if self.missing == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

@@ -10,23 +10,24 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use threadbare_sched::Rng;
-use threadbare_target::{Program, ServerOptions};
+use threadbare_target::Program;
 use threadbare_trace::FailureKind;
 use threadbare_wire::LearnedRecord;
 
+use crate::campaign::observer::Unexamined;
 use crate::campaign::results::Campaign;
-use crate::campaign::run;
+use crate::campaign::{Phase, conduct, run};
 use crate::coverage::Covered;
 use crate::error::ExploreError;
+use crate::history::History;
 use crate::options::Options;
-use crate::runner::{Launch, Runner as _, Servers, Trouble};
-use crate::search::Steer as _;
+use crate::runner::{Launch, Servers};
 use crate::search_effort::SearchEffort;
 use crate::statistics::{
     Censored, Magnitude, Measure, Summary, Wilcoxon, bonferroni, cliffs_delta, wilcoxon,
 };
 use crate::strategies::by_name;
-use crate::strategy::Plan;
+use crate::strategy::{Plan, Strategy};
 
 /// Executions before the trials that only find out what is shared.
 pub const WARM_UP: u64 = 32;
@@ -188,14 +189,7 @@ pub fn compare(
     progress: &(dyn Fn(&CompareProgress) + Sync),
     stop: &Arc<AtomicBool>,
 ) -> Result<Comparison, ExploreError> {
-    let server = ServerOptions {
-        max_steps: options.max_steps,
-        flags: options.flags(),
-        stall: options.stall,
-        stop: stop.clone(),
-    };
-    let servers = Servers { program, options: server, checkpoint_gap: options.checkpoint_gap };
-    run_all(&servers, strategies, runs, options, progress, stop)
+    run_all(&Servers::new(program, options, 0, stop), strategies, runs, options, progress, stop)
 }
 
 /// What the workers have to show so far.
@@ -221,7 +215,7 @@ pub(crate) fn run_all<L: Launch>(
         by_name(&of(strategy))?;
     }
     let begin = Instant::now();
-    let known = Some(Arc::new(warm_up(launch, options.seed)?));
+    let known = Some(Arc::new(warm_up(launch, options, stop)?));
     let of = |strategy: &String| Options { known: known.clone(), ..of(strategy) };
     // All strategies of one number before the next, so that an interrupt leaves pairs.
     let trials = runs as usize * strategies.len();
@@ -274,22 +268,31 @@ pub(crate) fn run_all<L: Launch>(
 }
 
 /// Finds out what is shared. Otherwise the first executions of each trial would do that, and count.
-fn warm_up<L: Launch>(launch: &L, seed: u64) -> Result<Vec<LearnedRecord>, ExploreError> {
-    let mut runner = match launch.launch() {
-        Ok(runner) => runner,
-        // Every trial fails at once, and says so.
-        Err(Trouble::Crashed(_) | Trouble::CutShort) => return Ok(Vec::new()),
-        Err(Trouble::Error(error)) => return Err(error),
-    };
-    let mut shared = Vec::new();
-    for index in 0..WARM_UP {
-        let plan = Plan::probe(Rng::derive(seed, index), "warm-up");
-        let found = runner.run(&plan)?.discovered;
-        let news: Vec<LearnedRecord> = found.into_iter().filter(|record| !shared.contains(record)).collect();
-        runner.learn(&news);
-        shared.extend(news);
+fn warm_up<L: Launch>(
+    launch: &L,
+    options: &Options,
+    stop: &AtomicBool,
+) -> Result<Vec<LearnedRecord>, ExploreError> {
+    // Each execution is told what those before have found, so none runs beside another. The limits are those of trials.
+    let phase = Phase { executions: WARM_UP, largest_batch: 1, examiner: Arc::new(Unexamined) };
+    let options = Options { jobs: 1, time: None, known: None, ..options.clone() };
+    conduct(launch, &options, &|_| {}, stop, |campaign| {
+        // If the program fails before it starts a second thread, every trial does so at once, and says so.
+        campaign.follow(&mut WarmUp { seed: options.seed }, &phase, &mut [])?;
+        Ok(campaign.history().shared().to_vec())
+    })
+}
+
+/// Executions that look for shared memory.
+struct WarmUp {
+    seed: u64,
+}
+
+impl Strategy for WarmUp {
+    fn plan(&mut self, first: u64, count: usize, _history: &History) -> Vec<Plan> {
+        let probe = |number| Plan::probe(Rng::derive(self.seed, number - 1), "warm-up");
+        (first..first + count as u64).map(probe).collect()
     }
-    Ok(shared)
 }
 
 /// What a campaign is as a trial; none if it was cut short.

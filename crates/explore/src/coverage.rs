@@ -1,12 +1,15 @@
 //! What a campaign has covered, over executions and time.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use threadbare_coverage::{Criterion, ObservedExecution, PairSets, Total, UncoveredPatterns, by_name};
 use threadbare_target::Execution;
 use threadbare_trace::Event;
 
-use crate::campaign::progress::CoverageProgress;
+use crate::campaign::observer::{Observed, Observer};
+use crate::campaign::progress::{CoverageProgress, PolicyScores};
+use crate::campaign::workers::Standing;
 use crate::error::ExploreError;
 use crate::saturation::{Saturation, SaturationRule};
 
@@ -132,5 +135,60 @@ impl Measuring {
             saturation: it.saturation,
         };
         self.criteria.iter().map(covered).collect()
+    }
+}
+
+/// Measures the executions of a campaign, and may end it when they show nothing more.
+pub(crate) struct Coverage<'a> {
+    measuring: &'a mut Measuring,
+    scores: PolicyScores,
+    until_saturated: bool,
+    is_enough: bool,
+}
+
+impl<'a> Coverage<'a> {
+    /// Goes on with what has been measured so far; asks for the end at saturation if that is wanted.
+    pub(crate) fn of(measuring: &'a mut Measuring, until_saturated: bool) -> Coverage<'a> {
+        Coverage { measuring, scores: PolicyScores::default(), until_saturated, is_enough: false }
+    }
+
+    /// From now on asks for the end at saturation, or does not.
+    pub(crate) fn ask_for_the_end(&mut self, until_saturated: bool) {
+        self.until_saturated = until_saturated;
+    }
+
+    /// Whether it has asked for the end.
+    pub(crate) fn is_enough(&self) -> bool {
+        self.is_enough
+    }
+
+    /// What came out so far.
+    pub(crate) fn account(&self) -> Vec<Covered> {
+        self.measuring.account()
+    }
+}
+
+impl Observer for Coverage<'_> {
+    fn reads_events(&self) -> bool {
+        self.measuring.is_on()
+    }
+
+    fn observe(&mut self, seen: &Observed<'_>) -> ControlFlow<()> {
+        let before = self.measuring.covered();
+        if self.measuring.is_on() {
+            self.measuring.observe(seen.run, seen.elapsed);
+        }
+        let failed = seen.run.outcome.failure().is_some();
+        self.scores.enter(&seen.plan.name, failed, self.measuring.covered() - before);
+        if self.until_saturated && self.measuring.is_saturated() {
+            self.is_enough = true;
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn stand(&self, standing: &mut Standing) {
+        standing.coverage = self.measuring.standing();
+        standing.best = self.scores.best().map(str::to_string);
     }
 }

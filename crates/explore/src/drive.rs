@@ -1,117 +1,162 @@
-//! A program under examination: plans are run on it, what is shared is learned, and account is kept of how the
-//! executions ended.
+//! A program under examination: the campaign with whole traces, and an account of how its executions ended.
 
-use std::rc::Rc;
+use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::sync::atomic::AtomicBool;
 
 use threadbare_detect::{Finding, FindingKind};
-use threadbare_target::{Execution, Program, Server, ServerOptions};
+use threadbare_target::{Execution, Program};
 use threadbare_trace::Outcome;
 use threadbare_wire::flags;
 
-use crate::campaign::Progress;
+use crate::campaign::observer::{Examiner, Observed, Observer};
+use crate::campaign::{Conduct, Phase, Progress, conduct};
 use crate::check::{Check, Met};
-use crate::checkpoints::{Checkpoints, Spared};
+use crate::checkpoints::Spared;
 use crate::confirm::happens;
-use crate::coverage::Measuring;
+use crate::coverage::Coverage;
 use crate::error::ExploreError;
-use crate::history::History;
 use crate::minimise::is_same_failure;
 use crate::options::Options;
-use crate::strategy::Plan;
+use crate::runner::{Launch, Servers};
+use crate::strategy::Strategy;
 
+/// The most executions that are planned at once, where their traces are kept whole until the batch is over: a trace of a
+/// million steps takes 64 MB. Eight workers are as many as have anything to do.
+pub(crate) const LARGEST_BATCH: u64 = 8;
 /// How many executions that passed and that failed are kept to compare them, and how many events of each.
 const COMPARED: usize = 40;
 const COMPARED_EVENTS: usize = 400_000;
 /// How often the same hang is met before nothing more is tried: each costs all the time that a hang takes.
 const COSTLY: u64 = 3;
 
-/// A server, with the account of what it ran.
-pub(crate) struct Drive<'a> {
-    server: Server,
-    checkpoints: Checkpoints,
-    pub(crate) options: &'a Options,
-    stop: &'a AtomicBool,
-    pub(crate) begin: Instant,
-    pub(crate) history: History,
-    /// Executions that failed, to compare with those that passed.
-    failing: Vec<Rc<Execution>>,
-    measuring: Measuring,
-    pub(crate) check: Check,
+/// Starts servers whose executions are recorded whole.
+pub(crate) fn servers<'a>(program: &'a Program, options: &Options, stop: &Arc<AtomicBool>) -> Servers<'a> {
+    Servers::new(program, options, flags::RECORD_ALL, stop)
 }
 
-impl<'a> Drive<'a> {
-    /// Starts the program.
-    pub(crate) fn start(
-        program: &Program,
-        options: &'a Options,
-        stop: &'a Arc<AtomicBool>,
-    ) -> Result<Drive<'a>, ExploreError> {
-        let server_options = ServerOptions {
-            max_steps: options.max_steps,
-            flags: options.flags(),
-            stall: options.stall,
-            stop: stop.clone(),
-        };
-        Ok(Drive {
-            server: Server::start(program, &server_options)?,
-            checkpoints: Checkpoints::new(options.checkpoint_gap),
-            options,
-            stop,
-            begin: Instant::now(),
-            history: History::default(),
-            failing: Vec::new(),
-            measuring: options.measuring()?,
-            check: Check::default(),
-        })
+/// Examines what the launcher starts, in as many phases as are wanted; gives the account.
+pub(crate) fn examine<L: Launch, T>(
+    launch: &L,
+    options: &Options,
+    progress: &dyn Fn(&Progress),
+    stop: &AtomicBool,
+    phases: impl FnOnce(&mut Drive<'_, '_>) -> Result<T, ExploreError>,
+) -> Result<(Check, T), ExploreError> {
+    let mut measuring = options.measuring()?;
+    conduct(launch, options, progress, stop, |conduct| {
+        let account = Account { max_steps: options.max_steps, failing: Vec::new(), check: Check::default() };
+        let coverage = Coverage::of(&mut measuring, false);
+        let mut drive = Drive { conduct, coverage, account };
+        let result = phases(&mut drive)?;
+        Ok((drive.end(), result))
+    })
+}
+
+/// A campaign under way, with its account.
+pub(crate) struct Drive<'d, 'c> {
+    conduct: &'d mut Conduct<'c>,
+    coverage: Coverage<'d>,
+    pub(crate) account: Account,
+}
+
+impl Drive<'_, '_> {
+    /// Runs what a strategy plans, and shows it to one more observer.
+    pub(crate) fn follow(
+        &mut self,
+        strategy: &mut dyn Strategy,
+        phase: &Phase,
+        observer: &mut dyn Observer,
+    ) -> Result<(), ExploreError> {
+        if self.account.check.given_up {
+            return Ok(());
+        }
+        self.conduct.follow(strategy, phase, &mut [&mut self.coverage, &mut self.account, observer])
+    }
+
+    /// The same, until all that is measured is saturated if that is wanted.
+    pub(crate) fn follow_until_saturated(
+        &mut self,
+        strategy: &mut dyn Strategy,
+        phase: &Phase,
+        observer: &mut dyn Observer,
+    ) -> Result<(), ExploreError> {
+        self.coverage.ask_for_the_end(self.options().until_saturated);
+        let result = self.follow(strategy, phase, observer);
+        self.coverage.ask_for_the_end(false);
+        self.account.check.saturated = self.coverage.is_enough();
+        result
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        self.conduct.options
+    }
+
+    /// Executions made so far.
+    pub(crate) fn made(&self) -> u64 {
+        self.conduct.made()
     }
 
     /// What going on from checkpoints came to.
     pub(crate) fn spared(&self) -> Spared {
-        self.checkpoints.spared
+        self.conduct.spared()
     }
 
     /// Whether nothing more shall be run.
     pub(crate) fn is_over(&self) -> bool {
-        self.check.given_up
-            || self.is_stopped()
-            || self.options.time.is_some_and(|time| self.begin.elapsed() >= time)
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
-    }
-
-    /// Whether all that is measured is saturated.
-    pub(crate) fn is_saturated(&self) -> bool {
-        self.measuring.is_saturated()
+        self.account.check.given_up || self.conduct.is_over()
     }
 
     /// Whether every server of the program loads it at the same addresses.
     pub(crate) fn has_fixed_addresses(&self) -> bool {
-        self.server.has_fixed_addresses()
+        self.conduct.has_fixed_addresses()
     }
 
-    /// Runs a plan; none if the user wanted it to end meanwhile.
-    pub(crate) fn run(&mut self, plan: &Plan) -> Result<Option<Rc<Execution>>, ExploreError> {
-        match self.checkpoints.run(&mut self.server, plan, plan.flags | flags::RECORD_ALL) {
-            Ok(run) => Ok(Some(self.take_in(run))),
-            Err(_) if self.is_stopped() => Ok(None),
-            Err(error) => Err(error.into()),
+    fn end(self) -> Check {
+        Check {
+            elapsed: self.conduct.elapsed(),
+            interrupted: self.conduct.is_stopped(),
+            coverage: self.coverage.account(),
+            workers: self.conduct.workers(),
+            ..self.account.check
+        }
+    }
+}
+
+/// How executions ended.
+pub(crate) struct Account {
+    /// Steps after which an execution counts as hung.
+    max_steps: u64,
+    /// Executions that failed, to compare with those that passed.
+    failing: Vec<Arc<Execution>>,
+    pub(crate) check: Check,
+}
+
+impl Observer for Account {
+    fn reads_events(&self) -> bool {
+        true
+    }
+
+    fn observe(&mut self, seen: &Observed<'_>) -> ControlFlow<()> {
+        self.enter(seen.run);
+        match self.check.given_up {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
         }
     }
 
-    fn take_in(&mut self, run: Execution) -> Rc<Execution> {
-        self.server.learn(&run.discovered);
-        self.server.set_pool(run.peak_threads.max(self.history.peak_threads()).saturating_sub(1));
-        self.history.absorb(std::iter::once((&run, None, true)));
-        self.measuring.observe(&run, self.begin.elapsed());
+    fn crashed(&mut self, run: &Arc<Execution>) {
+        self.enter(run);
+    }
+}
+
+impl Account {
+    fn enter(&mut self, run: &Arc<Execution>) {
         let check = &mut self.check;
         check.executions += 1;
         check.steps += run.steps;
         check.threads = check.threads.max(run.threads);
+        check.modules = Arc::clone(&run.modules);
         for warning in &run.warnings {
             if !check.warnings.contains(warning) {
                 check.warnings.push(warning.clone());
@@ -124,47 +169,23 @@ impl<'a> Drive<'a> {
             match check.failures.iter_mut().find(same) {
                 Some(met) => {
                     met.count += 1;
-                    check.given_up |=
-                        met.count >= COSTLY && (run.stalled || run.steps > self.options.max_steps);
+                    check.given_up |= met.count >= COSTLY && (run.stalled || run.steps > self.max_steps);
                 }
-                None => check.failures.push(Met { execution: check.executions, run: run.clone(), count: 1 }),
+                None => {
+                    check.failures.push(Met { execution: check.executions, run: Arc::clone(run), count: 1 })
+                }
             }
         }
-        let run = Rc::new(run);
         let alike = match &run.outcome {
             Outcome::Passed => &mut check.passing,
             Outcome::Failed(_) => &mut self.failing,
-            Outcome::Uncontrolled(_) => return run,
+            Outcome::Uncontrolled(_) => return,
         };
         let kept: usize = alike.iter().map(|run| run.events.len()).sum();
         let is_room = alike.len() < COMPARED && kept + run.events.len() <= COMPARED_EVENTS;
         if is_room || alike.is_empty() {
-            alike.push(Rc::clone(&run));
+            alike.push(Arc::clone(run));
         }
-        run
-    }
-
-    /// Says how far it is.
-    pub(crate) fn tell(&self, progress: &dyn Fn(&Progress)) {
-        progress(&Progress {
-            executions: self.check.executions,
-            budget: self.options.executions,
-            steps: self.check.steps,
-            failures: self.check.failures.len() as u64,
-            elapsed: self.begin.elapsed(),
-            time: self.options.time,
-            coverage: self.measuring.standing(),
-            best: None,
-        });
-    }
-
-    /// Ends the program, and gives the account.
-    pub(crate) fn end(mut self) -> Check {
-        self.check.elapsed = self.begin.elapsed();
-        self.check.interrupted = self.is_stopped();
-        self.check.coverage = self.measuring.account();
-        self.check.modules = Arc::new(self.server.modules().clone());
-        self.check
     }
 
     /// Whether it happens in so many executions that pass that it cannot make others fail.
@@ -176,11 +197,25 @@ impl<'a> Drive<'a> {
     /// Whether executions pass although it happens, too often for it to be what makes others fail. Without any
     /// that pass there is nothing to be said for it either.
     pub(crate) fn is_harmless(&self, finding: &Finding) -> bool {
-        let share = |runs: &[Rc<Execution>]| {
+        let share = |runs: &[Arc<Execution>]| {
             runs.iter().filter(|run| happens(finding, run)).count() as f64 / runs.len().max(1) as f64
         };
         let passing = &self.check.passing;
         finding.kind != FindingKind::Deadlock
             && (passing.is_empty() || 2.0 * share(passing) > share(&self.failing))
+    }
+}
+
+/// A phase of so many executions whose traces are kept whole.
+pub(crate) fn phase(executions: u64, examiner: Arc<dyn Examiner>) -> Phase {
+    Phase { executions, largest_batch: LARGEST_BATCH, examiner }
+}
+
+/// Looks at nothing besides.
+pub(crate) struct NobodyElse;
+
+impl Observer for NobodyElse {
+    fn observe(&mut self, _seen: &Observed<'_>) -> ControlFlow<()> {
+        ControlFlow::Continue(())
     }
 }

@@ -63,7 +63,7 @@ fn hands_over(finding: &Finding, block: &std::ops::Range<u64>, events: &[Event])
 
 #[cfg(test)]
 mod tests {
-    use std::rc::Rc;
+    use std::sync::Arc;
 
     use threadbare_detect::{Access, Certainty, FindingKind};
     use threadbare_target::Execution;
@@ -75,7 +75,7 @@ mod tests {
         Event { pc, kind: kind as u8, addr, value, size: 8, ..Event::default() }
     }
 
-    fn examined(object: u64, sites: [u64; 2], run: &Rc<Execution>, happened: bool) -> Examined {
+    fn examined(object: u64, sites: [u64; 2], run: &Arc<Execution>, happened: bool) -> Examined {
         let access = |pc| Access::of(0, &event(pc, EventKind::Read, object, 0), EventKind::Read);
         Examined {
             finding: Finding {
@@ -88,8 +88,8 @@ mod tests {
                 locks: Vec::new(),
                 count: 1,
             },
-            run: Rc::clone(run),
-            confirmed: happened.then(|| Rc::clone(run)),
+            run: Arc::clone(run),
+            confirmed: happened.then(|| Arc::clone(run)),
             fails: false,
             follows_from: None,
         }
@@ -113,7 +113,7 @@ mod tests {
             event(4, Read, pointer, block),
             event(5, Read, block + 8, 5),
         ];
-        let run = Rc::new(run);
+        let run = Arc::new(run);
         let mut findings = vec![
             examined(block + 8, [2, 5], &run, true),
             examined(0x500, [7, 8], &run, false),

@@ -10,6 +10,7 @@ mod checkpoints;
 mod compare;
 mod confirm;
 mod coverage;
+mod detected;
 mod drive;
 mod error;
 mod finding_rank;

@@ -1,53 +1,41 @@
-//! Looking for data races alone: executions are examined for accesses that nothing kept apart in them.
+//! Looking for data races alone: executions are examined for accesses that nothing orders in them.
 
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use threadbare_detect::{Detector as _, Finding, FindingSet, HappensBefore};
+use threadbare_detect::{Detector as _, Finding, HappensBefore};
 use threadbare_target::Program;
 use threadbare_trace::Event;
 
 use crate::check::{Check, Examined};
-use crate::drive::Drive;
+use crate::detected::{Detected, Detectors};
+use crate::drive::{examine, phase, servers};
 use crate::error::ExploreError;
 use crate::options::Options;
 use crate::strategies::by_name;
 
-/// Examines executions for data races. Each of those that it tells of happened in the execution that is given with it.
+/// Examines executions for data races. Each of those that it reports happened in the execution that is given with it.
 pub fn races(program: &Program, options: &Options, stop: &Arc<AtomicBool>) -> Result<Check, ExploreError> {
-    let mut drive = Drive::start(program, options, stop)?;
     let mut strategy = by_name(options)?;
-    let mut set = FindingSet::default();
-    let mut shown = Vec::new();
-    let mut skipped = 0;
-    while drive.check.executions < options.executions && !drive.is_over() {
-        let plans = strategy.plan(drive.check.executions + 1, 1, &drive.history);
-        let Some(plan) = plans.first() else { break };
-        let Some(run) = drive.run(plan)? else { break };
-        strategy.learn(&[(plan, &run)], !run.discovered.is_empty(), &|| drive.is_over())?;
-        // What was done to memory before it was found to be shared is not in the trace.
-        if !run.discovered.is_empty() && skipped < options.executions / 2 {
-            skipped += 1;
-            continue;
-        }
-        for finding in races_in(&run.events) {
-            if !set.iter().any(|known| known.key() == finding.key()) {
-                shown.push((finding.key(), Rc::clone(&run)));
-            }
-            set.add(finding);
-        }
-    }
-    for finding in set.into_sorted() {
-        if let Some((_, run)) = shown.iter().find(|(key, _)| *key == finding.key()) {
-            let (run, confirmed) = (Rc::clone(run), Some(Rc::clone(run)));
-            drive.check.findings.push(Examined { finding, run, confirmed, fails: false, follows_from: None });
-        }
-    }
-    Ok(drive.end())
+    let detectors = Arc::new(Detectors(|run| races_in(&run.events)));
+    let mut detected = Detected::by(&detectors, options.executions);
+    let examining = phase(options.executions, detectors);
+    let launch = servers(program, options, stop);
+    let (mut check, ()) = examine(&launch, options, &|_| {}, stop, |drive| {
+        drive.follow(strategy.as_mut(), &examining, &mut detected)
+    })?;
+    let happened = |(finding, run): (Finding, Arc<_>)| Examined {
+        finding,
+        confirmed: Some(Arc::clone(&run)),
+        run,
+        fails: false,
+        follows_from: None,
+    };
+    check.findings = detected.into_sorted().into_iter().map(happened).collect();
+    Ok(check)
 }
 
-/// The accesses of an execution that nothing kept apart in it.
+/// The accesses of an execution that nothing orders in it.
 pub(crate) fn races_in(events: &[Event]) -> Vec<Finding> {
     let mut detector = HappensBefore::default();
     events.iter().enumerate().for_each(|(index, event)| detector.observe(index, event));

@@ -1,11 +1,15 @@
 //! What runs plans: a server of the target crate, or a stand-in for it.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use threadbare_target::{Execution, Program, Server, ServerOptions, Snapshot, StartError, Stop};
 use threadbare_trace::ThreadId;
 use threadbare_wire::{LearnedRecord, flags};
 
-use crate::checkpoints::Checkpoints;
+use crate::checkpoints::{Checkpoints, Spared};
 use crate::error::ExploreError;
+use crate::options::Options;
 use crate::search::Steer;
 use crate::strategy::Plan;
 
@@ -16,6 +20,19 @@ pub(crate) trait Runner: Steer {
 
     /// From now on, have this many threads ready before an execution begins.
     fn set_pool(&mut self, threads: u32);
+
+    /// From now on, accesses at these places in the executable's file are not announced.
+    fn uninstrument(&mut self, _places: &[u64]) {}
+
+    /// Whether every other runner has the program at the same addresses.
+    fn has_fixed_addresses(&self) -> bool {
+        true
+    }
+
+    /// What going on from checkpoints came to since this was asked last.
+    fn take_spared(&mut self) -> Spared {
+        Spared::default()
+    }
 }
 
 /// Why there is no runner, or no execution.
@@ -39,9 +56,34 @@ pub(crate) trait Launch: Sync {
 
 /// Starts servers of one program.
 pub(crate) struct Servers<'a> {
-    pub(crate) program: &'a Program,
-    pub(crate) options: ServerOptions,
-    pub(crate) checkpoint_gap: Option<u64>,
+    program: &'a Program,
+    options: ServerOptions,
+    flags: u32,
+    checkpoint_gap: Option<u64>,
+}
+
+impl<'a> Servers<'a> {
+    /// Servers for the options of a campaign. These bits of `threadbare_wire::flags` hold for every execution, besides
+    /// those that the options ask for.
+    pub(crate) fn new(
+        program: &'a Program,
+        options: &Options,
+        flags: u32,
+        stop: &Arc<AtomicBool>,
+    ) -> Servers<'a> {
+        let server = ServerOptions {
+            max_steps: options.max_steps,
+            flags: options.flags(),
+            stall: options.stall,
+            stop: Arc::clone(stop),
+        };
+        Servers {
+            program,
+            flags: server.flags | flags,
+            options: server,
+            checkpoint_gap: options.checkpoint_gap,
+        }
+    }
 }
 
 /// A server, with the flags that hold for every execution.
@@ -58,7 +100,7 @@ impl Launch for Servers<'_> {
         match Server::start(self.program, &self.options) {
             Ok(server) => {
                 let checkpoints = Checkpoints::new(self.checkpoint_gap);
-                Ok(ServerRunner { server, checkpoints, flags: self.options.flags })
+                Ok(ServerRunner { server, checkpoints, flags: self.flags })
             }
             Err(StartError::FailedEarly { failure, output, .. }) => {
                 Err(Trouble::Crashed(Box::new(Execution::before_threads(*failure, output))))
@@ -99,5 +141,17 @@ impl Runner for ServerRunner {
 
     fn set_pool(&mut self, threads: u32) {
         self.server.set_pool(threads);
+    }
+
+    fn uninstrument(&mut self, places: &[u64]) {
+        self.server.uninstrument(places);
+    }
+
+    fn has_fixed_addresses(&self) -> bool {
+        self.server.has_fixed_addresses()
+    }
+
+    fn take_spared(&mut self) -> Spared {
+        std::mem::take(&mut self.checkpoints.spared)
     }
 }

@@ -7,6 +7,7 @@ mod compare;
 mod coverage;
 mod dfs;
 mod mcr;
+mod observers;
 mod oracle;
 mod reach;
 mod strategies;

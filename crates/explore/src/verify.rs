@@ -1,7 +1,7 @@
 //! Trying out every way that threads can go, and saying so when that is done.
 
 use std::collections::HashSet;
-use std::rc::Rc;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -10,17 +10,19 @@ use threadbare_detect::{Examination, Finding, FindingKind, Key};
 use threadbare_models::Checks;
 use threadbare_target::{Execution, Program};
 
-use crate::campaign::Progress;
+use crate::campaign::observer::{Observed, Observer, Unexamined};
+use crate::campaign::{Phase, Progress};
 use crate::check::{Check, Examined};
 use crate::checkpoints::Spared;
 use crate::confirm::{happens, settle_in};
-use crate::drive::Drive;
+use crate::drive::{examine, phase, servers};
 use crate::error::ExploreError;
 use crate::options::Options;
+use crate::runner::Launch;
 use crate::strategies::mcr::OpenQuestion;
 use crate::strategies::total::{Graphs, Total};
 use crate::strategies::{DEFAULT, OF_VERIFY, by_name};
-use crate::strategy::Strategy;
+use crate::strategy::Strategy as _;
 
 /// The account of a verification.
 pub struct Verification {
@@ -81,28 +83,36 @@ pub fn verify(
     progress: &dyn Fn(&Progress),
     stop: &Arc<AtomicBool>,
 ) -> Result<Verification, ExploreError> {
-    let mut verifying = Verifying {
-        drive: Drive::start(program, options, stop)?,
-        met: HashSet::new(),
-        checks: Checks::default(),
-        history: Vec::new(),
-    };
+    run(&servers(program, options, stop), options, progress, stop)
+}
+
+/// The same on whatever the launcher starts.
+pub(crate) fn run<L: Launch>(
+    launch: &L,
+    options: &Options,
+    progress: &dyn Fn(&Progress),
+    stop: &AtomicBool,
+) -> Result<Verification, ExploreError> {
+    let mut groups = Groups::default();
     let mut total = Total::new(OF_VERIFY, options.seed, options.jobs, false);
-    verifying.follow(&mut total, options.executions, progress)?;
-    let mut sampled = 0;
-    if !total.exhausted() {
-        // What could not be worked out may still show by chance.
-        let before = verifying.drive.check.executions;
-        let random = Options { strategy: DEFAULT.to_string(), ..options.clone() };
-        let most = options.executions.min(before + SAMPLES);
-        verifying.follow(by_name(&random)?.as_mut(), most, progress)?;
-        sampled = verifying.drive.check.executions - before;
-    }
-    let Verifying { drive, checks, history, .. } = verifying;
-    let exhausted = total.exhausted();
-    let spared = drive.spared();
-    let mut check = drive.end();
+    let mut auto = by_name(&Options { strategy: DEFAULT.to_string(), ..options.clone() })?;
+    let (mut check, (spared, sampled)) = examine(launch, options, progress, stop, |drive| {
+        // Each execution decides which questions are still open, and goes on from checkpoints of the one before, which
+        // belong to a worker. The jobs are used to answer questions.
+        let (executions, examiner) = (options.executions, Arc::new(Unexamined));
+        let asking = Phase { executions, largest_batch: 1, examiner: Arc::clone(&examiner) as _ };
+        drive.follow(&mut total, &asking, &mut groups)?;
+        let before = drive.made();
+        if !total.exhausted() {
+            // What could not be worked out may still show at random.
+            let most = SAMPLES.min(options.executions.saturating_sub(before));
+            drive.follow(auto.as_mut(), &phase(most, examiner), &mut groups)?;
+        }
+        Ok((drive.spared(), drive.made() - before))
+    })?;
+    check.findings = groups.races;
     check.warnings.extend(total.warnings("verify"));
+    let Groups { checks, history, .. } = groups;
     Ok(Verification {
         check,
         test_cases: total.test_cases(),
@@ -112,52 +122,43 @@ pub fn verify(
         checked: Checked { pairs: checks.made(), known: checks.saved(), cleared: checks.cleared() },
         history,
         graphs: total.graphs(),
-        exhausted,
+        exhausted: total.exhausted(),
         spared,
         sampled,
     })
 }
 
-struct Verifying<'a> {
-    drive: Drive<'a>,
-    /// The races that happened.
-    met: HashSet<Key>,
+/// The race-equivalent groups of executions, and the races that happened in them.
+#[derive(Default)]
+struct Groups {
     checks: Checks,
     history: Vec<GroupsPoint>,
+    met: HashSet<Key>,
+    races: Vec<Examined>,
 }
 
-impl Verifying<'_> {
-    /// Runs what a strategy plans, until there is nothing more or so many executions have been made.
-    fn follow(
-        &mut self,
-        strategy: &mut dyn Strategy,
-        most: u64,
-        progress: &dyn Fn(&Progress),
-    ) -> Result<(), ExploreError> {
-        let drive = &mut self.drive;
-        while drive.check.executions < most && !drive.is_over() {
-            let plans = strategy.plan(drive.check.executions + 1, 1, &drive.history);
-            let Some(plan) = plans.first() else { break };
-            let Some(run) = drive.run(plan)? else { break };
-            let news = !run.discovered.is_empty();
-            strategy.learn(&[(plan, &run)], news, &|| drive.is_over())?;
-            // What was done to memory before it was found to be shared is not in the trace.
-            if news {
-                self.checks = Checks::default();
-                self.history.clear();
-            } else {
-                let found = if self.checks.need_a_look(&run.events) { races(&run) } else { Vec::new() };
-                let groups = self.checks.groups() as u64;
-                if self.history.last().is_none_or(|last| last.groups < groups) {
-                    let (executions, elapsed) = (drive.check.executions, drive.begin.elapsed());
-                    self.history.push(GroupsPoint { executions, elapsed, groups });
-                }
-                let races = found.into_iter().filter(|race| self.met.insert(race.key()));
-                drive.check.findings.extend(races.map(|race| happened(race, &run)));
-            }
-            drive.tell(progress);
+impl Observer for Groups {
+    fn reads_events(&self) -> bool {
+        true
+    }
+
+    fn observe(&mut self, seen: &Observed<'_>) -> ControlFlow<()> {
+        // What was done to memory before it was found to be shared is not in the trace.
+        if seen.news {
+            self.checks = Checks::default();
+            self.history.clear();
+            return ControlFlow::Continue(());
         }
-        Ok(())
+        // Few executions need a look, and which ones depends on those before: workers would look at all.
+        let found = if self.checks.need_a_look(&seen.run.events) { races(seen.run) } else { Vec::new() };
+        let groups = self.checks.groups() as u64;
+        if self.history.last().is_none_or(|last| last.groups < groups) {
+            let (executions, elapsed) = (seen.number, seen.elapsed);
+            self.history.push(GroupsPoint { executions, elapsed, groups });
+        }
+        let new = found.into_iter().filter(|race| self.met.insert(race.key()));
+        self.races.extend(new.map(|race| happened(race, seen.run)));
+        ControlFlow::Continue(())
     }
 }
 
@@ -167,8 +168,8 @@ pub(crate) fn races(run: &Execution) -> Vec<Finding> {
     found.into_iter().filter(|finding| finding.kind == FindingKind::Race && happens(finding, run)).collect()
 }
 
-fn happened(mut finding: Finding, run: &Rc<Execution>) -> Examined {
+fn happened(mut finding: Finding, run: &Arc<Execution>) -> Examined {
     settle_in(&mut finding, &run.events);
     let fails = false;
-    Examined { finding, run: Rc::clone(run), confirmed: Some(Rc::clone(run)), fails, follows_from: None }
+    Examined { finding, run: Arc::clone(run), confirmed: Some(Arc::clone(run)), fails, follows_from: None }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
@@ -147,9 +146,9 @@ fn finding_records(detected: &Detected) -> Vec<FoundRecord> {
     let symbols = Symbols::new(&detected.modules);
     let sightings = &detected.sightings;
     let mut order: Vec<usize> = (0..sightings.len()).collect();
-    order.sort_by_key(|at| (Rc::as_ptr(&sightings[*at].run), sightings[*at].finding.at));
+    order.sort_by_key(|at| (Arc::as_ptr(&sightings[*at].run), sightings[*at].finding.at));
     let mut records: Vec<(usize, FoundRecord)> = Vec::new();
-    for same_run in order.chunk_by(|a, b| Rc::ptr_eq(&sightings[*a].run, &sightings[*b].run)) {
+    for same_run in order.chunk_by(|a, b| Arc::ptr_eq(&sightings[*a].run, &sightings[*b].run)) {
         let names = ExecutionNames::new(&symbols, &sightings[same_run[0]].run);
         records.extend(same_run.iter().map(|at| {
             let sighting = &sightings[*at];

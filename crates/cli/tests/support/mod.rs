@@ -83,3 +83,18 @@ pub fn repository(path: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     root.canonicalize().expect("the repository").join(path)
 }
+
+/// A report without what depends on how fast the machine is.
+pub fn without_times(mut report: serde_json::Value) -> serde_json::Value {
+    match &mut report {
+        serde_json::Value::Object(fields) => {
+            fields.retain(|name, _| name != "elapsed_s" && name != "executions_per_s");
+            fields.values_mut().for_each(|value| *value = without_times(value.take()));
+        }
+        serde_json::Value::Array(values) => {
+            values.iter_mut().for_each(|value| *value = without_times(value.take()));
+        }
+        _ => {}
+    }
+    report
+}

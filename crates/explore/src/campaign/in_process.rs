@@ -119,7 +119,7 @@ pub(crate) fn run(
         return Ok(Repeated::NotAtAll);
     };
     let deadline = options.time.and_then(|time| begin.checked_add(time));
-    let limits = Limits { stop, deadline, keep_going: options.keep_going };
+    let limits = Limits { stop, deadline };
     let wished = |wish: Option<u64>, given: u64| wish.filter(|_| options.heeds_wishes).unwrap_or(given);
     let budget = wished(wishes.executions, options.executions);
     if budget < 2 {
@@ -226,7 +226,7 @@ impl Repeating<'_> {
             return Ok(false);
         }
         again.divergence = None;
-        self.ledger.enter(&format!("{}, in process", self.strategy.name()), again);
+        self.ledger.enter(&format!("{}, in process", self.strategy.name()), Arc::new(again));
         Ok(true)
     }
 
@@ -276,6 +276,7 @@ impl Repeating<'_> {
             shared_locations: self.shared,
             interrupted: self.limits.stopped(),
             saturated: false,
+            workers: 1,
             modules: Arc::new(self.server.modules().clone()),
         })
     }

@@ -1,221 +1,231 @@
-//! The campaign loop: plan a batch, run it, learn from it, until something ends it.
+//! The campaign loop: plan a batch, run it, show it to the observers, learn from it, until something ends it.
 //!
-//! Batches grow from one execution to 64, whatever the number of jobs. Everything that depends on
-//! earlier executions (plans, learned sharing, statistics) changes between batches only, and of
-//! several failures in one batch the first counts. So the result depends on the seed alone.
+//! All commands that explore are configurations of it: a strategy that plans, workers that run, and observers that make
+//! something of the executions. Limits (`--executions`, `--time`, signals) and `--jobs` are obeyed here and nowhere else.
+//!
+//! The sizes of batches do not depend on the number of jobs. Everything that depends on earlier executions (plans,
+//! learned sharing, statistics, observers) changes between batches only, and of several executions in one batch that
+//! end a phase the first counts. So the result depends on the seed alone.
 
+mod hunt;
 mod in_process;
+pub(crate) mod observer;
 pub(crate) mod progress;
 pub(crate) mod results;
 pub(crate) mod workers;
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use threadbare_target::{Execution, Program, ServerOptions};
+use threadbare_target::Execution;
 use threadbare_trace::FailureKind;
 use threadbare_wire::flags;
 
-use self::results::Ledger;
+pub(crate) use self::hunt::run;
+pub use self::hunt::{hunt, hunt_measured};
+use self::observer::{Examiner, Observed, Observer};
+pub use self::progress::{CoverageProgress, Progress};
 pub use self::results::{Campaign, CampaignVerdict, Found};
-use self::workers::{Batch, Limits, Ran, Standing, Tally, Workers};
-use crate::coverage::Measuring;
+use self::workers::{Batch, Briefing, Limits, Made, Ran, Standing, Tally, Workers};
+use crate::checkpoints::Spared;
 use crate::error::ExploreError;
 use crate::history::History;
-
-use self::in_process::Repeated;
-use self::progress::PolicyScores;
-pub use self::progress::{CoverageProgress, Progress};
 use crate::options::Options;
-use crate::runner::{Launch, Servers, Trouble};
-use crate::strategies::by_name;
+use crate::runner::{Launch, Trouble};
 use crate::strategy::Strategy;
 
-/// The largest batch. It bounds how stale learned sharing can be.
-const LARGEST_BATCH: u64 = 64;
-
-/// After how many executions, none of them under control, there is no point in going on.
-const HOPELESS: u64 = 4;
-
-/// Looks for a failing interleaving of the program.
-///
-/// `progress` is called now and then; `stop` ends the campaign and keeps what was found.
-pub fn hunt(
-    program: &Program,
-    options: &Options,
-    progress: &(dyn Fn(&Progress) + Sync),
-    stop: &Arc<AtomicBool>,
-) -> Result<Campaign, ExploreError> {
-    hunt_measured(program, options, &mut options.measuring()?, progress, stop)
-}
-
-/// The same for one of several campaigns whose coverage counts together: `measuring` goes from one to the next.
-pub fn hunt_measured(
-    program: &Program,
-    options: &Options,
-    measuring: &mut Measuring,
-    progress: &(dyn Fn(&Progress) + Sync),
-    stop: &Arc<AtomicBool>,
-) -> Result<Campaign, ExploreError> {
-    if options.executions == 0 {
-        return Err(ExploreError::NoExecutions);
-    }
-    let rest = match in_process::run(program, options, progress, stop)? {
-        Repeated::Done(campaign) => return Ok(*campaign),
-        Repeated::Rest(rest) => Some(rest),
-        Repeated::NotAtAll => None,
-    };
-    let server = ServerOptions {
-        max_steps: options.max_steps,
-        flags: options.flags(),
-        stall: options.stall,
-        stop: stop.clone(),
-    };
-    let servers = Servers { program, options: server, checkpoint_gap: options.checkpoint_gap };
-    let Some(rest) = rest else { return run_measured(&servers, options, measuring, progress, stop) };
-    let mut campaign = run_measured(&servers, &rest.options(options), measuring, progress, stop)?;
-    rest.add_to(&mut campaign);
-    Ok(campaign)
-}
-
-/// Runs a campaign on whatever the launcher starts.
-pub(crate) fn run<L: Launch>(
+/// A campaign begins with no further knowledge, runs one or several phases, and ends with the workers.
+pub(crate) fn conduct<L: Launch, T>(
     launch: &L,
     options: &Options,
-    progress: &(dyn Fn(&Progress) + Sync),
+    progress: &dyn Fn(&Progress),
     stop: &AtomicBool,
-) -> Result<Campaign, ExploreError> {
-    run_measured(launch, options, &mut options.measuring()?, progress, stop)
-}
-
-fn run_measured<L: Launch>(
-    launch: &L,
-    options: &Options,
-    measuring: &mut Measuring,
-    progress: &(dyn Fn(&Progress) + Sync),
-    stop: &AtomicBool,
-) -> Result<Campaign, ExploreError> {
-    if options.executions == 0 {
-        return Err(ExploreError::NoExecutions);
-    }
-    let mut strategy = by_name(options)?;
+    phases: impl FnOnce(&mut Conduct<'_>) -> T,
+) -> T {
     let begin = Instant::now();
     let tally = Tally::default();
     let deadline = options.time.and_then(|time| begin.checked_add(time));
-    let limits = Limits { stop, deadline, keep_going: options.keep_going };
-    let tell = || {
-        let Standing { coverage, best } = tally.standing();
-        progress(&Progress {
-            executions: tally.executions.load(Ordering::Relaxed),
-            budget: options.executions,
-            steps: tally.steps.load(Ordering::Relaxed),
-            failures: tally.failures.load(Ordering::Relaxed),
-            elapsed: begin.elapsed(),
-            time: options.time,
-            coverage,
-            best,
-        });
-    };
-    let mut conduct = Conduct::new(options, limits, measuring, begin, &tally);
+    let limits = Limits { stop, deadline };
     thread::scope(|scope| {
-        let crew = Workers::hire(scope, launch, options.jobs, limits, &tally);
-        conduct.go(strategy.as_mut(), &crew, &tell)
-    })?;
-    tell();
-    conduct.close(strategy.as_ref(), begin.elapsed())
+        let workers = Workers::hire(scope, launch, options.jobs, limits, &tally);
+        phases(&mut Conduct {
+            options,
+            limits,
+            tally: &tally,
+            workers,
+            progress,
+            begin,
+            history: History::knowing(options.known.clone().unwrap_or_default()),
+            planned: 0,
+            made: 0,
+            complete: true,
+            crashed: false,
+            uninstrumented: Arc::default(),
+        })
+    })
+}
+
+/// What one strategy is to do in a campaign.
+pub(crate) struct Phase {
+    /// The most executions that it makes.
+    pub(crate) executions: u64,
+    /// The most that are planned at once. It bounds how stale learned sharing can be, and how many traces are held in
+    /// memory; and no more than this many workers are of use.
+    pub(crate) largest_batch: u64,
+    /// What workers make of each execution.
+    pub(crate) examiner: Arc<dyn Examiner>,
 }
 
 /// A campaign under way.
-struct Conduct<'a> {
-    options: &'a Options,
+pub(crate) struct Conduct<'a> {
+    pub(crate) options: &'a Options,
     limits: Limits<'a>,
-    ledger: Ledger,
-    history: History,
-    measuring: &'a mut Measuring,
-    begin: Instant,
     tally: &'a Tally,
-    scores: PolicyScores,
-    /// Every plan was run, each to its end: the strategy may claim to be through. A failure that ends the campaign does
-    /// not contradict that if nothing was left to run.
+    workers: Workers,
+    progress: &'a dyn Fn(&Progress),
+    begin: Instant,
+    history: History,
+    /// Executions that were planned; the next plan has the number after.
+    planned: u64,
+    /// Executions that were shown to observers.
+    made: u64,
     complete: bool,
-    /// All criteria were saturated, and that was to be the end.
-    saturated: bool,
+    crashed: bool,
+    uninstrumented: Arc<Vec<u64>>,
 }
 
-impl<'a> Conduct<'a> {
-    fn new(
-        options: &'a Options,
-        limits: Limits<'a>,
-        measuring: &'a mut Measuring,
-        begin: Instant,
-        tally: &'a Tally,
-    ) -> Conduct<'a> {
-        let history = History::knowing(options.known.clone().unwrap_or_default());
-        Conduct {
-            options,
-            limits,
-            ledger: Ledger::default(),
-            history,
-            measuring,
-            begin,
-            tally,
-            scores: PolicyScores::default(),
-            complete: true,
-            saturated: false,
-        }
+impl Conduct<'_> {
+    /// From now on, accesses at these places in the executable's file are not announced.
+    pub(crate) fn uninstrument(&mut self, places: &[u64]) {
+        Arc::make_mut(&mut self.uninstrumented).extend(places);
     }
 
-    fn go(
+    /// What the batches so far have taught.
+    pub(crate) fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// Executions that counted so far.
+    pub(crate) fn made(&self) -> u64 {
+        self.made
+    }
+
+    /// Whether every plan was run, each to its end: then a strategy may claim to be through. A failure that ends the
+    /// campaign does not contradict that if nothing was left to run.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// Whether nothing more may be run.
+    pub(crate) fn is_over(&self) -> bool {
+        self.crashed || self.limits.reached()
+    }
+
+    /// Whether the user ended it.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.limits.stopped()
+    }
+
+    /// The time since it began.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.begin.elapsed()
+    }
+
+    /// How many workers have started the program.
+    pub(crate) fn workers(&self) -> u64 {
+        self.tally.workers.load(Ordering::Relaxed)
+    }
+
+    /// Whether the program is loaded at the same addresses in all workers.
+    pub(crate) fn has_fixed_addresses(&self) -> bool {
+        !self.tally.moves.load(Ordering::Relaxed)
+    }
+
+    /// What going on from checkpoints came to. It depends on which worker ran what.
+    pub(crate) fn spared(&self) -> Spared {
+        self.tally.spared()
+    }
+
+    /// Says how far it is.
+    pub(crate) fn tell(&self) {
+        let Standing { coverage, best } = self.tally.standing();
+        (self.progress)(&Progress {
+            executions: self.tally.executions.load(Ordering::Relaxed),
+            budget: self.options.executions,
+            steps: self.tally.steps.load(Ordering::Relaxed),
+            failures: self.tally.failures.load(Ordering::Relaxed),
+            elapsed: self.begin.elapsed(),
+            time: self.options.time,
+            coverage,
+            best,
+        });
+    }
+
+    /// Runs what a strategy plans until it has no more plans, claims to be through, an observer or the examiner
+    /// asks for the end, or a limit is reached.
+    pub(crate) fn follow(
         &mut self,
         strategy: &mut dyn Strategy,
-        crew: &Workers,
-        tell: &dyn Fn(),
+        phase: &Phase,
+        observers: &mut [&mut dyn Observer],
     ) -> Result<(), ExploreError> {
-        let mut planned = 0;
+        let mut left = phase.executions;
         for number in 0.. {
-            let count = batch_size(number).min(self.options.executions - planned);
-            let mut plans = strategy.plan(planned + 1, count as usize, &self.history);
-            if self.options.known.is_some() {
-                plans.iter_mut().for_each(|plan| plan.flags &= !flags::PROBE);
+            // One execution is always made: a campaign of none would say nothing.
+            if left == 0 || self.crashed || (self.planned > 0 && self.limits.reached()) {
+                break;
             }
-            plans.iter_mut().for_each(|plan| plan.watched = self.measuring.is_on());
+            let count = batch_size(number, phase.largest_batch).min(left);
+            let mut plans = strategy.plan(self.planned + 1, count as usize, &self.history);
             if plans.is_empty() {
-                return Ok(());
+                break;
+            }
+            let watched = observers.iter().any(|observer| observer.reads_events());
+            for plan in &mut plans {
+                plan.watched = watched;
+                if self.options.known.is_some() {
+                    plan.flags &= !flags::PROBE;
+                }
             }
             let pool =
                 if self.options.os_threads { 0 } else { self.history.peak_threads().saturating_sub(1) };
-            let batch = Arc::new(Batch::new(planned + 1, plans, Arc::clone(self.history.shared()), pool));
-            planned += batch.plans.len() as u64;
-            let ran = crew.run(&batch, tell);
-            let go_on = self.take_in(strategy, &batch, ran)?;
-            tell();
-            if self.ledger.executions >= HOPELESS && self.ledger.nothing_was_controlled() {
-                return Ok(());
-            }
-            if !go_on || strategy.exhausted() || planned >= self.options.executions || self.limits.reached() {
-                return Ok(());
+            let shared = Arc::clone(self.history.shared());
+            let briefing = Briefing { shared, pool, uninstrumented: Arc::clone(&self.uninstrumented) };
+            let examiner = Arc::clone(&phase.examiner);
+            let batch = Arc::new(Batch::new(self.planned + 1, plans, briefing, examiner));
+            self.planned += batch.plans.len() as u64;
+            left = left.saturating_sub(batch.plans.len() as u64);
+            let ran = self.workers.run(&batch, self.has_fixed_addresses(), &|| self.tell());
+            let flow = self.take_in(strategy, observers, &batch, ran)?;
+            self.tell();
+            if flow.is_break() || strategy.exhausted() {
+                break;
             }
         }
         Ok(())
     }
 
-    /// Enters a batch into the books; says whether the campaign may go on.
+    /// Shows a batch to everybody; says whether the phase may go on.
     fn take_in(
         &mut self,
         strategy: &mut dyn Strategy,
+        observers: &mut [&mut dyn Observer],
         batch: &Batch,
         ran: Vec<Ran>,
-    ) -> Result<bool, ExploreError> {
+    ) -> Result<ControlFlow<()>, ExploreError> {
         let mut runs = Vec::with_capacity(ran.len());
         let mut trouble = None;
+        let mut flow = ControlFlow::Continue(());
         for Ran { place, result } in ran {
             match result {
-                Ok((run, profile)) => {
-                    let failed = run.outcome.failure().is_some();
-                    runs.push((place, run, profile));
-                    if failed && !self.limits.keep_going {
+                Ok(made) => {
+                    let ends = made.ends;
+                    runs.push((place, made));
+                    if ends {
+                        flow = ControlFlow::Break(());
                         break;
                     }
                 }
@@ -228,101 +238,48 @@ impl<'a> Conduct<'a> {
         self.complete &= runs.len() == batch.plans.len();
         let is_whole =
             |run: &Execution| !is_cut_short(run, self.options.max_steps) && !run.leaves_code_unexplored;
-        self.complete &= runs.iter().all(|(_, run, _)| is_whole(run));
-        let news = self.history.absorb(runs.iter().map(|(place, run, profile)| {
+        self.complete &= runs.iter().all(|(_, made)| is_whole(&made.run));
+        let news = self.history.absorb(runs.iter().map(|(place, made)| {
             let probing = batch.plans[*place].flags & flags::PROBE != 0;
-            (run, profile.as_ref(), !probing)
+            (&*made.run, made.profile.as_ref(), !probing)
         }));
-        let pairs: Vec<_> = runs.iter().map(|(place, run, _)| (&batch.plans[*place], run)).collect();
+        let pairs: Vec<_> = runs.iter().map(|(place, made)| (&batch.plans[*place], &*made.run)).collect();
         let learned = strategy.learn(&pairs, news, &|| self.limits.reached());
-        let mut failed = false;
-        for (place, run, _) in runs {
-            let before = self.measuring.covered();
-            if self.measuring.is_on() {
-                self.measuring.observe(&run, self.begin.elapsed());
+        for (place, Made { run, found, .. }) in &runs {
+            self.made += 1;
+            let (number, plan, elapsed) = (self.made, &batch.plans[*place], self.begin.elapsed());
+            let seen = Observed { number, plan, run, found, news, elapsed };
+            let mut is_enough = false;
+            for observer in &mut *observers {
+                is_enough |= observer.observe(&seen).is_break();
             }
-            let name = &batch.plans[place].name;
-            let has_failed = self.ledger.enter(name, run);
-            self.scores.enter(name, has_failed, self.measuring.covered() - before);
-            failed |= has_failed;
-            if self.options.until_saturated && self.measuring.is_saturated() {
-                self.saturated = true;
+            if is_enough {
                 self.complete &= place + 1 == batch.plans.len();
-                return Ok(false);
+                return Ok(ControlFlow::Break(()));
             }
         }
-        let best = self.scores.best().map(str::to_string);
-        self.tally.stand(Standing { coverage: self.measuring.standing(), best });
-        if failed && !self.limits.keep_going {
-            return Ok(false);
+        let mut standing = Standing::default();
+        observers.iter().for_each(|observer| observer.stand(&mut standing));
+        self.tally.stand(standing);
+        if flow.is_break() {
+            return Ok(flow);
         }
-        match trouble {
-            Some(Trouble::Crashed(run)) => {
-                self.ledger.enter("start-up", *run);
-                return Ok(false);
+        match (trouble, learned) {
+            (Some(Trouble::Crashed(run)), _) => {
+                self.crashed = true;
+                self.made += 1;
+                let run = Arc::from(run);
+                observers.iter_mut().for_each(|observer| observer.crashed(&run));
+                Ok(ControlFlow::Break(()))
             }
-            Some(Trouble::CutShort) => return Ok(false),
-            Some(Trouble::Error(error)) => return self.give_up(error),
-            None => {}
-        }
-        match learned {
-            Ok(()) => Ok(true),
-            Err(error) => self.give_up(error),
-        }
-    }
-
-    /// What was found counts for more than what went wrong afterwards.
-    fn give_up(&mut self, error: ExploreError) -> Result<bool, ExploreError> {
-        self.complete = false;
-        if self.limits.stopped() {
-            return Ok(false);
-        }
-        if self.ledger.found.is_empty() {
-            return Err(error);
-        }
-        self.ledger.warn(&format!("the campaign ended early: {error}"));
-        Ok(false)
-    }
-
-    fn close(mut self, strategy: &dyn Strategy, elapsed: Duration) -> Result<Campaign, ExploreError> {
-        for warning in strategy.warnings(&self.options.strategy) {
-            self.ledger.warn(&warning);
-        }
-        let Ledger { executions, uncontrolled, .. } = self.ledger;
-        if let Some(why) = self.ledger.why_uncontrolled.take() {
-            if uncontrolled == executions {
-                return Err(ExploreError::Uncontrolled(why));
+            (Some(Trouble::CutShort), _) => Ok(ControlFlow::Break(())),
+            (Some(Trouble::Error(error)), _) | (None, Err(error)) => {
+                self.complete = false;
+                // The program may have been ended together with the tool.
+                if self.limits.stopped() { Ok(ControlFlow::Break(())) } else { Err(error) }
             }
-            self.ledger.warn(&format!(
-                "{uncontrolled} of {executions} executions could not be kept under control: {why}"
-            ));
+            (None, Ok(())) => Ok(ControlFlow::Continue(())),
         }
-        let exhausted = self.complete && strategy.exhausted();
-        let verdict = match (self.ledger.found.is_empty(), exhausted) {
-            (false, _) => CampaignVerdict::Failure,
-            (true, true) => CampaignVerdict::Exhausted,
-            (true, false) => CampaignVerdict::Clean,
-        };
-        Ok(Campaign {
-            verdict,
-            executions,
-            steps: self.ledger.steps,
-            threads: self.ledger.threads,
-            elapsed,
-            found: self.ledger.found,
-            failures: self.ledger.failures,
-            uncontrolled,
-            exhausted,
-            snapshots: strategy.snapshots(),
-            coverage: self.measuring.account(),
-            effort: strategy.effort(),
-            bound: if exhausted { strategy.bound() } else { None },
-            warnings: self.ledger.warnings,
-            shared_locations: self.history.shared().len(),
-            interrupted: self.limits.stopped(),
-            saturated: self.saturated,
-            modules: self.ledger.modules,
-        })
     }
 }
 
@@ -334,6 +291,6 @@ fn is_cut_short(run: &Execution, max_steps: u64) -> bool {
 }
 
 /// 1, 1, 2, 4, … executions: the first ones teach the most.
-fn batch_size(number: u32) -> u64 {
-    1u64.checked_shl(number.saturating_sub(1)).map_or(LARGEST_BATCH, |size| size.min(LARGEST_BATCH))
+fn batch_size(number: u32, largest: u64) -> u64 {
+    1u64.checked_shl(number.saturating_sub(1)).map_or(largest, |size| size.min(largest))
 }

@@ -1,14 +1,19 @@
 //! What a campaign has found so far, and its final account.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
 use threadbare_target::{Execution, Modules};
 use threadbare_trace::{Failure, FailureKind, Outcome};
 
+use super::observer::{Observed, Observer};
 use crate::coverage::Covered;
 use crate::search_effort::SearchEffort;
+
+/// After how many executions, none of them under control, there is no point in going on.
+const HOPELESS: u64 = 4;
 
 /// How many different failures are kept with their traces.
 const MOST_FOUND: usize = 100;
@@ -32,7 +37,7 @@ pub struct Found {
     /// The policy that found it.
     pub policy: String,
     /// The execution.
-    pub run: Execution,
+    pub run: Arc<Execution>,
     /// How many executions showed it.
     pub count: u64,
 }
@@ -74,6 +79,8 @@ pub struct Campaign {
     pub interrupted: bool,
     /// Whether it ended because all that was measured was saturated.
     pub saturated: bool,
+    /// How many workers ran executions side by side. Nothing else depends on it but the time.
+    pub workers: u64,
     /// What is loaded where, for names of the places that coverage is about.
     pub modules: Arc<Modules>,
 }
@@ -112,9 +119,23 @@ pub(crate) struct Ledger {
     left_out: bool,
 }
 
+impl Observer for Ledger {
+    fn observe(&mut self, seen: &Observed<'_>) -> ControlFlow<()> {
+        self.enter(&seen.plan.name, Arc::clone(seen.run));
+        match self.executions >= HOPELESS && self.nothing_was_controlled() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    fn crashed(&mut self, run: &Arc<Execution>) {
+        self.enter("start-up", Arc::clone(run));
+    }
+}
+
 impl Ledger {
-    /// Enters one execution; says whether it failed.
-    pub(crate) fn enter(&mut self, policy: &str, run: Execution) -> bool {
+    /// Enters one execution.
+    pub(crate) fn enter(&mut self, policy: &str, run: Arc<Execution>) {
         self.executions += 1;
         self.steps += run.steps;
         self.threads = self.threads.max(run.threads);
@@ -123,17 +144,15 @@ impl Ledger {
             self.warn(warning);
         }
         match &run.outcome {
-            Outcome::Passed => false,
+            Outcome::Passed => {}
             Outcome::Uncontrolled(why) => {
                 self.uncontrolled += 1;
                 self.why_uncontrolled.get_or_insert_with(|| why.clone());
-                false
             }
             Outcome::Failed(failure) => {
                 self.count(failure.kind);
                 let signature = Signature::of(failure);
                 self.keep(signature, policy, run);
-                true
             }
         }
     }
@@ -146,7 +165,7 @@ impl Ledger {
     }
 
     /// Whether there were executions, and none of them was under control.
-    pub(crate) fn nothing_was_controlled(&self) -> bool {
+    fn nothing_was_controlled(&self) -> bool {
         self.executions > 0 && self.uncontrolled == self.executions
     }
 
@@ -157,7 +176,7 @@ impl Ledger {
         }
     }
 
-    fn keep(&mut self, signature: Signature, policy: &str, run: Execution) {
+    fn keep(&mut self, signature: Signature, policy: &str, run: Arc<Execution>) {
         if let Some(&place) = self.places.get(&signature) {
             self.found[place].count += 1;
         } else if self.found.len() < MOST_FOUND {

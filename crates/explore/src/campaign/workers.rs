@@ -11,11 +11,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
 
+use threadbare_detect::Finding;
 use threadbare_target::Execution;
 use threadbare_wire::LearnedRecord;
 
+use super::observer::Examiner;
 use super::progress::CoverageProgress;
 use super::results::Signature;
+use crate::checkpoints::Spared;
 use crate::profile::Profile;
 use crate::runner::{Launch, Runner, Trouble};
 use crate::search::Steer as _;
@@ -31,8 +34,6 @@ pub(crate) struct Limits<'a> {
     pub(crate) stop: &'a AtomicBool,
     /// The time is up.
     pub(crate) deadline: Option<Instant>,
-    /// Go on after a failure.
-    pub(crate) keep_going: bool,
 }
 
 impl Limits<'_> {
@@ -53,6 +54,11 @@ pub(crate) struct Tally {
     pub(crate) executions: AtomicU64,
     pub(crate) steps: AtomicU64,
     pub(crate) failures: AtomicU64,
+    /// Workers that have started the program.
+    pub(crate) workers: AtomicU64,
+    /// The program is loaded elsewhere each time it is started.
+    pub(crate) moves: AtomicBool,
+    spared: Mutex<Spared>,
     /// The first execution that showed each failure, so that later ones need not be kept whole.
     first_seen: Mutex<HashMap<Signature, u64>>,
     standing: Mutex<Standing>,
@@ -74,6 +80,10 @@ impl Tally {
         *self.standing.lock().unwrap_or_else(PoisonError::into_inner) = standing;
     }
 
+    pub(crate) fn spared(&self) -> Spared {
+        *self.spared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Whether no execution before this one is known to have failed in this way.
     fn is_first(&self, signature: Signature, execution: u64) -> bool {
         let mut seen = self.first_seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -83,21 +93,38 @@ impl Tally {
     }
 }
 
+/// What a runner has to know before a batch.
+#[derive(Clone)]
+pub(crate) struct Briefing {
+    /// What is shared.
+    pub(crate) shared: Arc<Vec<LearnedRecord>>,
+    /// How many threads to have ready.
+    pub(crate) pool: u32,
+    /// Places in the executable's file where accesses are not announced.
+    pub(crate) uninstrumented: Arc<Vec<u64>>,
+}
+
 /// One batch.
 pub(crate) struct Batch {
     /// The number of its first execution, counted from 1.
     pub(crate) first: u64,
     pub(crate) plans: Vec<Plan>,
-    pub(crate) shared: Arc<Vec<LearnedRecord>>,
-    pub(crate) pool: u32,
+    briefing: Briefing,
+    examiner: Arc<dyn Examiner>,
     next: AtomicUsize,
-    /// The lowest place that ends the campaign.
+    /// The lowest place that ends the phase.
     end: AtomicUsize,
 }
 
 impl Batch {
-    pub(crate) fn new(first: u64, plans: Vec<Plan>, shared: Arc<Vec<LearnedRecord>>, pool: u32) -> Batch {
-        Batch { first, plans, shared, pool, next: AtomicUsize::new(0), end: AtomicUsize::new(usize::MAX) }
+    pub(crate) fn new(
+        first: u64,
+        plans: Vec<Plan>,
+        briefing: Briefing,
+        examiner: Arc<dyn Examiner>,
+    ) -> Batch {
+        let (next, end) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
+        Batch { first, plans, briefing, examiner, next, end }
     }
 
     /// The next place to run.
@@ -119,7 +146,16 @@ impl Batch {
 /// What became of one plan.
 pub(crate) struct Ran {
     pub(crate) place: usize,
-    pub(crate) result: Result<(Execution, Option<Profile>), Trouble>,
+    pub(crate) result: Result<Made, Trouble>,
+}
+
+/// An execution, with what the worker made of it.
+pub(crate) struct Made {
+    pub(crate) run: Arc<Execution>,
+    pub(crate) profile: Option<Profile>,
+    pub(crate) found: Vec<Finding>,
+    /// The phase ends with it.
+    pub(crate) ends: bool,
 }
 
 /// The workers of a campaign.
@@ -142,7 +178,7 @@ impl Workers {
             let (order, orders) = channel::<Arc<Batch>>();
             let report = report.clone();
             scope.spawn(move || {
-                let mut worker = Worker { launch, limits, tally, runner: None };
+                let mut worker = Worker { launch, limits, tally, runner: None, is_counted: false };
                 for batch in orders {
                     if report.send(worker.work(&batch)).is_err() {
                         break;
@@ -154,9 +190,9 @@ impl Workers {
         Workers { orders: (0..jobs.max(1)).map(hire_one).collect(), reports }
     }
 
-    /// Runs a batch; returns what was run, in order. Calls `progress` now and then.
-    pub(crate) fn run(&self, batch: &Arc<Batch>, progress: &dyn Fn()) -> Vec<Ran> {
-        let busy = self.orders.iter().take(batch.plans.len());
+    /// Runs a batch, by one worker or by several; returns what was run, in order. Calls `progress` now and then.
+    pub(crate) fn run(&self, batch: &Arc<Batch>, side_by_side: bool, progress: &dyn Fn()) -> Vec<Ran> {
+        let busy = self.orders.iter().take(if side_by_side { batch.plans.len() } else { 1 });
         let mut waiting = busy.filter(|order| order.send(Arc::clone(batch)).is_ok()).count();
         let mut ran = Vec::with_capacity(batch.plans.len());
         while waiting > 0 {
@@ -179,6 +215,8 @@ struct Worker<'a, L: Launch> {
     limits: Limits<'a>,
     tally: &'a Tally,
     runner: Option<Briefed<L::Runner>>,
+    /// It has started the program, if only once.
+    is_counted: bool,
 }
 
 /// A runner, with what it has been told.
@@ -186,6 +224,7 @@ struct Briefed<R> {
     runner: R,
     shared: usize,
     pool: u32,
+    uninstrumented: usize,
 }
 
 impl<L: Launch> Worker<'_, L> {
@@ -194,6 +233,7 @@ impl<L: Launch> Worker<'_, L> {
         while let Some(place) = batch.take(&self.limits) {
             let result = self.run(batch, &batch.plans[place]);
             let result = result.map(|run| self.examine(batch, place, run));
+            self.account_for_checkpoints();
             if result.is_err() {
                 batch.end_at(place);
             }
@@ -216,15 +256,29 @@ impl<L: Launch> Worker<'_, L> {
     fn try_run(&mut self, batch: &Batch, plan: &Plan) -> Result<Execution, Trouble> {
         let briefed = match &mut self.runner {
             Some(briefed) => briefed,
-            none => none.insert(Briefed { runner: self.launch.launch()?, shared: 0, pool: 0 }),
+            none => {
+                let runner = self.launch.launch()?;
+                if !std::mem::replace(&mut self.is_counted, true) {
+                    self.tally.workers.fetch_add(1, Ordering::Relaxed);
+                }
+                if !runner.has_fixed_addresses() {
+                    self.tally.moves.store(true, Ordering::Relaxed);
+                }
+                none.insert(Briefed { runner, shared: 0, pool: 0, uninstrumented: 0 })
+            }
         };
-        if briefed.shared < batch.shared.len() {
-            briefed.runner.learn(&batch.shared[briefed.shared..]);
-            briefed.shared = batch.shared.len();
+        let Briefing { shared, pool, uninstrumented } = &batch.briefing;
+        if briefed.shared < shared.len() {
+            briefed.runner.learn(&shared[briefed.shared..]);
+            briefed.shared = shared.len();
         }
-        if briefed.pool != batch.pool {
-            briefed.runner.set_pool(batch.pool);
-            briefed.pool = batch.pool;
+        if briefed.pool != *pool {
+            briefed.runner.set_pool(*pool);
+            briefed.pool = *pool;
+        }
+        if briefed.uninstrumented < uninstrumented.len() {
+            briefed.runner.uninstrument(&uninstrumented[briefed.uninstrumented..]);
+            briefed.uninstrumented = uninstrumented.len();
         }
         let runner = &mut briefed.runner;
         let Some(search) = &plan.search else { return runner.run(plan).map_err(Trouble::Error) };
@@ -232,29 +286,37 @@ impl<L: Launch> Worker<'_, L> {
         found.map_err(Trouble::Error)?.ok_or(Trouble::CutShort)
     }
 
-    /// Counts the execution and lets go of what nobody will look at: a batch of long traces would
+    fn account_for_checkpoints(&mut self) {
+        let Some(briefed) = &mut self.runner else { return };
+        let Spared { executions, steps, copies } = briefed.runner.take_spared();
+        let mut spared = self.tally.spared.lock().unwrap_or_else(PoisonError::into_inner);
+        spared.executions += executions;
+        spared.steps += steps;
+        spared.copies += copies;
+    }
+
+    /// Counts and examines the execution, and lets go of what nobody will look at: a batch of long traces would
     /// not fit into memory.
-    fn examine(&self, batch: &Batch, place: usize, mut run: Execution) -> (Execution, Option<Profile>) {
+    fn examine(&self, batch: &Batch, place: usize, mut run: Execution) -> Made {
         self.tally.executions.fetch_add(1, Ordering::Relaxed);
         self.tally.steps.fetch_add(run.steps, Ordering::Relaxed);
-        let profile = batch.plans[place].profile.then(|| Profile::of(&run.events));
-        let execution = batch.first + place as u64;
-        let keep = match run.outcome.failure() {
-            Some(failure) => {
-                self.tally.failures.fetch_add(1, Ordering::Relaxed);
-                if !self.limits.keep_going {
-                    batch.end_at(place);
-                }
-                self.tally.is_first(Signature::of(failure), execution)
-            }
-            None => false,
-        };
         let plan = &batch.plans[place];
-        if !keep && !plan.trace && !plan.watched {
+        let profile = plan.profile.then(|| Profile::of(&run.events));
+        let found = batch.examiner.examine(&run);
+        let ends = batch.examiner.ends_with(&run, &found);
+        if ends {
+            batch.end_at(place);
+        }
+        let execution = batch.first + place as u64;
+        let is_new_failure = run.outcome.failure().is_some_and(|failure| {
+            self.tally.failures.fetch_add(1, Ordering::Relaxed);
+            self.tally.is_first(Signature::of(failure), execution)
+        });
+        if !is_new_failure && !plan.trace && !plan.watched {
             run.events = Vec::new();
             run.switches = Vec::new();
             run.output = Vec::new();
         }
-        (run, profile)
+        Made { run: Arc::new(run), profile, found, ends }
     }
 }

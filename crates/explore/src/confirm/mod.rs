@@ -2,19 +2,23 @@
 
 mod occurrence;
 
-use std::rc::Rc;
+use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use threadbare_detect::{Certainty, Finding, FindingKind};
 use threadbare_sched::Rng;
 use threadbare_target::Execution;
+use threadbare_trace::Event;
 
 pub use self::occurrence::{directed, find_shown, pointed_out, shown};
 pub(crate) use self::occurrence::{fails_of, happens, settle_in};
-use crate::campaign::Progress;
+use crate::campaign::observer::{Examiner, Observed, Observer};
 use crate::check::{Examined, Met};
-use crate::drive::Drive;
+use crate::drive::{Drive, phase};
 use crate::error::ExploreError;
 use crate::finding_rank::rank;
+use crate::history::History;
+use crate::strategy::{Plan, Strategy};
 
 /// How often a predicted finding is driven to happen.
 const ATTEMPTS: u64 = 24;
@@ -31,25 +35,23 @@ pub fn is_suspicion(finding: &Finding) -> bool {
         || finding.kind == FindingKind::Atomicity && (!finding.locks.is_empty() || finding.accesses.len() > 3)
 }
 
-impl Drive<'_> {
-    /// Tries to make each finding happen. What is only suspected is told if it makes the program fail.
+impl Drive<'_, '_> {
+    /// Tries to make each finding happen. What is only suspected is reported if it makes the program fail.
     /// Each comes with an execution in which it was seen.
     pub(crate) fn confirm_all(
         &mut self,
-        findings: Vec<(Finding, Rc<Execution>)>,
-        progress: &dyn Fn(&Progress),
+        findings: Vec<(Finding, Arc<Execution>)>,
     ) -> Result<(), ExploreError> {
         let mut suspicions = 0;
         for (finding, run) in findings {
             let suspected = is_suspicion(&finding);
             suspicions += usize::from(suspected);
-            if suspected && (suspicions > SUSPICIONS || self.is_common(&finding)) {
+            if suspected && (suspicions > SUSPICIONS || self.account.is_common(&finding)) {
                 continue;
             }
             let confirming = self.confirm(&finding, &run)?;
-            self.tell(progress);
-            let fails =
-                confirming.as_ref().is_some_and(|run| fails_of(&finding, run)) && !self.is_harmless(&finding);
+            let fails = confirming.as_ref().is_some_and(|run| fails_of(&finding, run))
+                && !self.account.is_harmless(&finding);
             // If the program does not stand another order, the failure's own cause says so better.
             if suspected && !fails || finding.kind == FindingKind::Order {
                 continue;
@@ -58,11 +60,11 @@ impl Drive<'_> {
             if let Some(run) = &examined.confirmed
                 && settle_in(&mut examined.finding, &run.events)
             {
-                examined.run = Rc::clone(run);
+                examined.run = Arc::clone(run);
             }
-            self.check.findings.push(examined);
+            self.account.check.findings.push(examined);
         }
-        rank(&mut self.check.findings);
+        rank(&mut self.account.check.findings);
         Ok(())
     }
 
@@ -71,29 +73,82 @@ impl Drive<'_> {
         &mut self,
         finding: &Finding,
         seen: &Execution,
-    ) -> Result<Option<Rc<Execution>>, ExploreError> {
+    ) -> Result<Option<Arc<Execution>>, ExploreError> {
         let shows_it = |met: &&Met| happens(finding, &met.run) && fails_of(finding, &met.run);
-        let met = self.check.failures.iter().find(shows_it).map(|met| Rc::new(met.run.clone()));
-        let mut happened = None;
-        let attempts = if finding.kind == FindingKind::Order { TURNS } else { ATTEMPTS };
-        for attempt in 0..attempts {
-            let Some(mut plan) = directed(finding, &seen.events, attempt) else { break };
-            if self.is_over() {
-                if happened.is_none() && met.is_none() {
-                    self.check.untried.push(finding.key());
-                }
-                break;
-            }
-            plan.policy.seed = Rng::derive(self.options.seed, attempt);
-            let Some(run) = self.run(&plan)? else { break };
-            if happens(finding, &run) {
-                // A run that fails says more than one that passes.
-                if fails_of(finding, &run) {
-                    return Ok(Some(run));
-                }
-                happened.get_or_insert(run);
+        let met = self.account.check.failures.iter().find(shows_it).map(|met| Arc::clone(&met.run));
+        let most = if finding.kind == FindingKind::Order { TURNS } else { ATTEMPTS };
+        let seed = self.options().seed;
+        let mut attempts = Attempts { finding, events: &seen.events, seed, next: 0, most };
+        let occurs = Arc::new(Occurs(finding.clone()));
+        let mut witness = Witness::default();
+        self.follow(&mut attempts, &phase(most, occurs), &mut witness)?;
+        if let Some(failing) = witness.failing {
+            return Ok(Some(failing));
+        }
+        let made = witness.executions;
+        let is_cut = self.is_over() && made < most && directed(finding, &seen.events, made).is_some();
+        if is_cut && witness.any.is_none() && met.is_none() {
+            self.account.check.untried.push(finding.key());
+        }
+        Ok(met.or(witness.any))
+    }
+}
+
+/// Attempts to make a finding happen.
+struct Attempts<'a> {
+    finding: &'a Finding,
+    /// Of the execution in which it was seen.
+    events: &'a [Event],
+    seed: u64,
+    next: u64,
+    most: u64,
+}
+
+impl Strategy for Attempts<'_> {
+    fn plan(&mut self, _first: u64, count: usize, _history: &History) -> Vec<Plan> {
+        let plan = |attempt| {
+            let mut plan = directed(self.finding, self.events, attempt)?;
+            plan.policy.seed = Rng::derive(self.seed, attempt);
+            Some(plan)
+        };
+        let end = self.most.min(self.next + count as u64);
+        let plans: Vec<Plan> = (self.next..end).map_while(plan).collect();
+        self.next += plans.len() as u64;
+        plans
+    }
+}
+
+/// Tells whether a finding happens; the first execution that fails of it is enough.
+struct Occurs(Finding);
+
+impl Examiner for Occurs {
+    fn examine(&self, run: &Execution) -> Vec<Finding> {
+        if happens(&self.0, run) { vec![self.0.clone()] } else { Vec::new() }
+    }
+
+    fn ends_with(&self, run: &Execution, found: &[Finding]) -> bool {
+        !found.is_empty() && fails_of(&self.0, run)
+    }
+}
+
+/// The executions in which a finding happened.
+#[derive(Default)]
+struct Witness {
+    executions: u64,
+    any: Option<Arc<Execution>>,
+    /// One that fails says more than one that passes.
+    failing: Option<Arc<Execution>>,
+}
+
+impl Observer for Witness {
+    fn observe(&mut self, seen: &Observed<'_>) -> ControlFlow<()> {
+        self.executions += 1;
+        if let Some(finding) = seen.found.first() {
+            self.any.get_or_insert_with(|| Arc::clone(seen.run));
+            if fails_of(finding, seen.run) {
+                self.failing = Some(Arc::clone(seen.run));
             }
         }
-        Ok(met.or(happened))
+        ControlFlow::Continue(())
     }
 }

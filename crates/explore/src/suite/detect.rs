@@ -1,8 +1,7 @@
 //! Looking for races and atomicity violations under one input, only in the functions that were selected.
 
 use std::collections::{BTreeSet, HashMap};
-use std::ops::Range;
-use std::rc::Rc;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -10,7 +9,7 @@ use std::time::{Duration, Instant};
 use threadbare_coverage::cfp::{FunctionPair, functions_of};
 use threadbare_detect::{Atomicity, Detector, Finding, FindingSet, Hybrid, Key};
 use threadbare_sched::{Pct, PolicySpec, Random, Rng};
-use threadbare_target::{Execution, Modules, Program, RunError, Server, ServerOptions};
+use threadbare_target::{Execution, Modules, Program, RunError};
 use threadbare_trace::{Event, EventKind, Outcome};
 
 use super::common_memory::meeting;
@@ -19,7 +18,13 @@ use super::input_outcome::InputOutcome;
 use super::run_limits::RunLimits;
 use super::watch::Watch;
 use super::{is_hang, start_failure};
+use crate::campaign::observer::{Observed, Observer, Unexamined};
+use crate::campaign::{Conduct, Phase, conduct};
 use crate::error::ExploreError;
+use crate::history::History;
+use crate::options::Options;
+use crate::runner::Servers;
+use crate::strategy::{Plan, Strategy};
 
 /// How often an execution is made again because it showed much shared memory that was not known before.
 const MOST_LOOKS: u64 = 4;
@@ -63,7 +68,7 @@ pub struct Sighting {
     /// What makes it the same as one of another input.
     pub identity: String,
     /// The execution in which it was seen first.
-    pub run: Rc<Execution>,
+    pub run: Arc<Execution>,
 }
 
 /// What was found under one input.
@@ -107,11 +112,13 @@ pub fn detect(
     let uninstrument =
         functions.as_ref().map_or_else(Arc::default, |functions| watch.announcements_outside(functions));
     let program = Program { uninstrument, ..program.clone() };
-    let options = ServerOptions {
+    // One execution follows from another; inputs are looked at side by side.
+    let options = Options {
         max_steps: detection.limits.max_steps,
-        flags: detection.limits.flags(),
+        any_exit: detection.limits.any_exit,
         stall: detection.limits.stall,
-        stop: Arc::clone(stop),
+        jobs: 1,
+        ..Options::default()
     };
     let mut detected = Detected {
         sightings: Vec::new(),
@@ -126,29 +133,28 @@ pub fn detect(
         races: Duration::ZERO,
         atomicity: Duration::ZERO,
     };
-    match Server::start(&program, &options) {
-        Ok(server) => {
-            let bias = server.modules().all().first().map_or(0, |executable| executable.bias);
-            let left_out = functions.map_or_else(Vec::new, |functions| watch.outside(&functions, bias));
-            detected.modules = server.modules().clone();
-            let mut detecting = Detecting {
-                server,
-                detection,
-                watch,
-                bias,
-                selected,
-                left_out,
-                known: 0,
-                set: FindingSet::default(),
-                steps: 0,
-                furthest: 0,
-                stop,
-            };
-            detecting.examine(&mut detected)?;
+    let launch = Servers::new(&program, &options, 0, stop);
+    let result = conduct(&launch, &options, &|_| {}, stop, |campaign| {
+        let mut detecting = Detecting {
+            campaign,
+            detection,
+            watch,
+            bias: 0,
+            selected,
+            left_out: Vec::new(),
+            known: 0,
+            set: FindingSet::default(),
+            steps: 0,
+            furthest: 0,
+            stop,
+        };
+        detecting.examine(&mut detected)
+    });
+    match result {
+        Err(ExploreError::Start(error)) => {
+            detected.ending = InputOutcome::of(start_failure::outcome(error, detection.limits.any_exit)?);
         }
-        Err(error) => {
-            detected.ending = InputOutcome::of(start_failure::outcome(error, detection.limits.any_exit)?)
-        }
+        result => result?,
     }
     if selected.is_some() && is_hang(&detected.ending.outcome) {
         let all = detect(watch, &program, None, detection, stop)?;
@@ -160,10 +166,10 @@ pub fn detect(
 }
 
 /// The execution in which each finding was seen first.
-type Shown = HashMap<Key, Rc<Execution>>;
+type Shown = HashMap<Key, Arc<Execution>>;
 
-struct Detecting<'a> {
-    server: Server,
+struct Detecting<'a, 'c> {
+    campaign: &'a mut Conduct<'c>,
     detection: &'a Detection,
     watch: &'a Watch,
     /// What is added to the addresses in the executable.
@@ -182,11 +188,11 @@ struct Detecting<'a> {
     stop: &'a AtomicBool,
 }
 
-impl Detecting<'_> {
+impl Detecting<'_, '_> {
     fn examine(&mut self, detected: &mut Detected) -> Result<(), ExploreError> {
         let mut shown = Shown::new();
         for number in 0..self.detection.runs.max(1) {
-            let run = Rc::new(self.look(number, detected)?);
+            let Some(run) = self.look(number, detected)? else { break };
             let (races, atomicity) = (self.detection.races, self.detection.atomicity);
             if races {
                 let begin = Instant::now();
@@ -210,12 +216,12 @@ impl Detecting<'_> {
                 if !meeting.any {
                     break;
                 }
-                self.server.uninstrument(&meeting.apart);
+                self.campaign.uninstrument(&meeting.apart);
             }
         }
         let modules = &detected.modules;
         let sighting = |finding: Finding| {
-            let run = Rc::clone(shown.get(&finding.key())?);
+            let run = Arc::clone(shown.get(&finding.key())?);
             Some(Sighting { identity: identity(&finding, modules), finding, run })
         };
         let findings = std::mem::take(&mut self.set).into_sorted();
@@ -223,11 +229,11 @@ impl Detecting<'_> {
         Ok(())
     }
 
-    /// An execution to examine. One that fails long before the end says little, so others are tried; of executions that all
+    /// An execution to examine; none if the program fails on its own. One that fails long before the end says little, so others are tried; of executions that all
     /// do, the longest says most.
-    fn look(&mut self, number: u64, detected: &mut Detected) -> Result<Execution, ExploreError> {
+    fn look(&mut self, number: u64, detected: &mut Detected) -> Result<Option<Arc<Execution>>, ExploreError> {
         let seed = Rng::derive(self.detection.seed, number);
-        let mut longest: Option<Execution> = None;
+        let mut longest: Option<Arc<Execution>> = None;
         for attempt in 0..MOST_ATTEMPTS {
             let mut policy = PolicySpec::new(Random, Rng::derive(seed, attempt));
             // Where all threads advance alike, the one with the most work is always the last; by priorities it need not be. What
@@ -235,63 +241,68 @@ impl Detecting<'_> {
             if (number + attempt) % 2 == 1 {
                 policy.parameters = Pct { depth: PRIORITIES, expected_steps: self.steps }.into();
             }
-            let run = self.run(&policy, detected)?;
+            let Some(run) = self.run(policy, detected)? else { return Ok(None) };
             self.steps = run.steps;
             let progress = progress(&run);
             if run.outcome.failure().is_none() {
                 self.furthest = self.furthest.max(progress);
-                return Ok(run);
+                return Ok(Some(run));
             }
             let is_whole = self.furthest > 0 && progress + self.furthest / LACKING >= self.furthest;
             if is_whole || is_hang(&run.outcome) {
-                return Ok(run);
+                return Ok(Some(run));
             }
             detected.ending.take_in(&run);
             if longest.as_ref().is_none_or(|longest| run.events.len() > longest.events.len()) {
                 longest = Some(run);
             }
         }
-        longest.ok_or_else(|| RunError::Stopped.into())
+        Ok(longest)
     }
 
     /// An execution, made again as long as it shows much that was not known to be shared: what was done to memory
-    /// before is not in its trace.
-    fn run(&mut self, policy: &PolicySpec, detected: &mut Detected) -> Result<Execution, ExploreError> {
-        let mut looks = 1;
-        loop {
-            let run = self.server.run(policy, 0)?;
-            self.server.learn(&run.discovered);
-            self.server.set_pool(run.peak_threads.saturating_sub(1));
-            detected.executions += 1;
-            detected.steps += run.steps;
-            detected.threads = detected.threads.max(run.threads);
-            let is_much = run.discovered.len() * NEWS > self.known;
-            self.known += run.discovered.len();
-            if !is_much || looks == MOST_LOOKS || is_hang(&run.outcome) {
-                return Ok(run);
+    /// before is not in its trace. None if the program fails on its own.
+    fn run(
+        &mut self,
+        policy: PolicySpec,
+        detected: &mut Detected,
+    ) -> Result<Option<Arc<Execution>>, ExploreError> {
+        let phase = Phase { executions: MOST_LOOKS, largest_batch: 1, examiner: Arc::new(Unexamined) };
+        let mut looks = Looks { known: &mut self.known, detected, last: None, crashed: false };
+        self.campaign.follow(&mut Same(policy), &phase, &mut [&mut looks])?;
+        let (last, crashed) = (looks.last, looks.crashed);
+        match &last {
+            None if !crashed => return Err(RunError::Stopped.into()),
+            Some(run) if detected.modules.all().is_empty() => {
+                detected.modules = Modules::clone(&run.modules);
+                self.bias = run.modules.all().first().map_or(0, |executable| executable.bias);
+                let functions = self.selected.map(functions_of);
+                self.left_out = functions.map_or_else(Vec::new, |it| self.watch.outside(&it, self.bias));
             }
-            looks += 1;
+            _ => {}
         }
+        Ok(last)
     }
 
     /// The events that are examined. Functions of the C library announce the memory they touch themselves, wherever
     /// they are called from.
     fn seen<'e>(&self, events: &'e [Event]) -> impl Iterator<Item = (usize, &'e Event)> + use<'e, '_> {
         use EventKind::{Read, ReadRange, Write, WriteRange};
-        let is_left_out = |event: &Event| {
+        let left_out = &self.left_out[..];
+        let is_left_out = move |event: &Event| {
             let at = event.pc.wrapping_sub(1);
-            let after = self.left_out.partition_point(|range| range.start <= at);
+            let after = left_out.partition_point(|range| range.start <= at);
             after > 0
-                && self.left_out[after - 1].contains(&at)
+                && left_out[after - 1].contains(&at)
                 && matches!(event.kind(), Some(Read | Write | ReadRange | WriteRange))
         };
-        events.iter().enumerate().filter(move |(_, event)| self.left_out.is_empty() || !is_left_out(event))
+        events.iter().enumerate().filter(move |(_, event)| left_out.is_empty() || !is_left_out(event))
     }
 
     fn show(
         &mut self,
         mut detector: Box<dyn Detector>,
-        run: &Rc<Execution>,
+        run: &Arc<Execution>,
         shown: &mut Shown,
     ) -> Result<(), ExploreError> {
         for (index, event) in self.seen(&run.events) {
@@ -304,11 +315,50 @@ impl Detecting<'_> {
         for finding in detector.findings() {
             let key = finding.key();
             if self.set.get(&key).is_none_or(|known| finding.certainty > known.certainty) {
-                shown.insert(key, Rc::clone(run));
+                shown.insert(key, Arc::clone(run));
             }
             self.set.add(finding);
         }
         Ok(())
+    }
+}
+
+/// The same policy again and again.
+struct Same(PolicySpec);
+
+impl Strategy for Same {
+    fn plan(&mut self, _first: u64, count: usize, _history: &History) -> Vec<Plan> {
+        vec![Plan::of(self.0.clone(), "suite"); count]
+    }
+}
+
+/// Counts executions, and asks for the end after one that shows little shared memory that was not known before.
+struct Looks<'a> {
+    known: &'a mut usize,
+    detected: &'a mut Detected,
+    last: Option<Arc<Execution>>,
+    crashed: bool,
+}
+
+impl Observer for Looks<'_> {
+    fn reads_events(&self) -> bool {
+        true
+    }
+
+    fn observe(&mut self, seen: &Observed<'_>) -> ControlFlow<()> {
+        let run = seen.run;
+        self.detected.executions += 1;
+        self.detected.steps += run.steps;
+        self.detected.threads = self.detected.threads.max(run.threads);
+        let is_much = run.discovered.len() * NEWS > *self.known;
+        *self.known += run.discovered.len();
+        self.last = Some(Arc::clone(run));
+        if is_much && !is_hang(&run.outcome) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+
+    fn crashed(&mut self, run: &Arc<Execution>) {
+        self.detected.ending = InputOutcome::of(run.outcome.clone());
+        self.crashed = true;
     }
 }
 

@@ -1,6 +1,5 @@
 //! Driving the findings of one input to happen, in executions of the whole program.
 
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -9,12 +8,14 @@ use threadbare_sched::{Random, Rng};
 use threadbare_target::{Execution, Program};
 
 use crate::campaign::Progress;
+use crate::campaign::observer::Unexamined;
 use crate::check::Check;
-use crate::drive::Drive;
+use crate::drive::{NobodyElse, examine, phase, servers};
 use crate::error::ExploreError;
+use crate::history::History;
 use crate::options::Options;
 use crate::strategies::sampled::{RoundRobin, probe};
-use crate::strategy::Plan;
+use crate::strategy::{Plan, Strategy};
 
 /// Executions in random order that are made beforehand: they show what is shared, and whether the program fails anyway.
 const BEFOREHAND: u64 = 12;
@@ -25,32 +26,44 @@ const TURNS_EVERY: u64 = 4;
 /// schedules are for everybody.
 pub fn drive_to_happen(
     program: &Program,
-    findings: Vec<(Finding, Rc<Execution>)>,
+    findings: Vec<(Finding, Arc<Execution>)>,
     options: &Options,
     progress: &dyn Fn(&Progress),
     stop: &Arc<AtomicBool>,
 ) -> Result<Check, ExploreError> {
     let program = Program { uninstrument: Arc::default(), ..program.clone() };
-    let mut drive = Drive::start(&program, options, stop)?;
-    for number in 1..=BEFOREHAND {
-        if drive.is_over() {
-            break;
+    let launch = servers(&program, options, stop);
+    let (check, ()) = examine(&launch, options, progress, stop, |drive| {
+        let mut beforehand = Beforehand { seed: options.seed };
+        drive.follow(&mut beforehand, &phase(BEFOREHAND, Arc::new(Unexamined)), &mut NobodyElse)?;
+        if drive.has_fixed_addresses() {
+            return drive.confirm_all(findings);
         }
-        let plan = match number % TURNS_EVERY {
-            0 => RoundRobin::plan(Rng::derive(options.seed, number), (number / TURNS_EVERY) as u32),
-            _ => Plan::new(Random, Rng::derive(options.seed, number), "random"),
+        if !findings.is_empty() {
+            drive.account.check.warnings.push(
+                "the system loads the program elsewhere each time, so findings could not be driven to happen"
+                    .into(),
+            );
+        }
+        Ok(())
+    })?;
+    Ok(check)
+}
+
+/// Executions at random, and some in which threads take turns.
+struct Beforehand {
+    seed: u64,
+}
+
+impl Strategy for Beforehand {
+    fn plan(&mut self, first: u64, count: usize, _history: &History) -> Vec<Plan> {
+        let plan = |number: u64| {
+            let plan = match number % TURNS_EVERY {
+                0 => RoundRobin::plan(Rng::derive(self.seed, number), (number / TURNS_EVERY) as u32),
+                _ => Plan::new(Random, Rng::derive(self.seed, number), "random"),
+            };
+            Plan { flags: probe(number), ..plan }
         };
-        if drive.run(&Plan { flags: probe(number), ..plan })?.is_none() {
-            break;
-        }
+        (first..first + count as u64).map(plan).collect()
     }
-    if drive.has_fixed_addresses() {
-        drive.confirm_all(findings, progress)?;
-    } else if !findings.is_empty() {
-        drive.check.warnings.push(
-            "the system loads the program elsewhere each time, so findings could not be driven to happen"
-                .into(),
-        );
-    }
-    Ok(drive.end())
 }

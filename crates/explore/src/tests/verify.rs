@@ -2,19 +2,25 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
 use threadbare_models::Checks;
 use threadbare_sched::Rng;
-use threadbare_target::{Program, resolve};
+use threadbare_target::{Execution, Program, resolve};
 use threadbare_trace::FailureKind;
 use threadbare_wire::flags;
 
+use crate::campaign::Phase;
+use crate::campaign::observer::{Observed, Observer, Unexamined};
 use crate::check::Check;
-use crate::drive::Drive;
+use crate::drive::{examine, servers};
+use crate::error::ExploreError;
+use crate::history::History;
 use crate::options::Options;
 use crate::strategies::by_name;
+use crate::strategy::{Plan, Strategy};
 use crate::verify::{Verification, races, verify};
 
 /// How many programs are generated.
@@ -162,27 +168,56 @@ fn everything(program: &Program) -> Option<BTreeSet<String>> {
     const MOST: u64 = 3_000;
     let options = Options { strategy: "dfs".to_string(), executions: MOST, ..Options::default() };
     let stop = Arc::default();
-    let mut drive = Drive::start(program, &options, &stop).unwrap();
-    let mut strategy = by_name(&options).unwrap();
-    let mut wrong = BTreeSet::new();
-    let mut checks = Checks::default();
-    while drive.check.executions < MOST {
-        let Some(plan) = strategy.plan(drive.check.executions + 1, 1, &drive.history).pop() else { break };
-        // The heap has to be the one that `verify` has.
-        let flags = plan.flags | flags::THREAD_STATES;
-        let plan = crate::strategy::Plan { trace: true, flags, ..plan };
-        let run = drive.run(&plan).unwrap().unwrap();
-        let news = !run.discovered.is_empty();
-        strategy.learn(&[(&plan, &run)], news, &|| false).unwrap();
-        if !news {
-            let found = races(&run);
-            let cleared = !checks.need_a_look(&run.events);
-            assert!(!cleared || found.is_empty(), "cleared of races, and has one: {found:?}");
-            wrong.extend(found.iter().map(|race| format!("{:?}", race.key())));
-        }
+    let mut strategy = WithThreadStates(by_name(&options).unwrap());
+    let mut wrong = Wrong::default();
+    let phase = Phase { executions: MOST, largest_batch: 1, examiner: Arc::new(Unexamined) };
+    let launch = servers(program, &options, &stop);
+    let all =
+        examine(&launch, &options, &|_| {}, &stop, |drive| drive.follow(&mut strategy, &phase, &mut wrong));
+    wrong.all.extend(failures(&all.unwrap().0));
+    strategy.exhausted().then_some(wrong.all)
+}
+
+/// The heap has to be the one that `verify` has.
+struct WithThreadStates(Box<dyn Strategy>);
+
+impl Strategy for WithThreadStates {
+    fn plan(&mut self, first: u64, count: usize, history: &History) -> Vec<Plan> {
+        let with = |plan: Plan| Plan { trace: true, flags: plan.flags | flags::THREAD_STATES, ..plan };
+        self.0.plan(first, count, history).into_iter().map(with).collect()
     }
-    wrong.extend(failures(&drive.check));
-    strategy.exhausted().then_some(wrong)
+
+    fn learn(
+        &mut self,
+        runs: &[(&Plan, &Execution)],
+        news: bool,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<(), ExploreError> {
+        self.0.learn(runs, news, is_over)
+    }
+
+    fn exhausted(&self) -> bool {
+        self.0.exhausted()
+    }
+}
+
+/// The races that happened.
+#[derive(Default)]
+struct Wrong {
+    checks: Checks,
+    all: BTreeSet<String>,
+}
+
+impl Observer for Wrong {
+    fn observe(&mut self, seen: &Observed<'_>) -> ControlFlow<()> {
+        if !seen.news {
+            let found = races(seen.run);
+            let cleared = !self.checks.need_a_look(&seen.run.events);
+            assert!(!cleared || found.is_empty(), "cleared of races, and has one: {found:?}");
+            self.all.extend(found.iter().map(|race| format!("{:?}", race.key())));
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 fn failures(check: &Check) -> impl Iterator<Item = String> + '_ {

@@ -1,0 +1,153 @@
+//! Looking for executions that fail: the campaign with an account of failures.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use threadbare_detect::Finding;
+use threadbare_target::{Execution, Program};
+
+use super::in_process::{self, Repeated};
+use super::observer::{Examiner, Unexamined};
+use super::progress::Progress;
+use super::results::{Campaign, CampaignVerdict, Ledger};
+use super::{Conduct, Phase, conduct};
+use crate::coverage::{Coverage, Measuring};
+use crate::error::ExploreError;
+use crate::options::Options;
+use crate::runner::{Launch, Servers};
+use crate::strategies::by_name;
+use crate::strategy::Strategy;
+
+/// The largest batch: executions of which no trace is kept cost little memory, and strategies that learn from
+/// each say themselves how many they plan.
+const LARGEST_BATCH: u64 = 64;
+
+/// Looks for a failing interleaving of the program.
+///
+/// `progress` is called now and then; `stop` ends the campaign and keeps what was found.
+pub fn hunt(
+    program: &Program,
+    options: &Options,
+    progress: &(dyn Fn(&Progress) + Sync),
+    stop: &Arc<AtomicBool>,
+) -> Result<Campaign, ExploreError> {
+    hunt_measured(program, options, &mut options.measuring()?, progress, stop)
+}
+
+/// The same for one of several campaigns whose coverage counts together: `measuring` goes from one to the next.
+pub fn hunt_measured(
+    program: &Program,
+    options: &Options,
+    measuring: &mut Measuring,
+    progress: &(dyn Fn(&Progress) + Sync),
+    stop: &Arc<AtomicBool>,
+) -> Result<Campaign, ExploreError> {
+    if options.executions == 0 {
+        return Err(ExploreError::NoExecutions);
+    }
+    let rest = match in_process::run(program, options, progress, stop)? {
+        Repeated::Done(campaign) => return Ok(*campaign),
+        Repeated::Rest(rest) => Some(rest),
+        Repeated::NotAtAll => None,
+    };
+    let servers = Servers::new(program, options, 0, stop);
+    let Some(rest) = rest else { return run_measured(&servers, options, measuring, progress, stop) };
+    let mut campaign = run_measured(&servers, &rest.options(options), measuring, progress, stop)?;
+    rest.add_to(&mut campaign);
+    Ok(campaign)
+}
+
+/// Runs a campaign on whatever the launcher starts.
+pub(crate) fn run<L: Launch>(
+    launch: &L,
+    options: &Options,
+    progress: &dyn Fn(&Progress),
+    stop: &AtomicBool,
+) -> Result<Campaign, ExploreError> {
+    run_measured(launch, options, &mut options.measuring()?, progress, stop)
+}
+
+fn run_measured<L: Launch>(
+    launch: &L,
+    options: &Options,
+    measuring: &mut Measuring,
+    progress: &dyn Fn(&Progress),
+    stop: &AtomicBool,
+) -> Result<Campaign, ExploreError> {
+    if options.executions == 0 {
+        return Err(ExploreError::NoExecutions);
+    }
+    let mut strategy = by_name(options)?;
+    let examiner: Arc<dyn Examiner> =
+        if options.keep_going { Arc::new(Unexamined) } else { Arc::new(UntilFailure) };
+    let phase = Phase { executions: options.executions, largest_batch: LARGEST_BATCH, examiner };
+    let mut ledger = Ledger::default();
+    let mut coverage = Coverage::of(measuring, options.until_saturated);
+    conduct(launch, options, progress, stop, |campaign| {
+        let result = campaign.follow(strategy.as_mut(), &phase, &mut [&mut coverage, &mut ledger]);
+        campaign.tell();
+        // What was found counts for more than what went wrong afterwards.
+        match result {
+            Err(error) if ledger.found.is_empty() => return Err(error),
+            Err(error) => ledger.warn(&format!("the campaign ended early: {error}")),
+            Ok(()) => {}
+        }
+        close(campaign, ledger, &coverage, strategy.as_ref())
+    })
+}
+
+/// Ends the campaign at the first failure.
+struct UntilFailure;
+
+impl Examiner for UntilFailure {
+    fn ends_with(&self, run: &Execution, _found: &[Finding]) -> bool {
+        run.outcome.failure().is_some()
+    }
+}
+
+fn close(
+    campaign: &Conduct<'_>,
+    mut ledger: Ledger,
+    coverage: &Coverage<'_>,
+    strategy: &dyn Strategy,
+) -> Result<Campaign, ExploreError> {
+    for warning in strategy.warnings(&campaign.options.strategy) {
+        ledger.warn(&warning);
+    }
+    let Ledger { executions, uncontrolled, .. } = ledger;
+    if let Some(why) = ledger.why_uncontrolled.take() {
+        if uncontrolled == executions {
+            return Err(ExploreError::Uncontrolled(why));
+        }
+        ledger.warn(&format!(
+            "{uncontrolled} of {executions} executions could not be kept under control: {why}"
+        ));
+    }
+    let exhausted = campaign.is_complete() && strategy.exhausted();
+    let verdict = match (ledger.found.is_empty(), exhausted) {
+        (false, _) => CampaignVerdict::Failure,
+        (true, true) => CampaignVerdict::Exhausted,
+        (true, false) => CampaignVerdict::Clean,
+    };
+    Ok(Campaign {
+        verdict,
+        executions,
+        steps: ledger.steps,
+        threads: ledger.threads,
+        elapsed: campaign.elapsed(),
+        found: ledger.found,
+        failures: ledger.failures,
+        uncontrolled,
+        exhausted,
+        snapshots: strategy.snapshots(),
+        coverage: coverage.account(),
+        effort: strategy.effort(),
+        bound: if exhausted { strategy.bound() } else { None },
+        warnings: ledger.warnings,
+        shared_locations: campaign.history().shared().len(),
+        interrupted: campaign.is_stopped(),
+        saturated: coverage.is_enough(),
+        workers: campaign.workers(),
+        modules: ledger.modules,
+    })
+}

@@ -1,0 +1,84 @@
+//! What detectors find in the executions of a campaign: they run in the workers, and what they find is collected in order.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use threadbare_detect::{Finding, FindingSet, Key};
+use threadbare_target::Execution;
+
+use crate::campaign::observer::{Examiner, Observed, Observer};
+
+/// Shows executions to detectors.
+pub(crate) struct Detectors(pub(crate) fn(&Execution) -> Vec<Finding>);
+
+impl Examiner for Detectors {
+    fn examine(&self, run: &Execution) -> Vec<Finding> {
+        if is_partial(run) { Vec::new() } else { (self.0)(run) }
+    }
+}
+
+/// What was done to memory before it was found to be shared is not in the trace, and a lock that nobody was seen to take
+/// protects nothing. Later executions show all of it.
+fn is_partial(run: &Execution) -> bool {
+    !run.discovered.is_empty()
+}
+
+/// The findings so far, each with the execution to show it on.
+pub(crate) struct Detected {
+    detectors: Arc<Detectors>,
+    /// How many partial traces may still be left out. A program that shows new memory in every execution
+    /// has no others.
+    may_leave_out: u64,
+    set: FindingSet,
+    /// The execution in which each finding was seen first as surely as it is known.
+    shown: HashMap<Key, Arc<Execution>>,
+}
+
+impl Detected {
+    /// Nothing yet, in a campaign of so many executions.
+    pub(crate) fn by(detectors: &Arc<Detectors>, executions: u64) -> Detected {
+        Detected {
+            detectors: Arc::clone(detectors),
+            may_leave_out: executions / 2,
+            set: FindingSet::default(),
+            shown: HashMap::new(),
+        }
+    }
+
+    /// The findings, surest first.
+    pub(crate) fn into_sorted(self) -> Vec<(Finding, Arc<Execution>)> {
+        let Detected { set, shown, .. } = self;
+        let with_run = |finding: Finding| {
+            let run = Arc::clone(shown.get(&finding.key())?);
+            Some((finding, run))
+        };
+        set.into_sorted().into_iter().filter_map(with_run).collect()
+    }
+
+    fn add(&mut self, finding: Finding, run: &Arc<Execution>) {
+        let key = finding.key();
+        if self.set.get(&key).is_none_or(|known| finding.certainty > known.certainty) {
+            self.shown.insert(key, Arc::clone(run));
+        }
+        self.set.add(finding);
+    }
+}
+
+impl Observer for Detected {
+    fn reads_events(&self) -> bool {
+        true
+    }
+
+    fn observe(&mut self, seen: &Observed<'_>) -> ControlFlow<()> {
+        if !is_partial(seen.run) {
+            seen.found.iter().for_each(|finding| self.add(finding.clone(), seen.run));
+        } else if self.may_leave_out > 0 {
+            self.may_leave_out -= 1;
+        } else {
+            let found = (self.detectors.0)(seen.run);
+            found.into_iter().for_each(|finding| self.add(finding, seen.run));
+        }
+        ControlFlow::Continue(())
+    }
+}
