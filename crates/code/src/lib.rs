@@ -9,6 +9,7 @@ mod callers;
 mod flow;
 mod flows;
 mod function;
+mod hidden_inputs;
 mod image;
 mod surely;
 
@@ -19,6 +20,7 @@ pub use callers::Inheritance;
 pub use flow::Block;
 pub use flows::{Fate, Flows};
 pub use function::{Call, Callee, Function};
+pub use hidden_inputs::HiddenInput;
 
 use image::Image;
 

@@ -13,6 +13,7 @@ use threadbare_target::{Execution, Script};
 use threadbare_trace::{Outcome, ThreadId};
 use threadbare_wire::{DecisionRecord, flags};
 
+use crate::claims::Claims;
 use crate::error::ExploreError;
 use crate::history::History;
 use crate::strategy::{Plan, Strategy};
@@ -42,6 +43,7 @@ pub(crate) struct Dfs {
     bound_was_met: bool,
     /// Why nothing can be claimed even if nothing is left.
     doubt: Option<String>,
+    claims: Claims,
 }
 
 impl Dfs {
@@ -54,6 +56,7 @@ impl Dfs {
             begun: false,
             bound_was_met: false,
             doubt: None,
+            claims: Claims::default(),
         }
     }
 
@@ -61,6 +64,11 @@ impl Dfs {
     /// known already.
     pub(crate) fn within(bound: u32) -> Dfs {
         Dfs::new(0, Some(bound), true)
+    }
+
+    /// Whether there is nothing left to run.
+    fn is_through(&self) -> bool {
+        self.begun && self.branches.is_empty()
     }
 
     fn follow(&self, threads: Vec<ThreadId>) -> Plan {
@@ -154,6 +162,7 @@ impl Strategy for Dfs {
         if let Some((_, run)) = runs.iter().find(|(_, run)| run.threads > MOST_THREADS) {
             return Err(ExploreError::TooManyThreads(run.threads));
         }
+        runs.iter().for_each(|(_, run)| self.claims.take_in(run));
         if news {
             self.branches.clear();
             self.begun = false;
@@ -178,7 +187,7 @@ impl Strategy for Dfs {
     }
 
     fn exhausted(&self) -> bool {
-        self.begun && self.branches.is_empty() && self.doubt.is_none()
+        self.is_through() && self.doubt.is_none() && self.claims.may_be_made()
     }
 
     fn bound(&self) -> Option<u32> {
@@ -186,6 +195,7 @@ impl Strategy for Dfs {
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.doubt.iter().cloned().collect()
+        let doubts = if self.is_through() { self.claims.doubts() } else { Vec::new() };
+        self.doubt.iter().cloned().chain(doubts).collect()
     }
 }

@@ -9,6 +9,7 @@ mod auto;
 mod campaign;
 mod check;
 mod checkpoints;
+mod claims;
 mod compare;
 mod confirm;
 mod coverage;

@@ -13,6 +13,7 @@ use threadbare_target::Execution;
 use threadbare_trace::ThreadId;
 use threadbare_wire::flags;
 
+use crate::claims::Claims;
 use crate::error::ExploreError;
 use crate::follow_schedule;
 use crate::history::History;
@@ -196,6 +197,7 @@ pub(crate) struct Solved<R: Reasoning> {
     ready: VecDeque<Plan>,
     /// Executions ran code in one piece that should have been interleaved.
     left_out: bool,
+    claims: Claims,
 }
 
 impl<R: Reasoning> Solved<R> {
@@ -208,6 +210,7 @@ impl<R: Reasoning> Solved<R> {
             reasoning: R::new(jobs),
             ready: VecDeque::new(),
             left_out: false,
+            claims: Claims::default(),
         }
     }
 
@@ -215,7 +218,8 @@ impl<R: Reasoning> Solved<R> {
     fn begin_anew(&mut self) {
         let Notes { seed, effort, made, next_tag, .. } = self.notes;
         let relevance = self.notes.relevance.take().map(Relevance::without_executions);
-        *self = Solved::new(seed, self.jobs, true);
+        let claims = std::mem::take(&mut self.claims);
+        *self = Solved { claims, ..Solved::new(seed, self.jobs, true) };
         self.notes = Notes { effort, made, next_tag, ..Notes::new(seed, relevance) };
     }
 
@@ -284,6 +288,7 @@ impl<R: Reasoning> Strategy for Solved<R> {
     ) -> Result<(), ExploreError> {
         self.notes.made += runs.len() as u64;
         self.left_out |= runs.iter().any(|(_, run)| run.leaves_code_unexplored);
+        runs.iter().for_each(|(_, run)| self.claims.take_in(run));
         if news {
             self.begin_anew();
             return Ok(());
@@ -309,7 +314,9 @@ impl<R: Reasoning> Strategy for Solved<R> {
 
     fn exhausted(&self) -> bool {
         let sees_all = self.notes.relevance.as_ref().is_none_or(Relevance::sees_everything);
-        self.phase == Phase::Done && self.reasoning.is_complete() && sees_all && !self.left_out
+        let is_whole =
+            self.phase == Phase::Done && self.reasoning.is_complete() && sees_all && !self.left_out;
+        is_whole && self.claims.may_be_made()
     }
 
     fn effort(&self) -> SearchEffort {
@@ -319,6 +326,8 @@ impl<R: Reasoning> Strategy for Solved<R> {
     fn warnings(&self) -> Vec<String> {
         let is_through = self.phase == Phase::Done;
         let left_out = is_through.then(|| self.reasoning.warning()).flatten();
-        left_out.into_iter().chain(self.notes.relevance.as_ref().and_then(Relevance::warning)).collect()
+        let unseen = self.notes.relevance.as_ref().and_then(Relevance::warning);
+        let doubts = if is_through { self.claims.doubts() } else { Vec::new() };
+        left_out.into_iter().chain(unseen).chain(doubts).collect()
     }
 }

@@ -110,6 +110,7 @@ fn take_up(engine: &mut Engine) {
     let control = engine.shared.control();
     control.child = sys::process();
     control.status = Status::Running as u32;
+    crate::dependences::write_again();
     engine.world.checkpoints.next = match control.leaving.first {
         0 => u64::MAX,
         first => first,

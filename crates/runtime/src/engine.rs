@@ -159,6 +159,7 @@ impl Engine {
         self.begin_state_hashes();
         WATCHED.store(crate::call_profile::unless_unwatched(self.current), Ordering::Relaxed);
         crate::signals::begin();
+        crate::dependences::write_again();
     }
 
     /// Adds a thread.

@@ -43,6 +43,7 @@ pub fn connect() {
         shared.control().peak_threads = 1;
         signals::init();
         process::watch_exit();
+        crate::library_calls::watch();
         // What the program sees and hands on is the environment it would have had.
         libc::unsetenv(c"LD_PRELOAD".as_ptr());
         libc::unsetenv(c"THREADBARE_CONTROL".as_ptr());
@@ -164,6 +165,7 @@ pub fn snapshot() -> bool {
     let engine = engine();
     engine.complete_write();
     let control = engine.shared.control();
+    crate::library_calls::watch();
     let files = open_files();
     let descriptors = crate::descriptors::hold();
     let numbers = files.iter().map(|file| file.fd);

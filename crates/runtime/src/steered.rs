@@ -120,6 +120,7 @@ pub fn await_order(engine: &mut Engine) {
     server::tell(News::Paused);
     obey(engine);
     counters.put_back(engine);
+    crate::dependences::write_again();
     let script_len = engine.shared.control().plan.script_len;
     let shared = engine.shared;
     let choices = (0..script_len).filter_map(|index| shared.script::<DecisionRecord>(index));

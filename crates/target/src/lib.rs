@@ -40,7 +40,7 @@ mod wrapper;
 
 pub use checkpoints::{Checkpoint, Ran, Spacing};
 pub use compiler::{BuildError, RUST_TARGET, RustFlags, SourceLanguage, compile, rust_flags};
-pub use execution::{Execution, Script};
+pub use execution::{Dependency, Execution, Script};
 pub use fingerprint::{fingerprint, fingerprint_of};
 pub use harness::own_words;
 pub use made_by::compilers;
