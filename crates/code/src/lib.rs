@@ -9,6 +9,7 @@ mod basic_blocks;
 mod callers;
 mod flows;
 mod function;
+mod hidden_inputs;
 mod image;
 mod unavoidable_blocks;
 
@@ -19,6 +20,7 @@ pub use basic_blocks::BasicBlock;
 pub use callers::Inheritance;
 pub use flows::{Fate, Flows};
 pub use function::{Call, Callee, CodeFunction};
+pub use hidden_inputs::HiddenInput;
 
 use image::Image;
 

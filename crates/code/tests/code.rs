@@ -134,3 +134,30 @@ fn a_file_without_code_is_refused_in_a_sentence() {
     assert!(error.contains("x86-64"), "{error}");
     assert!(Code::read(&folder.path().join("nothing")).unwrap_err().to_string().contains("cannot read"));
 }
+
+#[test]
+fn instructions_that_ask_the_processor_or_the_system_are_found() {
+    let source = "
+        int shared;
+        unsigned long long ticks(void) { return __builtin_ia32_rdtsc(); }
+        long past_all(void) {
+            long number = 39;
+            __asm__ volatile(\"syscall\" : \"+a\"(number) : : \"rcx\", \"r11\", \"memory\");
+            return number;
+        }
+        int harmless(int by) { return by + 0x310f; }
+        int main(void) { shared = harmless(1); return ticks() == (unsigned long long)past_all(); }
+    ";
+    let code = compiled(source, "-O0");
+    let found = code.hidden_inputs(|_| true);
+    let within = |name: &str| {
+        let function = named(&code, name);
+        let mine = found.iter().filter(|it| function.start < it.after && it.after <= function.end);
+        mine.map(|it| it.name).collect::<Vec<_>>()
+    };
+    assert_eq!(within("ticks"), ["rdtsc"]);
+    assert_eq!(within("past_all"), ["syscall"]);
+    assert!(within("harmless").is_empty() && within("main").is_empty());
+    assert!(code.hidden_inputs(|function| function.name == "harmless").is_empty());
+    assert!(named(&code, "main").is_instrumented());
+}

@@ -179,7 +179,10 @@ fn who_looks_at_memory_unseen_is_named() {
     );
     assert_eq!(silent.code.flows().sees_all(), ["main"], "gcc does not announce what is passed by value");
     let (_, calls) = FIXTURES[1];
-    assert_eq!(build(calls, "gcc", "-O0").code.flows().sees_all(), ["qsort"]);
+    let calling = build(calls, "gcc", "-O0").code.flows();
+    assert_eq!(calling.sees_all(), ["qsort"]);
+    assert!(calling.unannounced().is_empty(), "a library's function is seen when it is called");
+    assert_eq!(silent.code.flows().unannounced(), ["main"]);
     let (_, arithmetic) = FIXTURES[0];
     assert!(build(arithmetic, "gcc", "-O0").code.flows().sees_all().is_empty());
 }

@@ -7,6 +7,7 @@
 mod campaign;
 mod check;
 mod checkpoints;
+mod claims;
 mod compare;
 mod confirm;
 mod coverage;

@@ -13,6 +13,7 @@ use threadbare_target::Execution;
 use threadbare_trace::ThreadId;
 use threadbare_wire::flags;
 
+use crate::claims::Claims;
 use crate::error::ExploreError;
 use crate::follow_schedule;
 use crate::history::History;
@@ -201,6 +202,7 @@ pub(crate) struct Solved<R: Reasoning> {
     ready: VecDeque<Plan>,
     /// Executions ran code without scheduling points that should have been interleaved.
     left_out: bool,
+    claims: Claims,
 }
 
 impl<R: Reasoning> Solved<R> {
@@ -213,6 +215,7 @@ impl<R: Reasoning> Solved<R> {
             reasoning: R::new(jobs),
             ready: VecDeque::new(),
             left_out: false,
+            claims: Claims::default(),
         }
     }
 
@@ -220,7 +223,8 @@ impl<R: Reasoning> Solved<R> {
     fn begin_anew(&mut self) {
         let Notes { name, seed, effort, made, next_tag, .. } = self.notes;
         let relevance = self.notes.relevance.take().map(Relevance::without_executions);
-        *self = Solved::new(name, seed, self.jobs, true);
+        let claims = std::mem::take(&mut self.claims);
+        *self = Solved { claims, ..Solved::new(name, seed, self.jobs, true) };
         self.notes = Notes { effort, made, next_tag, ..Notes::new(name, seed, relevance) };
     }
 
@@ -290,6 +294,7 @@ impl<R: Reasoning> Strategy for Solved<R> {
     ) -> Result<(), ExploreError> {
         self.notes.made += runs.len() as u64;
         self.left_out |= runs.iter().any(|(_, run)| run.leaves_code_unexplored);
+        runs.iter().for_each(|(_, run)| self.claims.take_in(run));
         if news {
             self.begin_anew();
             return Ok(());
@@ -315,7 +320,9 @@ impl<R: Reasoning> Strategy for Solved<R> {
 
     fn exhausted(&self) -> bool {
         let sees_all = self.notes.relevance.as_ref().is_none_or(Relevance::sees_everything);
-        self.phase == Phase::Done && self.reasoning.is_complete() && sees_all && !self.left_out
+        let is_whole =
+            self.phase == Phase::Done && self.reasoning.is_complete() && sees_all && !self.left_out;
+        is_whole && self.claims.may_be_made()
     }
 
     fn effort(&self) -> SearchEffort {
@@ -325,6 +332,8 @@ impl<R: Reasoning> Strategy for Solved<R> {
     fn warnings(&self, speaker: &str) -> Vec<String> {
         let is_through = self.phase == Phase::Done;
         let left_out = is_through.then(|| self.reasoning.warning(speaker)).flatten();
-        left_out.into_iter().chain(self.notes.relevance.as_ref().and_then(Relevance::warning)).collect()
+        let unseen = self.notes.relevance.as_ref().and_then(Relevance::warning);
+        let doubts = if is_through { self.claims.doubts() } else { Vec::new() };
+        left_out.into_iter().chain(unseen).chain(doubts).collect()
     }
 }

@@ -24,6 +24,10 @@ pub enum Extent {
     Product(u8, u8),
     /// A text that ends with a zero byte.
     Text,
+    /// A text that ends with a zero byte, or after as many bytes as this argument says.
+    TextUpTo(u8),
+    /// The argument, and each that comes after it, may point to memory or be something else.
+    Rest,
     /// A structure that says how long to wait, or until when.
     Time,
     /// Nobody can say from the arguments.
@@ -162,6 +166,8 @@ pub struct Function {
     pub blocks: bool,
     /// The wait may end because time is up. Where that depends on an argument, the runtime says when it does.
     pub times_out: bool,
+    /// The argument that says after how many milliseconds a wait ends; a negative number is never.
+    pub limit: Option<u8>,
     /// It answers by how things are at the moment instead of waiting: it may be refused.
     pub refuses: bool,
     /// A thread may be cancelled in it.
@@ -178,6 +184,8 @@ pub struct Function {
     pub starts: Option<u8>,
     /// The runtime ends an execution that comes to it: it is beyond control.
     pub is_unsupported: bool,
+    /// What it leads to is not seen: code that it loads, or a function that it finds for whoever wants to call it.
+    pub leads_out_of_sight: bool,
     /// There are functions with `f` and `l` at the end of the name that do the same for other types.
     pub has_forms: bool,
     reads: [Option<Range>; MOST_RANGES],
@@ -193,6 +201,7 @@ impl Function {
             hidden: Hidden::NOTHING,
             blocks: false,
             times_out: false,
+            limit: None,
             refuses: false,
             is_cancellation_point: false,
             synchronizes: false,
@@ -201,6 +210,7 @@ impl Function {
             duplicates: false,
             starts: None,
             is_unsupported: false,
+            leads_out_of_sight: false,
             has_forms: false,
             reads: [None; MOST_RANGES],
             writes: [None; MOST_RANGES],
@@ -259,6 +269,11 @@ impl Function {
         Function { times_out: true, ..self }
     }
 
+    /// The same, after as many milliseconds as this argument says.
+    pub(crate) const fn times_out_by(self, argument: u8) -> Function {
+        Function { times_out: true, limit: Some(argument), ..self }
+    }
+
     pub(crate) const fn refuses(self) -> Function {
         Function { refuses: true, ..self }
     }
@@ -285,6 +300,10 @@ impl Function {
 
     pub(crate) const fn unsupported(self) -> Function {
         Function { is_unsupported: true, ..self }
+    }
+
+    pub(crate) const fn leads_out_of_sight(self) -> Function {
+        Function { leads_out_of_sight: true, ..self }
     }
 
     pub(crate) const fn has_forms(self) -> Function {

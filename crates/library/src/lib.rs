@@ -8,10 +8,12 @@
 
 #![no_std]
 
+mod dependence;
 mod function;
 pub mod system_calls;
 mod table;
 
+pub use dependence::{Dependence, Dependences};
 pub use function::{Effect, Extent, Function, Hidden, Provision, Range, Role};
 pub use table::{FAMILIES, Family, PREFIXES, Prefix};
 

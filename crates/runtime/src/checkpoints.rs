@@ -111,6 +111,7 @@ fn take_up(engine: &Engine) {
     let mut control = engine.shared.control();
     control.child = sys::process();
     control.status = Status::Running as u32;
+    crate::dependences::write_again();
     engine.world.checkpoints.borrow_mut().next = match control.leaving.first {
         0 => u64::MAX,
         first => first,

@@ -188,6 +188,7 @@ impl Engine {
         self.begin_state_hashes();
         note_watched(self.current.get());
         crate::signals::begin();
+        crate::dependences::write_again();
     }
 
     /// Adds a thread.

@@ -22,7 +22,11 @@ pub fn set_controlled(on: bool) {
 /// The place in the program's own code from which the interposed function was reached: where the
 /// call came through a system library, the nearest return address above it on the stack.
 pub fn site() -> u64 {
-    let (pc, stack) = (caller(), entry_stack_pointer());
+    site_of(caller(), entry_stack_pointer())
+}
+
+/// The same for a call that returns to `pc`; the return address lies at the top of the stack.
+pub fn site_of(pc: u64, stack: usize) -> u64 {
     let libraries = crate::engine::engine().world.libraries();
     if !libraries.is_system(pc) {
         return pc;
@@ -106,6 +110,11 @@ macro_rules! interpose {
                     return unsafe { crate::interpose::real!($name as unsafe extern "C-unwind" fn($($type),*) $(-> $ret)?)($($arg),*) };
                 }
                 crate::spin::called();
+                const CALLED: crate::dependences::Called =
+                    crate::dependences::Called::interposed(stringify!($name));
+                if const { CALLED.is_worth_a_look() } {
+                    crate::dependences::interposed_call(&CALLED, &[$(crate::dependences::word(&$arg)),*]);
+                }
                 #[allow(unused_unsafe)]
                 // SAFETY: the body relies on what the C function demands of its caller.
                 unsafe { $body }

@@ -67,6 +67,17 @@ impl Libraries {
     }
 }
 
+/// Whether a loaded file of this name belongs to the system.
+pub fn is_of_system(path: &str) -> bool {
+    let file = path.rsplit('/').next().unwrap_or_default();
+    SYSTEM.iter().any(|system| file.starts_with(system))
+}
+
+/// Whether a loaded file of this name is this very library.
+pub fn is_runtime(path: &str) -> bool {
+    path.rsplit('/').next().unwrap_or_default().starts_with("libthreadbare_rt")
+}
+
 fn contains(ranges: &[(u64, u64)], pc: u64) -> bool {
     ranges.iter().any(|(start, end)| (start + 8..*end).contains(&pc))
 }
@@ -77,9 +88,9 @@ unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _size: usize, into: *mut
         let (info, libraries) = (&*info, &mut *into.cast::<Libraries>());
         let name = CStr::from_ptr(info.dlpi_name).to_string_lossy();
         let file = name.rsplit('/').next().unwrap_or_default();
-        let is_system = SYSTEM.iter().any(|system| file.starts_with(system));
+        let is_system = is_of_system(&name);
         let list = if is_system { &mut libraries.system } else { &mut libraries.program };
-        let is_own = file.starts_with("libthreadbare_rt");
+        let is_own = is_runtime(&name);
         let variables =
             file.starts_with("libc.so").then_some(info.dlpi_tls_data as usize).filter(|at| *at != 0);
         for header in std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum as usize) {

@@ -43,6 +43,7 @@ pub fn connect() {
         shared.control().peak_threads = 1;
         signals::init();
         process::watch_exit();
+        crate::library_calls::watch();
         // What the program sees and hands on is the environment it would have had.
         libc::unsetenv(c"LD_PRELOAD".as_ptr());
         libc::unsetenv(c"THREADBARE_CONTROL".as_ptr());
@@ -163,6 +164,7 @@ fn next_request() -> Option<u8> {
 pub fn snapshot() -> bool {
     let engine = engine();
     engine.complete_write();
+    crate::library_calls::watch();
     let mut control = engine.shared.control();
     let files = open_files();
     let descriptors = crate::descriptors::hold();

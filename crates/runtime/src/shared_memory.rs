@@ -6,8 +6,8 @@ use std::ops::{Deref, DerefMut};
 use threadbare_sched::{Divergence, Policy as _};
 use threadbare_trace::{Event, FailureKind};
 use threadbare_wire::{
-    Area, CallRecord, CodeRange, ContextRecord, Control, DecisionRecord, LearnedRecord, LockSetRecord,
-    OfferRecord, Slot, Status, SwitchRecord, TouchRecord, flags,
+    Area, CallRecord, CodeRange, ContextRecord, Control, DecisionRecord, DependenceRecord, LearnedRecord,
+    LockSetRecord, OfferRecord, Slot, Status, SwitchRecord, TouchRecord, flags,
 };
 
 use crate::sys;
@@ -193,6 +193,14 @@ impl Shared {
             unsafe { place.write(record) };
         }
         control.touches += 1;
+    }
+
+    /// Writes down something that the execution depended on, if there is room.
+    pub fn dependence(&self, index: u64, record: DependenceRecord) {
+        if let Some(place) = self.slot::<DependenceRecord>(self.control().layout.dependences, index) {
+            // SAFETY: `slot` checked the place.
+            unsafe { place.write(record) };
+        }
     }
 
     /// An announcement that is not wanted.

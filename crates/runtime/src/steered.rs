@@ -122,6 +122,7 @@ pub fn await_order(engine: &Engine, candidates: &[Candidate<'_>]) {
     server::tell(News::Paused);
     obey(engine);
     counters.put_back(engine);
+    crate::dependences::write_again();
     match Prefix::from_words(&engine.shared.policy_words()) {
         Ok(prefix) => engine.policy.borrow_mut().append_choices(&prefix.choices),
         Err(Malformed) => refuse_plan("the choices of a steered execution are malformed"),

@@ -84,6 +84,8 @@ pub struct World {
     pub onces: Table<Once>,
     /// Futex waiters.
     pub futexes: Futexes,
+    /// What the execution has been seen to depend on.
+    pub dependences: Exclusive<crate::dependences::Notes>,
     /// The virtual clock, in nanoseconds.
     pub clock: Exclusive<crate::time::Clock>,
     /// Seeded randomness for the program.

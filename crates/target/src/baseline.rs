@@ -51,6 +51,8 @@ impl Baseline {
         control.calls = self.calls;
         control.lock_sets = self.lock_sets;
         control.touches = self.touches;
+        // Nothing is noted before the snapshot.
+        control.dependences = 0;
         control.steps = self.steps;
         control.learned_out = self.learned_out;
         control.threads = self.threads;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use threadbare_library::Dependence;
 use threadbare_sched::COUNTERS;
 use threadbare_trace::{Event, Failure, Outcome};
 use threadbare_wire::{ContextRecord, DecisionRecord, LearnedRecord, SwitchRecord, TouchRecord};
@@ -35,6 +36,8 @@ pub struct Execution {
     /// What code touches memory that is its thread's own; none where there was no room for all. For plans with
     /// `flags::THREAD_STATES`.
     pub touches: Option<Vec<TouchRecord>>,
+    /// What it depended on besides the input and the order of its steps, as far as that was noticed.
+    pub depended_on: Vec<Dependency>,
     /// What the user should know although the run went on.
     pub warnings: Vec<String>,
     /// What the program wrote to standard output and standard error.
@@ -66,6 +69,7 @@ impl Execution {
             peak_threads: 1,
             discovered: Vec::new(),
             touches: None,
+            depended_on: Vec::new(),
             warnings: Vec::new(),
             output: output.into_bytes(),
             stalled: false,
@@ -80,4 +84,15 @@ impl Execution {
     pub fn place(&self, event: &Event) -> u64 {
         self.own_code.place(event.pc, event.context, &self.contexts)
     }
+}
+
+/// Something that an execution depended on.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Dependency {
+    /// What it is.
+    pub kind: Dependence,
+    /// The function that was called, by the linker's name.
+    pub function: String,
+    /// The return address of the call, in the program's own code; 0 if it is nobody's.
+    pub site: u64,
 }

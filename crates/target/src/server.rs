@@ -11,15 +11,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use threadbare_library::Dependence;
 use threadbare_sched::PolicySpec;
 use threadbare_trace::{Event, Outcome, ThreadId};
 use threadbare_wire::{
-    CallRecord, ContextRecord, DecisionRecord, LearnedRecord, LockSetRecord, News, Plan, Request,
-    SwitchRecord, TouchRecord, flags,
+    CallRecord, ContextRecord, DecisionRecord, DependenceRecord, LearnedRecord, LockSetRecord, News, Plan,
+    Request, SwitchRecord, TouchRecord, flags,
 };
 
 use crate::baseline::Baseline;
-use crate::execution::Execution;
+use crate::execution::{Dependency, Execution};
 use crate::launch::{Launched, Output, Process, launch};
 use crate::memory::Memory;
 use crate::modules::Modules;
@@ -362,6 +363,7 @@ impl Server {
             peak_threads: control.peak_threads,
             discovered,
             touches,
+            depended_on: depended_on(&self.memory),
             warnings,
             output,
             stalled: told.stalled,
@@ -379,6 +381,20 @@ impl Server {
             Err(error) => RunError::System(error),
         }
     }
+}
+
+/// What the last execution depended on.
+fn depended_on(memory: &Memory) -> Vec<Dependency> {
+    let (area, count) = (memory.layout().dependences, memory.control().dependences);
+    // SAFETY: the area holds these records, which are plain numbers and valid for any content.
+    let noted = unsafe { memory.records::<DependenceRecord>(area, count) };
+    let known = |record: &DependenceRecord| {
+        // What the program has damaged is a doubt as well.
+        let kind = Dependence::from_number(record.kind).unwrap_or(Dependence::Overflow);
+        Dependency { kind, function: record.name(), site: record.site }
+    };
+    let overflow = Dependency { kind: Dependence::Overflow, function: String::new(), site: 0 };
+    noted.iter().map(known).chain((count > area.capacity).then_some(overflow)).collect()
 }
 
 /// Names calls that need not be announced; says whether there was room.

@@ -98,6 +98,7 @@ mod tests {
             divergence: None,
             policy_counters: Default::default(),
             own_code: Default::default(),
+            depended_on: Vec::new(),
             leaves_code_unexplored: false,
         };
         (execution, Symbols::new(&Modules::with_one("lib.so", code, 0x4000)))

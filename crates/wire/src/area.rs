@@ -5,6 +5,7 @@ use threadbare_trace::{ContextRecord, Event, SwitchRecord};
 use crate::control::{
     CallRecord, Control, DecisionRecord, LearnedRecord, LockSetRecord, OfferRecord, Slot, TouchRecord,
 };
+use crate::dependence::DependenceRecord;
 use crate::own_code::CodeRange;
 
 /// One area: an offset from the start of the memory and a capacity in records.
@@ -49,6 +50,8 @@ pub struct Layout {
     pub lock_sets: Area,
     /// What code touches memory of its own thread.
     pub touches: Area,
+    /// What the execution depended on.
+    pub dependences: Area,
     /// Code that is taken in one piece, in order of address, and behind it the program's own.
     pub whole_code: Area,
     /// The size of the whole.
@@ -82,6 +85,7 @@ impl Layout {
         let calls = area(size_of::<CallRecord>(), 1 << 22);
         let lock_sets = area(size_of::<LockSetRecord>(), 1 << 20);
         let touches = area(size_of::<TouchRecord>(), 1 << 21);
+        let dependences = area(size_of::<DependenceRecord>(), 1 << 10);
         let whole_code = area(size_of::<CodeRange>(), 1 << 20);
         Layout {
             events,
@@ -98,6 +102,7 @@ impl Layout {
             calls,
             lock_sets,
             touches,
+            dependences,
             whole_code,
             bytes: end.next_multiple_of(4096),
         }

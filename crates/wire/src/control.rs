@@ -269,6 +269,8 @@ pub struct Control {
     pub lock_sets: u64,
     /// Touches that the execution made, those for which there was no room included.
     pub touches: u64,
+    /// What the execution depended on: records in that area, those for which there was no room included.
+    pub dependences: u64,
     /// Visible steps made.
     pub steps: u64,
     /// Threads created, main included.

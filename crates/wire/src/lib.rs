@@ -7,6 +7,7 @@
 mod area;
 mod checkpoint;
 mod control;
+mod dependence;
 mod own_code;
 mod repetition;
 mod std_op;
@@ -17,6 +18,7 @@ pub use control::{
     CallRecord, Control, DecisionRecord, LearnedRecord, LockSetRecord, MAGIC, MESSAGE_BYTES, News,
     OfferRecord, Order, Plan, Reply, Request, STACK_DEPTH, Slot, Status, Text, TouchRecord, flags,
 };
+pub use dependence::DependenceRecord;
 pub use own_code::{CodeRange, own_place};
 pub use repetition::{Leak, Repetition};
 pub use std_op::{StdOp, UnknownStdOp};

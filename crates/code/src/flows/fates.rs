@@ -151,6 +151,7 @@ pub fn flows(program: &Program<'_>, graph: &Graph) -> Flows {
         back.reach_more(*sink, |node| matters[node as usize] = true);
     }
     let mut sees_all = program.sees_all();
+    let mut unannounced = BTreeSet::new();
     for (function, node) in unbound {
         if !matters[node as usize] {
             continue;
@@ -162,6 +163,7 @@ pub fn flows(program: &Program<'_>, graph: &Graph) -> Flows {
         }
         // Either the load is one of those announced, or it is not announced at all: nobody sees it.
         sees_all.insert(name.clone());
+        unannounced.insert(name.clone());
         for place in known.body.calls.keys() {
             if let Some(fate) = fates.get_mut(&known.body.code[*place].next_ip()) {
                 fate.unknown = true;
@@ -174,7 +176,8 @@ pub fn flows(program: &Program<'_>, graph: &Graph) -> Flows {
             deciders.entry(*branch).or_default().push(*site);
         }
     }
-    Flows { fates, deciders, sees_all: sees_all.into_iter().collect() }
+    let (sees_all, unannounced) = (sees_all.into_iter().collect(), unannounced.into_iter().collect());
+    Flows { fates, deciders, sees_all, unannounced }
 }
 
 impl Fate {

@@ -50,6 +50,7 @@ pub struct Flows {
     fates: BTreeMap<u64, Fate>,
     deciders: BTreeMap<u64, Vec<u64>>,
     sees_all: Vec<String>,
+    unannounced: Vec<String>,
 }
 
 impl Flows {
@@ -82,6 +83,11 @@ impl Flows {
     /// written may matter.
     pub fn sees_all(&self) -> Vec<String> {
         self.sees_all.clone()
+    }
+
+    /// Those of them that are functions of the program. What library functions do is better seen when they are called.
+    pub fn unannounced(&self) -> &[String] {
+        &self.unannounced
     }
 }
 

@@ -13,6 +13,7 @@ use threadbare_target::Execution;
 use threadbare_trace::{Outcome, ThreadId};
 use threadbare_wire::{DecisionRecord, flags};
 
+use crate::claims::Claims;
 use crate::error::ExploreError;
 use crate::history::History;
 use crate::strategy::{Plan, Strategy};
@@ -43,6 +44,7 @@ pub(crate) struct Dfs {
     bound_was_met: bool,
     /// Why nothing can be claimed even if nothing is left.
     doubt: Option<String>,
+    claims: Claims,
 }
 
 impl Dfs {
@@ -61,6 +63,7 @@ impl Dfs {
             begun: false,
             bound_was_met: false,
             doubt: None,
+            claims: Claims::default(),
         }
     }
 
@@ -68,6 +71,11 @@ impl Dfs {
     /// known already.
     pub(crate) fn within(bound: u32) -> Dfs {
         Dfs::new("minimise", 0, Some(bound), true)
+    }
+
+    /// Whether there is nothing left to run.
+    fn is_through(&self) -> bool {
+        self.begun && self.branches.is_empty()
     }
 
     fn follow(&self, threads: Vec<ThreadId>) -> Plan {
@@ -161,6 +169,7 @@ impl Strategy for Dfs {
             let (strategy, most, started) = (self.name, MOST_THREADS, run.threads);
             return Err(ExploreError::TooManyThreads { strategy, most, started });
         }
+        runs.iter().for_each(|(_, run)| self.claims.take_in(run));
         if news {
             self.branches.clear();
             self.begun = false;
@@ -185,7 +194,7 @@ impl Strategy for Dfs {
     }
 
     fn exhausted(&self) -> bool {
-        self.begun && self.branches.is_empty() && self.doubt.is_none()
+        self.is_through() && self.doubt.is_none() && self.claims.may_be_made()
     }
 
     fn bound(&self) -> Option<u32> {
@@ -193,6 +202,7 @@ impl Strategy for Dfs {
     }
 
     fn warnings(&self, _speaker: &str) -> Vec<String> {
-        self.doubt.iter().cloned().collect()
+        let doubts = if self.is_through() { self.claims.doubts() } else { Vec::new() };
+        self.doubt.iter().cloned().chain(doubts).collect()
     }
 }

@@ -371,6 +371,7 @@ fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
         divergence: None,
         policy_counters: Default::default(),
         own_code: Arc::default(),
+        depended_on: Vec::new(),
         leaves_code_unexplored: false,
     }
 }

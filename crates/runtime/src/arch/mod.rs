@@ -15,6 +15,8 @@
 //!       returns if the shadow cells say that the place is the thread's own; otherwise as `enter_with_caller!(serve, 1)`.
 //!     * `note_and_pass_on!(note)` calls `note` with up to two arguments, which it keeps, and goes on at the address that it
 //!       returns, on the caller's frame.
+//! * **Stubs for library functions** (`call_stub`): [`init_call_stubs`], [`call_stub`], [`CALL_STUB_BYTES`], [`REGISTER_ARGUMENTS`], and
+//!   `note_call_and_pass_on!(note)`, which all of them go through: it has a call noted and jumps to the address that `note` returns.
 //! * **What the program goes on with**: [`PRESERVED`], [`registers`], [`set_registers`], [`entry_stack_pointer`], [`caller`].
 //! * **Instructions** (`instructions`): [`follows_call`], [`call_through_table`], [`remove_call`], [`LONGEST_CALL`],
 //!   [`reads_clock`], [`forbid_clock`].

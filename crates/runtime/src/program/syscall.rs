@@ -12,6 +12,7 @@ use crate::{entropy, process_identity, sys, time};
 interpose! {
     /// A system call by number.
     fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long {
+        crate::dependences::system_call(number, &[a, b, c, d, e, f]);
         let result = match number {
             libc::SYS_futex => futex::call(a, b, c, d, f, instrumented_site()),
             libc::SYS_getrandom => {

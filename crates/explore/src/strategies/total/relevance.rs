@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use std::sync::Arc;
 
-use threadbare_code::{Call, Callee, Code, Fate, Flows};
+use threadbare_code::{Code, Fate, Flows};
 use threadbare_models::DataFlow;
 use threadbare_target::{Execution, Modules};
 use threadbare_trace::{Event, EventKind};
@@ -181,17 +181,14 @@ impl Relevance {
         match Code::read(&executable.path) {
             Ok(code) => {
                 let flows = code.flows();
-                let unseen = flows.sees_all();
-                if !unseen.is_empty() {
-                    let names = some_of(&unseen);
-                    self.all.insert(format!("{names} may look at any memory"));
-                    self.unseen.insert(format!("{names} may read or write memory without announcing it"));
+                let see_all = flows.sees_all();
+                if !see_all.is_empty() {
+                    self.all.insert(format!("{} may look at any memory", some_of(&see_all)));
                 }
-                let refusing = |call: &Call| matches!(&call.to, Callee::Import(name) if threadbare_library::function(name).is_some_and(|row| row.refuses || row.times_out));
-                if code.functions().iter().any(|function| function.calls.iter().any(refusing)) {
-                    self.unseen.insert(
-                        "operations that are tried, or given up after a time, might go otherwise".to_string(),
-                    );
+                // What library functions do is noted when they are called.
+                if !flows.unannounced().is_empty() {
+                    let names = some_of(flows.unannounced());
+                    self.unseen.insert(format!("{names} may read or write memory without announcing it"));
                 }
                 self.code = Some(Machine { flows, modules: Arc::clone(&run.modules) });
             }

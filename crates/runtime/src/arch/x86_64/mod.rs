@@ -1,12 +1,15 @@
 //! x86-64, with Linux and the GNU C library.
 
 mod abi;
+mod call_stub;
 mod entry;
 mod instructions;
 mod switch;
 mod wide_atomic;
 
 pub use abi::{jump_restores_mask, jump_stack_pointer, makes_process, program_counter, syscall};
+pub(crate) use call_stub::note_call_and_pass_on;
+pub use call_stub::{CALL_STUB_BYTES, REGISTER_ARGUMENTS, VECTORS, WIDE, call_stub, init_call_stubs};
 pub use entry::{CALLER, PRESERVED, REGISTERS, caller, entry_stack_pointer, registers, set_registers};
 pub(crate) use entry::{
     enter, enter_unless_private, enter_with_caller, enter_with_stack_pointer, note_and_pass_on,

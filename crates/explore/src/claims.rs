@@ -1,0 +1,193 @@
+//! Whether it may be claimed that nothing is left to try.
+//!
+//! A search that comes to its end has tried every order of the steps that it has seen, for the input given. That is all there is only if nothing else
+//! decides how the program goes, and if no step went unseen. What executions depended on is noted by the runtime while they run; what no
+//! runtime can notice (instructions that ask the processor or the system) is looked up in the code. Each such dependence
+//! is a doubt, and with a doubt nothing is claimed. Every strategy that can end asks here.
+
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use threadbare_code::{Code, CodeFunction};
+use threadbare_library::Dependence;
+use threadbare_target::{Execution, Module, Modules, OwnCode, Symbols, demangle};
+
+/// How many doubts are listed, and for each of them how many places.
+const MOST_DOUBTS: usize = 6;
+const MOST_PLACES: usize = 3;
+
+/// What speaks against a claim, by kind and by function or instruction, with the places it comes from.
+type Doubts = BTreeMap<(Dependence, String), BTreeSet<u64>>;
+
+/// See the module's description.
+#[derive(Default)]
+pub(crate) struct Claims {
+    noted: Doubts,
+    program: Option<(Arc<Modules>, Arc<OwnCode>)>,
+    /// What is in the code, once somebody wants to claim something.
+    in_code: OnceCell<Doubts>,
+}
+
+impl Claims {
+    /// Takes an execution in.
+    pub(crate) fn take_in(&mut self, run: &Execution) {
+        if self.program.is_none() && !run.modules.all().is_empty() {
+            self.program = Some((Arc::clone(&run.modules), Arc::clone(&run.own_code)));
+        }
+        for dependency in run.depended_on.iter().filter(|dependency| dependency.kind.is_doubt()) {
+            let key = (dependency.kind, dependency.function.clone());
+            self.noted.entry(key).or_default().insert(dependency.site);
+        }
+    }
+
+    /// Whether the claim may be made.
+    pub(crate) fn may_be_made(&self) -> bool {
+        self.noted.is_empty() && self.in_code().is_empty()
+    }
+
+    /// What speaks against it, a sentence each, with the lines of the source.
+    pub(crate) fn doubts(&self) -> Vec<String> {
+        let all: Vec<_> = self.noted.iter().chain(self.in_code()).collect();
+        let symbols = self.program.as_ref().map(|(modules, _)| Symbols::new(modules));
+        let told = all.iter().take(MOST_DOUBTS).map(|((kind, name), sites)| {
+            let what = describe(*kind, &demangle(name));
+            format!("nothing is claimed to be complete, because {what}{}", places(sites, symbols.as_ref()))
+        });
+        let more = all.len().saturating_sub(MOST_DOUBTS);
+        let rest =
+            (more > 0).then(|| format!("nothing is claimed to be complete for {more} more such reasons"));
+        told.chain(rest).collect()
+    }
+
+    fn in_code(&self) -> &Doubts {
+        self.in_code.get_or_init(|| match &self.program {
+            Some((modules, own_code)) => hidden_inputs(modules, own_code),
+            None => Doubts::default(),
+        })
+    }
+}
+
+/// Where it comes from, as the end of a sentence.
+fn places(sites: &BTreeSet<u64>, symbols: Option<&Symbols>) -> String {
+    let Some(symbols) = symbols else { return String::new() };
+    let place = |site: &u64| symbols.own_frame(*site).unwrap_or_else(|| symbols.site(*site)).to_string();
+    let all: BTreeSet<String> = sites.iter().filter(|site| **site != 0).map(place).collect();
+    let told: Vec<&str> = all.iter().take(MOST_PLACES).map(String::as_str).collect();
+    match (told.is_empty(), all.len().saturating_sub(MOST_PLACES)) {
+        (true, _) => String::new(),
+        (false, 0) => format!(" ({})", told.join(", ")),
+        (false, more) => format!(" ({} and {more} more)", told.join(", ")),
+    }
+}
+
+fn describe(kind: Dependence, name: &str) -> String {
+    match kind {
+        Dependence::Clock => format!("{name} reads a clock"),
+        Dependence::Randomness => format!("{name} draws random numbers"),
+        Dependence::Environment => format!("{name} asks for the environment"),
+        Dependence::Files => format!("{name} depends on files or descriptors"),
+        Dependence::Processes => format!("{name} depends on other processes"),
+        Dependence::Identity => format!("{name} asks for the number of a process or thread"),
+        Dependence::LibraryState => format!("{name} uses variables of its own that calls share"),
+        Dependence::TimeOut => format!("the wait of {name} may end at another time"),
+        Dependence::Refusal => {
+            format!("{name} is answered by how things are at the moment, and may be refused")
+        }
+        Dependence::UnannouncedAccess => format!("{name} touches memory that threads share, unseen"),
+        Dependence::UnknownCall => format!("it is not known what {name} does"),
+        Dependence::UnknownCallWithSharedMemory => {
+            format!("it is not known what {name} does with memory that threads share")
+        }
+        Dependence::UninstrumentedCode => format!("{name} is not instrumented, and what it does is not seen"),
+        Dependence::UnknownSystemCall => format!("it is not known what {name} does"),
+        Dependence::UnseenCalls => format!("what is called through {name} is not seen"),
+        Dependence::Instruction => format!("the code has the instruction {name}"),
+        Dependence::Overflow => "executions depend on more than could be noted".to_string(),
+    }
+}
+
+/// What the program's own code asks past everybody.
+fn hidden_inputs(modules: &Modules, own_code: &OwnCode) -> Doubts {
+    let ranges = own_code.ranges();
+    let mut doubts = Doubts::default();
+    for (number, module) in modules.all().iter().enumerate() {
+        let own = |address: u64| {
+            let after = ranges.partition_point(|range| range.start <= address);
+            after.checked_sub(1).is_some_and(|at| address < ranges[at].end)
+        };
+        let has_own = ranges.iter().any(|range| contains(module, range.start));
+        if number != 0 && !has_own {
+            continue;
+        }
+        match Code::read(&module.path) {
+            Ok(code) => {
+                let is_own =
+                    |it: &CodeFunction| it.is_instrumented() || own(it.start.wrapping_add(module.bias));
+                for found in code.hidden_inputs(is_own) {
+                    let key = (Dependence::Instruction, found.name.to_string());
+                    doubts.entry(key).or_default().insert(found.after.wrapping_add(module.bias));
+                }
+            }
+            Err(error) => drop(doubts.insert((Dependence::UnseenCalls, error.to_string()), BTreeSet::new())),
+        }
+    }
+    doubts
+}
+
+fn contains(module: &Module, address: u64) -> bool {
+    module.segments.iter().any(|segment| segment.contains(&address))
+}
+
+#[cfg(test)]
+mod tests {
+    use threadbare_target::Dependency;
+    use threadbare_trace::{Failure, FailureKind};
+
+    use super::*;
+
+    fn run(depended_on: &[(Dependence, &str)]) -> Execution {
+        let failure = Failure {
+            kind: FailureKind::Exit,
+            thread: threadbare_trace::ThreadId::MAIN,
+            message: String::new(),
+            stack: Vec::new(),
+        };
+        let depended_on = depended_on
+            .iter()
+            .map(|(kind, function)| Dependency { kind: *kind, function: function.to_string(), site: 0 })
+            .collect();
+        Execution { depended_on, ..Execution::before_threads(failure, String::new()) }
+    }
+
+    #[test]
+    fn without_doubts_a_claim_may_be_made() {
+        let mut claims = Claims::default();
+        claims.take_in(&run(&[(Dependence::Environment, "getenv")]));
+        assert!(claims.may_be_made() && claims.doubts().is_empty());
+    }
+
+    #[test]
+    fn one_doubt_of_one_execution_is_enough_and_is_said_once() {
+        for kind in Dependence::ALL.into_iter().filter(|kind| kind.is_doubt()) {
+            let mut claims = Claims::default();
+            claims.take_in(&run(&[]));
+            claims.take_in(&run(&[(kind, "_ZN3foo3barEv")]));
+            claims.take_in(&run(&[(kind, "_ZN3foo3barEv")]));
+            assert!(!claims.may_be_made(), "{kind:?}");
+            let doubts = claims.doubts();
+            assert_eq!(doubts.len(), 1, "{kind:?}");
+            assert!(kind == Dependence::Overflow || doubts[0].contains("foo::bar"), "{doubts:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_much_to_list_is_counted() {
+        let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+        let mut claims = Claims::default();
+        claims.take_in(&run(&names.map(|name| (Dependence::UnknownCall, name))));
+        let doubts = claims.doubts();
+        assert_eq!(doubts.len(), MOST_DOUBTS + 1);
+        assert!(doubts[MOST_DOUBTS].contains("2 more"), "{doubts:?}");
+    }
+}

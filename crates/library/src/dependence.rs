@@ -1,0 +1,189 @@
+//! What an execution may depend on besides the input given and the order of its threads' visible steps.
+//!
+//! Whoever claims that nothing is left to try has to know that nothing else decides how the program goes. The runtime therefore
+//! notes, while an execution runs, each kind of dependence with the place it comes from. What a function of the table stands
+//! for is in its row ([`crate::Function::dependences`]); the rest is what the runtime sees.
+
+use crate::function::{Effect, Function, Hidden, Provision};
+
+/// A kind of dependence.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(u8)]
+pub enum Dependence {
+    /// A clock was read.
+    Clock = 1,
+    /// A random number was drawn.
+    Randomness = 2,
+    /// The environment, the machine or a limit was asked for.
+    Environment = 3,
+    /// Something was read from a file or a descriptor, or it was asked what there is.
+    Files = 4,
+    /// Other processes had a say.
+    Processes = 5,
+    /// The number of a process or thread was asked for.
+    Identity = 6,
+    /// A function uses variables of its own that calls share.
+    LibraryState = 7,
+    /// A wait could have ended because time was up.
+    TimeOut = 8,
+    /// An operation could have been refused.
+    Refusal = 9,
+    /// A function of the table touched memory that threads share, without announcing it.
+    UnannouncedAccess = 10,
+    /// A function without a row was called, or one of which nobody has said what it does.
+    UnknownCall = 11,
+    /// The same, and it was given memory that threads share.
+    UnknownCallWithSharedMemory = 12,
+    /// Code without instrumentation ran while other threads were runnable.
+    UninstrumentedCode = 13,
+    /// A system call was made by a number that nobody knows.
+    UnknownSystemCall = 14,
+    /// Calls of a function cannot be seen.
+    UnseenCalls = 15,
+    /// The code has an instruction that asks the processor, or the system, past everybody.
+    Instruction = 16,
+    /// There were more than could be noted.
+    Overflow = 17,
+}
+
+impl Dependence {
+    /// Every kind.
+    pub const ALL: [Dependence; 17] = [
+        Dependence::Clock,
+        Dependence::Randomness,
+        Dependence::Environment,
+        Dependence::Files,
+        Dependence::Processes,
+        Dependence::Identity,
+        Dependence::LibraryState,
+        Dependence::TimeOut,
+        Dependence::Refusal,
+        Dependence::UnannouncedAccess,
+        Dependence::UnknownCall,
+        Dependence::UnknownCallWithSharedMemory,
+        Dependence::UninstrumentedCode,
+        Dependence::UnknownSystemCall,
+        Dependence::UnseenCalls,
+        Dependence::Instruction,
+        Dependence::Overflow,
+    ];
+
+    /// The kind with this number.
+    pub fn from_number(number: u8) -> Option<Dependence> {
+        Dependence::ALL.into_iter().find(|kind| *kind as u8 == number)
+    }
+
+    /// Whether an execution with it may have been different although the input and the order of steps were the same, or whether
+    /// there are steps that nobody has seen. The environment is input: it is the same in every execution.
+    pub const fn is_doubt(self) -> bool {
+        !matches!(self, Dependence::Environment)
+    }
+}
+
+/// A set of kinds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Dependences(u32);
+
+impl Dependences {
+    /// None.
+    pub const NONE: Dependences = Dependences(0);
+
+    /// These and one more, if that is so.
+    #[must_use]
+    pub const fn with(self, kind: Dependence, is_so: bool) -> Dependences {
+        if is_so { Dependences(self.0 | 1 << kind as u32) } else { self }
+    }
+
+    /// These without one of them, if that is so.
+    #[must_use]
+    pub const fn without(self, kind: Dependence, is_so: bool) -> Dependences {
+        if is_so { Dependences(self.0 & !(1 << kind as u32)) } else { self }
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The kinds, in order.
+    pub fn iter(self) -> impl Iterator<Item = Dependence> {
+        Dependence::ALL.into_iter().filter(move |kind| self.0 & 1 << *kind as u32 != 0)
+    }
+}
+
+impl Function {
+    /// What a call of it makes an execution depend on, whatever it is given. Memory is another matter: see
+    /// [`Function::touches_memory`].
+    pub const fn dependences(&self) -> Dependences {
+        let hidden = self.hidden;
+        // The library's own function runs, and what it does besides is not in its row.
+        let is_out_of_sight = matches!(self.provision, Provision::LeftAlone)
+            && (self.blocks
+                || self.is_unsupported
+                || (matches!(self.effect, Effect::Opaque) && !self.touches_memory() && hidden.is_nothing()));
+        Dependences::NONE
+            .with(Dependence::Clock, hidden.has(Hidden::CLOCK))
+            .with(Dependence::Randomness, hidden.has(Hidden::RANDOMNESS))
+            .with(Dependence::Environment, hidden.has(Hidden::ENVIRONMENT))
+            .with(Dependence::Files, hidden.has(Hidden::FILES))
+            .with(Dependence::Processes, hidden.has(Hidden::PROCESSES))
+            .with(Dependence::Identity, hidden.has(Hidden::IDENTITY))
+            .with(Dependence::LibraryState, hidden.has(Hidden::STATE))
+            .with(Dependence::TimeOut, self.times_out)
+            .with(Dependence::Refusal, self.refuses)
+            .with(Dependence::UnseenCalls, self.leads_out_of_sight)
+            .with(Dependence::UnknownCall, is_out_of_sight)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(name: &str) -> Vec<Dependence> {
+        crate::function(name).expect("a row").dependences().iter().collect()
+    }
+
+    extern crate std;
+    use std::vec::Vec;
+
+    #[test]
+    fn every_kind_has_a_number_of_its_own() {
+        for (place, kind) in Dependence::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, place + 1);
+            assert_eq!(Dependence::from_number(kind as u8), Some(kind));
+        }
+        assert_eq!(Dependence::from_number(0), None);
+        assert_eq!(Dependence::from_number(18), None);
+    }
+
+    #[test]
+    fn a_row_says_what_calls_depend_on() {
+        use Dependence::{Clock, Environment, LibraryState, Randomness, Refusal, TimeOut, UnseenCalls};
+        assert_eq!(of("time"), [Clock]);
+        assert_eq!(of("rand"), [Randomness]);
+        assert_eq!(of("getenv"), [Environment]);
+        assert_eq!(of("strtok"), [LibraryState]);
+        assert_eq!(of("cnd_timedwait"), [TimeOut]);
+        assert_eq!(of("pthread_mutex_trylock"), [Refusal]);
+        assert_eq!(of("sem_getvalue"), [Refusal]);
+        assert_eq!(of("dlsym"), [UnseenCalls]);
+        for harmless in ["printf", "pthread_mutex_lock", "pthread_create", "malloc", "sin", "atoi", "sprintf"]
+        {
+            assert_eq!(of(harmless), [], "{harmless}");
+        }
+    }
+
+    #[test]
+    fn what_nobody_has_described_is_unknown_unless_the_runtime_supplies_it() {
+        assert_eq!(of("mremap"), [Dependence::UnknownCall]);
+        assert_eq!(of("getcontext"), [Dependence::UnknownCall]);
+        assert_eq!(of("timer_delete"), []);
+    }
+
+    #[test]
+    fn only_the_environment_is_input() {
+        let harmless: Vec<Dependence> = Dependence::ALL.into_iter().filter(|kind| !kind.is_doubt()).collect();
+        assert_eq!(harmless, [Dependence::Environment]);
+    }
+}

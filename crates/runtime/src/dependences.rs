@@ -1,0 +1,273 @@
+//! What the execution depends on besides its input and the order of its steps, noted as it happens.
+//!
+//! Every call that the runtime gets to see is looked up in the table of functions: calls of interposed functions (`interpose!` knows
+//! the row when the runtime is compiled), system calls by number, and calls of functions that are left alone, which come by
+//! the stubs of [`crate::library_calls`]. Each kind is noted once for each place. Nothing is noted before the snapshot.
+//!
+//! Memory that a function is given is looked up in the notes on who touches what. Functions that are left alone are taken to touch the memory
+//! that their rows name, so that memory which only they touch is found to be shared as well.
+
+use std::collections::HashSet;
+use std::hash::BuildHasherDefault;
+
+use threadbare_library::{Dependence, Dependences, Effect, Extent, Function, Range, system_calls};
+use threadbare_wire::DependenceRecord;
+
+use crate::address_hash::AddressHasher;
+use crate::arch::REGISTER_ARGUMENTS;
+use crate::engine::{engine, running, watched};
+use crate::fiber::Fiber;
+use crate::shadow::{self, Cell, FREED, GRAIN_BITS, MANY, OWNER, SHARED, WRITTEN};
+
+/// The most bytes of one piece of memory that are looked at: what a function is given is hardly ever larger, and where it is, the beginning
+/// of a buffer that threads share is shared as well.
+const MOST_BYTES: usize = 1 << 16;
+
+/// No memory of a program lies below.
+const LOWEST: usize = 1 << 16;
+
+/// What has been noted in this execution. It is kept here besides the shared memory because a copy that goes on from a checkpoint has to
+/// write it down again.
+#[derive(Default)]
+pub struct Notes {
+    keys: HashSet<u64, BuildHasherDefault<AddressHasher>>,
+    records: Vec<DependenceRecord>,
+}
+
+/// A function as the table has it.
+#[derive(Clone, Copy)]
+pub struct Called {
+    /// Its name.
+    pub name: &'static str,
+    /// What a call of it makes the execution depend on, whatever it is given.
+    pub kinds: Dependences,
+    /// Its row, if it has one.
+    pub row: Option<&'static Function>,
+}
+
+impl Called {
+    /// A function that the runtime stands in for.
+    pub const fn interposed(name: &'static str) -> Called {
+        match threadbare_library::function(name) {
+            Some(row) => Called { name, kinds: row.dependences(), row: Some(row) },
+            None => panic!("an interposed function has no row in the table of library functions"),
+        }
+    }
+
+    /// Whether calls of it are worth a look.
+    pub const fn is_worth_a_look(&self) -> bool {
+        let touches = match self.row {
+            Some(row) => row.touches_memory(),
+            None => false,
+        };
+        !self.kinds.is_empty() || touches
+    }
+}
+
+/// The value of an argument, as a register holds it.
+pub fn word<T>(argument: &T) -> usize {
+    let mut bytes = [0; size_of::<usize>()];
+    let used = size_of::<T>().min(bytes.len());
+    // SAFETY: so many bytes of the argument are readable; arguments of C functions have no padding.
+    unsafe { std::ptr::copy_nonoverlapping((&raw const *argument).cast::<u8>(), bytes.as_mut_ptr(), used) };
+    usize::from_le_bytes(bytes)
+}
+
+/// An execution begins, or goes on in a copy: writes down what has been noted so far.
+pub fn write_again() {
+    let shared = engine().shared;
+    let notes = engine().world.dependences.borrow_mut();
+    for (index, record) in notes.records.iter().enumerate() {
+        shared.dependence(index as u64, *record);
+    }
+    shared.control().dependences = notes.records.len() as u64;
+}
+
+/// Notes something of these kinds, once for each place.
+fn note(kinds: Dependences, name: &str, site: u64) {
+    for kind in kinds.iter() {
+        let mut notes = engine().world.dependences.borrow_mut();
+        if notes.keys.insert(site ^ (kind as u64) << 56) {
+            let record = DependenceRecord::new(kind as u8, name, site);
+            let index = notes.records.len() as u64;
+            notes.records.push(record);
+            let shared = engine().shared;
+            shared.dependence(index, record);
+            shared.control().dependences = index + 1;
+        }
+    }
+}
+
+/// Calls of a function cannot be seen, which holds for every execution.
+pub fn note_unseen(name: &str) {
+    let mut notes = engine().world.dependences.borrow_mut();
+    let is_new = notes.records.iter().all(|record| record.name() != name);
+    if is_new {
+        notes.records.push(DependenceRecord::new(Dependence::UnseenCalls as u8, name, 0));
+    }
+}
+
+/// An interposed function was called.
+#[cold]
+pub fn interposed_call(called: &Called, arguments: &[usize]) {
+    if engine().running.get() {
+        let site = crate::interpose::site();
+        note(by_arguments(called, arguments, site, false), called.name, site);
+    }
+}
+
+/// A function that is left alone is about to be called: one with a row, or an unknown one.
+pub fn left_alone_call(called: &Called, arguments: &[usize; REGISTER_ARGUMENTS], site: impl FnOnce() -> u64) {
+    if !engine().running.get() {
+        return;
+    }
+    let site = site();
+    let mut kinds = by_arguments(called, arguments, site, true);
+    if called.row.is_none() {
+        let is_given_shared = arguments.iter().any(|argument| {
+            is_address(*argument) && conflicts(Memory { start: *argument, bytes: 1, writes: true })
+        });
+        kinds = kinds.with(Dependence::UnknownCallWithSharedMemory, is_given_shared);
+    }
+    note(kinds, called.name, site);
+}
+
+/// A system call is made by its number.
+pub fn system_call(number: i64, arguments: &[usize; REGISTER_ARGUMENTS]) {
+    if !engine().running.get() {
+        return;
+    }
+    let site = crate::interpose::site();
+    let Some(row) = system_calls::by_number(number) else {
+        let kinds = Dependences::NONE.with(Dependence::UnknownSystemCall, true);
+        return note(kinds, &format!("system call {number}"), site);
+    };
+    let kinds = match number {
+        // It is a wait only for some of its operations, and has a limit only if it is given one.
+        libc::SYS_futex => Dependences::NONE.with(Dependence::TimeOut, is_limited_wait(arguments)),
+        _ => {
+            let called = Called { name: row.name, kinds: row.dependences(), row: Some(row) };
+            by_arguments(&called, arguments, site, false)
+        }
+    };
+    note(kinds, row.name, site);
+}
+
+/// Whether the arguments of `futex` ask for a wait that ends after a time.
+fn is_limited_wait(arguments: &[usize; REGISTER_ARGUMENTS]) -> bool {
+    let operation = arguments[1] as i32 & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME);
+    let waits = [libc::FUTEX_WAIT, libc::FUTEX_WAIT_BITSET, libc::FUTEX_LOCK_PI, libc::FUTEX_WAIT_REQUEUE_PI];
+    waits.contains(&operation) && arguments[3] != 0
+}
+
+/// What a call makes the execution depend on, by what it is given.
+fn by_arguments(called: &Called, arguments: &[usize], site: u64, is_left_alone: bool) -> Dependences {
+    let Some(row) = called.row else { return called.kinds };
+    let kinds = called.kinds.without(Dependence::TimeOut, waits_for_ever(row, arguments));
+    let Some(fiber) = watched().filter(|_| row.touches_memory()) else { return kinds };
+    let mut is_shared = false;
+    let ranges = row.read_ranges().map(|range| (range, false));
+    for (range, writes) in ranges.chain(row.written_ranges().map(|range| (range, true))) {
+        if range.extent == Extent::Rest {
+            // Whether these are pointers is not known.
+            let rest = arguments.iter().skip(range.pointer.into()).filter(|argument| is_address(**argument));
+            is_shared |= rest.map(|start| Memory { start: *start, bytes: 1, writes }).any(conflicts);
+        } else if let Some(memory) = Memory::of(range, writes, arguments) {
+            is_shared |= if is_left_alone { touches(fiber, memory, row, site) } else { conflicts(memory) };
+        }
+    }
+    kinds.with(Dependence::UnannouncedAccess, is_shared)
+}
+
+/// Whether a wait that could have a limit was given none.
+fn waits_for_ever(row: &Function, arguments: &[usize]) -> bool {
+    let argument = |place: u8| arguments.get(usize::from(place)).copied();
+    let has_no_time = row
+        .read_ranges()
+        .filter(|range| range.extent == Extent::Time)
+        .any(|range| argument(range.pointer) == Some(0));
+    let is_negative = row.limit.and_then(argument).is_some_and(|limit| (limit as i32) < 0);
+    has_no_time || is_negative
+}
+
+/// A piece of memory that a function touches.
+#[derive(Clone, Copy)]
+struct Memory {
+    start: usize,
+    bytes: usize,
+    writes: bool,
+}
+
+impl Memory {
+    /// The memory that a row means for these arguments. None if there is none.
+    fn of(range: Range, writes: bool, arguments: &[usize]) -> Option<Memory> {
+        let argument = |place: u8| arguments.get(usize::from(place)).copied();
+        let start = argument(range.pointer).filter(|start| is_address(*start))?;
+        let bytes = match range.extent {
+            Extent::Bytes(bytes) => bytes,
+            Extent::Argument(place) => argument(place)?,
+            Extent::Product(one, other) => argument(one)?.saturating_mul(argument(other)?),
+            Extent::Text => text(start, MOST_BYTES),
+            Extent::TextUpTo(place) => text(start, argument(place)?),
+            Extent::Time => size_of::<libc::timespec>(),
+            Extent::Unknown | Extent::Rest => 1,
+        };
+        (bytes != 0).then_some(Memory { start, bytes: bytes.min(MOST_BYTES), writes })
+    }
+
+    fn grains(self) -> std::ops::RangeInclusive<usize> {
+        self.start >> GRAIN_BITS..=(self.start + self.bytes - 1) >> GRAIN_BITS
+    }
+}
+
+fn is_address(value: usize) -> bool {
+    (LOWEST..1 << shadow::ADDRESS_BITS).contains(&value)
+}
+
+/// How many bytes a text takes, with the zero byte at its end, within a limit.
+fn text(start: usize, limit: usize) -> usize {
+    let limit = limit.min(MOST_BYTES);
+    // SAFETY: the program has the text read.
+    let ends = |at: &usize| unsafe { *((start + at) as *const u8) } == 0;
+    (0..limit).find(ends).map_or(limit, |at| at + 1)
+}
+
+/// Whether somebody else has touched some of the memory, so that it matters who comes first.
+fn conflicts(memory: Memory) -> bool {
+    let Some(fiber) = running().filter(|fiber| !is_on_own_stack(fiber, memory.start)) else { return false };
+    let tag = fiber.tag;
+    let matters = |cell: Cell| {
+        let is_others = cell & MANY != 0 || (cell & OWNER != 0 && cell & OWNER != tag);
+        cell & (SHARED | FREED) != 0 || (is_others && (memory.writes || cell & WRITTEN != 0))
+    };
+    // SAFETY: there is a note for every address.
+    memory.grains().any(|grain| matters(unsafe { *shadow::cell(grain << GRAIN_BITS) }))
+}
+
+fn is_on_own_stack(fiber: &Fiber, address: usize) -> bool {
+    let (low, high) = fiber.own_stack.get();
+    (low..high).contains(&address)
+}
+
+/// Takes it that `fiber`, the running thread, touches the memory; says whether that matters to others.
+fn touches(fiber: &Fiber, memory: Memory, row: &Function, site: u64) -> bool {
+    // Where closures are repeated, small differences cost much, and nothing is claimed.
+    if engine().brief.get() {
+        return conflicts(memory);
+    }
+    let Memory { start, bytes, writes } = memory;
+    // SAFETY: there is a note for every address.
+    let is_freed = memory.grains().any(|grain| unsafe { *shadow::cell(grain << GRAIN_BITS) } & FREED != 0);
+    if is_freed || is_on_own_stack(fiber, start) {
+        return is_freed;
+    }
+    // SAFETY: the running fiber.
+    if unsafe { crate::access::touch_range(fiber, start, bytes, writes) } {
+        return true;
+    }
+    // What is only printed decides nothing.
+    if engine().world.state_hashes.borrow_mut().are_wanted() && (writes || row.effect != Effect::Silent) {
+        engine().touch(start, bytes, writes, site);
+    }
+    false
+}
