@@ -192,7 +192,7 @@ fn done<T: Word>(turn: Turn, kind: EventKind, addr: usize, value: T, old: T, ord
             engine.took_lock();
         }
     } else {
-        fiber.saw(fiber.pending.borrow_mut().site, addr as u64, value.low());
+        fiber.saw(fiber.site(), addr as u64, value.low());
         engine.looked_at_word(addr, kind == EventKind::AtomicFailed);
     }
 }

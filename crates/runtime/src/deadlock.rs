@@ -83,7 +83,7 @@ pub fn describe_threads(spins: impl Fn(ThreadId) -> Option<String>) -> String {
             }
         }
         let context = engine().context_of(fiber);
-        let _ = writeln!(text, ", at <pc {:#x} in {context}>", fiber.pending.borrow_mut().site);
+        let _ = writeln!(text, ", at <pc {:#x} in {context}>", fiber.site());
     }
     text.truncate(text.trim_end().len());
     text

@@ -341,6 +341,12 @@ impl Fiber {
         self.ops.get() == self.stop_at.get()
     }
 
+    /// The code address of the operation it will make.
+    #[inline(always)]
+    pub fn site(&self) -> u64 {
+        self.pending.borrow_mut().site
+    }
+
     /// The code address of its operation becomes another one; returns what it was.
     #[inline(always)]
     pub fn replace_site(&self, site: u64) -> u64 {
