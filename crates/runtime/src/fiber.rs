@@ -381,6 +381,14 @@ impl Fiber {
         self.raised.set(false);
     }
 
+    /// It gives back what it took last at this address.
+    pub fn no_longer_holds(&self, address: usize) {
+        let mut held = self.held.borrow_mut();
+        if let Some(index) = held.iter().rposition(|held| *held == address) {
+            held.remove(index);
+        }
+    }
+
     /// From where to where its stack reaches.
     pub fn stack_range(&self) -> Range<usize> {
         self.stack.get().0..self.stack.get().1

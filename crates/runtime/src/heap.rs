@@ -295,6 +295,7 @@ pub unsafe fn revive(start: *mut c_void) {
 }
 
 #[cfg(test)]
+#[allow(clippy::single_range_in_vec_init, reason = "lists of ranges are what is tested")]
 mod tests {
     use super::*;
 
