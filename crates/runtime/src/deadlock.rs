@@ -1,4 +1,4 @@
-//! Saying why nobody can go on: who holds what, who waits where, and the cycle.
+//! Saying why no thread is runnable: who holds what, who waits where, and the cycle.
 
 use std::fmt::Write as _;
 

@@ -21,7 +21,7 @@ use crate::threads::Slot;
 
 /// Something a thread can wait for.
 pub trait Waitable {
-    /// Whether the thread could go on now.
+    /// Whether the wait is over.
     fn ready(&self, fiber: &Fiber) -> bool;
 
     /// What it waits for, in words; `<obj …>` stands for the name of an address.
@@ -201,7 +201,7 @@ pub struct Fiber {
     pub fruitless: Cell<u32>,
     /// What it has done since its last step.
     pub private_stretch: PrivateStretch,
-    /// It gave way and is passed over until the progress counter leaves this value.
+    /// It yielded and is passed over until the progress counter leaves this value.
     pub gave_way_at: Cell<Option<u64>>,
     recent: [Cell<Seen>; RECENT],
     /// Cancellation.
@@ -399,7 +399,7 @@ impl Fiber {
         sys::map(FRAMES * size_of::<Frame>()).cast()
     }
 
-    /// Whether the thread could go on now.
+    /// Whether the thread is runnable.
     #[inline(always)]
     pub fn ready(&self) -> bool {
         if self.interrupted_by.get().is_some() {
@@ -433,7 +433,7 @@ impl Fiber {
         self.fruitless.set(0);
     }
 
-    /// What giving way counts for: a thread that makes private accesses only has gone round far more often than one that was seen
+    /// What a yield counts for: a thread that makes private accesses only has gone round far more often than one that was seen
     /// to read.
     pub fn rounds(&self) -> u64 {
         if self.private_stretch.turns.get() > 0 { 8 } else { 1 }

@@ -184,7 +184,7 @@ fn leak(engine: &Engine) -> (Leak, usize) {
     }
 }
 
-/// Nobody else can go on; lives on the main thread's stack.
+/// Nobody else is runnable; lives on the main thread's stack.
 struct OthersRest {
     until: u64,
 }

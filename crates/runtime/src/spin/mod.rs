@@ -1,6 +1,6 @@
 //! Telling a thread that spins for ever from one that only takes its time.
 //!
-//! When every thread that can go on has been re-reading the same values for a while, each of them is run alone
+//! When every runnable thread has been re-reading the same values for a while, each of them is run alone
 //! for a few operations, with every announced access looked at, private ones too. If it comes back to where it
 //! was, with the same registers and the same stack, it is followed for one more round, in which all memory is
 //! compared as well. If nothing has changed on the way, and if the thread has asked for nothing that may be
@@ -23,7 +23,7 @@ pub use instant::explains;
 use remembered::Remembered;
 pub use remembered::stack;
 
-/// Fruitless rounds after which threads are looked at for the first time; each time in vain doubles it.
+/// Fruitless rounds after which threads are looked at for the first time; each look that finds nothing doubles it.
 const FIRST_LOOK: u64 = 32;
 
 /// How many operations one thread is followed for.
@@ -75,7 +75,7 @@ impl Spinning {
     }
 }
 
-/// A look at all threads that can go on, one after the other.
+/// A look at all runnable threads, one after the other.
 struct Look {
     /// The thread that is looked at.
     thread: ThreadId,
