@@ -67,7 +67,7 @@ unsafe fn plain<const SIZE: usize, const WRITE: bool, const VOLATILE: bool>(addr
 #[cold]
 #[inline(never)]
 unsafe fn serve_watched(fiber: &'static Fiber, addr: usize, size: usize, write: bool, pc: u64) {
-    // SAFETY: the running fiber. It stays a plain pointer, since other fibers run in between.
+    // SAFETY: the runtime is up.
     let (shared, index, due) = unsafe {
         fiber.set_site(pc);
         // What a handler has on the stack of its thread lies where the thread had other things.

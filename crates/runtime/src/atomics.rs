@@ -122,7 +122,7 @@ enum Turn {
 unsafe fn turn<T: Word>(kind: EventKind, addr: usize, leaves_zero: bool) -> Turn {
     let Some(fiber) = watched() else { return Turn::Unwatched };
     let pc = caller();
-    // SAFETY: a watched fiber is the running one.
+    // SAFETY: the runtime is up.
     unsafe {
         fiber.count_operation();
         if engine().passes_over(pc) {

@@ -53,7 +53,7 @@ unsafe extern "C-unwind" fn keep(promise: *mut c_void) {
 
 unsafe fn announce(status: usize) {
     let Some(fiber) = watched() else { return };
-    // SAFETY: a watched fiber is the running one; the word is part of a state in use.
+    // SAFETY: the runtime is up; the word is part of a state in use.
     unsafe {
         fiber.count_operation();
         access::touch_range(fiber, status, size_of::<u32>(), true);
