@@ -229,19 +229,15 @@ impl Engine {
     fn look_on(&self) -> bool {
         let fiber = self.current();
         // Whether the call in progress is harmless shows when it is over.
-        let in_call = !fiber.pending.borrow_mut().kind.accesses_memory()
-            && fiber.pending.borrow_mut().kind != EventKind::Fence;
+        let pending = *fiber.pending.borrow_mut();
+        let in_call = !pending.kind.accesses_memory() && pending.kind != EventKind::Fence;
         let (progress, calls) = (self.progress.get(), CALLS.load(Ordering::Relaxed) - u64::from(in_call));
         let may_go_on = fiber.ready() && !instant::was_asked();
         let found = match &mut self.spinning.borrow_mut().look {
             None => return false,
             Some(look) => {
                 let same = may_go_on && look.is_at(fiber.id, progress, calls);
-                if same {
-                    look.take_in(*fiber.pending.borrow_mut(), || Stand::of(fiber))
-                } else {
-                    Found::Nothing
-                }
+                if same { look.take_in(pending, || Stand::of(fiber)) } else { Found::Nothing }
             }
         };
         match found {
