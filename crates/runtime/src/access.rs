@@ -11,6 +11,7 @@ use sharing::{is_own, use_after_free};
 use crate::engine::{engine, watched};
 use crate::fiber::Fiber;
 use crate::shadow::{self, Cell, FREED, GRAIN_BITS, MANY, OWNER, SHARED, WRITTEN};
+use crate::thread_state_hash;
 
 /// Reads up to eight bytes of program memory.
 ///
@@ -52,7 +53,7 @@ unsafe fn plain<const SIZE: usize, const WRITE: bool, const VOLATILE: bool>(addr
     unsafe {
         if !fiber.is_stop_due() && is_private::<SIZE, WRITE>(shadow::cell(addr), fiber.tag) {
             if engine().world.state_hashes.borrow_mut().are_wanted() {
-                engine().touch(addr, SIZE, WRITE, pc);
+                thread_state_hash::touch(engine(), addr, SIZE, WRITE, pc);
             }
             return;
         }
@@ -66,7 +67,7 @@ unsafe fn plain<const SIZE: usize, const WRITE: bool, const VOLATILE: bool>(addr
 #[cold]
 #[inline(never)]
 unsafe fn serve_watched(fiber: &'static Fiber, addr: usize, size: usize, write: bool, pc: u64) {
-    // SAFETY: the running fiber. It stays a plain pointer, since other fibers run in between.
+    // SAFETY: the runtime is up.
     let (shared, index, due) = unsafe {
         fiber.set_site(pc);
         // What a handler has on the stack of its thread lies where the thread had other things.
@@ -80,7 +81,7 @@ unsafe fn serve_watched(fiber: &'static Fiber, addr: usize, size: usize, write: 
     };
     let engine = engine();
     if !shared && engine.world.state_hashes.borrow_mut().are_wanted() {
-        engine.touch(addr, size, write, pc);
+        thread_state_hash::touch(engine, addr, size, write, pc);
     }
     if !shared && !due {
         return;

@@ -122,7 +122,7 @@ enum Turn {
 unsafe fn turn<T: Word>(kind: EventKind, addr: usize, leaves_zero: bool) -> Turn {
     let Some(fiber) = watched() else { return Turn::Unwatched };
     let pc = caller();
-    // SAFETY: a watched fiber is the running one.
+    // SAFETY: the runtime is up.
     unsafe {
         fiber.count_operation();
         if engine().passes_over(pc) {
@@ -192,7 +192,7 @@ fn done<T: Word>(turn: Turn, kind: EventKind, addr: usize, value: T, old: T, ord
             engine.took_lock();
         }
     } else {
-        fiber.saw(fiber.pending.borrow_mut().site, addr as u64, value.low());
+        fiber.saw(fiber.site(), addr as u64, value.low());
         engine.looked_at_word(addr, kind == EventKind::AtomicFailed);
     }
 }

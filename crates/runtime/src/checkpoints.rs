@@ -1,7 +1,7 @@
 //! Checkpoints: copies of the program that an execution leaves behind, so that others with the same beginning can
 //! go on from there.
 //!
-//! What happens up to a checkpoint must not depend on what the schedule says of later steps. Where a thread gave way by itself that is
+//! What happens up to a checkpoint must not depend on what the schedule says of later steps. Where a thread yielded by itself that is
 //! not so, since it waits longer while a schedule has switches left; and where the schedule stops a thread at memory of its own
 //! there is no step without it. No copies are left behind there.
 

@@ -1,4 +1,4 @@
-//! Saying why nobody can go on: who holds what, who waits where, and the cycle.
+//! Saying why no thread is runnable: who holds what, who waits where, and the cycle.
 
 use std::fmt::Write as _;
 
@@ -83,7 +83,7 @@ pub fn describe_threads(spins: impl Fn(ThreadId) -> Option<String>) -> String {
             }
         }
         let context = engine().context_of(fiber);
-        let _ = writeln!(text, ", at <pc {:#x} in {context}>", fiber.pending.borrow_mut().site);
+        let _ = writeln!(text, ", at <pc {:#x} in {context}>", fiber.site());
     }
     text.truncate(text.trim_end().len());
     text

@@ -267,7 +267,7 @@ fn touches(fiber: &Fiber, memory: Memory, row: &Function, site: u64) -> bool {
     }
     // What is only printed decides nothing.
     if engine().world.state_hashes.borrow_mut().are_wanted() && (writes || row.effect != Effect::Silent) {
-        engine().touch(start, bytes, writes, site);
+        crate::thread_state_hash::touch(engine(), start, bytes, writes, site);
     }
     false
 }

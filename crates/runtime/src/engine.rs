@@ -15,7 +15,7 @@ use crate::fiber::Fiber;
 use crate::recorder::UnfinishedWrite;
 use crate::shared_memory::Shared;
 use crate::thread_table::ThreadTable;
-use crate::threads;
+use crate::{thread_state_hash, threads};
 
 /// The state of the runtime.
 pub struct Engine {
@@ -158,7 +158,7 @@ impl Engine {
     /// The running thread's calls, innermost first, beginning with the site of its operation.
     pub fn call_stack(&self) -> impl Iterator<Item = u64> + use<> {
         let fiber = self.current();
-        std::iter::once(fiber.pending.borrow_mut().site).filter(|pc| *pc != 0).chain(fiber.call_stack())
+        std::iter::once(fiber.site()).filter(|pc| *pc != 0).chain(fiber.call_stack())
     }
 
     /// The calls in progress in a thread, as a number in the table of contexts.
@@ -185,7 +185,7 @@ impl Engine {
         self.running.set(true);
         self.probe.set((control.plan.flags & flags::PROBE != 0).then(|| Rng::new(control.plan.seed)));
         self.update_stop();
-        self.begin_state_hashes();
+        thread_state_hash::begin(self);
         note_watched(self.current.get());
         crate::signals::begin();
         crate::dependences::write_again();
@@ -199,7 +199,7 @@ impl Engine {
         let (low, high) = fiber.stack.get();
         let stacks = self.world.stacks.take();
         self.world.stacks.set(stacks.start.min(low)..stacks.end.max(high));
-        self.look_at_own_memory(self.threads.add(fiber));
+        thread_state_hash::look_at_own_memory(self, self.threads.add(fiber));
         self.policy.borrow_mut().created(id, parent);
         let mut control = self.shared.control();
         control.threads = self.threads.count() as u32;

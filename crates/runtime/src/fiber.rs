@@ -21,7 +21,7 @@ use crate::threads::Slot;
 
 /// Something a thread can wait for.
 pub trait Waitable {
-    /// Whether the thread could go on now.
+    /// Whether the wait is over.
     fn ready(&self, fiber: &Fiber) -> bool;
 
     /// What it waits for, in words; `<obj …>` stands for the name of an address.
@@ -201,7 +201,7 @@ pub struct Fiber {
     pub fruitless: Cell<u32>,
     /// What it has done since its last step.
     pub private_stretch: PrivateStretch,
-    /// It gave way and is passed over until the progress counter leaves this value.
+    /// It yielded and is passed over until the progress counter leaves this value.
     pub gave_way_at: Cell<Option<u64>>,
     recent: [Cell<Seen>; RECENT],
     /// Cancellation.
@@ -341,6 +341,12 @@ impl Fiber {
         self.ops.get() == self.stop_at.get()
     }
 
+    /// The code address of the operation it will make.
+    #[inline(always)]
+    pub fn site(&self) -> u64 {
+        self.pending.borrow_mut().site
+    }
+
     /// The code address of its operation becomes another one; returns what it was.
     #[inline(always)]
     pub fn replace_site(&self, site: u64) -> u64 {
@@ -375,6 +381,14 @@ impl Fiber {
         self.raised.set(false);
     }
 
+    /// It gives back what it took last at this address.
+    pub fn no_longer_holds(&self, address: usize) {
+        let mut held = self.held.borrow_mut();
+        if let Some(index) = held.iter().rposition(|held| *held == address) {
+            held.remove(index);
+        }
+    }
+
     /// From where to where its stack reaches.
     pub fn stack_range(&self) -> Range<usize> {
         self.stack.get().0..self.stack.get().1
@@ -385,7 +399,7 @@ impl Fiber {
         sys::map(FRAMES * size_of::<Frame>()).cast()
     }
 
-    /// Whether the thread could go on now.
+    /// Whether the thread is runnable.
     #[inline(always)]
     pub fn ready(&self) -> bool {
         if self.interrupted_by.get().is_some() {
@@ -419,7 +433,7 @@ impl Fiber {
         self.fruitless.set(0);
     }
 
-    /// What giving way counts for: a thread that makes private accesses only has gone round far more often than one that was seen
+    /// What a yield counts for: a thread that makes private accesses only has gone round far more often than one that was seen
     /// to read.
     pub fn rounds(&self) -> u64 {
         if self.private_stretch.turns.get() > 0 { 8 } else { 1 }

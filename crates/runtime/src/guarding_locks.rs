@@ -161,11 +161,12 @@ impl Engine {
     }
 
     fn follow_word(&self, word: usize, old: u64, value: u64) {
-        let mut words = self.current().words.borrow_mut();
-        let place = words.iter().position(|held| *held == word);
-        place.map(|place| words.swap_remove(place));
-        drop(words);
-        if place.is_none() && value == 0 {
+        let was_its_own = {
+            let mut words = self.current().words.borrow_mut();
+            let place = words.iter().position(|held| *held == word);
+            place.map(|place| words.swap_remove(place)).is_some()
+        };
+        if !was_its_own && value == 0 {
             self.threads.live().for_each(|other| other.words.borrow_mut().retain(|held| *held != word));
         }
         if old == 0 && value != 0 {

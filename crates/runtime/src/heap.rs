@@ -19,7 +19,7 @@ use crate::address_hash::AddressHasher;
 use crate::engine::engine;
 use crate::interpose::controlled;
 use crate::shadow::{self, EXPOSED, FREED, GRAIN_BITS, SHARED};
-use crate::{access, shared_memory};
+use crate::{access, shared_memory, thread_state_hash};
 
 /// What is known of the heap.
 #[derive(Default)]
@@ -200,7 +200,7 @@ pub unsafe fn about_to_free(start: *mut c_void, site: u64) -> bool {
     let Some(size) = live_size(address, site) else { return false };
     // Taking memory away is a write to all of it. If others touch the block it has its turn.
     let mut visible = false;
-    engine.see_before_release();
+    thread_state_hash::see_before_release(engine);
     if engine.running.get() {
         fiber.count_operation();
     }
@@ -295,6 +295,7 @@ pub unsafe fn revive(start: *mut c_void) {
 }
 
 #[cfg(test)]
+#[allow(clippy::single_range_in_vec_init, reason = "lists of ranges are what is tested")]
 mod tests {
     use super::*;
 

@@ -36,7 +36,7 @@ impl Engine {
         }
         let fiber = self.current();
         self.shared.event(Event {
-            pc: fiber.pending.borrow_mut().site,
+            pc: fiber.site(),
             addr: addr as u64,
             value,
             old,

@@ -23,7 +23,7 @@ use crate::spin::Spinning;
 use crate::time::Clock;
 use crate::{interpose, server, sys, threads};
 
-pub use writes::Writes;
+pub use writes::{Writes, about_to_write};
 
 /// What is called; it returns 0, or anything else if it panicked.
 type Closure = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
@@ -122,12 +122,12 @@ unsafe fn repeat(closure: Closure, data: *mut c_void) -> ! {
         entropy: engine.world.entropy.borrow_mut().clone(),
     };
     engine.records.set(false);
-    engine.watch_writes();
+    writes::watch(engine);
     for index in asked.first..asked.first.saturating_add(asked.count) {
         control.repetition.begun += 1;
         let Drawn { policy, probes } = portfolio.draw(index, &control.repetition.counts);
         let seed = policy.seed;
-        engine.begin_repetition(&start, policy.start());
+        begin_repetition(engine, &start, policy.start());
         engine.world.guards.borrow_mut().gives_back_at_once = !shows_locks(index, probes);
         engine.probe.set(probes.then(|| Rng::new(seed)));
         engine.update_stop();
@@ -152,7 +152,7 @@ unsafe fn repeat(closure: Closure, data: *mut c_void) -> ! {
         if let Some(journal) = engine.policy.borrow_mut().journal() {
             portfolio.learn(journal);
         }
-        let (leak, place) = engine.leak();
+        let (leak, place) = leak(engine);
         if leak != Leak::Nothing {
             control.repetition.leak = leak as u32;
             control.repetition.leak_at = place as u64;
@@ -166,44 +166,42 @@ unsafe fn repeat(closure: Closure, data: *mut c_void) -> ! {
     sys::exit(0)
 }
 
-impl Engine {
-    /// Forgets the last repetition, apart from what it taught.
-    fn begin_repetition(&self, start: &Start, policy: AnyPolicy) {
-        self.threads.all().skip(1).for_each(threads::release);
-        // SAFETY: the main thread runs between two calls of the closure, and all others have ended.
-        unsafe { self.threads.drop_others() };
-        self.fiber(ThreadId::MAIN).begin_anew(start.ops);
-        self.progress.set(0);
-        self.fruitless_rounds.set(0);
-        self.turn_began.set(0);
-        self.spinning.set(Spinning::default());
-        self.world.guards.borrow_mut().forget();
-        self.world.clock.set(start.clock);
-        self.world.entropy.set(start.entropy.clone());
-        self.world.signals.program_steps.set(0);
-        self.policy.set(policy);
-        let mut control = self.shared.control();
-        control.steps = 0;
-        control.switches = 0;
-        control.threads = 1;
-    }
+/// Forgets the last repetition, apart from what it taught.
+fn begin_repetition(engine: &Engine, start: &Start, policy: AnyPolicy) {
+    engine.threads.all().skip(1).for_each(threads::release);
+    // SAFETY: the main thread runs between two calls of the closure, and all others have ended.
+    unsafe { engine.threads.drop_others() };
+    engine.fiber(ThreadId::MAIN).begin_anew(start.ops);
+    engine.progress.set(0);
+    engine.fruitless_rounds.set(0);
+    engine.turn_began.set(0);
+    engine.spinning.set(Spinning::default());
+    engine.world.guards.borrow_mut().forget();
+    engine.world.clock.set(start.clock);
+    engine.world.entropy.set(start.entropy.clone());
+    engine.world.signals.program_steps.set(0);
+    engine.policy.set(policy);
+    let mut control = engine.shared.control();
+    control.steps = 0;
+    control.switches = 0;
+    control.threads = 1;
+}
 
-    /// What the closure has left behind, and where.
-    fn leak(&self) -> (Leak, usize) {
-        self.complete_write();
-        if self.threads.live_count() > 1 {
-            return (Leak::Threads, 0);
-        }
-        let slots = self.world.slots.borrow_mut();
-        let place = self.world.writes.borrow_mut().changed(slots.iter().map(|slot| slot.stack_range()));
-        match place {
-            Some(place) => (Leak::Memory, place),
-            None => (Leak::Nothing, 0),
-        }
+/// What the closure has left behind, and where.
+fn leak(engine: &Engine) -> (Leak, usize) {
+    engine.complete_write();
+    if engine.threads.live_count() > 1 {
+        return (Leak::Threads, 0);
+    }
+    let slots = engine.world.slots.borrow_mut();
+    let place = engine.world.writes.borrow_mut().changed(slots.iter().map(|slot| slot.stack_range()));
+    match place {
+        Some(place) => (Leak::Memory, place),
+        None => (Leak::Nothing, 0),
     }
 }
 
-/// Nobody else can go on; lives on the main thread's stack.
+/// Nobody else is runnable; lives on the main thread's stack.
 struct OthersRest {
     until: u64,
 }

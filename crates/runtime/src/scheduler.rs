@@ -97,7 +97,7 @@ impl Engine {
     pub fn took_word(&self, word: usize) {
         if self.running.get() && self.policy.borrow_mut().needs_lock_places() {
             let fiber = self.current();
-            let place = self.lock_place(fiber.pending.borrow_mut().site);
+            let place = self.lock_place(fiber.site());
             self.policy
                 .borrow_mut()
                 .acquired(fiber.id, &Op { object: word as u64, place, ..*fiber.pending.borrow_mut() });
@@ -341,7 +341,7 @@ impl Engine {
             index: fiber.ops.get(),
             object: 0,
             size: 0,
-            site: fiber.pending.borrow_mut().site,
+            site: fiber.site(),
             place: 0,
         });
         if self.policy.borrow_mut().forces_switches() {

@@ -255,7 +255,7 @@ impl Shared {
         (0..count).map_while(word).map(|place| unsafe { *place }).collect()
     }
 
-    /// Writes down a thread that can go on; says whether there was room.
+    /// Writes down a runnable thread; says whether there was room.
     pub fn offer(&self, index: u64, offer: OfferRecord) -> bool {
         let place = self.slot::<OfferRecord>(self.control().layout.offers, index);
         // SAFETY: `slot` checked the place.

@@ -184,7 +184,7 @@ fn refuse(engine: &Engine, reason: &str) {
     server::tell(News::Refused);
 }
 
-/// Writes down who can go on, and what it would do.
+/// Writes down who is runnable, and what it would do.
 fn offer(engine: &Engine, candidates: &[Candidate<'_>]) {
     let mut control = engine.shared.control();
     control.offers = 0;

@@ -31,44 +31,42 @@ impl StateHashes {
     }
 }
 
-impl Engine {
-    /// Begins to look, if the plan asks for it.
-    pub fn begin_state_hashes(&self) {
-        self.world.state_hashes.borrow_mut().wanted =
-            self.shared.control().plan.flags & flags::THREAD_STATES != 0;
-        self.world.regions.borrow_mut().begin(self.world.state_hashes.borrow_mut().wanted);
-        self.threads.all().for_each(|fiber| self.look_at_own_memory(fiber));
-    }
+/// Begins to look, if the plan asks for it.
+pub fn begin(engine: &Engine) {
+    engine.world.state_hashes.borrow_mut().wanted =
+        engine.shared.control().plan.flags & flags::THREAD_STATES != 0;
+    engine.world.regions.borrow_mut().begin(engine.world.state_hashes.borrow_mut().wanted);
+    engine.threads.all().for_each(|fiber| look_at_own_memory(engine, fiber));
+}
 
-    /// Has every access of a thread come to the runtime, private ones too.
-    pub fn look_at_own_memory(&self, fiber: &Fiber) {
-        if self.world.state_hashes.borrow_mut().wanted {
-            fiber.owns_nothing();
-        }
+/// Has every access of a thread come to the runtime, private ones too.
+pub fn look_at_own_memory(engine: &Engine, fiber: &Fiber) {
+    if engine.world.state_hashes.borrow_mut().wanted {
+        fiber.owns_nothing();
     }
+}
 
-    /// The running thread's code touches memory of its own.
-    #[cold]
-    pub fn touch(&self, addr: usize, len: usize, writes: bool, pc: u64) {
-        let fiber = self.current();
-        settle(fiber);
-        if writes && !fiber.stack_range().contains(&addr) {
-            // What is there goes, and what comes is seen when the thread is back.
-            fiber.own_content.set(fiber.own_content.get() ^ (content(addr, len)));
-            fiber.own_write.set(Some((addr, len)));
-        }
-        let (addr, len, thread) = (addr as u64, len as u32, fiber.id);
-        let touch = TouchRecord { pc, addr, len, thread, writes: u8::from(writes), spare: 0 };
-        if self.running.get() && self.world.state_hashes.borrow_mut().told.insert(touch) {
-            self.shared.touch(touch);
-        }
+/// The running thread's code touches memory of its own.
+#[cold]
+pub fn touch(engine: &Engine, addr: usize, len: usize, writes: bool, pc: u64) {
+    let fiber = engine.current();
+    settle(fiber);
+    if writes && !fiber.stack_range().contains(&addr) {
+        // What is there goes, and what comes is seen when the thread is back.
+        fiber.own_content.set(fiber.own_content.get() ^ (content(addr, len)));
+        fiber.own_write.set(Some((addr, len)));
     }
+    let (addr, len, thread) = (addr as u64, len as u32, fiber.id);
+    let touch = TouchRecord { pc, addr, len, thread, writes: u8::from(writes), spare: 0 };
+    if engine.running.get() && engine.world.state_hashes.borrow_mut().told.insert(touch) {
+        engine.shared.touch(touch);
+    }
+}
 
-    /// Memory is about to be given back: the last chance to see what the running thread has written there.
-    pub fn see_before_release(&self) {
-        if self.world.state_hashes.borrow_mut().wanted && self.running.get() {
-            settle(self.current());
-        }
+/// Memory is about to be given back: the last chance to see what the running thread has written there.
+pub fn see_before_release(engine: &Engine) {
+    if engine.world.state_hashes.borrow_mut().wanted && engine.running.get() {
+        settle(engine.current());
     }
 }
 

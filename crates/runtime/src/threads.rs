@@ -13,7 +13,7 @@ use os::create_os_thread;
 pub use os::pass_baton;
 
 use crate::arch;
-use crate::engine::engine;
+use crate::engine::{Engine, engine};
 use crate::exclusive::nothing_is_borrowed;
 use crate::fiber::{Fiber, Frame};
 use crate::interpose::real;
@@ -331,7 +331,7 @@ extern "C-unwind" fn first_step() -> ! {
     let engine = engine();
     let fiber = engine.current();
     fiber.clear_frames();
-    engine.note_start();
+    note_start(engine);
     crate::signals::mask::begin(fiber);
     nothing_is_borrowed();
     if let Some((routine, argument)) = fiber.routine.take() {
@@ -364,13 +364,11 @@ pub fn release(fiber: &Fiber) {
     }
 }
 
-impl crate::engine::Engine {
-    fn note_start(&self) {
-        let fiber = self.current();
-        let (low, high) = fiber.stack.get();
-        let routine = fiber.routine.get().map_or(0, |(routine, _)| routine as usize as u64);
-        self.note(EventKind::Start, low, 0, high as u64, routine);
-    }
+fn note_start(engine: &Engine) {
+    let fiber = engine.current();
+    let (low, high) = fiber.stack.get();
+    let routine = fiber.routine.get().map_or(0, |(routine, _)| routine as usize as u64);
+    engine.note(EventKind::Start, low, 0, high as u64, routine);
 }
 
 /// Hands over to a thread that has just been created (kept here so that creation and start read

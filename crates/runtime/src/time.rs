@@ -129,7 +129,7 @@ pub fn sleep_virtually(nanoseconds: u64, pc: u64) -> Option<u64> {
     None
 }
 
-/// Offers to give way.
+/// Yields.
 pub fn give_way(pc: u64) {
     step(EventKind::Yield, 0, pc);
     note(EventKind::Yield, 0, 0);

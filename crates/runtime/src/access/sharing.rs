@@ -7,7 +7,7 @@ use super::READ;
 use crate::engine::engine;
 use crate::fiber::Fiber;
 use crate::shadow::{self, Cell, EXPOSED, FREED, GRAIN_BITS, MANY, OWNER, SHARED, WRITTEN};
-use crate::{heap, shared_memory};
+use crate::{heap, repeat, shared_memory};
 
 /// Whether anybody but this thread has touched some of a range, as far as its notes tell.
 ///
@@ -87,7 +87,7 @@ pub unsafe fn touch_range(fiber: &Fiber, addr: usize, size: usize, write: bool) 
             use_after_free(addr.max(grain << GRAIN_BITS), write);
         }
         if (before ^ after) & WRITTEN != 0 {
-            engine().about_to_write(grain << GRAIN_BITS);
+            repeat::about_to_write(engine(), grain << GRAIN_BITS);
         }
         if after & SHARED != 0 {
             shared = true;

@@ -63,9 +63,7 @@ impl Fiber {
             let return_slot = (frame.sp..end).step_by(8).find(|slot| *(*slot as *const u64) == frame.pc)?;
             let inner = (index + 1 < self.depth.get()).then(|| (*self.frames.add(index + 1)).pc);
             let variables = frame.sp..return_slot + 8;
-            variables
-                .contains(&address)
-                .then_some((variables, inner.unwrap_or(self.pending.borrow_mut().site)))
+            variables.contains(&address).then_some((variables, inner.unwrap_or(self.site())))
         }
     }
 

@@ -53,11 +53,11 @@ unsafe extern "C-unwind" fn keep(promise: *mut c_void) {
 
 unsafe fn announce(status: usize) {
     let Some(fiber) = watched() else { return };
-    // SAFETY: a watched fiber is the running one; the word is part of a state in use.
+    // SAFETY: the runtime is up; the word is part of a state in use.
     unsafe {
         fiber.count_operation();
         access::touch_range(fiber, status, size_of::<u32>(), true);
-        let (kind, site, index) = (EventKind::AtomicUpdate, fiber.pending.borrow_mut().site, fiber.ops.get());
+        let (kind, site, index) = (EventKind::AtomicUpdate, fiber.site(), fiber.ops.get());
         engine().point(Op { kind, object: status as u64, size: 4, site, index, place: 0 }, None, false);
         engine().note(kind, status, 4, READY, access::load(status, 4));
         engine().changed();

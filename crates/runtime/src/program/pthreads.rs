@@ -196,12 +196,12 @@ interpose! {
         let pc = site();
         detach(thread, pc)
     }
-    /// Offers to give way.
+    /// Yields.
     fn sched_yield() -> c_int {
         time::give_way(site());
         0
     }
-    /// Offers to give way.
+    /// Yields.
     fn pthread_yield() -> c_int {
         time::give_way(site());
         0

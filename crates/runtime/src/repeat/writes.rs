@@ -67,29 +67,27 @@ unsafe fn content(place: usize) -> u32 {
     unsafe { (place as *const u32).read() }
 }
 
-impl Engine {
-    /// A closure is about to be repeated, called from here. Whatever was written before counts as not written yet.
-    pub fn watch_writes(&self) {
-        const VARIABLES: usize = 1 << 14;
-        let own_stack = crate::arch::registers()[0];
-        self.world.writes.set(Writes { repetition: 1, own_stack, ..Writes::default() });
-        let main = self.current();
-        let (callers, variables) =
-            (own_stack..main.stack.get().1, main.thread_pointer.get() - VARIABLES..main.thread_pointer.get());
-        let data = self.world.libraries().data().iter().cloned();
-        for range in self.world.heap.borrow_mut().live_blocks().chain(data).chain([callers, variables]) {
-            // SAFETY: the shadow is up.
-            unsafe { shadow::clear(range, WRITTEN) };
-        }
+/// A closure is about to be repeated, called from here. Whatever was written before counts as not written yet.
+pub fn watch(engine: &Engine) {
+    const VARIABLES: usize = 1 << 14;
+    let own_stack = crate::arch::registers()[0];
+    engine.world.writes.set(Writes { repetition: 1, own_stack, ..Writes::default() });
+    let main = engine.current();
+    let (callers, variables) =
+        (own_stack..main.stack.get().1, main.thread_pointer.get() - VARIABLES..main.thread_pointer.get());
+    let data = engine.world.libraries().data().iter().cloned();
+    for range in engine.world.heap.borrow_mut().live_blocks().chain(data).chain([callers, variables]) {
+        // SAFETY: the shadow is up.
+        unsafe { shadow::clear(range, WRITTEN) };
     }
+}
 
-    /// Code of the program is about to write to a grain for the first time.
-    #[inline(always)]
-    pub fn about_to_write(&self, place: usize) {
-        if !self.records.get() {
-            // SAFETY: the program is about to access it; whole grains are mapped together.
-            let held = unsafe { content(place) };
-            self.world.writes.borrow_mut().new.push((place, held));
-        }
+/// Code of the program is about to write to a grain for the first time.
+#[inline(always)]
+pub fn about_to_write(engine: &Engine, place: usize) {
+    if !engine.records.get() {
+        // SAFETY: the program is about to access it; whole grains are mapped together.
+        let held = unsafe { content(place) };
+        engine.world.writes.borrow_mut().new.push((place, held));
     }
 }

@@ -18,17 +18,17 @@ const STRETCH_OF_A_LOOP: u32 = 5_040;
 /// Times in a row that a thread may do so before the policy hears of it.
 const UNREPORTED_YIELDS: u32 = 4;
 
-/// How many such stretches a thread makes in a replay before it gives way by itself, if it goes round, and if not.
-/// Wherever the original gave way there is a switch in the list, after two of them at most.
+/// How many such stretches a thread makes in a replay before it yields by itself, if it goes round, and if not.
+/// Wherever the original yielded there is a switch in the list, after two of them at most.
 const REPLAYED_ROUND: u32 = 4;
 const REPLAYED: u32 = 16;
 
 /// What a thread has done since its last step, all of it private.
 #[derive(Default)]
 pub struct PrivateStretch {
-    /// Times that it gave way.
+    /// Times that it yielded.
     pub turns: Cell<u32>,
-    /// Times that it was looked at since it gave way; at least one if it did.
+    /// Times that it was looked at since it yielded; at least one if it did.
     stretches: Cell<u32>,
     /// It stands where it stood the last time it was looked at.
     goes_round: Cell<bool>,
@@ -101,7 +101,7 @@ impl Engine {
         if stretch.goes_round.get() && !may_fit { STRETCH_OF_A_LOOP } else { STRETCH }
     }
 
-    /// Whether a thread goes on nevertheless, because it follows a list that says where to give way.
+    /// Whether a thread goes on nevertheless, because it follows a schedule that says where to yield.
     fn is_led(&self, stretch: &PrivateStretch) -> bool {
         let enough = if stretch.goes_round.get() { REPLAYED_ROUND } else { REPLAYED };
         self.policy.borrow_mut().has_switches_left() && stretch.stretches.get() < enough

@@ -1,6 +1,6 @@
 //! Telling a thread that spins for ever from one that only takes its time.
 //!
-//! When every thread that can go on has been re-reading the same values for a while, each of them is run alone
+//! When every runnable thread has been re-reading the same values for a while, each of them is run alone
 //! for a few operations, with every announced access looked at, private ones too. If it comes back to where it
 //! was, with the same registers and the same stack, it is followed for one more round, in which all memory is
 //! compared as well. If nothing has changed on the way, and if the thread has asked for nothing that may be
@@ -23,7 +23,7 @@ pub use instant::explains;
 use remembered::Remembered;
 pub use remembered::stack;
 
-/// Fruitless rounds after which threads are looked at for the first time; each time in vain doubles it.
+/// Fruitless rounds after which threads are looked at for the first time; each look that finds nothing doubles it.
 const FIRST_LOOK: u64 = 32;
 
 /// How many operations one thread is followed for.
@@ -75,7 +75,7 @@ impl Spinning {
     }
 }
 
-/// A look at all threads that can go on, one after the other.
+/// A look at all runnable threads, one after the other.
 struct Look {
     /// The thread that is looked at.
     thread: ThreadId,
@@ -229,19 +229,15 @@ impl Engine {
     fn look_on(&self) -> bool {
         let fiber = self.current();
         // Whether the call in progress is harmless shows when it is over.
-        let in_call = !fiber.pending.borrow_mut().kind.accesses_memory()
-            && fiber.pending.borrow_mut().kind != EventKind::Fence;
+        let pending = *fiber.pending.borrow_mut();
+        let in_call = !pending.kind.accesses_memory() && pending.kind != EventKind::Fence;
         let (progress, calls) = (self.progress.get(), CALLS.load(Ordering::Relaxed) - u64::from(in_call));
         let may_go_on = fiber.ready() && !instant::was_asked();
         let found = match &mut self.spinning.borrow_mut().look {
             None => return false,
             Some(look) => {
                 let same = may_go_on && look.is_at(fiber.id, progress, calls);
-                if same {
-                    look.take_in(*fiber.pending.borrow_mut(), || Stand::of(fiber))
-                } else {
-                    Found::Nothing
-                }
+                if same { look.take_in(pending, || Stand::of(fiber)) } else { Found::Nothing }
             }
         };
         match found {
@@ -353,6 +349,7 @@ impl Look {
 }
 
 #[cfg(test)]
+#[allow(clippy::single_range_in_vec_init, reason = "lists of ranges are what is tested")]
 mod tests {
     use super::*;
 

@@ -135,6 +135,7 @@ fn digest(sum: u64, range: Range<usize>) -> u64 {
 }
 
 #[cfg(test)]
+#[allow(clippy::single_range_in_vec_init, reason = "lists of ranges are what is tested")]
 mod tests {
     use super::*;
 

@@ -69,7 +69,7 @@ interpose! {
     fn thrd_exit(code: c_int) {
         crate::cancel::exit_thread(code as isize as *mut c_void)
     }
-    /// Offers to give way.
+    /// Yields.
     fn thrd_yield() {
         time::give_way(site());
     }

@@ -9,7 +9,7 @@ use super::mutex::{self, Mutex};
 use super::queue::{ANY, Queue};
 use super::{Limit, note, note_life, step, step_when};
 use crate::cancel;
-use crate::engine::engine;
+use crate::engine::{Engine, engine};
 use crate::exclusive::Exclusive;
 use crate::fiber::{Fiber, Waitable};
 use crate::interpose::{interpose, real, site};
@@ -81,18 +81,16 @@ pub fn wait(cond: usize, mutex: &'static Mutex, limit: Limit, pc: u64) -> c_int 
     fiber.made_no_progress();
     note(EventKind::CondTimeout, cond, address);
     cancel::check(fiber);
-    if limit.timed() && !engine().spurious_instead_of_timeout() {
+    if limit.timed() && !spurious_instead_of_timeout(engine()) {
         limit.reached();
         return libc::ETIMEDOUT;
     }
     0
 }
 
-impl crate::engine::Engine {
-    /// Where both could end a wait early, they take turns, by the steps made so far.
-    pub(super) fn spurious_instead_of_timeout(&self) -> bool {
-        self.spurious.get() && self.shared.control().steps.is_multiple_of(2)
-    }
+/// Where both could end a wait early, they take turns, by the steps made so far.
+pub(super) fn spurious_instead_of_timeout(engine: &Engine) -> bool {
+    engine.spurious.get() && engine.shared.control().steps.is_multiple_of(2)
 }
 
 /// Wakes one waiter, or all.

@@ -5,6 +5,7 @@ use std::ffi::c_int;
 use libc::timespec;
 use threadbare_trace::{EventKind, ThreadId};
 
+use super::cond::spurious_instead_of_timeout;
 use super::queue::{ANY, Queue};
 use super::rust_std::{self, Free};
 use super::{Limit, note, step, step_when, word_locks};
@@ -90,7 +91,7 @@ fn wait(address: usize, expected: u32, limit: Limit, mask: u32, pc: u64) -> c_in
     if broken_off {
         return libc::EINTR;
     }
-    if may_end_early && (!limit.timed() || engine().spurious_instead_of_timeout()) {
+    if may_end_early && (!limit.timed() || spurious_instead_of_timeout(engine())) {
         return 0;
     }
     limit.reached();

@@ -116,7 +116,7 @@ fn kind_of(address: usize) -> *mut c_int {
     (address + KIND_OFFSET) as *mut c_int
 }
 
-/// The mutex at an address. One that was initialised statically tells its kind in its memory.
+/// The mutex at an address. One that was initialised statically has its kind in its memory.
 pub fn at(address: usize) -> &'static Mutex {
     // SAFETY: the program passed a mutex.
     let bits = unsafe { *kind_of(address) };

@@ -51,7 +51,7 @@ pub unsafe extern "C-unwind" fn __threadbare_std_entry(
         let wait: Option<*const dyn Waitable> = if waits { Some(&raw const free) } else { None };
         let changes = waits || op == StdOp::Notify;
         let kind = if changes { EventKind::AtomicUpdate } else { EventKind::AtomicRead };
-        // SAFETY: a watched fiber is the running one; the addresses are the library's words.
+        // SAFETY: the runtime is up; the addresses are the library's words.
         unsafe {
             fiber.count_operation();
             fiber.set_site(pc);
@@ -137,7 +137,7 @@ pub unsafe extern "C-unwind" fn __threadbare_std_leave(_word: usize, _before: u6
             take_tokens();
             return;
         }
-        // SAFETY: a watched fiber is the running one; the address is the word's.
+        // SAFETY: the address is the word's.
         let value = unsafe {
             fiber.count_operation();
             fiber.set_site(pc);

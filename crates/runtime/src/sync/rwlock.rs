@@ -106,11 +106,7 @@ fn release(address: usize, pc: u64) -> c_int {
     } else {
         fail(FailureKind::Misuse, format_args!("{} unlocks <obj {address:#x}> without holding it", fiber.id));
     }
-    let mut held = engine().fiber(fiber.owner()).held.borrow_mut();
-    if let Some(index) = held.iter().rposition(|held| *held == address) {
-        held.remove(index);
-    }
-    drop(held);
+    engine().fiber(fiber.owner()).no_longer_holds(address);
     note(EventKind::Unlock, address, 0);
     engine().released();
     0

@@ -1,4 +1,4 @@
-//! Who holds a lock that is nothing but a word of memory, as far as the trace tells.
+//! Who holds a lock that is nothing but a word of memory, as far as the trace shows.
 
 use threadbare_trace::{EventKind, ThreadId};
 

@@ -141,7 +141,7 @@ interpose! {
         *value = itimerspec { it_interval: to_timespec(interval), it_value: to_timespec(left) };
         0
     }
-    /// How often a timer rang in vain: never, since it only rings when it can be heard.
+    /// How often a timer rang unheard: never, since it only rings when it can be heard.
     fn timer_getoverrun(timer: *mut c_void) -> c_int {
         if made_by_program(timer).is_some() { 0 } else { or_errno(libc::EINVAL) }
     }
