@@ -138,3 +138,20 @@ fn schedules_that_are_none() {
         refused_in_a_line(&desk.run(&["replay", file]), file, word);
     }
 }
+
+/// A test that was built with a later version of the package for tests.
+#[test]
+fn a_closure_that_asks_for_an_unknown_strategy() {
+    let desk = Desk::new();
+    desk.file(
+        "later.c",
+        "#define _GNU_SOURCE\n#include <dlfcn.h>\n\
+         struct wishes { unsigned long executions, seed; unsigned has_seed, strategy; };\n\
+         typedef int repeat(int (*)(void *), void *, const struct wishes *);\n\
+         static int nothing(void *data) { (void)data; return 0; }\n\
+         int main(void) {\n  const struct wishes wishes = { 10, 1, 1, 99 };\n\
+         \x20 return ((repeat *)dlsym(RTLD_DEFAULT, \"threadbare_repeat\"))(nothing, 0, &wishes);\n}\n",
+    );
+    let answer = desk.run(&["hunt", "later.c"]);
+    refused_in_a_line(&answer, "a strategy of a later version", "asks for strategy number 99");
+}

@@ -136,7 +136,7 @@ pub trait Policy {
     /// Further choices of a steered execution.
     fn append_choices(&mut self, _choices: &[ThreadId]) {}
 
-    /// A step was made before the policy came into being, in an execution that goes on from a checkpoint.
+    /// A step was made before the policy came into being, in an execution that continues from a checkpoint.
     fn executed_before(&mut self, _thread: ThreadId, _site: u64) {}
 
     /// Figures of the policy's own, for the strategy that chose it.

@@ -47,7 +47,7 @@ impl Rng {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// Puts these in an order of chance.
+    /// Puts these in random order.
     pub fn shuffle<T>(&mut self, all: &mut [T]) {
         for end in (1..all.len()).rev() {
             all.swap(end, self.below(end as u64 + 1) as usize);

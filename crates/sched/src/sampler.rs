@@ -1,4 +1,4 @@
-//! Policies whose executions differ by their seed, with what they are told of earlier executions.
+//! Policies whose executions differ by their seed, and what they are given of earlier executions.
 
 use crate::{Delay, Parameters, Pct, Pos, Random, Surw};
 
@@ -25,7 +25,7 @@ pub enum Sampler {
     },
 }
 
-/// What is known of a program from earlier executions, as far as samplers are told of it.
+/// What is known of a program from earlier executions, as far as samplers use it.
 pub trait Experience {
     /// How many steps an execution is expected to have; 0 if none was made.
     fn expected_steps(&self) -> u64;

@@ -12,7 +12,7 @@ mod uniform;
 
 use std::collections::BTreeSet;
 
-use crate::toy::{Step, Toy, Walk};
+use crate::toy::{Toy, ToyStep, Walk};
 use crate::{
     AnyPolicy, Delay, Guidance, Interruption, Interruptions, Parameters, Pct, PolicySpec, Pos, Random, Rng,
     RoundRobin, Surw, Tsa,
@@ -45,7 +45,7 @@ fn start(spec: &PolicySpec) -> AnyPolicy {
 /// Threads that each write a number of times to a location of their own, or to a common one.
 fn writers(counts: &[usize], common: bool) -> Toy {
     let place = |thread: usize| if common { 8 } else { 8 * (thread as u64 + 1) };
-    Toy { threads: counts.iter().enumerate().map(|(t, &n)| vec![Step::Write(place(t)); n]).collect() }
+    Toy { threads: counts.iter().enumerate().map(|(t, &n)| vec![ToyStep::Write(place(t)); n]).collect() }
 }
 
 /// A made-up program: accesses to three locations, some under one of two locks.
@@ -55,9 +55,11 @@ fn made_up(rng: &mut Rng) -> Toy {
         let place = 8 * (1 + rng.below(3));
         let lock = 1000 + rng.below(2);
         match rng.below(3) {
-            0 => vec![Step::Read(place)],
-            1 => vec![Step::Read(place), Step::Write(place)],
-            _ => vec![Step::Lock(lock), Step::Read(place), Step::Write(place), Step::Unlock(lock)],
+            0 => vec![ToyStep::Read(place)],
+            1 => vec![ToyStep::Read(place), ToyStep::Write(place)],
+            _ => {
+                vec![ToyStep::Lock(lock), ToyStep::Read(place), ToyStep::Write(place), ToyStep::Unlock(lock)]
+            }
         }
     };
     let thread = |rng: &mut Rng| (0..1 + rng.below(3)).flat_map(|_| block(rng)).collect();

@@ -12,7 +12,7 @@ use crate::{AnyPolicy, Candidate, Choice, Op, Policy, SwitchPoint};
 
 /// One step of a toy thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
+pub enum ToyStep {
     /// Loads the location into the thread's register.
     Read(u64),
     /// Stores the register plus one.
@@ -39,7 +39,7 @@ pub enum Step {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Toy {
     /// The steps, by thread.
-    pub threads: Vec<Vec<Step>>,
+    pub threads: Vec<Vec<ToyStep>>,
 }
 
 impl Toy {
@@ -122,7 +122,7 @@ impl Toy {
         let count = self.threads.len();
         let created = self.threads.iter().flatten();
         let created: BTreeSet<usize> = created
-            .filter_map(|step| if let Step::Create(t) = step { Some(*t as usize) } else { None })
+            .filter_map(|step| if let ToyStep::Create(t) = step { Some(*t as usize) } else { None })
             .collect();
         let mut machine = Machine {
             toy: self,
@@ -147,7 +147,7 @@ impl Toy {
         let steps = self.threads.iter().flatten();
         steps
             .filter_map(|step| match step {
-                Step::Read(x) | Step::Write(x) | Step::Store(x, _) => Some(*x),
+                ToyStep::Read(x) | ToyStep::Write(x) | ToyStep::Store(x, _) => Some(*x),
                 _ => None,
             })
             .collect()
@@ -155,7 +155,7 @@ impl Toy {
 }
 
 impl Machine<'_> {
-    /// How often a thread goes back in vain before it waits for a change.
+    /// How often a thread spins before it waits for a change.
     const PATIENCE: u32 = 16;
 
     fn go(&mut self, policy: &mut AnyPolicy) {
@@ -206,20 +206,20 @@ impl Machine<'_> {
         chosen
     }
 
-    fn step(&self, thread: usize) -> Option<Step> {
+    fn step(&self, thread: usize) -> Option<ToyStep> {
         self.toy.threads[thread].get(self.next[thread]).copied()
     }
 
     fn op(&self, thread: usize) -> Op {
         let (kind, object, size) = match self.toy.threads[thread][self.next[thread]] {
-            Step::Read(x) => (EventKind::Read, x, 1),
-            Step::Write(x) => (EventKind::Write, x, 1),
-            Step::Lock(l) => (EventKind::Lock, l, 0),
-            Step::Unlock(l) => (EventKind::Unlock, l, 0),
-            Step::Create(_) => (EventKind::Create, 0, 0),
-            Step::Join(_) => (EventKind::Join, 0, 0),
-            Step::Store(x, _) => (EventKind::Write, x, 1),
-            Step::SkipIf(..) | Step::BackIf(..) | Step::Fail => (EventKind::Yield, 0, 0),
+            ToyStep::Read(x) => (EventKind::Read, x, 1),
+            ToyStep::Write(x) => (EventKind::Write, x, 1),
+            ToyStep::Lock(l) => (EventKind::Lock, l, 0),
+            ToyStep::Unlock(l) => (EventKind::Unlock, l, 0),
+            ToyStep::Create(_) => (EventKind::Create, 0, 0),
+            ToyStep::Join(_) => (EventKind::Join, 0, 0),
+            ToyStep::Store(x, _) => (EventKind::Write, x, 1),
+            ToyStep::SkipIf(..) | ToyStep::BackIf(..) | ToyStep::Fail => (EventKind::Yield, 0, 0),
         };
         let site = Toy::site(thread, self.next[thread]);
         Op { kind, object, size, site, index: self.made[thread] + 1, place: Toy::place(self.next[thread]) }
@@ -236,8 +236,8 @@ impl Machine<'_> {
             Some(_) if self.spins[*thread].0 >= Self::PATIENCE && self.spins[*thread].1 == self.changes => {
                 false
             }
-            Some(Step::Lock(lock)) => self.alive[*thread] && !self.held.contains(&lock),
-            Some(Step::Join(other)) => self.alive[*thread] && self.step(other as usize).is_none(),
+            Some(ToyStep::Lock(lock)) => self.alive[*thread] && !self.held.contains(&lock),
+            Some(ToyStep::Join(other)) => self.alive[*thread] && self.step(other as usize).is_none(),
             Some(_) => self.alive[*thread],
         };
         let threads = (0..self.next.len()).filter(can_go);
@@ -251,30 +251,30 @@ impl Machine<'_> {
         self.made[t] += 1;
         let mut effect = (0, 0);
         match step {
-            Step::Read(x) => {
+            ToyStep::Read(x) => {
                 self.registers[t] = *self.walk.memory.entry(x).or_default();
                 effect = (self.registers[t], self.registers[t]);
             }
-            Step::Write(x) => effect = self.store(x, self.registers[t] + 1),
-            Step::Store(x, value) => effect = self.store(x, value),
-            Step::Lock(lock) => {
+            ToyStep::Write(x) => effect = self.store(x, self.registers[t] + 1),
+            ToyStep::Store(x, value) => effect = self.store(x, value),
+            ToyStep::Lock(lock) => {
                 self.held.insert(lock);
             }
-            Step::Unlock(lock) => {
+            ToyStep::Unlock(lock) => {
                 self.held.remove(&lock);
             }
-            Step::Create(child) => {
+            ToyStep::Create(child) => {
                 self.alive[child as usize] = true;
                 policy.created(ThreadId(child), thread);
                 effect.0 = u64::from(child);
             }
-            Step::Join(other) => effect.0 = u64::from(other),
-            Step::SkipIf(..) | Step::BackIf(..) | Step::Fail => {}
+            ToyStep::Join(other) => effect.0 = u64::from(other),
+            ToyStep::SkipIf(..) | ToyStep::BackIf(..) | ToyStep::Fail => {}
         }
         self.settle(t);
         self.walk.effects.push(effect);
         self.walk.was_last.push(self.step(t).is_none());
-        if let Step::Read(x) | Step::Write(x) | Step::Store(x, _) = step
+        if let ToyStep::Read(x) | ToyStep::Write(x) | ToyStep::Store(x, _) = step
             && *self.owners.entry(x).or_insert(t) != t
             && self.shared.insert(x)
         {
@@ -293,15 +293,15 @@ impl Machine<'_> {
         while let Some(step) = self.step(thread) {
             let place = &mut self.next[thread];
             match step {
-                Step::SkipIf(value, count) if self.registers[thread] == value => *place += count + 1,
-                Step::BackIf(value, count) if self.registers[thread] == value => {
+                ToyStep::SkipIf(value, count) if self.registers[thread] == value => *place += count + 1,
+                ToyStep::BackIf(value, count) if self.registers[thread] == value => {
                     *place = place.saturating_sub(count);
                     let (spins, since) = &mut self.spins[thread];
                     *spins = if *since == self.changes { *spins + 1 } else { 1 };
                     *since = self.changes;
                 }
-                Step::SkipIf(..) | Step::BackIf(..) => *place += 1,
-                Step::Fail => {
+                ToyStep::SkipIf(..) | ToyStep::BackIf(..) => *place += 1,
+                ToyStep::Fail => {
                     self.walk.failed = Some(ThreadId(thread as u16));
                     return;
                 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use threadbare_sched::toy::{Step, Toy};
+use threadbare_sched::toy::{Toy, ToyStep as Step};
 use threadbare_trace::FailureKind;
 use threadbare_wire::SwitchRecord;
 

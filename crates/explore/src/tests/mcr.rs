@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use threadbare_sched::Rng;
-use threadbare_sched::toy::{Step, Toy};
+use threadbare_sched::toy::{Toy, ToyStep as Step};
 
 use super::toy_runner::{Lab, LabExecution, Manners};
 use super::{campaign, options};

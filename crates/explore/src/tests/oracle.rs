@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use threadbare_sched::toy::{Step, Toy};
+use threadbare_sched::toy::{Toy, ToyStep as Step};
 
 /// Every interleaving as a word such as `0110`, with the number of its preemptions: switches
 /// away from a thread that was enabled.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use threadbare_sched::toy::{Step, Toy, Walk};
+use threadbare_sched::toy::{Toy, ToyStep as Step, Walk};
 use threadbare_sched::{AnyPolicy, Parameters, Policy as _, Prefix};
 use threadbare_target::{Execution, Pause, Snapshot, Stop};
 use threadbare_trace::{Event, EventKind, Failure, FailureKind, Outcome, ThreadId};

@@ -1,6 +1,6 @@
 //! Directed testing for synchronization pairs.
 
-use threadbare_sched::toy::{Step, Toy};
+use threadbare_sched::toy::{Toy, ToyStep as Step};
 
 use super::toy_runner::{Lab, Manners};
 use super::{campaign, options};

@@ -3,7 +3,7 @@
 use threadbare_trace::ThreadId;
 
 use super::{made_up, run};
-use crate::toy::{Step, Toy, Walk};
+use crate::toy::{Toy, ToyStep, Walk};
 use crate::{InOrder, OrderedOp, PolicySpec, Rng};
 
 const LOCK: u64 = 1000;
@@ -11,7 +11,10 @@ const LOCK: u64 = 1000;
 /// Two threads that each write two locations in two critical sections of one lock.
 fn two_sections() -> Toy {
     let thread = || {
-        [8, 16].iter().flat_map(|place| [Step::Lock(LOCK), Step::Write(*place), Step::Unlock(LOCK)]).collect()
+        [8, 16]
+            .iter()
+            .flat_map(|place| [ToyStep::Lock(LOCK), ToyStep::Write(*place), ToyStep::Unlock(LOCK)])
+            .collect()
     };
     Toy { threads: vec![thread(), thread()] }
 }

@@ -1,9 +1,9 @@
-//! Prefixes and replays do what they are told, and say where they could not.
+//! Prefixes and replays follow their lists, and report where they could not.
 
 use threadbare_trace::ThreadId;
 
 use super::{free_policies, made_up, run, writers};
-use crate::toy::{Step, Toy};
+use crate::toy::{Toy, ToyStep};
 use crate::{
     AnyPolicy, DivergenceReason as Reason, Policy as _, PolicySpec, Prefix, Random, Replay, Rng, SwitchPoint,
 };
@@ -97,8 +97,8 @@ fn a_replay_names_the_thread_that_is_not_runnable() {
 #[test]
 fn a_replay_notices_a_thread_that_stops_where_it_should_not() {
     // The schedule was made before the lock was there.
-    let lock = [Step::Lock(1000), Step::Write(8), Step::Unlock(1000)];
-    let toy = Toy { threads: vec![lock.to_vec(), [&[Step::Write(16)][..], &lock].concat()] };
+    let lock = [ToyStep::Lock(1000), ToyStep::Write(8), ToyStep::Unlock(1000)];
+    let toy = Toy { threads: vec![lock.to_vec(), [&[ToyStep::Write(16)][..], &lock].concat()] };
     let (word, divergence) = replay(&toy, &[switch(0, 2, 1), switch(1, 4, 0)]);
     assert_eq!(word, "0100111");
     let reason =

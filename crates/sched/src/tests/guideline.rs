@@ -3,7 +3,7 @@
 use threadbare_trace::ThreadId;
 
 use super::{made_up, run};
-use crate::toy::{Step, Toy, Walk};
+use crate::toy::{Toy, ToyStep, Walk};
 use crate::{Guidance, Malformed, PolicySpec, Rng, Specification as _, StepInstance, SwitchPoint, WantedUse};
 
 fn guided(toy: &Toy, wanted: &[WantedUse], seed: u64) -> Walk {
@@ -30,9 +30,9 @@ fn saw(walk: &Walk, it: &StepInstance) -> Option<u64> {
 fn a_use_sees_the_define_that_the_guideline_names() {
     let toy = Toy {
         threads: vec![
-            vec![Step::Store(8, 1), Step::Store(16, 2), Step::Read(8), Step::Read(16)],
-            vec![Step::Read(16), Step::Store(8, 20), Step::Read(8)],
-            vec![Step::Store(8, 7), Step::Store(8, 8)],
+            vec![ToyStep::Store(8, 1), ToyStep::Store(16, 2), ToyStep::Read(8), ToyStep::Read(16)],
+            vec![ToyStep::Read(16), ToyStep::Store(8, 20), ToyStep::Read(8)],
+            vec![ToyStep::Store(8, 7), ToyStep::Store(8, 8)],
         ],
     };
     let used = instance(0, 2, 1);
@@ -50,9 +50,10 @@ fn a_use_sees_the_define_that_the_guideline_names() {
 
 #[test]
 fn two_use_defines_are_kept_to_at_once() {
-    let reads = vec![Step::Read(8), Step::Read(16)];
-    let writes =
-        |value| vec![Step::Store(8, value), Step::Store(16, value), Step::Store(8, 9), Step::Store(16, 9)];
+    let reads = vec![ToyStep::Read(8), ToyStep::Read(16)];
+    let writes = |value| {
+        vec![ToyStep::Store(8, value), ToyStep::Store(16, value), ToyStep::Store(8, 9), ToyStep::Store(16, 9)]
+    };
     let toy = Toy { threads: vec![reads, writes(1), writes(2)] };
     let (x, y) = (instance(0, 0, 1), instance(0, 1, 1));
     for seed in 0..200 {
@@ -68,8 +69,8 @@ fn five_use_defines_are_kept_to_at_once() {
     let places: Vec<u64> = (1..=5).map(|place| 8 * place).collect();
     let toy = Toy {
         threads: vec![
-            places.iter().map(|place| Step::Read(*place)).collect(),
-            places.iter().map(|place| Step::Store(*place, 7)).collect(),
+            places.iter().map(|place| ToyStep::Read(*place)).collect(),
+            places.iter().map(|place| ToyStep::Store(*place, 7)).collect(),
         ],
     };
     for seed in 0..200 {
@@ -81,7 +82,7 @@ fn five_use_defines_are_kept_to_at_once() {
 
 #[test]
 fn what_comes_first_is_followed_before_everything_is_open() {
-    let toy = Toy { threads: vec![vec![Step::Read(8); 4], vec![Step::Store(8, 1); 2]] };
+    let toy = Toy { threads: vec![vec![ToyStep::Read(8); 4], vec![ToyStep::Store(8, 1); 2]] };
     let (first, second) = (ThreadId(0), ThreadId(1));
     let lead = vec![
         SwitchPoint { from: first, op: 3, to: second },
@@ -111,8 +112,8 @@ fn guidance_survives_being_handed_over() {
 fn the_wanted_iteration_of_a_loop_is_meant() {
     let toy = Toy {
         threads: vec![
-            vec![Step::Read(8), Step::BackIf(0, 1), Step::Read(8)],
-            vec![Step::Read(16), Step::Store(8, 5)],
+            vec![ToyStep::Read(8), ToyStep::BackIf(0, 1), ToyStep::Read(8)],
+            vec![ToyStep::Read(16), ToyStep::Store(8, 5)],
         ],
     };
     for seed in 0..100 {
@@ -125,9 +126,14 @@ fn the_wanted_iteration_of_a_loop_is_meant() {
 
 #[test]
 fn threads_that_need_one_lock_wait_before_it() {
-    let section = |step: Step| vec![Step::Read(24), Step::Lock(1000), step, Step::Unlock(1000)];
-    let toy =
-        Toy { threads: vec![section(Step::Read(8)), section(Step::Store(8, 1)), section(Step::Store(8, 2))] };
+    let section = |step: ToyStep| vec![ToyStep::Read(24), ToyStep::Lock(1000), step, ToyStep::Unlock(1000)];
+    let toy = Toy {
+        threads: vec![
+            section(ToyStep::Read(8)),
+            section(ToyStep::Store(8, 1)),
+            section(ToyStep::Store(8, 2)),
+        ],
+    };
     let used = gated(0, 2, 1);
     for seed in 0..200 {
         for (writer, value) in [(1, 1), (2, 2)] {

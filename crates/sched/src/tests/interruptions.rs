@@ -3,7 +3,7 @@
 use threadbare_trace::ThreadId;
 
 use super::{made_up, run, start};
-use crate::toy::{Step, Toy, Walk};
+use crate::toy::{Toy, ToyStep, Walk};
 use crate::{
     Between, Interruption, Interruptions, Intrusions, Journaled, OpId, Policy as _, PolicySpec, Rng,
 };
@@ -13,36 +13,39 @@ const Y: u64 = 16;
 const ONE_LOCK: u64 = 1000;
 const OTHER_LOCK: u64 = 1001;
 
-fn interrupted(threads: Vec<Vec<Step>>, at: Interruption) -> Walk {
+fn interrupted(threads: Vec<Vec<ToyStep>>, at: Interruption) -> Walk {
     run(&Toy { threads }, &PolicySpec::new(Interruptions { at, probability: 1.0 }, 1))
 }
 
 #[test]
 fn before_stores_everybody_reads_first() {
-    let adds = vec![Step::Read(X), Step::Write(X)];
+    let adds = vec![ToyStep::Read(X), ToyStep::Write(X)];
     let walk = interrupted(vec![adds.clone(), adds.clone(), adds], Interruption::BeforeStore);
     assert_eq!((walk.word().as_str(), walk.memory[&X]), ("012012", 1));
 }
 
 #[test]
 fn after_stores_others_see_half_of_it() {
-    let tells = vec![Step::Store(X, 1), Step::Store(Y, 1)];
-    let walk = interrupted(vec![tells, vec![Step::Read(X), Step::Read(Y)]], Interruption::AfterStore);
+    let publishes = vec![ToyStep::Store(X, 1), ToyStep::Store(Y, 1)];
+    let walk =
+        interrupted(vec![publishes, vec![ToyStep::Read(X), ToyStep::Read(Y)]], Interruption::AfterStore);
     assert_eq!(walk.word(), "0110");
 }
 
 #[test]
 fn a_turn_that_is_over_stays_so_until_somebody_else_is_runnable() {
-    let tells = vec![Step::Lock(ONE_LOCK), Step::Store(X, 1), Step::Unlock(ONE_LOCK), Step::Read(Y)];
-    let asks = vec![Step::Lock(ONE_LOCK), Step::Read(X), Step::Unlock(ONE_LOCK)];
-    let walk = interrupted(vec![tells, asks], Interruption::AfterLock);
+    let publishes =
+        vec![ToyStep::Lock(ONE_LOCK), ToyStep::Store(X, 1), ToyStep::Unlock(ONE_LOCK), ToyStep::Read(Y)];
+    let asks = vec![ToyStep::Lock(ONE_LOCK), ToyStep::Read(X), ToyStep::Unlock(ONE_LOCK)];
+    let walk = interrupted(vec![publishes, asks], Interruption::AfterLock);
     assert_eq!(walk.word(), "0001011");
 }
 
 #[test]
 fn after_locks_everybody_takes_the_first_one() {
-    let sits =
-        |left, right| vec![Step::Lock(left), Step::Lock(right), Step::Unlock(right), Step::Unlock(left)];
+    let sits = |left, right| {
+        vec![ToyStep::Lock(left), ToyStep::Lock(right), ToyStep::Unlock(right), ToyStep::Unlock(left)]
+    };
     let threads = vec![sits(ONE_LOCK, OTHER_LOCK), sits(OTHER_LOCK, ONE_LOCK)];
     assert!(interrupted(threads.clone(), Interruption::AfterLock).deadlock);
     assert!(!interrupted(threads, Interruption::BeforeStore).deadlock);
@@ -50,7 +53,7 @@ fn after_locks_everybody_takes_the_first_one() {
 
 #[test]
 fn lockstep_does_not_last() {
-    let adds = [Step::Read(X), Step::Write(X)].repeat(2_000);
+    let adds = [ToyStep::Read(X), ToyStep::Write(X)].repeat(2_000);
     let walk = interrupted(vec![adds.clone(), adds], Interruption::BeforeStore);
     let word = walk.word();
     assert!(word[..900].chars().zip(word[1..].chars()).filter(|(one, next)| one != next).count() > 440);
@@ -67,8 +70,10 @@ fn intrusions(toy: &Toy, seed: u64) -> Vec<(OpId, OpId)> {
 
 #[test]
 fn what_acts_on_a_read_is_tried_first() {
-    let threads =
-        vec![vec![Step::Read(X), Step::Read(X), Step::Write(X)], vec![Step::Store(X, 7), Step::Read(Y)]];
+    let threads = vec![
+        vec![ToyStep::Read(X), ToyStep::Read(X), ToyStep::Write(X)],
+        vec![ToyStep::Store(X, 7), ToyStep::Read(Y)],
+    ];
     let place = |thread, op| OpId { thread: ThreadId(thread), op };
     for seed in 0..20 {
         let shown = intrusions(&Toy { threads: threads.clone() }, seed);
@@ -78,8 +83,8 @@ fn what_acts_on_a_read_is_tried_first() {
 
 #[test]
 fn nothing_comes_between_that_was_done_before_the_thread_was_there() {
-    let main = vec![Step::Store(X, 1), Step::Create(1), Step::Join(1)];
-    let toy = Toy { threads: vec![main, vec![Step::Read(X), Step::Write(X)]] };
+    let main = vec![ToyStep::Store(X, 1), ToyStep::Create(1), ToyStep::Join(1)];
+    let toy = Toy { threads: vec![main, vec![ToyStep::Read(X), ToyStep::Write(X)]] };
     assert_eq!(intrusions(&toy, 1), []);
 }
 

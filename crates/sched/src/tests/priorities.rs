@@ -6,7 +6,7 @@ use threadbare_trace::{EventKind, ThreadId};
 
 use super::statistics::assert_uniform;
 use super::{run, start, writers};
-use crate::toy::{Step, Toy};
+use crate::toy::{Toy, ToyStep};
 use crate::{Candidate, Choice, Delay, Op, Pct, Policy, PolicySpec, RoundRobin};
 
 fn pct(depth: u32, expected_steps: u64, seed: u64) -> PolicySpec {
@@ -126,9 +126,9 @@ fn delays_are_of_any_length_up_to_the_limit() {
 fn a_new_thread_may_be_overtaken_by_one_that_was_created_later() {
     let toy = Toy {
         threads: vec![
-            vec![Step::Create(1), Step::Create(2), Step::Join(1), Step::Join(2)],
-            vec![Step::Write(8); 3],
-            vec![Step::Write(8); 3],
+            vec![ToyStep::Create(1), ToyStep::Create(2), ToyStep::Join(1), ToyStep::Join(2)],
+            vec![ToyStep::Write(8); 3],
+            vec![ToyStep::Write(8); 3],
         ],
     };
     let spec = |seed| delay(3, 0.0, seed);
@@ -142,9 +142,9 @@ fn a_new_thread_may_be_overtaken_by_one_that_was_created_later() {
 fn whoever_waited_for_a_lock_may_get_it_next() {
     // The first thread takes the lock at once and keeps it while the two others come to wait for it.
     let lock = |steps: usize| {
-        let mut section = vec![Step::Lock(1000)];
-        section.extend(vec![Step::Write(8); steps]);
-        section.push(Step::Unlock(1000));
+        let mut section = vec![ToyStep::Lock(1000)];
+        section.extend(vec![ToyStep::Write(8); steps]);
+        section.push(ToyStep::Unlock(1000));
         section
     };
     let toy = Toy { threads: vec![lock(50), lock(1), lock(1)] };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use threadbare_trace::{EventKind, ThreadId};
 
 use super::made_up;
-use crate::toy::{Step, Toy, Walk};
+use crate::toy::{Toy, ToyStep, Walk};
 use crate::{
     Candidate, Choice, Op, Policy as _, PolicySpec, Requirements, Rng, Specification as _, Tsa, TsaPolicy,
 };
@@ -28,8 +28,8 @@ const TEN: [(u64, u64); 10] =
 
 /// The program of Figure 2.
 fn figure_2() -> Toy {
-    let section = [Step::Lock(M), Step::Unlock(M)];
-    let behind = [vec![Step::Write(8); 4], section.repeat(2)].concat();
+    let section = [ToyStep::Lock(M), ToyStep::Unlock(M)];
+    let behind = [vec![ToyStep::Write(8); 4], section.repeat(2)].concat();
     Toy { threads: vec![section.repeat(2), behind] }
 }
 
@@ -197,8 +197,8 @@ fn who_spins_for_a_paused_thread_gets_what_it_waits_for() {
     // Thread 2 reads a flag until thread 1, which is paused before its lock, has set it.
     let toy = Toy {
         threads: vec![
-            vec![Step::Lock(M), Step::Store(8, 1), Step::Unlock(M)],
-            vec![Step::Read(8), Step::BackIf(0, 1), Step::Lock(M), Step::Unlock(M)],
+            vec![ToyStep::Lock(M), ToyStep::Store(8, 1), ToyStep::Unlock(M)],
+            vec![ToyStep::Read(8), ToyStep::BackIf(0, 1), ToyStep::Lock(M), ToyStep::Unlock(M)],
         ],
     };
     let uncovered = BTreeSet::from([(Toy::place(0), Toy::place(2)), (Toy::place(2), Toy::place(0))]);

@@ -2,7 +2,7 @@
 
 use super::statistics::{assert_skewed, assert_uniform};
 use super::{run, writers};
-use crate::toy::{Step, Toy};
+use crate::toy::{Toy, ToyStep};
 use crate::{Parameters, PolicySpec, Pos, Random, Surw};
 
 fn surw(object: Option<u64>, weights: &[u32]) -> Parameters {
@@ -28,9 +28,9 @@ fn pos_orders_independent_operations_uniformly() {
 fn pos_orders_one_late_operation_against_many_uniformly() {
     // Thread 1's only write keeps its draw while thread 0 makes independent steps, so it comes
     // before the conflicting last write half the time. A random walk nearly always has it first.
-    let mut first = vec![Step::Write(8); 9];
-    first.push(Step::Write(64));
-    let toy = Toy { threads: vec![first, vec![Step::Write(64)]] };
+    let mut first = vec![ToyStep::Write(8); 9];
+    first.push(ToyStep::Write(64));
+    let toy = Toy { threads: vec![first, vec![ToyStep::Write(64)]] };
     let is_last = |policy: &Parameters, seed| word(&toy, policy, seed).ends_with('1');
     let late = (0..4000).filter(|&seed| is_last(&Pos.into(), seed)).count();
     let walked = (0..4000).filter(|&seed| is_last(&random(), seed)).count();
@@ -48,11 +48,11 @@ fn surw_is_uniform_over_all_interleavings_of_two_threads() {
 fn surw_is_uniform_when_threads_create_threads() {
     // Main makes a write, creates thread 1 (which creates thread 2), and makes two more writes:
     // a tree, with 6! / (2 · 1 · 4 · 3 · 1 · 1) orders after the two leading steps.
-    let write = Step::Write(8);
+    let write = ToyStep::Write(8);
     let toy = Toy {
         threads: vec![
-            vec![write, Step::Create(1), write, write],
-            vec![write, Step::Create(2), write],
+            vec![write, ToyStep::Create(1), write, write],
+            vec![write, ToyStep::Create(2), write],
             vec![write],
         ],
     };
@@ -62,8 +62,8 @@ fn surw_is_uniform_when_threads_create_threads() {
 
 #[test]
 fn surw_is_uniform_over_the_interesting_operations_whatever_lies_between() {
-    let private = |place: u64, n: usize| vec![Step::Write(place); n];
-    let shared = Step::Write(8);
+    let private = |place: u64, n: usize| vec![ToyStep::Write(place); n];
+    let shared = ToyStep::Write(8);
     let first = [private(16, 6), vec![shared], private(16, 3), vec![shared]].concat();
     let second = [vec![shared, shared], private(24, 7), vec![shared]].concat();
     let toy = Toy { threads: vec![first, second] };

@@ -3,7 +3,7 @@
 use threadbare_order::{Forest, Path, StepId};
 use threadbare_patterns::{PATTERNS, TraceMatcher};
 use threadbare_sched::Rng;
-use threadbare_sched::toy::{Step, Toy};
+use threadbare_sched::toy::{Toy, ToyStep as Step};
 use threadbare_target::Execution;
 
 use super::super::accesses::{Access, Accesses};

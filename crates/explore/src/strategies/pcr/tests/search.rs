@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use threadbare_patterns::{AccessType, PATTERNS, Pattern, PatternRole, Variable};
 use threadbare_sched::Random;
-use threadbare_sched::toy::{Step, Toy};
+use threadbare_sched::toy::{Toy, ToyStep as Step};
 
 use super::super::{Attempt, Pcr};
 use crate::history::History;
