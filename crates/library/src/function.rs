@@ -26,7 +26,7 @@ pub enum Extent {
     Text,
     /// A text that ends with a zero byte, or after as many bytes as this argument says.
     TextUpTo(u8),
-    /// The argument, and each that comes after it, may point to memory or be something else.
+    /// The argument, and each that comes after it, is what the format in the argument before it says: see [`crate::Format`].
     Rest,
     /// A structure that says how long to wait, or until when.
     Time,

@@ -9,11 +9,13 @@
 #![no_std]
 
 mod dependence;
+mod format;
 mod function;
 pub mod system_calls;
 mod table;
 
 pub use dependence::{Dependence, Dependences};
+pub use format::{Format, Taken};
 pub use function::{Effect, Extent, Function, Hidden, Provision, Range, Role};
 pub use table::{FAMILIES, Family, PREFIXES, Prefix};
 

@@ -10,7 +10,9 @@
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
 
-use threadbare_library::{Dependence, Dependences, Effect, Extent, Function, Range, system_calls};
+use threadbare_library::{
+    Dependence, Dependences, Effect, Extent, Format, Function, Range, Taken, system_calls,
+};
 use threadbare_wire::DependenceRecord;
 
 use crate::address_hash::AddressHasher;
@@ -169,9 +171,7 @@ fn by_arguments(called: &Called, arguments: &[usize], site: u64, is_left_alone: 
     let ranges = row.read_ranges().map(|range| (range, false));
     for (range, writes) in ranges.chain(row.written_ranges().map(|range| (range, true))) {
         if range.extent == Extent::Rest {
-            // Whether these are pointers is not known.
-            let rest = arguments.iter().skip(range.pointer.into()).filter(|argument| is_address(**argument));
-            is_shared |= rest.map(|start| Memory { start: *start, bytes: 1, writes }).any(conflicts);
+            is_shared |= formatted(range.pointer.into(), writes, arguments).any(conflicts);
         } else if let Some(memory) = Memory::of(range, writes, arguments) {
             is_shared |= if is_left_alone { touches(fiber, memory, row, site) } else { conflicts(memory) };
         }
@@ -218,6 +218,19 @@ impl Memory {
     fn grains(self) -> std::ops::RangeInclusive<usize> {
         self.start >> GRAIN_BITS..=(self.start + self.bytes - 1) >> GRAIN_BITS
     }
+}
+
+/// The memory that the variable arguments from this one on lead to, as far as they are in registers.
+fn formatted(first: usize, writes: bool, arguments: &[usize]) -> impl Iterator<Item = Memory> {
+    let start = first.checked_sub(1).and_then(|before| arguments.get(before)).copied();
+    let format = start.filter(|start| is_address(*start)).map_or(&[][..], |start| {
+        // SAFETY: the program has the format read.
+        unsafe { std::slice::from_raw_parts(start as *const u8, text(start, MOST_BYTES)) }
+    });
+    // What a format of `printf` names is read, and what one of `scanf` names is written.
+    let taken = Format::new(format, writes).zip(arguments.iter().skip(first));
+    let pointers = taken.filter(|(taken, start)| *taken == Taken::Pointer && is_address(**start));
+    pointers.map(move |(_, start)| Memory { start: *start, bytes: 1, writes })
 }
 
 fn is_address(value: usize) -> bool {

@@ -105,7 +105,7 @@ impl Stubs {
         for slot in module.slots() {
             // SAFETY: the slot is the module's, and writable now.
             let target = unsafe { slot.place.read() };
-            if target == 0 || self.code.contains(&target) {
+            if target == 0 || self.code.contains(&target) || module.contains(slot.place as usize) {
                 continue;
             }
             let target = if slot.is_lazy(target, module) { resolve(&slot) } else { Some(target) };
