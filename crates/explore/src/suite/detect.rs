@@ -229,8 +229,8 @@ impl Detecting<'_, '_> {
         Ok(())
     }
 
-    /// An execution to examine; none if the program fails on its own. One that fails long before the end says little, so others are tried; of executions that all
-    /// do, the longest says most.
+    /// An execution to examine; none if the program fails on its own. One that fails long before the end says little, so
+    /// others are tried; of executions that all do, the longest says most.
     fn look(&mut self, number: u64, detected: &mut Detected) -> Result<Option<Arc<Execution>>, ExploreError> {
         let seed = Rng::derive(self.detection.seed, number);
         let mut longest: Option<Arc<Execution>> = None;
@@ -269,7 +269,7 @@ impl Detecting<'_, '_> {
     ) -> Result<Option<Arc<Execution>>, ExploreError> {
         let phase = Phase { executions: MOST_LOOKS, largest_batch: 1, examiner: Arc::new(Unexamined) };
         let mut looks = Looks { known: &mut self.known, detected, last: None, crashed: false };
-        self.campaign.follow(&mut Same(policy), &phase, &mut [&mut looks])?;
+        self.campaign.follow(&mut Same(Plan::of(policy, "suite")), &phase, &mut [&mut looks])?;
         let (last, crashed) = (looks.last, looks.crashed);
         match &last {
             None if !crashed => return Err(RunError::Stopped.into()),
@@ -323,12 +323,12 @@ impl Detecting<'_, '_> {
     }
 }
 
-/// The same policy again and again.
-struct Same(PolicySpec);
+/// The same plan again and again.
+struct Same(Plan);
 
 impl Strategy for Same {
     fn plan(&mut self, _first: u64, count: usize, _history: &History) -> Vec<Plan> {
-        vec![Plan::of(self.0.clone(), "suite"); count]
+        vec![self.0.clone(); count]
     }
 }
 
