@@ -84,7 +84,7 @@ fn steps(folder: &Path, figures: &mut Vec<Figure>) -> Result<()> {
         "steps/s",
         Demand::AtLeast(5e6),
     ));
-    // Every step hands over to the other thread, so this is the price of handing over.
+    // Every step switches to the other thread, so this is the price of a context switch.
     let fibers = rate(250_000, PolicyKind::RoundRobin, 0)?;
     let os = rate(20_000, PolicyKind::RoundRobin, flags::OS_THREADS)?;
     figures.push(Figure::plain("hand-overs a second, fibers", fibers, "steps/s"));

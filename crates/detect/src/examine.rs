@@ -60,7 +60,10 @@ impl Examination {
             for finding in detector.findings() {
                 match finding.kind {
                     FindingKind::LockDiscipline => undisciplined.push(finding),
-                    _ => set.add_same(finding),
+                    FindingKind::Race
+                    | FindingKind::Atomicity
+                    | FindingKind::Order
+                    | FindingKind::Deadlock => set.add_same(finding),
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Races and atomicity violations between a signal handler and the thread that it interrupts ("total replay", §7.1).
 //!
 //! Both are made by one thread, so they never happen at the same time, and by the rules of the language this is no
-//! race of threads. But the signal might have come elsewhere. So what counts is what keeps the handler away:
+//! race of threads. But the signal might have come elsewhere. So what counts is what excludes the handler:
 //! that the signal was not sent yet, that its handling is known to be over, or that the thread has blocked it,
 //! which a trace records as a lock. Between the two,
 //!

@@ -15,7 +15,7 @@ use crate::replayer::start;
 /// How many passing executions a failing one is compared with, and how many other failing ones.
 const COMPARED: usize = 40;
 const COMPARED_FAILING: usize = 20;
-/// One in so many of them takes turns instead of a random order.
+/// One in so many of them schedules threads round-robin instead of at random.
 const TURNS_EVERY: u64 = 4;
 /// Always the same executions, for the same program.
 const SEED: u64 = 1;
@@ -147,7 +147,7 @@ impl ComparisonRuns {
             if others.passing.len() == enough {
                 break;
             }
-            // Some programs pass in no random order, but when threads take turns.
+            // Some programs never pass when scheduled at random, but do when scheduled round-robin.
             let mut plan = Plan::new(PolicyKind::Random, Rng::derive(SEED, seed), "random");
             if seed % TURNS_EVERY == 0 {
                 plan = Plan::new(PolicyKind::RoundRobin, seed, "in turn");

@@ -75,14 +75,14 @@ pub fn explain(
     let others = comparisons.others(run);
     let all = others.passing.iter().chain(&others.failing);
     let missed = missed_wakeup(&run.events, failure, all.map(|run| &run.events[..]));
-    let told = missed.map(|it| {
+    let missed = missed.map(|it| {
         (it.is_sure(), Explanation::about(&it.finding, missed_wakeup_text(&it, names), it.is_sure(), names))
     });
-    match told {
-        Some((true, told)) => Some(told),
+    match missed {
+        Some((true, sure)) => Some(sure),
         other => {
             let compared = compared(run, failure, comparisons, symbols, names);
-            let unsure = other.map(|(_, told)| told).filter(|_| !others.passing.is_empty());
+            let unsure = other.map(|(_, unsure)| unsure).filter(|_| !others.passing.is_empty());
             compared.or(unsure).or_else(|| never_passes(&others))
         }
     }

@@ -172,7 +172,7 @@ fn sentence(finding: &Finding, object: &str, names: &dyn Names, happened: bool) 
                 .collect();
             parts.join("; ")
         }
-        (_, accesses) => {
+        (FindingKind::LockDiscipline | FindingKind::Race, accesses) => {
             let parts: Vec<String> = accesses
                 .iter()
                 .map(|it| format!("{} {} it at {}", it.thread, past_tense(it.kind), at(it)))

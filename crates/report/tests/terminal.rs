@@ -75,7 +75,7 @@ fn a_deadlock_names_its_locks_and_lines() {
     use EventKind::*;
     let events = vec![event(1, 1, 6, Lock, 0x200, 0, 1), event(2, 1, 7, Lock, 0x300, 0, 1)];
     let switches = vec![switch(1, 2, 2, 7, Lock, 0x300, 0), switch(2, 2, 0, 8, Lock, 0x200, 1)];
-    let message = "no thread can go on\nT1 holds <obj 0x200> and waits for lock <obj 0x300> at <pc 0x7>\n\
+    let message = "no thread is runnable\nT1 holds <obj 0x200> and waits for lock <obj 0x300> at <pc 0x7>\n\
                    T2 holds <obj 0x300> and waits for lock <obj 0x200> at <pc 0x8>\n\
                    T0 waits for <obj 0xdead> at <pc 0xbeef>, i <3 v<int> x < 0x10 > y <";
     let outcome = failure(FailureKind::Deadlock, message, 1, &[7]);
@@ -138,7 +138,7 @@ fn spinning_is_one_row() {
     insta::assert_snapshot!(shown(&(events, switches, Outcome::Passed), TextFormat::default()));
 }
 
-/// Threads that take turns at a counter, `turns` times.
+/// Threads that increment a counter one after the other, `turns` times.
 fn turns(turns: u64, run: u64) -> (Vec<Event>, Vec<SwitchRecord>, Outcome) {
     let mut events = Vec::new();
     let mut switches = Vec::new();

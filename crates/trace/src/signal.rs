@@ -1,4 +1,4 @@
-//! Signals, and the masks that keep their handlers away.
+//! Signals, and the masks that block them.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
-//! Who accesses a variable, from where, and what keeps others away meanwhile.
+//! Who accesses a variable, from where, and what excludes others meanwhile.
 //!
-//! Facts of several executions are put together: what is said to keep others away has done so every time.
+//! Facts of several executions are put together: what is said to exclude others has done so every time.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;

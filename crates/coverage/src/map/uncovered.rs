@@ -2,7 +2,7 @@
 //!
 //! As in the paper (§4.2), they are predicted from the accesses that executions have shown, not from the code. What creation and
 //! join of threads, locks and a thread's own writes rule out is left out; whether a branch or a wait allows the rest is
-//! not looked into. Those of one variable (1 to 8) are made here, those of two in `joined.rs`.
+//! not looked into. Those of one variable (1 to 8) are made here, those of two in `two_variables.rs`.
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -125,7 +125,7 @@ mod tests {
     }
 
     fn deadlocked_at(events: &[Event], lines: &[&str]) -> Option<Vec<(u16, u64, u64)>> {
-        let message = format!("deadlock: no thread can go on\n{}", lines.join("\n"));
+        let message = format!("deadlock: no thread is runnable\n{}", lines.join("\n"));
         let thread = ThreadId::MAIN;
         let failure = Failure { kind: FailureKind::Deadlock, message, thread, stack: Vec::new() };
         let accesses = observed_deadlock(events, &failure)?.accesses;

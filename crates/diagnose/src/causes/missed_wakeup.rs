@@ -184,7 +184,7 @@ mod tests {
         lines: &[&str],
         others: &[&[Event]],
     ) -> Option<(WhyMissed, Vec<(u16, u64)>)> {
-        let message = format!("deadlock: no thread can go on\n{}", lines.join("\n"));
+        let message = format!("deadlock: no thread is runnable\n{}", lines.join("\n"));
         let thread = ThreadId::MAIN;
         let failure = Failure { kind: FailureKind::Deadlock, message, thread, stack: Vec::new() };
         let found = missed_wakeup(events, &failure, others.iter().copied())?;

@@ -218,7 +218,7 @@ fn clarity(pattern: u8) -> u8 {
     }
 }
 
-/// Whether each thread makes its accesses of a pattern in one go: in between it does not do the same to any of the
+/// Whether each thread makes its accesses of a pattern in one piece: in between it does not do the same to any of the
 /// variables again, as it would in another round of a loop.
 fn is_one_go(occurrence: &Occurrence, shown: &Compared<'_>) -> bool {
     let event = |at: usize| {

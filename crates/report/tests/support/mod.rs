@@ -137,7 +137,7 @@ pub fn deadlock() -> (Vec<Event>, Vec<SwitchRecord>, Outcome) {
         switch(1, 4, 2, 8, Lock, 0x300, 0),
         switch(2, 3, 0, 10, Lock, 0x200, 1),
     ];
-    let message = "no thread can go on\nT1 holds <obj 0x200> and waits for lock <obj 0x300> at <pc 0x8>\n\
+    let message = "no thread is runnable\nT1 holds <obj 0x200> and waits for lock <obj 0x300> at <pc 0x8>\n\
                    T2 holds <obj 0x300> and waits for lock <obj 0x200> at <pc 0xa>";
     (events, switches, failure(FailureKind::Deadlock, message, 1, &[8]))
 }
