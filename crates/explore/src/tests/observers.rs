@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use threadbare_detect::Finding;
-use threadbare_sched::toy::{Step, Toy};
+use threadbare_sched::toy::{Toy, ToyStep};
 use threadbare_target::Execution;
 use threadbare_wire::SwitchRecord;
 
@@ -128,7 +128,7 @@ fn limits_are_the_loops_and_hold_for_all_phases() {
 
 /// Two threads that each change two variables, the second one without the lock.
 fn half_locked(jobs: usize) -> Lab {
-    use Step::{Lock, Read, Unlock, Write};
+    use ToyStep::{Lock, Read, Unlock, Write};
     let thread = |first, second| {
         vec![Lock(1000), Read(first), Write(first), Unlock(1000), Read(second), Write(second)]
     };
