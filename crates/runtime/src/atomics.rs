@@ -107,7 +107,7 @@ unsafe fn exchange_with<T: Word>(addr: usize, change: impl Fn(T) -> T) -> T {
 enum Turn {
     /// Nobody watches.
     Unwatched,
-    /// It is in code that is passed over, at this place, and only told.
+    /// It is in code that is passed over, at this place, and only recorded.
     PassedOver(u64),
     /// It is no step, since no other thread touches the place.
     Private,
@@ -267,7 +267,7 @@ unsafe fn compare_into<T: Word>(addr: usize, expected: *mut T, new: T, order: i3
     }
 }
 
-/// Exports functions that note their return address and go on in generic code.
+/// Exports functions that note their return address and continue in generic code.
 macro_rules! stubs {
     ($(fn $name:ident($($arg:ident: $type:ty),*) $(-> $ret:ty)? $body:block)*) => {$(
         /// Makes the atomic operation in its name.

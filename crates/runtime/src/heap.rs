@@ -57,7 +57,7 @@ impl Heap {
         let start = self.block_at(addr)?.start;
         let block = self.blocks.at(start)?;
         self.last_recorded = start..start + block.size.max(1);
-        if std::mem::replace(&mut block.told, true) {
+        if std::mem::replace(&mut block.is_recorded, true) {
             return None;
         }
         Some(Event {
@@ -91,7 +91,7 @@ impl Heap {
         }
     }
 
-    /// Takes in a place that was just found to be shared; says whether that is news.
+    /// Takes in a place that was just found to be shared; says whether that is new.
     pub fn learn_anew(&mut self, record: LearnedRecord) -> bool {
         if record.site == 0 {
             return true;
@@ -151,7 +151,7 @@ pub unsafe fn allocated(start: *mut c_void, size: usize, site: u64) -> *mut c_vo
         by,
         op,
         ordinal,
-        told: false,
+        is_recorded: false,
         young,
         born,
         freed: false,
@@ -236,7 +236,7 @@ pub unsafe fn about_to_free(start: *mut c_void, site: u64) -> bool {
         block.freed = true;
         block.freed_at = (site, context);
         block.freed_by = by;
-        visible |= block.told;
+        visible |= block.is_recorded;
     }
     engine.world.tokens.borrow_mut().retain(|word| !(address..address + size).contains(word));
     // SAFETY: notes on the block's own memory. Very large blocks go back to the system, where
@@ -310,7 +310,7 @@ mod tests {
             by: ThreadId(3),
             op: 9,
             ordinal: 4,
-            told: false,
+            is_recorded: false,
             young: true,
             born: 0,
             freed: false,

@@ -47,7 +47,7 @@ fn is_unheard(fiber: &Fiber) -> bool {
         && !is_passed_on(fiber)
 }
 
-/// Whether a scope may have passed on how a thread ended. A library without stubs does not tell which threads belong to one,
+/// Whether a scope may have passed on how a thread ended. A library without stubs does not report which threads belong to one,
 /// but a scope panics itself if one of its threads did.
 fn is_passed_on(fiber: &Fiber) -> bool {
     !engine().world.has_stubs.get() && engine().fiber(fiber.creator).raised.get()

@@ -25,7 +25,7 @@ pub struct Block {
     /// See `by`.
     pub ordinal: u64,
     /// The trace has its allocation.
-    pub told: bool,
+    pub is_recorded: bool,
     /// Allocated after the snapshot: its address depends on the interleaving.
     pub young: bool,
     /// In which repetition of a closure.
@@ -132,7 +132,7 @@ mod tests {
             by: ThreadId::MAIN,
             op: 0,
             ordinal: 0,
-            told: false,
+            is_recorded: false,
             young: false,
             born: 0,
             freed: false,

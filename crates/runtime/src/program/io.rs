@@ -194,7 +194,7 @@ interpose! {
     fn timerfd_create(clock: c_int, flags: c_int) -> c_int {
         crate::shared_memory::unsupported("timerfd_create()")
     }
-    /// Signals between threads are not sent by the kernel here, so no descriptor tells of them.
+    /// Signals between threads are not sent by the kernel here, so no descriptor reports them.
     fn signalfd(fd: c_int, set: *const libc::sigset_t, flags: c_int) -> c_int {
         crate::shared_memory::unsupported("signalfd()")
     }

@@ -272,7 +272,7 @@ pub unsafe fn init_plain(address: usize, recursive: bool, pc: u64) {
     note_life(EventKind::Init, address, pc);
 }
 
-/// A thread ended: robust mutexes it held tell the next owner.
+/// A thread ended: robust mutexes it held report that to the next owner.
 pub fn owner_died(fiber: &Fiber) {
     for address in fiber.held.take() {
         if let Some(mutex) = engine().world.mutexes.get(address)
