@@ -46,7 +46,7 @@ pub fn hunt(closure: impl Fn()) {
     Hunt::new().run(closure);
 }
 
-/// Who decides which thread goes on, where executions are drawn one after the other inside one process.
+/// Who decides which thread runs next, where executions are drawn one after the other inside one process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Strategy {

@@ -37,7 +37,7 @@ impl Observer for Notebook {
     }
 
     fn observe(&mut self, seen: &Observed<'_>) -> ControlFlow<()> {
-        self.seen.push((seen.number, seen.plan.name.clone(), seen.run.switches.clone(), seen.news));
+        self.seen.push((seen.number, seen.plan.name.clone(), seen.run.switches.clone(), seen.sharing_grew));
         if self.seen.len() >= self.enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
