@@ -101,7 +101,7 @@ impl Hunt {
     }
 
     /// Explores a closure that may also fail by what it returns, as a `#[test]` may. Returns what the failing call
-    /// returned, so that whoever runs the test can tell of it, or what passes.
+    /// returned, so that whoever runs the test can report it, or what passes.
     ///
     /// # Panics
     /// If the closure does.

@@ -41,7 +41,7 @@ pub fn stop_at_the_beginning(engine: &Engine) {
     }
     engine.world.checkpoints.borrow_mut().written = written();
     server::report(ReplyKind::Paused);
-    steered::obey(engine);
+    steered::take_orders(engine);
     take_up(engine);
 }
 
@@ -74,7 +74,7 @@ fn leave_one(engine: &Engine) {
     if copy == 0 {
         engine.world.order_slot.set(slot);
         server::die_with_server();
-        steered::obey(engine);
+        steered::take_orders(engine);
         take_up(engine);
         engine.policy.set(threads::build_policy(&engine.shared));
         // It counts steps, some policies from the beginning.

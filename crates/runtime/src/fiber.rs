@@ -173,7 +173,7 @@ pub struct Fiber {
     pub wait: Cell<Option<*const dyn Waitable>>,
     /// The wait may also end by time.
     pub timed: Cell<bool>,
-    /// The handler that has to return before it goes on.
+    /// The handler that has to return before it continues.
     pub interrupted_by: Cell<Option<ThreadId>>,
     /// A handler to be run where it is stopped, before it continues.
     pub to_deliver: Cell<Option<ThreadId>>,
@@ -436,7 +436,7 @@ impl Fiber {
     /// What a yield counts for: a thread that makes private accesses only has gone round far more often than one that was seen
     /// to read.
     pub fn rounds(&self) -> u64 {
-        if self.private_stretch.turns.get() > 0 { 8 } else { 1 }
+        if self.private_stretch.yields.get() > 0 { 8 } else { 1 }
     }
 
     /// An operation that by its nature brings nothing (a yield, a failed try).

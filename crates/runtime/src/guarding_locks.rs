@@ -1,13 +1,13 @@
 //! Which lock guards which shared memory, where steps are only what can matter.
 //!
-//! A place that is never touched but by whoever holds a certain lock needs no scheduling point of its own: whatever
+//! A place that is never touched but by a thread that holds a certain lock needs no scheduling point of its own: whatever
 //! can happen shows at the lock. Which lock that is shows at the first access; the first one without it *exposes* the
 //! place, in this execution and, by the place's name, in all later ones.
 //!
 //! Giving such a lock back needs none either, unless somebody looks at it who would not wait for it (a try-lock). That
 //! shows only where it can be found held, so now and then all of this is a step ([`Guards::gives_back_at_once`]).
 //!
-//! A lock is any word that a thread has changed from zero and nobody has changed back since, for no two threads can have
+//! A lock is any word that a thread has changed from zero and none has changed back since, for no two threads can have
 //! done so at once; and the mutexes of the C library.
 
 use std::collections::HashMap;
@@ -113,7 +113,7 @@ impl Engine {
         guarded
     }
 
-    /// Whether the thread gives back a lock at which nobody looks but to take it.
+    /// Whether the thread gives back a lock at which others look only to take it.
     #[inline(always)]
     pub fn gives_back_unseen(&self, fiber: &Fiber, word: usize) -> bool {
         self.world.guards.borrow_mut().gives_back_at_once

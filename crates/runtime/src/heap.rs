@@ -198,7 +198,7 @@ pub unsafe fn about_to_free(start: *mut c_void, site: u64) -> bool {
     let fiber = engine.current();
     let address = start as usize;
     let Some(size) = live_size(address, site) else { return false };
-    // Taking memory away is a write to all of it. If others touch the block it has its turn.
+    // Taking memory away is a write to all of it. If others touch the block it has a scheduling point.
     let mut visible = false;
     thread_state_hash::see_before_release(engine);
     if engine.running.get() {

@@ -1,7 +1,7 @@
 //! Repeating a closure of the program inside one copy of the process.
 //!
 //! The snapshot is taken before the closure, so an ordinary execution, in a copy of its own, calls it once and continues.
-//! A copy that repeats calls it again and again, each time under another policy, and never goes on. A repetition that
+//! A copy that repeats calls it again and again, each time under another policy, and never continues. A repetition that
 //! fails ends the copy, and its switches are enough to make the same execution from the snapshot.
 //!
 //! That holds only as long as every call begins as the first one did. So the copy ends, and says why, when the closure

@@ -14,7 +14,7 @@ use crate::exclusive::nothing_is_borrowed;
 use crate::fiber::{Fiber, Waitable};
 use crate::{arch, deadlock, external_waits, shared_memory, signals, sys, threads};
 
-/// Fruitless steps of all threads together after which nobody can be expected to get on.
+/// Fruitless steps of all threads together after which no thread can be expected to make progress.
 const LIVELOCK: u64 = 20_000;
 
 /// Steps in a row after which a thread lets others go first, whatever the policy prefers: a loop
@@ -50,7 +50,7 @@ impl Engine {
             deadlock::report();
         }
         if let Some(registers) = registers {
-            // A call that has more than one step goes on where it was made, whoever came in between.
+            // A call that has more than one step continues where it was made, whichever thread ran in between.
             crate::arch::set_registers(registers);
         }
         // The thread may have moved on to another place in time, but it is the same thread.
@@ -113,7 +113,7 @@ impl Engine {
         } else if let Some(creator) = fiber.starting.take() {
             self.go(creator, SwitchReason::Started);
         } else {
-            if fiber.fruitless.get() == 0 && fiber.private_stretch.turns.get() == 0 {
+            if fiber.fruitless.get() == 0 && fiber.private_stretch.yields.get() == 0 {
                 self.fruitless_rounds.set(0);
             }
             let steps = self.shared.control().steps;
@@ -133,7 +133,7 @@ impl Engine {
         let fiber = self.current();
         if self.threads.live_count() == 1 && fiber.ready() && !self.policy.borrow_mut().forces_switches() {
             fiber.yielded_at.set(None);
-            if fiber.fruitless.get() > 0 || fiber.private_stretch.turns.get() > 0 {
+            if fiber.fruitless.get() > 0 || fiber.private_stretch.yields.get() > 0 {
                 self.count_fruitless(fiber.rounds());
             }
             return;
@@ -226,7 +226,7 @@ impl Engine {
             shared_memory::fail(
                 FailureKind::Hang,
                 format_args!(
-                    "livelock: every runnable thread only spins, re-reading values that nobody changes\n{}",
+                    "livelock: every runnable thread only spins, re-reading values that no thread changes\n{}",
                     deadlock::describe_threads(|_| None)
                 ),
             );

@@ -3,7 +3,7 @@
 //! in the middle of an execution.
 //!
 //! All copies share one memory, and only one of them runs at a time. What one of them counts there has
-//! to be put back before it goes on. Events are recorded from stop to stop only.
+//! to be put back before it continues. Events are recorded from stop to stop only.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -120,7 +120,7 @@ pub fn await_order(engine: &Engine, candidates: &[Candidate<'_>]) {
     offer(engine, candidates);
     let counters = Counters::take(engine);
     server::report(ReplyKind::Paused);
-    obey(engine);
+    take_orders(engine);
     counters.put_back(engine);
     crate::dependences::write_again();
     match Prefix::from_words(&engine.shared.policy_words()) {
@@ -130,7 +130,7 @@ pub fn await_order(engine: &Engine, candidates: &[Candidate<'_>]) {
 }
 
 /// Takes orders until this process, or a copy that it makes of itself, is to continue.
-pub fn obey(engine: &Engine) {
+pub fn take_orders(engine: &Engine) {
     loop {
         let Some(slot) = engine.shared.order_slot(engine.world.order_slot.get()) else {
             sys::die("a copy of the program has no place to take orders at")

@@ -1,7 +1,7 @@
 //! The state of threads, and what their code does with memory that is their own.
 //!
-//! Whoever wants to know what a thread's steps depend on has to follow values through memory that no other thread
-//! touches, too; and a thread that comes back to a state in which it was, with nothing of its own changed, goes on as it did
+//! To know what a thread's steps depend on, values have to be followed through memory that no other thread touches,
+//! too; and a thread that comes back to a state that it was in before, memory of its own included, continues as it did
 //! then, as long as it sees the same.
 
 use std::collections::HashSet;
@@ -100,7 +100,7 @@ fn content(addr: usize, len: usize) -> u64 {
     bytes.iter().fold(addr as u64, |sum, byte| mix(sum, u64::from(*byte)))
 }
 
-/// One number for the state of the running thread: the registers that it goes on with, its stack, and what it has
+/// One number for the state of the running thread: the registers that it continues with, its stack, and what it has
 /// written to memory of its own elsewhere.
 pub fn of(fiber: &Fiber) -> u32 {
     settle(fiber);

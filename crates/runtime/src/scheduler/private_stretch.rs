@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::spin::ThreadState;
 
 /// Private accesses in a row after which a thread yields to others: it may wait, in a loop, for
-/// a place that has not been seen to be shared because nobody else ever got so far. All small numbers divide
+/// a place that has not been seen to be shared because no other thread ever got so far. All small numbers divide
 /// it, so that a thread in a short loop is then where it was the last time.
 const STRETCH: u32 = 262_080;
 
@@ -27,7 +27,7 @@ const REPLAYED: u32 = 16;
 #[derive(Default)]
 pub struct PrivateStretch {
     /// Times that it yielded.
-    pub turns: Cell<u32>,
+    pub yields: Cell<u32>,
     /// Times that it was looked at since it yielded; at least one if it did.
     stretches: Cell<u32>,
     /// It is in the state in which it was the last time it was looked at.
@@ -39,7 +39,7 @@ impl PrivateStretch {
     /// The thread makes a step.
     #[inline(always)]
     pub fn end(&self) {
-        self.turns.set(0);
+        self.yields.set(0);
         self.stretches.set(0);
         self.goes_round.set(false);
     }
@@ -51,7 +51,7 @@ impl PrivateStretch {
     }
 
     fn note_yield(&self) {
-        self.turns.set(self.turns.get() + 1);
+        self.yields.set(self.yields.get() + 1);
         self.stretches.set(1);
     }
 }
@@ -97,11 +97,11 @@ impl Engine {
 
     /// How many private accesses a thread may make until it is looked at.
     fn stretch_limit(&self, stretch: &PrivateStretch) -> u32 {
-        let may_fit = self.policy.borrow_mut().has_switches_left() && stretch.turns.get() == 0;
+        let may_fit = self.policy.borrow_mut().has_switches_left() && stretch.yields.get() == 0;
         if stretch.goes_round.get() && !may_fit { STRETCH_OF_A_LOOP } else { STRETCH }
     }
 
-    /// Whether a thread goes on nevertheless, because it follows a schedule that says where to yield.
+    /// Whether a thread continues nevertheless, because it follows a schedule that says where to yield.
     fn is_led(&self, stretch: &PrivateStretch) -> bool {
         let enough = if stretch.goes_round.get() { REPLAYED_ROUND } else { REPLAYED };
         self.policy.borrow_mut().has_switches_left() && stretch.stretches.get() < enough
@@ -123,7 +123,7 @@ impl Engine {
             fiber.private_stretch.note_yield();
             fiber.yielded_at.set(Some(self.progress.get()));
             self.world.checkpoints.borrow_mut().leave_no_more();
-            if fiber.private_stretch.turns.get() >= UNREPORTED_YIELDS {
+            if fiber.private_stretch.yields.get() >= UNREPORTED_YIELDS {
                 self.policy.borrow_mut().yielded(fiber.id);
             }
             self.reschedule();
@@ -153,10 +153,10 @@ mod tests {
         stretch.look_at(there);
         assert!(!stretch.goes_round.get());
         stretch.note_yield();
-        assert_eq!((stretch.turns.get(), stretch.stretches.get()), (1, 1));
+        assert_eq!((stretch.yields.get(), stretch.stretches.get()), (1, 1));
         stretch.look_at(there);
         assert!(stretch.goes_round.get(), "yielding does not move it");
         stretch.end();
-        assert!(!stretch.goes_round.get() && stretch.turns.get() == 0);
+        assert!(!stretch.goes_round.get() && stretch.yields.get() == 0);
     }
 }

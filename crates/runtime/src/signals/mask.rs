@@ -134,7 +134,7 @@ fn is_none_due(fiber: &Fiber) -> bool {
     pending_for(host, !host.blocked_signals.get()).is_none()
 }
 
-/// If a signal waits that the thread lets through, one has to be delivered before it goes on.
+/// If a signal waits that the thread lets through, one has to be delivered before it continues.
 pub fn let_through(pc: u64) {
     let fiber = engine().current();
     if engine().running.get() && !is_none_due(fiber) {

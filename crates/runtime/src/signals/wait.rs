@@ -52,7 +52,7 @@ fn wait(set: u64, limit: Limit, pc: u64) -> Result<&'static Interrupt, c_int> {
     }
 }
 
-/// A handler that has to run before a thread goes on; lives on its stack.
+/// A handler that has to run before a thread continues; lives on its stack.
 struct Handled(u64);
 
 impl Waitable for Handled {

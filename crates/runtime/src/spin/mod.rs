@@ -148,7 +148,7 @@ impl Spinner {
         for (count, (address, size)) in self.reads.iter().take(MOST_NAMED).enumerate() {
             let _ = write!(text, "{}<obj {address:#x}>", if count == 0 { ", reading " } else { ", " });
             if matches!(size, 1 | 2 | 4 | 8) {
-                // SAFETY: the thread has just read there, and nobody has run since who could have unmapped it.
+                // SAFETY: the thread has just read there, and no other has run since that could have unmapped it.
                 let _ = write!(text, " = {}", unsafe { access::load(*address as usize, *size as u8) });
             }
         }
@@ -276,7 +276,7 @@ impl Engine {
         shared_memory::fail(
             FailureKind::Hang,
             format_args!(
-                "livelock: every runnable thread only spins, for ever: nobody is left to change what it reads\n{}",
+                "livelock: every runnable thread only spins, for ever: no thread is left to change what it reads\n{}",
                 deadlock::describe_threads(spins)
             ),
         )

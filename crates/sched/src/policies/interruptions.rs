@@ -33,7 +33,7 @@ impl Interruption {
     ];
 
     /// What people call a policy that preempts threads there.
-    fn words(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Interruption::BeforeStore => "interrupted before stores",
             Interruption::AfterStore => "interrupted after stores",
@@ -78,7 +78,7 @@ impl Specification for Interruptions {
     type Policy = InterruptionsPolicy;
 
     fn name(&self) -> String {
-        self.at.words().to_string()
+        self.at.name().to_string()
     }
 
     fn encode(&self, words: &mut Vec<u64>) {
