@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_in_a_block_is_news_once() {
+    fn a_place_in_a_block_is_new_once() {
         let mut heap = Heap::default();
         let record = LearnedRecord { site: 5, place: 1 };
         assert!(heap.learn_anew(record));

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn two_blocks_that_share_a_near_place_are_told_apart() {
+    fn two_blocks_that_share_a_near_place_are_distinguished() {
         let mut blocks = Blocks::default();
         let other = (1..).map(|index| 0x1000 + index * 16).find(|start| slot(*start) == slot(0x1000));
         let other = other.unwrap_or_default();
