@@ -26,7 +26,7 @@ pub fn check_after() -> String {
 
 const CHECK_AFTER: &str = "\
 WHAT IS REPORTED
-  race             two accesses to the same memory that neither a lock nor an order keeps apart
+  race             two accesses to the same memory that are neither ordered nor mutually excluded
   atomicity        another thread's access can come between two that belong together
   order            accesses that came in an order in which the program fails
   deadlock         locks that can be waited for in a circle, or that are never given back

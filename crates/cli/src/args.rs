@@ -35,7 +35,7 @@ Finds thread interleavings that make a C, C++ or Rust program fail, and runs the
 
 Threadbare runs an unmodified multithreaded program, compiled with its ordinary compiler's \
 thread-sanitizer instrumentation, on a runtime of its own. At every shared access the runtime decides \
-which thread goes on, so a failure that shows once in a million runs can be looked for, kept in a \
+which thread runs next, so a failure that shows once in a million runs can be looked for, kept in a \
 small text file, and shown again as often as you like.";
 
 const AFTER: &str = "\

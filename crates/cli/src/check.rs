@@ -12,7 +12,7 @@ use threadbare_trace::Schedule;
 use crate::args::CheckArgs;
 use crate::artifacts::Artifacts;
 use crate::coverage::Account;
-use crate::coverage_args::window_words;
+use crate::coverage_args::window_phrase;
 use crate::error::CliError;
 use crate::failures::{self, Destination, KeptFailure};
 use crate::findings::{Findings, ReportedFinding};
@@ -50,7 +50,7 @@ pub fn run(args: &CheckArgs) -> Result<u8, CliError> {
         }
     }
     if !hunt.output.json_on_stdout() {
-        output::print(&words(args, &result, &findings, &failures))?;
+        output::print(&render_text(args, &result, &findings, &failures))?;
     }
     let report = json(args, &program, &result, &findings, &failures);
     output::write_json(&hunt.output, &report)?;
@@ -72,7 +72,7 @@ pub fn record(program: &Program, result: &Check, report: &JsonReport, findings: 
     }
 }
 
-/// Puts every finding into words and keeps the schedules of those that happened.
+/// Renders the text of every finding and keeps the schedules of those that happened.
 pub fn record_all(
     args: &CheckArgs,
     result: &Check,
@@ -121,7 +121,7 @@ pub fn keep_schedule(
     let names = ExecutionNames::new(symbols, run);
     let failure = run.outcome.failure().map(|failure| (failure.kind, failure.message.clone()));
     let switches = to_schedule(&run.switches, &names);
-    // Its event numbers are of that run only if they could be told.
+    // Its event numbers are of that run only if they are known there.
     let is_settled = Arc::ptr_eq(run, &examined.run);
     let shows = is_settled.then(|| shown(&examined.finding, &run.events, sentence));
     let schedule = Schedule { failure, shows, switches, ..head.clone() };
@@ -161,9 +161,15 @@ pub fn keep_failures(
 }
 
 /// What a person reads.
-pub fn words(args: &CheckArgs, result: &Check, findings: &Findings, failures: &[KeptFailure]) -> String {
+pub fn render_text(
+    args: &CheckArgs,
+    result: &Check,
+    findings: &Findings,
+    failures: &[KeptFailure],
+) -> String {
     let quiet = args.hunt.output.quiet;
-    let mut text = if quiet { findings.headlines() } else { findings.words(args.hunt.output.full, "--full") };
+    let mut text =
+        if quiet { findings.headlines() } else { findings.numbered_list(args.hunt.output.full, "--full") };
     if findings.lack_lines() && !quiet {
         text.push_str("No source line is known: compile with `-g`, and do not strip the program.\n\n");
     }
@@ -210,10 +216,10 @@ pub fn words(args: &CheckArgs, result: &Check, findings: &Findings, failures: &[
         result.elapsed.as_secs_f64()
     ));
     if result.saturated {
-        let window = window_words(args.hunt.coverage.rule().window);
+        let window = window_phrase(args.hunt.coverage.rule().window);
         text.push_str(&format!("Coverage is saturated: it hardly grew in {window}.\n"));
     }
-    text.push_str(&covered(args, result).words());
+    text.push_str(&covered(args, result).sentences());
     text
 }
 

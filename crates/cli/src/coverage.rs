@@ -79,7 +79,7 @@ impl<'a> Account<'a> {
     }
 
     /// A sentence for each criterion, each on its own line, and what was not covered.
-    pub fn words(&self) -> String {
+    pub fn sentences(&self) -> String {
         let mut text = String::new();
         for it in self.coverage {
             let last = it.history.last().map_or(0, |point| point.executions);

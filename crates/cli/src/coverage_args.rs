@@ -78,7 +78,7 @@ COVERAGE
   that a straight line does not explain it (--saturation-coefficient).";
 
 /// The length of a window as a phrase.
-pub fn window_words(window: Window) -> String {
+pub fn window_phrase(window: Window) -> String {
     match window {
         Window::Executions(executions) => counted(executions as usize, "execution"),
         Window::Time(time) => format!("{} s", Duration::as_secs_f64(&time)),

@@ -1,4 +1,4 @@
-//! Findings as they are told: once each, the most important ones first.
+//! Findings as they are reported: once each, the most important ones first.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,15 +10,15 @@ use crate::{artifacts, output};
 /// Findings on one object that a person is shown unless all are asked for.
 const SHOWN_OF_AN_OBJECT: usize = 3;
 
-/// One finding as it is told.
+/// One finding as it is reported.
 pub struct ReportedFinding {
-    /// Its words.
+    /// Its text.
     pub text: FindingText,
     /// The schedule of a run that shows it.
     pub schedule: Option<PathBuf>,
     /// The program failed when it happened.
     pub fails: bool,
-    /// It is what tells failing executions from passing ones.
+    /// It is what distinguishes failing executions from passing ones.
     pub is_cause: bool,
     /// How often it was met.
     pub count: u64,
@@ -28,7 +28,7 @@ pub struct ReportedFinding {
     pub inputs: Vec<String>,
 }
 
-/// All findings that are told.
+/// All findings that are reported.
 #[derive(Default)]
 pub struct Findings {
     all: Vec<ReportedFinding>,
@@ -51,7 +51,7 @@ fn is_about_the_same(a: &FindingText, b: &FindingText) -> bool {
         && a.sites.iter().all(|site| b.sites.contains(site))
 }
 
-/// An object's name without what tells its instances apart: whose how many-th heap block it is, which element, which
+/// An object's name without what distinguishes its instances: whose how many-th heap block it is, which element, which
 /// place on which stack.
 fn without_numbers(object: &str) -> String {
     let mut text = String::new();
@@ -87,15 +87,15 @@ impl Findings {
 
     /// How many of them an input of a suite shows.
     pub fn under(&self, input: &str) -> u64 {
-        self.all.iter().filter(|told| told.inputs.iter().any(|it| it == input)).count() as u64
+        self.all.iter().filter(|finding| finding.inputs.iter().any(|it| it == input)).count() as u64
     }
 
-    /// Counts a finding that is told already; `false` if it is new.
+    /// Counts a finding that is reported already; `false` if it is new.
     pub fn count_again(&mut self, text: &FindingText, count: u64, inputs: &[String]) -> bool {
-        match self.all.iter_mut().find(|told| is_same(&told.text, text)) {
-            Some(told) => {
-                told.count += count;
-                told.is_shown_by(inputs);
+        match self.all.iter_mut().find(|finding| is_same(&finding.text, text)) {
+            Some(finding) => {
+                finding.count += count;
+                finding.is_shown_by(inputs);
                 true
             }
             None => false,
@@ -103,12 +103,12 @@ impl Findings {
     }
 
     /// Adds one.
-    pub fn add(&mut self, told: ReportedFinding) {
-        self.all.push(told);
+    pub fn add(&mut self, finding: ReportedFinding) {
+        self.all.push(finding);
     }
 
-    /// Adds the cause of a failure, or says of the finding that tells it already that the program fails of
-    /// it. One that no passing execution shows comes first.
+    /// Adds the cause of a failure, or says of the finding that reports it already that it makes the program
+    /// fail. One that no passing execution shows comes first.
     pub fn add_cause(
         &mut self,
         text: &FindingText,
@@ -117,21 +117,21 @@ impl Findings {
         is_sure: bool,
         inputs: &[String],
     ) {
-        let known = self.all.iter().position(|told| {
-            let covers = told.text.kind == "deadlock"
+        let known = self.all.iter().position(|finding| {
+            let covers = finding.text.kind == "deadlock"
                 && text.kind == "deadlock"
-                && text.sites.iter().all(|site| told.text.sites.contains(site));
-            covers || is_about_the_same(&told.text, text)
+                && text.sites.iter().all(|site| finding.text.sites.contains(site));
+            covers || is_about_the_same(&finding.text, text)
         });
         if let Some(place) = known.filter(|place| *place < self.causes) {
             self.all[place].is_shown_by(inputs);
             return;
         }
-        let mut told = match known {
+        let mut finding = match known {
             Some(place) => {
-                let mut told = self.all.remove(place);
-                told.is_shown_by(inputs);
-                told
+                let mut finding = self.all.remove(place);
+                finding.is_shown_by(inputs);
+                finding
             }
             None => ReportedFinding {
                 text: text.clone(),
@@ -143,29 +143,30 @@ impl Findings {
                 inputs: inputs.to_vec(),
             },
         };
-        told.fails = true;
-        told.is_cause = true;
-        if told.schedule.is_none() {
-            told.text.sentence.clone_from(&text.sentence);
+        finding.fails = true;
+        finding.is_cause = true;
+        if finding.schedule.is_none() {
+            finding.text.sentence.clone_from(&text.sentence);
         }
-        told.schedule.get_or_insert_with(|| schedule.to_path_buf());
+        finding.schedule.get_or_insert_with(|| schedule.to_path_buf());
         // The first failure that was met comes first.
-        let place = if is_sure { self.causes } else { self.all.iter().take_while(|told| told.fails).count() };
+        let place =
+            if is_sure { self.causes } else { self.all.iter().take_while(|finding| finding.fails).count() };
         self.causes = (self.causes + usize::from(is_sure)).min(place + 1);
-        self.all.insert(place, told);
+        self.all.insert(place, finding);
     }
 
     /// What a person reads; all of them only if that is asked for, by the option named here.
-    pub fn words(&self, full: bool, option: &str) -> String {
+    pub fn numbered_list(&self, full: bool, option: &str) -> String {
         let mut text = String::new();
         let mut of_object: BTreeMap<&str, usize> = BTreeMap::new();
         let mut number = 0;
-        for told in &self.all {
-            let shown = of_object.entry(&told.text.object).or_default();
+        for finding in &self.all {
+            let shown = of_object.entry(&finding.text.object).or_default();
             *shown += 1;
             if full || *shown <= SHOWN_OF_AN_OBJECT {
                 number += 1;
-                text.push_str(&words(number, told));
+                text.push_str(&numbered_entry(number, finding));
             }
         }
         let more = |count: &usize| count.checked_sub(SHOWN_OF_AN_OBJECT).filter(|more| *more > 0 && !full);
@@ -180,23 +181,24 @@ impl Findings {
 
     /// A line for each of them.
     pub fn headlines(&self) -> String {
-        self.all.iter().map(|told| format!("{} ({})\n", told.text.heading, state(told))).collect()
+        self.all.iter().map(|finding| format!("{} ({})\n", finding.text.heading, state(finding))).collect()
     }
 
     /// The same, with the commands that show them again.
     pub fn briefly(&self) -> String {
-        let again = |told: &ReportedFinding| {
-            let schedule = told.schedule.as_deref();
+        let again = |finding: &ReportedFinding| {
+            let schedule = finding.schedule.as_deref();
             schedule.map_or_else(String::new, |path| format!("Again: {}\n", output::replay_command(path)))
         };
-        let brief =
-            |told: &ReportedFinding| format!("{} ({})\n{}", told.text.heading, state(told), again(told));
+        let brief = |finding: &ReportedFinding| {
+            format!("{} ({})\n{}", finding.text.heading, state(finding), again(finding))
+        };
         self.all.iter().map(brief).collect()
     }
 
     /// Whether there are places, and no source line is known of any.
     pub fn lack_lines(&self) -> bool {
-        let mut places = self.all.iter().flat_map(|told| &told.text.places).peekable();
+        let mut places = self.all.iter().flat_map(|finding| &finding.text.places).peekable();
         places.peek().is_some() && places.all(|place| place.line.is_none())
     }
 
@@ -217,86 +219,87 @@ impl Findings {
 }
 
 /// How sure it is.
-fn state(told: &ReportedFinding) -> &'static str {
-    match (&told.schedule, told.fails) {
-        (Some(_), true) if told.is_cause => "confirmed: the program fails of it",
+fn state(finding: &ReportedFinding) -> &'static str {
+    match (&finding.schedule, finding.fails) {
+        (Some(_), true) if finding.is_cause => "confirmed: it makes the program fail",
         (Some(_), true) => "confirmed: the program failed when it happened",
         (Some(_), false) => "confirmed: it was made to happen",
         (None, _) => "predicted",
     }
 }
 
-fn words(number: usize, told: &ReportedFinding) -> String {
-    let state = state(told);
-    let origin = told.follows_from.as_ref().map_or_else(String::new, |it| format!("; follows from the {it}"));
+fn numbered_entry(number: usize, finding: &ReportedFinding) -> String {
+    let state = state(finding);
+    let origin =
+        finding.follows_from.as_ref().map_or_else(String::new, |it| format!("; follows from the {it}"));
     let state = format!("{state}{origin}");
-    let mut text = format!("{number}. {} ({state})\n   {}\n", told.text.heading, told.text.sentence);
-    let widest = told.text.sources.iter().map(|(place, _)| place.len()).max().unwrap_or(0);
-    for (place, source) in &told.text.sources {
+    let mut text = format!("{number}. {} ({state})\n   {}\n", finding.text.heading, finding.text.sentence);
+    let widest = finding.text.sources.iter().map(|(place, _)| place.len()).max().unwrap_or(0);
+    for (place, source) in &finding.text.sources {
         text.push_str(&format!("   {place:widest$}  {}\n", source.trim()));
     }
-    if !told.inputs.is_empty() {
-        let plural = if told.inputs.len() == 1 { "" } else { "s" };
-        text.push_str(&format!("   input{plural}: {}\n", told.inputs.join(", ")));
+    if !finding.inputs.is_empty() {
+        let plural = if finding.inputs.len() == 1 { "" } else { "s" };
+        text.push_str(&format!("   input{plural}: {}\n", finding.inputs.join(", ")));
     }
-    if let Some(schedule) = &told.schedule {
+    if let Some(schedule) = &finding.schedule {
         text.push_str(&format!("   {}\n", output::replay_command(schedule)));
     }
     text.push('\n');
     text
 }
 
-fn json(told: &ReportedFinding) -> FindingReport {
+fn json(finding: &ReportedFinding) -> FindingReport {
     FindingReport {
-        kind: told.text.kind,
-        object: told.text.object.clone(),
-        sites: told.text.sites.clone(),
-        pattern: told.text.pattern.map(u32::from),
-        confirmed: told.schedule.is_some(),
-        message: told.text.sentence.clone(),
-        schedule: told.schedule.as_ref().map(|path| path.display().to_string()),
-        count: told.count,
-        inputs: told.inputs.clone(),
+        kind: finding.text.kind,
+        object: finding.text.object.clone(),
+        sites: finding.text.sites.clone(),
+        pattern: finding.text.pattern.map(u32::from),
+        confirmed: finding.schedule.is_some(),
+        message: finding.text.sentence.clone(),
+        schedule: finding.schedule.as_ref().map(|path| path.display().to_string()),
+        count: finding.count,
+        inputs: finding.inputs.clone(),
     }
 }
 
-fn card(told: &ReportedFinding) -> FindingCard {
+fn card(finding: &ReportedFinding) -> FindingCard {
     FindingCard {
-        heading: told.text.heading.clone(),
-        state: state(told).to_string(),
-        fails: told.fails,
-        places: told.text.places.clone(),
-        accesses: told.text.accesses.clone(),
-        follows_from: told.follows_from.clone(),
-        replay: told.schedule.as_deref().map(output::replay_command),
-        trace: told
+        heading: finding.text.heading.clone(),
+        state: state(finding).to_string(),
+        fails: finding.fails,
+        places: finding.text.places.clone(),
+        accesses: finding.text.accesses.clone(),
+        follows_from: finding.follows_from.clone(),
+        replay: finding.schedule.as_deref().map(output::replay_command),
+        trace: finding
             .schedule
             .as_deref()
             .and_then(|path| artifacts::file_name(&path.with_extension(artifacts::TRACE))),
     }
 }
 
-fn sarif(told: &ReportedFinding) -> SarifResult {
-    let mut places = told.text.places.iter().cloned();
+fn sarif(finding: &ReportedFinding) -> SarifResult {
+    let mut places = finding.text.places.iter().cloned();
     SarifResult {
-        rule: match told.text.kind {
+        rule: match finding.text.kind {
             "race" => Rule::Race,
             "atomicity" => Rule::Atomicity,
             "order" => Rule::Order,
             "deadlock" => Rule::Deadlock,
             _ => Rule::LockDiscipline,
         },
-        level: if told.schedule.is_some() { Level::Error } else { Level::Warning },
-        message: told.text.sentence.clone(),
+        level: if finding.schedule.is_some() { Level::Error } else { Level::Warning },
+        message: finding.text.sentence.clone(),
         place: places.next(),
         related: places.map(|place| (place, "the other side".to_string())).collect(),
         stack: Vec::new(),
         flow: Vec::new(),
-        identity: [told.text.kind.to_string(), told.text.object.clone()]
+        identity: [finding.text.kind.to_string(), finding.text.object.clone()]
             .into_iter()
-            .chain(told.text.sites.iter().cloned())
+            .chain(finding.text.sites.iter().cloned())
             .collect(),
-        properties: told.schedule.iter().map(|path| ("schedule", path.display().to_string())).collect(),
+        properties: finding.schedule.iter().map(|path| ("schedule", path.display().to_string())).collect(),
     }
 }
 
@@ -318,7 +321,7 @@ mod tests {
         }
     }
 
-    fn told(text: FindingText) -> ReportedFinding {
+    fn reported(text: FindingText) -> ReportedFinding {
         ReportedFinding {
             text,
             schedule: None,
@@ -331,9 +334,9 @@ mod tests {
     }
 
     #[test]
-    fn a_race_on_the_same_lines_is_told_once() {
+    fn a_race_on_the_same_lines_is_reported_once() {
         let mut findings = Findings::default();
-        findings.add(told(text("race", "x", &["a.c:1", "a.c:2"], 1)));
+        findings.add(reported(text("race", "x", &["a.c:1", "a.c:2"], 1)));
         assert!(findings.count_again(&text("race", "x", &["a.c:2", "a.c:1"], 3), 4, &[]));
         assert!(!findings.count_again(&text("race", "y", &["a.c:2", "a.c:1"], 3), 4, &[]));
         assert!(!findings.count_again(&text("atomicity", "x", &["a.c:2", "a.c:1"], 4), 4, &[]));
@@ -341,10 +344,10 @@ mod tests {
     }
 
     #[test]
-    fn instances_of_one_object_are_told_once() {
+    fn instances_of_one_object_are_reported_once() {
         let mut findings = Findings::default();
         let sites = ["a.c:1", "a.c:2"];
-        findings.add(told(text("race", "node (heap, a.c:10 T2#1).next", &sites, 1)));
+        findings.add(reported(text("race", "node (heap, a.c:10 T2#1).next", &sites, 1)));
         assert!(findings.count_again(&text("race", "node (heap, a.c:10 T1#12).next", &sites, 3), 1, &[]));
         assert!(!findings.count_again(&text("race", "node (heap, a.c:10 T1#1).value", &sites, 3), 1, &[]));
     }
@@ -361,10 +364,10 @@ mod tests {
     }
 
     #[test]
-    fn a_cause_comes_first_and_is_not_told_twice() {
+    fn a_cause_comes_first_and_is_not_reported_twice() {
         let mut findings = Findings::default();
-        findings.add(told(text("race", "y", &["a.c:9"], 3)));
-        findings.add(told(text("race", "x", &["a.c:1", "a.c:2"], 1)));
+        findings.add(reported(text("race", "y", &["a.c:9"], 3)));
+        findings.add(reported(text("race", "x", &["a.c:1", "a.c:2"], 1)));
         findings.add_cause(
             &text("order", "x", &["a.c:2", "a.c:1"], 2),
             Path::new("x.schedule"),
@@ -374,19 +377,19 @@ mod tests {
         );
         findings.add_cause(&text("order", "z", &["a.c:5"], 2), Path::new("z.schedule"), 1, true, &[]);
         let json = findings.json();
-        let told: Vec<_> = json.iter().map(|it| (it.kind, it.object.as_str(), it.confirmed)).collect();
-        assert_eq!(told, [("order", "z", true), ("race", "x", true), ("race", "y", false)]);
+        let reported: Vec<_> = json.iter().map(|it| (it.kind, it.object.as_str(), it.confirmed)).collect();
+        assert_eq!(reported, [("order", "z", true), ("race", "x", true), ("race", "y", false)]);
     }
 
     #[test]
     fn many_findings_on_one_object_are_counted_instead() {
         let mut findings = Findings::default();
         for site in ["a.c:1", "a.c:2", "a.c:3", "a.c:4", "a.c:5"] {
-            findings.add(told(text("race", "x", &[site], 3)));
+            findings.add(reported(text("race", "x", &[site], 3)));
         }
-        let words = findings.words(false, "--full");
-        assert!(words.contains("3. race") && !words.contains("4. race"), "{words}");
-        assert!(words.ends_with("… and 2 on x (--full shows them)\n\n"), "{words}");
-        assert!(findings.words(true, "--full").contains("5. race"));
+        let list = findings.numbered_list(false, "--full");
+        assert!(list.contains("3. race") && !list.contains("4. race"), "{list}");
+        assert!(list.ends_with("… and 2 on x (--full shows them)\n\n"), "{list}");
+        assert!(findings.numbered_list(true, "--full").contains("5. race"));
     }
 }

@@ -281,7 +281,7 @@ impl Work<'_> {
             counted(u64::from(account.threads), "thread"),
             self.begin.elapsed().as_secs_f64()
         ));
-        text.push_str(&coverage::Account::plain(&self.measuring.account()).words());
+        text.push_str(&coverage::Account::plain(&self.measuring.account()).sentences());
         text
     }
 

@@ -19,7 +19,7 @@ use threadbare_trace::Schedule;
 
 use crate::args::{HuntArgs, Threads};
 use crate::coverage::Account;
-use crate::coverage_args::window_words;
+use crate::coverage_args::window_phrase;
 use crate::error::CliError;
 use crate::failures::{self, Destination, KeptFailure};
 use crate::progress::{Bar, Phase};
@@ -46,7 +46,7 @@ pub fn run(args: &HuntArgs) -> Result<u8, CliError> {
     let begin = Instant::now();
     let kept = keep_all(args, &program, cflags, &options, &campaign, &stop)?;
     if !args.output.json_on_stdout() {
-        output::print(&words(args, &program, &campaign, &kept, begin.elapsed()))?;
+        output::print(&render_text(args, &program, &campaign, &kept, begin.elapsed()))?;
     }
     let report = json(args, &campaign, &kept);
     output::write_json(&args.output, &report)?;
@@ -226,7 +226,7 @@ fn keep_all(
 }
 
 /// What a person reads at the end.
-fn words(
+fn render_text(
     args: &HuntArgs,
     program: &Program,
     campaign: &Campaign,
@@ -248,7 +248,7 @@ fn words(
         "{figures}, and {:.2} s to run it again and explain it.\n",
         explaining.as_secs_f64()
     ));
-    text.push_str(&covered(args, campaign).words());
+    text.push_str(&covered(args, campaign).sentences());
     if !args.output.quiet {
         text.push_str(&circumstances(program));
     }
@@ -311,7 +311,7 @@ fn nothing_found(args: &HuntArgs, program: &Program, campaign: &Campaign) -> Str
     text.push_str(&match campaign.exhausted {
         true => strategies::claim_of(&args.strategy).sentence(campaign.bound),
         _ if campaign.saturated => {
-            let window = window_words(args.coverage.rule().window);
+            let window = window_phrase(args.coverage.rule().window);
             format!("Coverage is saturated: it hardly grew in {window}. Other interleavings may be left.")
         }
         _ if campaign.interrupted => "Other interleavings are left.".to_string(),
@@ -332,8 +332,8 @@ fn nothing_found(args: &HuntArgs, program: &Program, campaign: &Campaign) -> Str
              threads were switched only where these begin and where they sleep.",
         );
     }
-    text.push_str("\n`threadbare check` also tells races and the like that made none of them fail.\n");
-    text.push_str(&covered(args, campaign).words());
+    text.push_str("\n`threadbare check` also reports races and the like that made none of them fail.\n");
+    text.push_str(&covered(args, campaign).sentences());
     if !args.output.quiet {
         text.push_str(&circumstances(program));
     }

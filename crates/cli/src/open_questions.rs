@@ -49,7 +49,7 @@ impl OpenQuestions {
     }
 
     /// A line for each; nothing if nothing is left.
-    pub fn words(&self) -> String {
+    pub fn lines(&self) -> String {
         let mut text = String::new();
         if !self.0.is_empty() {
             text.push_str("Not asked yet (groups); each may lead to another group, or be impossible:\n");

@@ -52,9 +52,9 @@ pub fn run(args: &VerifyArgs) -> Result<u8, CliError> {
     let failures = check::keep_failures(&args.check, &result.check, &mut replayer, &head)?;
     let open = OpenQuestions::of(&result.open, replayer.symbols());
     if !hunt.output.json_on_stdout() {
-        let mut text = words(args, &result, &findings, &failures);
+        let mut text = render_text(args, &result, &findings, &failures);
         if hunt.coverage.uncovered {
-            text.push_str(&open.words());
+            text.push_str(&open.lines());
         }
         output::print(&text)?;
     }
@@ -89,13 +89,18 @@ fn drawings(graphs: &Graphs, symbols: &Symbols) -> Vec<Drawing> {
 }
 
 /// What a person reads.
-fn words(args: &VerifyArgs, result: &Verification, findings: &Findings, failures: &[KeptFailure]) -> String {
-    let mut text = check::words(&args.check, &result.check, findings, failures);
+fn render_text(
+    args: &VerifyArgs,
+    result: &Verification,
+    findings: &Findings,
+    failures: &[KeptFailure],
+) -> String {
+    let mut text = check::render_text(&args.check, &result.check, findings, failures);
     let cases = counted(result.test_cases as usize, "test case");
     let groups = counted(result.groups as usize, "race-equivalent group");
     text.push_str(&match (result.exhausted, result.left) {
         (true, _) => {
-            let claim = strategies::claim_of(OF_VERIFY).words(None);
+            let claim = strategies::claim_of(OF_VERIFY).clause(None);
             format!("{cases}, and {claim}: exhausted.\n")
         }
         (false, 0) => {
@@ -108,7 +113,7 @@ fn words(args: &VerifyArgs, result: &Verification, findings: &Findings, failures
     });
     if result.sampled > 0 {
         text.push_str(&format!(
-            "{} more by chance, since nothing is claimed.\n",
+            "{} more at random, since nothing is claimed.\n",
             counted(result.sampled as usize, "execution")
         ));
     }

@@ -119,7 +119,7 @@ fn a_person_reads_who_did_it_and_where() {
             "panics::panics_and_leaves_others_waiting",
             &[
                 "panicked at src/panics.rs:29:9\n  assertion `left == right` failed: came too late",
-                "afterwards: deadlock: no thread can go on\n",
+                "afterwards: deadlock: no thread is runnable\n",
                 "Found a deadlock after a panic at panics.rs:33",
             ],
         ),

@@ -77,5 +77,5 @@ impl Examination {
 
 fn is_covered_by(finding: &Finding, race: &Finding) -> bool {
     race.object == finding.object
-        || finding.accesses.iter().all(|access| race.accesses.iter().any(|told| told.pc == access.pc))
+        || finding.accesses.iter().all(|access| race.accesses.iter().any(|racing| racing.pc == access.pc))
 }

@@ -80,7 +80,7 @@ fn a_variable_is_exclusive_again_after_a_join() {
 }
 
 #[test]
-fn what_is_told_as_a_race_is_not_told_again() {
+fn what_is_reported_as_a_race_is_not_reported_again() {
     let all = Examination::of(&scenario::trace("0 create 1\n 0 write x\n 1 write x\n 0 write x"));
     assert!(all.iter().any(|finding| finding.kind == FindingKind::Race));
     assert!(all.iter().all(|finding| finding.kind != FindingKind::LockDiscipline));

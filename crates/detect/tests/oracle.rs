@@ -185,8 +185,8 @@ fn lock_discipline_reports_the_access_that_leaves_no_lock() {
             let naive = Naive::new(events, false).undisciplined();
             let found = findings::<LockDiscipline>(events);
             for (_, index) in &naive {
-                let tells = |finding: &Finding| sites(finding).contains(&events[*index].pc);
-                assert!(found.iter().any(tells), "event {index} is missed");
+                let reports = |finding: &Finding| sites(finding).contains(&events[*index].pc);
+                assert!(found.iter().any(reports), "event {index} is missed");
             }
             for finding in &found {
                 assert!(naive.iter().any(|(_, index)| *index == finding.at), "{finding:?}");

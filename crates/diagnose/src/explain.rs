@@ -134,18 +134,18 @@ fn compared(
     let mut pattern =
         if patterns.is_empty() { None } else { Some(patterns.swap_remove(own.unwrap_or_default())) };
     pattern.iter_mut().for_each(|cause| comparison.restore(&mut cause.accesses));
-    let tell = |cause: &Cause, sure| {
+    let explanation = |cause: &Cause, sure| {
         Some(Explanation::about(&pattern_finding(cause)?, cause_text(cause, names), sure, names))
     };
     if let Some(cause) = pattern.as_ref().filter(|_| is_own_sure) {
-        return tell(cause, true);
+        return explanation(cause, true);
     }
     if let Some((finding, sentence)) = comparison.unusual(&others, names) {
         return Some(Explanation::about(&finding, sentence, true, names));
     }
     // What most passing executions do as well explains nothing.
     let cause = pattern.filter(|cause| first_is_sure || 4 * cause.in_passing <= cause.passing)?;
-    tell(&cause, first_is_sure)
+    explanation(&cause, first_is_sure)
 }
 
 /// A failing execution among others.

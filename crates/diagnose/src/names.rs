@@ -85,8 +85,10 @@ impl Names for ExecutionNames<'_> {
         if site.module.is_empty() && site.function.is_none() {
             return None;
         }
-        let library_operation =
-            self.symbols.std_deed(pc, context, self.contexts).map(|deed| deed.word().to_string());
+        let library_operation = self
+            .symbols
+            .std_operation(pc, context, self.contexts)
+            .map(|operation| operation.name().to_string());
         Some(SourcePlace { library_operation, ..place_of(&site) })
     }
 

@@ -59,7 +59,7 @@ pub struct Met {
 /// The account of a check.
 #[derive(Default)]
 pub struct Check {
-    /// What is worth telling, surest first.
+    /// What is reported, surest first.
     pub findings: Vec<Examined>,
     /// Failures met on the way.
     pub failures: Vec<Met>,
@@ -144,7 +144,7 @@ fn look_for_passing(drive: &mut Drive<'_, '_>) -> Result<(), ExploreError> {
     drive.follow(&mut others, &phase(TRIES, Arc::new(Unexamined)), &mut UntilPassing { missing })
 }
 
-/// Plans that the strategy of a check has not made: `auto` goes on after as many executions, and threads take turns.
+/// Plans that the strategy of a check has not made: `auto` continues after as many executions, and threads take turns.
 struct Others {
     auto: Box<dyn Strategy>,
     seed: u64,

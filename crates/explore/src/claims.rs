@@ -50,14 +50,14 @@ impl Claims {
     pub(crate) fn doubts(&self) -> Vec<String> {
         let all: Vec<_> = self.noted.iter().chain(self.in_code()).collect();
         let symbols = self.program.as_ref().map(|(modules, _)| Symbols::new(modules));
-        let told = all.iter().take(MOST_DOUBTS).map(|((kind, name), sites)| {
+        let shown = all.iter().take(MOST_DOUBTS).map(|((kind, name), sites)| {
             let what = describe(*kind, &demangle(name));
             format!("nothing is claimed to be complete, because {what}{}", places(sites, symbols.as_ref()))
         });
         let more = all.len().saturating_sub(MOST_DOUBTS);
         let rest =
             (more > 0).then(|| format!("nothing is claimed to be complete for {more} more such reasons"));
-        told.chain(rest).collect()
+        shown.chain(rest).collect()
     }
 
     fn in_code(&self) -> &Doubts {
@@ -73,11 +73,11 @@ fn places(sites: &BTreeSet<u64>, symbols: Option<&Symbols>) -> String {
     let Some(symbols) = symbols else { return String::new() };
     let place = |site: &u64| symbols.own_frame(*site).unwrap_or_else(|| symbols.site(*site)).to_string();
     let all: BTreeSet<String> = sites.iter().filter(|site| **site != 0).map(place).collect();
-    let told: Vec<&str> = all.iter().take(MOST_PLACES).map(String::as_str).collect();
-    match (told.is_empty(), all.len().saturating_sub(MOST_PLACES)) {
+    let shown: Vec<&str> = all.iter().take(MOST_PLACES).map(String::as_str).collect();
+    match (shown.is_empty(), all.len().saturating_sub(MOST_PLACES)) {
         (true, _) => String::new(),
-        (false, 0) => format!(" ({})", told.join(", ")),
-        (false, more) => format!(" ({} and {more} more)", told.join(", ")),
+        (false, 0) => format!(" ({})", shown.join(", ")),
+        (false, more) => format!(" ({} and {more} more)", shown.join(", ")),
     }
 }
 

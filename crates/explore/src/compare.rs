@@ -2,7 +2,7 @@
 //!
 //! Trial number r of every strategy has the same seed, so trials of the same number are pairs. A trial is a campaign
 //! with one worker and what it learns is its own, so its result does not depend on how many trials run at
-//! once. (A time limit that is reached does depend on the machine, and is told.)
+//! once. (A time limit that is reached does depend on the machine, and is reported.)
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -273,7 +273,7 @@ fn warm_up<L: Launch>(
     options: &Options,
     stop: &AtomicBool,
 ) -> Result<Vec<LearnedRecord>, ExploreError> {
-    // Each execution is told what those before have found, so none runs beside another. The limits are those of trials.
+    // Each execution is given what those before have found, so none runs beside another. The limits are those of trials.
     let phase = Phase { executions: WARM_UP, largest_batch: 1, examiner: Arc::new(Unexamined) };
     let options = Options { jobs: 1, time: None, known: None, ..options.clone() };
     conduct(launch, &options, &|_| {}, stop, |campaign| {

@@ -9,7 +9,7 @@ use threadbare_trace::Event;
 
 use crate::campaign::observer::{Observed, Observer};
 use crate::campaign::progress::{CoverageProgress, PolicyScores};
-use crate::campaign::workers::Standing;
+use crate::campaign::workers::BatchResults;
 use crate::error::ExploreError;
 use crate::saturation::{Saturation, SaturationRule};
 
@@ -35,7 +35,7 @@ pub struct Covered {
     pub unit: &'static str,
     /// How much was covered.
     pub covered: u64,
-    /// How much there is, as far as the executions tell.
+    /// How much there is, as far as the executions show.
     pub total: Total,
     /// A point for each execution that covered more than those before.
     pub history: Vec<CoveragePoint>,
@@ -113,13 +113,13 @@ impl Measuring {
     }
 
     /// How far each criterion is.
-    pub fn standing(&self) -> Vec<CoverageProgress> {
-        let standing = |it: &Measured| CoverageProgress {
+    pub fn progress(&self) -> Vec<CoverageProgress> {
+        let progress = |it: &Measured| CoverageProgress {
             name: it.criterion.name(),
             covered: it.criterion.covered(),
             total: it.criterion.total().number(),
         };
-        self.criteria.iter().map(standing).collect()
+        self.criteria.iter().map(progress).collect()
     }
 
     /// What came out so far.
@@ -187,8 +187,8 @@ impl Observer for Coverage<'_> {
         ControlFlow::Continue(())
     }
 
-    fn stand(&self, standing: &mut Standing) {
-        standing.coverage = self.measuring.standing();
-        standing.best = self.scores.best().map(str::to_string);
+    fn report_results(&self, results: &mut BatchResults) {
+        results.coverage = self.measuring.progress();
+        results.best = self.scores.best().map(str::to_string);
     }
 }

@@ -18,7 +18,7 @@ impl Examiner for Detectors {
     }
 }
 
-/// What was done to memory before it was found to be shared is not in the trace, and a lock that nobody was seen to take
+/// What was done to memory before it was found to be shared is not in the trace, and a lock that no thread was seen to take
 /// protects nothing. Later executions show all of it.
 fn is_partial(run: &Execution) -> bool {
     !run.discovered.is_empty()

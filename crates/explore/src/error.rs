@@ -28,7 +28,7 @@ pub enum ExploreError {
     TooManyThreads {
         /// The strategy.
         strategy: &'static str,
-        /// As many as it tells apart.
+        /// As many as it distinguishes.
         most: u32,
         /// As many as there were.
         started: u32,

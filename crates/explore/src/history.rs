@@ -13,7 +13,7 @@ use crate::profile::Profile;
 #[derive(Clone, Default, Debug)]
 pub struct History {
     known: BTreeSet<LearnedRecord>,
-    /// In the order they were told to the servers.
+    /// In the order in which the servers were given them.
     shared: Arc<Vec<LearnedRecord>>,
     profile: Profile,
     measured: u64,
@@ -52,9 +52,9 @@ impl History {
         &mut self,
         runs: impl Iterator<Item = (&'a Execution, Option<&'a Profile>, bool)>,
     ) -> bool {
-        let mut news = BTreeSet::new();
+        let mut new = BTreeSet::new();
         for (run, profile, is_typical) in runs {
-            news.extend(run.discovered.iter().filter(|record| !self.known.contains(record)));
+            new.extend(run.discovered.iter().filter(|record| !self.known.contains(record)));
             self.peak_threads = self.peak_threads.max(run.peak_threads);
             // A hang's length is the step limit's, not the program's.
             if is_typical && run.outcome.failure().is_none_or(|failure| failure.kind != FailureKind::Hang) {
@@ -65,10 +65,10 @@ impl History {
                 self.profile.merge(profile);
             }
         }
-        if !news.is_empty() {
-            Arc::make_mut(&mut self.shared).extend(&news);
-            self.known.extend(&news);
+        if !new.is_empty() {
+            Arc::make_mut(&mut self.shared).extend(&new);
+            self.known.extend(&new);
         }
-        !news.is_empty()
+        !new.is_empty()
     }
 }

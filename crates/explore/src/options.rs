@@ -30,7 +30,7 @@ pub struct Options {
     pub keep_going: bool,
     /// What only some strategies read.
     pub strategy_options: StrategyOptions,
-    /// The steps from one checkpoint to the next, where executions may go on from those of others; none for always from the
+    /// The steps from one checkpoint to the next, where executions may continue from those of others; none for always from the
     /// beginning.
     pub checkpoint_gap: Option<u64>,
     /// Condition waits may wake without a signal.

@@ -152,7 +152,7 @@ impl<A> Notes<A> {
         Some(Plan { tag, ..plan })
     }
 
-    /// A plan that preempts nobody.
+    /// A plan without preemptions.
     pub(crate) fn undisturbed(&mut self) -> Plan {
         let nothing = SolvedSchedule { steps: Vec::new() };
         let plan = follow_schedule::plan(&nothing, &self.forest, None, self.seed);
@@ -289,13 +289,13 @@ impl<R: Reasoning> Strategy for Solved<R> {
     fn learn(
         &mut self,
         runs: &[(&Plan, &Execution)],
-        news: bool,
+        sharing_grew: bool,
         is_over: &dyn Fn() -> bool,
     ) -> Result<(), ExploreError> {
         self.notes.made += runs.len() as u64;
         self.left_out |= runs.iter().any(|(_, run)| run.leaves_code_unexplored);
         runs.iter().for_each(|(_, run)| self.claims.take_in(run));
-        if news {
+        if sharing_grew {
             self.begin_anew();
             return Ok(());
         }

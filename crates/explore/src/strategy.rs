@@ -18,7 +18,7 @@ pub struct Plan {
     pub flags: u32,
     /// What people call this policy, such as `pct (depth 3)`.
     pub name: String,
-    /// Whether it may go on from checkpoints of executions that began like it.
+    /// Whether it may continue from checkpoints of executions that began like it.
     pub checkpoints: bool,
     /// Whether to count who touches what, for the history.
     pub profile: bool,
@@ -68,13 +68,13 @@ pub trait Strategy {
     /// None means that there is nothing left to try.
     fn plan(&mut self, first: u64, count: usize, history: &History) -> Vec<Plan>;
 
-    /// Takes note of the executions of a batch, in order. `news` says that the batch found memory
-    /// to be shared that was not known before: from now on there are more scheduling points. Whoever thinks for long
+    /// Takes note of the executions of a batch, in order. `sharing_grew` says that the batch found memory
+    /// to be shared that was not known before: from now on there are more scheduling points. A strategy that computes for long
     /// asks `is_over` now and then, and gives up what the campaign will not run any more.
     fn learn(
         &mut self,
         _runs: &[(&Plan, &Execution)],
-        _news: bool,
+        _sharing_grew: bool,
         _is_over: &dyn Fn() -> bool,
     ) -> Result<(), ExploreError> {
         Ok(())

@@ -45,9 +45,9 @@ pub struct Verification {
     pub graphs: Graphs,
     /// Every way that threads can go has been tried.
     pub exhausted: bool,
-    /// What going on from checkpoints saved.
+    /// What continuing from checkpoints saved.
     pub spared: Spared,
-    /// How many executions were made by chance because that cannot be said.
+    /// How many executions were made at random because that cannot be said.
     pub sampled: u64,
 }
 
@@ -73,7 +73,7 @@ pub struct Checked {
     pub cleared: u64,
 }
 
-/// How many executions are made by chance where nothing can be claimed.
+/// How many executions are made at random where nothing can be claimed.
 const SAMPLES: u64 = 200;
 
 /// Tries out every way that threads can go.
@@ -97,7 +97,7 @@ pub(crate) fn run<L: Launch>(
     let mut total = Total::new(OF_VERIFY, options.seed, options.jobs, false);
     let mut auto = by_name(&Options { strategy: DEFAULT.to_string(), ..options.clone() })?;
     let (mut check, (spared, sampled)) = examine(launch, options, progress, stop, |drive| {
-        // Each execution decides which questions are still open, and goes on from checkpoints of the one before, which
+        // Each execution decides which questions are still open, and continues from checkpoints of the one before, which
         // belong to a worker. The jobs are used to answer questions.
         let (executions, examiner) = (options.executions, Arc::new(Unexamined));
         let asking = Phase { executions, largest_batch: 1, examiner: Arc::clone(&examiner) as _ };
@@ -144,7 +144,7 @@ impl Observer for Groups {
 
     fn observe(&mut self, seen: &Observed<'_>) -> ControlFlow<()> {
         // What was done to memory before it was found to be shared is not in the trace.
-        if seen.news {
+        if seen.sharing_grew {
             self.checks = Checks::default();
             self.history.clear();
             return ControlFlow::Continue(());

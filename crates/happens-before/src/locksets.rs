@@ -363,13 +363,13 @@ mod tests {
 
     #[test]
     fn a_condition_wait_gives_the_mutex_up_and_takes_it_again() {
-        for told in [0, 0xa] {
+        for named in [0, 0xa] {
             let mut sets = LockSets::default();
             sets.observe(0, &event(1, 0xb, 0), EventKind::Lock);
             sets.observe(1, &event(1, 0xa, 0), EventKind::Lock);
             sets.observe(2, &event(1, 0xc, 0xa), EventKind::CondWait);
             assert_eq!(locks(&mut sets, 1), [0xb]);
-            sets.observe(3, &event(1, 0xc, told), EventKind::CondWake);
+            sets.observe(3, &event(1, 0xc, named), EventKind::CondWake);
             assert_eq!(locks(&mut sets, 1), [0xb, 0xa]);
         }
     }

@@ -46,7 +46,7 @@ pub fn hunt(closure: impl Fn()) {
     Hunt::new().run(closure);
 }
 
-/// Who decides which thread goes on, where executions are drawn one after the other inside one process.
+/// Who decides which thread runs next, where executions are drawn one after the other inside one process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Strategy {
@@ -101,7 +101,7 @@ impl Hunt {
     }
 
     /// Explores a closure that may also fail by what it returns, as a `#[test]` may. Returns what the failing call
-    /// returned, so that whoever runs the test can tell of it, or what passes.
+    /// returned, so that whoever runs the test can report it, or what passes.
     ///
     /// # Panics
     /// If the closure does.

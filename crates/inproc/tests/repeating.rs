@@ -60,7 +60,7 @@ fn the_same_seed_finds_the_same() {
 }
 
 #[test]
-fn a_deadlock_ends_the_copy_and_is_told() {
+fn a_deadlock_ends_the_copy_and_is_reported() {
     let campaign = campaign("deadlock", &options(500));
     let failure = campaign.found[0].run.outcome.failure().map(|failure| failure.kind);
     assert_eq!(failure, Some(FailureKind::Deadlock));

@@ -48,9 +48,9 @@ fn accesses_of_different_sizes_conflict_where_they_overlap() {
     assert_eq!(numbers(&[write(1, 0x1000, 1), read(2, 0x1000, 8)]), [2]);
     // Half of the word has been overwritten since, the other half has not.
     let events = [write(1, 0x1000, 8), write(1, 0x1000, 4), read(2, 0x1000, 8)];
-    let told: Vec<Vec<usize>> =
+    let reported: Vec<Vec<usize>> =
         occurrences(&events).iter().map(|it| it.accesses().iter().map(|it| it.event).collect()).collect();
-    assert_eq!(told, [[1, 2], [0, 2]]);
+    assert_eq!(reported, [[1, 2], [0, 2]]);
 }
 
 #[test]
@@ -129,8 +129,8 @@ fn long_ranges_are_cut_and_nothing_steps_over_what_was_cut_off() {
     ] {
         matcher.observe(&event, &mut found);
     }
-    let told: Vec<usize> = found.iter().flat_map(|it| it.accesses().iter().map(|it| it.event)).collect();
-    assert_eq!(told, [2, 3], "the first write to 0x1040 was overwritten");
+    let reported: Vec<usize> = found.iter().flat_map(|it| it.accesses().iter().map(|it| it.event)).collect();
+    assert_eq!(reported, [2, 3], "the first write to 0x1040 was overwritten");
     assert_eq!(matcher.dropped().words, 12);
 }
 

@@ -165,9 +165,9 @@ fn trace(text: &str) -> Vec<MemoryAccess> {
 #[test]
 fn the_motivating_example_has_the_patterns_of_the_paper() {
     let passed = run(&mut Matcher::default(), &trace("1ra9 1wa10 2ra9 2wa10"));
-    let told: Vec<(u8, Vec<u64>)> =
+    let reported: Vec<(u8, Vec<u64>)> =
         passed.iter().map(|it| (it.pattern, it.accesses().iter().map(|it| it.site.0).collect())).collect();
-    assert_eq!(told, [(2, vec![10, 9]), (3, vec![10, 10])]);
+    assert_eq!(reported, [(2, vec![10, 9]), (3, vec![10, 10])]);
     for (text, expected) in [("1ra9 2ra9 1wa10", 1), ("1ra9 2ra9 2wa10", 1), ("2ra9 2wa10 1ra9", 1)] {
         assert_eq!(run(&mut Matcher::default(), &trace(text)).len(), expected, "{text}");
     }

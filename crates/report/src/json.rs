@@ -66,7 +66,7 @@ pub struct JsonReport {
     pub interrupted: bool,
     /// How many executions failed, by kind.
     pub failed_executions: BTreeMap<&'static str, u64>,
-    /// All failures, where the campaign was told to keep going.
+    /// All failures, where the campaign was asked to keep going.
     pub failures: Vec<FailureReport>,
     /// How a replay went.
     #[serde(skip_serializing_if = "Option::is_none")]

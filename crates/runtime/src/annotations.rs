@@ -1,8 +1,8 @@
-//! The functions by which programs tell a race detector what it cannot see.
+//! The functions by which programs report to a race detector what it cannot see.
 //!
 //! Code that finds itself compiled with the thread sanitizer may call them, so they have to be
 //! there. None of them changes what a thread may do next: a home-made lock is still made of atomic
-//! operations and system calls, each of which is controlled, and memory that a detector is told to
+//! operations and system calls, each of which is controlled, and memory that a detector is asked to
 //! ignore is still memory on which the outcome may hang. So control does not listen to them.
 
 use std::ffi::{c_char, c_int, c_long, c_uint, c_void};

@@ -102,40 +102,40 @@ unsafe fn exchange_with<T: Word>(addr: usize, change: impl Fn(T) -> T) -> T {
     }
 }
 
-/// How an atomic operation is taken.
+/// What became of the announcement of an atomic operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Turn {
+enum Announced {
     /// Nobody watches.
     Unwatched,
-    /// It is in code that is passed over, at this place, and only told.
+    /// It is in code that is passed over, at this place, and only recorded.
     PassedOver(u64),
     /// It is no step, since no other thread touches the place.
     Private,
-    /// It is part of the step before: it gives back a lock that nobody but who wants it looks at.
+    /// It is part of the step before: it gives back a lock at which others look only to take it.
     Unseen,
-    /// It is a step, and it is its turn.
+    /// It is a step, and its thread has been scheduled.
     Step,
 }
 
-/// Announces an atomic operation and waits for its turn. It may give back a lock if it leaves a zero behind.
+/// Announces an atomic operation and waits until its thread is scheduled. It may give back a lock if it leaves a zero behind.
 #[inline(always)]
-unsafe fn turn<T: Word>(kind: EventKind, addr: usize, leaves_zero: bool) -> Turn {
-    let Some(fiber) = watched() else { return Turn::Unwatched };
+unsafe fn announce<T: Word>(kind: EventKind, addr: usize, leaves_zero: bool) -> Announced {
+    let Some(fiber) = watched() else { return Announced::Unwatched };
     let pc = caller();
     // SAFETY: the runtime is up.
     unsafe {
         fiber.count_operation();
         if engine().passes_over(pc) {
-            return if engine().records_all.get() { Turn::PassedOver(pc) } else { Turn::Unwatched };
+            return if engine().records_all.get() { Announced::PassedOver(pc) } else { Announced::Unwatched };
         }
         fiber.set_site(pc);
         engine().does_not_wait(fiber);
         let shared = access::touch_word(fiber, addr, size_of::<T>(), kind.writes());
         if !shared && engine().brief.get() && !fiber.is_stop_due() {
-            return Turn::Private;
+            return Announced::Private;
         }
         if leaves_zero && engine().gives_back_unseen(fiber, addr) {
-            return Turn::Unseen;
+            return Announced::Unseen;
         }
         // It may take a lock that is nothing but a word.
         let place = if kind == EventKind::AtomicUpdate { engine().lock_place(pc) } else { 0 };
@@ -157,15 +157,15 @@ unsafe fn turn<T: Word>(kind: EventKind, addr: usize, leaves_zero: bool) -> Turn
             access::touch_word(fiber, addr, size_of::<T>(), kind.writes());
         }
     }
-    Turn::Step
+    Announced::Step
 }
 
 /// Notes what an atomic operation did.
-fn done<T: Word>(turn: Turn, kind: EventKind, addr: usize, value: T, old: T, order: i32) {
+fn done<T: Word>(announced: Announced, kind: EventKind, addr: usize, value: T, old: T, order: i32) {
     let engine = engine();
-    match turn {
-        Turn::Unwatched => return,
-        Turn::PassedOver(pc) => {
+    match announced {
+        Announced::Unwatched => return,
+        Announced::PassedOver(pc) => {
             let pending = engine.current().replace_site(pc);
             engine.current().weakness.set(weakness(order));
             engine.note(kind, addr, size_of::<T>() as u8, value.low(), old.low());
@@ -173,13 +173,13 @@ fn done<T: Word>(turn: Turn, kind: EventKind, addr: usize, value: T, old: T, ord
             engine.current().set_site(pending);
             return;
         }
-        Turn::Private => {
+        Announced::Private => {
             if value != old {
                 engine.word_changed(addr, old.low(), value.low());
             }
             return;
         }
-        Turn::Unseen | Turn::Step => {}
+        Announced::Unseen | Announced::Step => {}
     }
     engine.current().weakness.set(weakness(order));
     engine.note(kind, addr, size_of::<T>() as u8, value.low(), old.low());
@@ -200,9 +200,9 @@ fn done<T: Word>(turn: Turn, kind: EventKind, addr: usize, value: T, old: T, ord
 unsafe fn load<T: Word>(addr: usize, order: i32) -> T {
     // SAFETY: the program's own atomic, here and below.
     unsafe {
-        let turn = turn::<T>(EventKind::AtomicRead, addr, false);
+        let announced = announce::<T>(EventKind::AtomicRead, addr, false);
         let value = T::load(addr);
-        done(turn, EventKind::AtomicRead, addr, value, value, order);
+        done(announced, EventKind::AtomicRead, addr, value, value, order);
         value
     }
 }
@@ -210,10 +210,10 @@ unsafe fn load<T: Word>(addr: usize, order: i32) -> T {
 unsafe fn store<T: Word>(addr: usize, value: T, order: i32) {
     // SAFETY: as in `load`.
     unsafe {
-        let turn = turn::<T>(EventKind::AtomicWrite, addr, false);
+        let announced = announce::<T>(EventKind::AtomicWrite, addr, false);
         let old = T::load(addr);
         T::store(addr, value);
-        done(turn, EventKind::AtomicWrite, addr, value, old, order);
+        done(announced, EventKind::AtomicWrite, addr, value, old, order);
     }
 }
 
@@ -225,9 +225,9 @@ unsafe fn update<T: Word>(addr: usize, change: impl Fn(T) -> T, order: i32) -> T
 unsafe fn replace<T: Word>(addr: usize, change: impl Fn(T) -> T, order: i32, leaves_zero: bool) -> T {
     // SAFETY: as in `load`.
     unsafe {
-        let turn = turn::<T>(EventKind::AtomicUpdate, addr, leaves_zero);
+        let announced = announce::<T>(EventKind::AtomicUpdate, addr, leaves_zero);
         let old = exchange_with(addr, &change);
-        done(turn, EventKind::AtomicUpdate, addr, change(old), old, order);
+        done(announced, EventKind::AtomicUpdate, addr, change(old), old, order);
         old
     }
 }
@@ -244,12 +244,12 @@ unsafe fn exchange<T: Word>(addr: usize, value: T, order: i32) -> T {
 unsafe fn compare<T: Word>(addr: usize, expected: T, new: T, order: i32, failure: i32) -> T {
     // SAFETY: as in `load`.
     unsafe {
-        let turn = turn::<T>(EventKind::AtomicUpdate, addr, false);
+        let announced = announce::<T>(EventKind::AtomicUpdate, addr, false);
         let found = T::compare_exchange(addr, expected, new);
         if found == expected {
-            done(turn, EventKind::AtomicUpdate, addr, new, found, order);
+            done(announced, EventKind::AtomicUpdate, addr, new, found, order);
         } else {
-            done(turn, EventKind::AtomicFailed, addr, found, found, failure);
+            done(announced, EventKind::AtomicFailed, addr, found, found, failure);
         }
         found
     }
@@ -267,7 +267,7 @@ unsafe fn compare_into<T: Word>(addr: usize, expected: *mut T, new: T, order: i3
     }
 }
 
-/// Exports functions that note their return address and go on in generic code.
+/// Exports functions that note their return address and continue in generic code.
 macro_rules! stubs {
     ($(fn $name:ident($($arg:ident: $type:ty),*) $(-> $ret:ty)? $body:block)*) => {$(
         /// Makes the atomic operation in its name.

@@ -157,7 +157,7 @@ interpose! {
     fn __pthread_unregister_cancel(buffer: *mut c_void) {
         engine().current().cleanups.borrow_mut().retain(|known| *known != buffer);
     }
-    /// A C clean-up handler has run on the way out; go on.
+    /// A C clean-up handler has run on the way out; continue.
     fn __pthread_unwind_next(buffer: *mut c_void) {
         unwind()
     }

@@ -1,5 +1,5 @@
 //! Checkpoints: copies of the program that an execution leaves behind, so that others with the same beginning can
-//! go on from there.
+//! continue from there.
 //!
 //! What happens up to a checkpoint must not depend on what the schedule says of later steps. Where a thread yielded by itself that is
 //! not so, since it waits longer while a schedule has switches left; and where the schedule stops a thread at memory of its own
@@ -8,7 +8,7 @@
 use std::ffi::c_int;
 
 use threadbare_sched::Policy as _;
-use threadbare_wire::{CheckpointRecord, MOST_LEFT, News, Status, flags};
+use threadbare_wire::{CheckpointRecord, MOST_LEFT, ReplyKind, Status, flags};
 
 use crate::engine::Engine;
 use crate::{server, steered, sys, threads};
@@ -35,17 +35,17 @@ impl Checkpoints {
 }
 
 /// If the plan asks for it, stays before the first step, and returns in each copy that is to run a plan.
-pub fn stand_at_the_beginning(engine: &Engine) {
+pub fn stop_at_the_beginning(engine: &Engine) {
     if engine.shared.control().plan.flags & flags::CHECKPOINTS == 0 {
         return;
     }
     engine.world.checkpoints.borrow_mut().written = written();
-    server::tell(News::Paused);
-    steered::obey(engine);
+    server::report(ReplyKind::Paused);
+    steered::take_orders(engine);
     take_up(engine);
 }
 
-/// Leaves a copy behind at this decision if it is time, and returns in each copy that is to go on from here with
+/// Leaves a copy behind at this decision if it is time, and returns in each copy that is to continue from here with
 /// another plan.
 #[inline]
 pub fn leave_one_if_due(engine: &Engine) {
@@ -63,8 +63,8 @@ fn leave_one(engine: &Engine) {
     let mut control = engine.shared.control();
     let number = control.leaving.left as usize;
     let is_room = number < MOST_LEFT && control.leaving.left < control.leaving.most;
-    let has_told = written() != engine.world.checkpoints.borrow_mut().written || control.learned_out != 0;
-    if !is_room || has_told || steered::why_not_split(engine).is_some() {
+    let has_reported = written() != engine.world.checkpoints.borrow_mut().written || control.learned_out != 0;
+    if !is_room || has_reported || steered::why_not_split(engine).is_some() {
         engine.world.checkpoints.borrow_mut().leave_no_more();
         return;
     }
@@ -74,7 +74,7 @@ fn leave_one(engine: &Engine) {
     if copy == 0 {
         engine.world.order_slot.set(slot);
         server::die_with_server();
-        steered::obey(engine);
+        steered::take_orders(engine);
         take_up(engine);
         engine.policy.set(threads::build_policy(&engine.shared));
         // It counts steps, some policies from the beginning.
@@ -106,7 +106,7 @@ fn leave_one(engine: &Engine) {
     engine.world.checkpoints.borrow_mut().next = control.steps.saturating_add(control.leaving.gap.max(1));
 }
 
-/// This process is the copy that runs the plan now; the driver has put back what was told so far.
+/// This process is the copy that runs the plan now; the driver has put back what was recorded so far.
 fn take_up(engine: &Engine) {
     let mut control = engine.shared.control();
     control.child = sys::process();

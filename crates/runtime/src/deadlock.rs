@@ -97,6 +97,6 @@ pub fn report() -> ! {
             let names: Vec<String> = path.iter().chain(path.first()).map(ThreadId::to_string).collect();
             fail(FailureKind::Deadlock, format_args!("deadlock: {}\n{threads}", names.join(" waits for ")));
         }
-        None => fail(FailureKind::Deadlock, format_args!("deadlock: no thread can go on\n{threads}")),
+        None => fail(FailureKind::Deadlock, format_args!("deadlock: no thread is runnable\n{threads}")),
     }
 }

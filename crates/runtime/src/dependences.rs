@@ -28,7 +28,7 @@ const MOST_BYTES: usize = 1 << 16;
 /// No memory of a program lies below.
 const LOWEST: usize = 1 << 16;
 
-/// What has been noted in this execution. It is kept here besides the shared memory because a copy that goes on from a checkpoint has to
+/// What has been noted in this execution. It is kept here besides the shared memory because a copy that continues from a checkpoint has to
 /// write it down again.
 #[derive(Default)]
 pub struct Notes {
@@ -75,7 +75,7 @@ pub fn word<T>(argument: &T) -> usize {
     usize::from_le_bytes(bytes)
 }
 
-/// An execution begins, or goes on in a copy: writes down what has been noted so far.
+/// An execution begins, or continues in a copy: writes down what has been noted so far.
 pub fn write_again() {
     let shared = engine().shared;
     let notes = engine().world.dependences.borrow_mut();

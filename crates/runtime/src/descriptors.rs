@@ -236,8 +236,8 @@ fn pipes() -> Vec<[Vec<End>; 2]> {
         };
         let end = look(fd);
         let side = usize::from(end.flags & libc::O_ACCMODE == libc::O_WRONLY);
-        // Named pipes have the device of their file system; two files with one number are told
-        // apart well enough by adding it.
+        // Named pipes have the device of their file system; two files with one number are
+        // distinguished well enough by adding it.
         found.entry(stat.st_ino ^ stat.st_dev.rotate_left(32)).or_default()[side].push(end);
     }
     found.into_values().filter(|[read, write]| !read.is_empty() && !write.is_empty()).collect()

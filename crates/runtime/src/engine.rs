@@ -174,7 +174,7 @@ impl Engine {
 
     /// Begins an execution under the plan in shared memory.
     pub fn begin(&self) {
-        crate::checkpoints::stand_at_the_beginning(self);
+        crate::checkpoints::stop_at_the_beginning(self);
         let control = self.shared.control();
         self.policy.set(threads::build_policy(&self.shared));
         self.os_threads.set(control.plan.flags & flags::OS_THREADS != 0);

@@ -50,7 +50,7 @@ pub unsafe extern "C" fn _Unwind_SetIP(context: *mut c_void, place: usize) {
 }
 
 /// Whether the frame with this stack pointer is a part of what the thread runs for the program, as far as the driver
-/// has told how that begins.
+/// has given where that begins.
 fn is_in_body(fiber: &Fiber, sp: usize) -> bool {
     let control = engine().shared.control();
     let bodies =

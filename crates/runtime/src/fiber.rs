@@ -24,7 +24,7 @@ pub trait Waitable {
     /// Whether the wait is over.
     fn ready(&self, fiber: &Fiber) -> bool;
 
-    /// What it waits for, in words; `<obj …>` stands for the name of an address.
+    /// What it waits for, as text; `<obj …>` stands for the name of an address.
     fn what(&self) -> String;
 
     /// The thread that would have to act first, if it is known.
@@ -76,7 +76,7 @@ pub struct Frame {
     /// Its number in the table of contexts, 0 while nobody has asked.
     context: u32,
     /// The trace says where its variables are.
-    told: bool,
+    is_recorded: bool,
 }
 
 const FRAMES: usize = 1 << 18;
@@ -125,7 +125,7 @@ pub struct Fiber {
     pub own_content: Cell<u64>,
     /// Such memory that it is about to write.
     pub own_write: Cell<Option<(usize, usize)>>,
-    /// Where it stood when it announced its operation, while that is looked at.
+    /// A hash of its state when it announced its operation, while that is looked at.
     pub state_hash: Cell<u32>,
     /// The owner tag in shadow cells.
     pub tag: shadow::Cell,
@@ -155,7 +155,7 @@ pub struct Fiber {
     pub joined: Cell<bool>,
     /// It belongs to a scope, which passes on how it ended.
     pub answers_to_scope: Cell<bool>,
-    /// It has told its scope that it ends.
+    /// It has reported its end to its scope.
     pub left_scope: Cell<bool>,
     /// The next thread that it creates will belong to a scope.
     pub admits_to_scope: Cell<bool>,
@@ -173,9 +173,9 @@ pub struct Fiber {
     pub wait: Cell<Option<*const dyn Waitable>>,
     /// The wait may also end by time.
     pub timed: Cell<bool>,
-    /// The handler that has to return before it goes on.
+    /// The handler that has to return before it continues.
     pub interrupted_by: Cell<Option<ThreadId>>,
-    /// A handler to be run where it stands, before it goes on.
+    /// A handler to be run where it is stopped, before it continues.
     pub to_deliver: Cell<Option<ThreadId>>,
     /// A handler ended the wait.
     pub broken_off: Cell<bool>,
@@ -202,7 +202,7 @@ pub struct Fiber {
     /// What it has done since its last step.
     pub private_stretch: PrivateStretch,
     /// It yielded and is passed over until the progress counter leaves this value.
-    pub gave_way_at: Cell<Option<u64>>,
+    pub yielded_at: Cell<Option<u64>>,
     recent: [Cell<Seen>; RECENT],
     /// Cancellation.
     pub cancel: Cancel,
@@ -220,7 +220,7 @@ pub struct Fiber {
     pub early_signals: Cell<u64>,
     /// Signals the thread has blocked, a bit each.
     pub blocked_signals: Cell<u64>,
-    /// Signals that it has been told to have blocked: to the trace those are locks.
+    /// Signals that it is recorded to have blocked: in the trace those are locks.
     pub mask_locks: Cell<u64>,
     /// How many signal handlers have run in this thread.
     pub handled_signals: Cell<u64>,
@@ -233,7 +233,7 @@ pub struct Fiber {
     /// Mutexes held, for deadlock reports and robust mutexes.
     pub held: Exclusive<Vec<usize>>,
     /// Words that are locks, and held.
-    pub words: Exclusive<Vec<usize>>,
+    pub held_words: Exclusive<Vec<usize>>,
     frames: *mut Frame,
     depth: Cell<usize>,
 }
@@ -298,7 +298,7 @@ impl Fiber {
             weakness: Cell::new(0),
             fruitless: Cell::new(0),
             private_stretch: PrivateStretch::default(),
-            gave_way_at: Cell::new(None),
+            yielded_at: Cell::new(None),
             recent: [const { Cell::new(Seen { pc: 0, addr: 0, value: 0 }) }; RECENT],
             cancel: Cancel {
                 requested: Cell::new(false),
@@ -322,7 +322,7 @@ impl Fiber {
             alternate_stack: Cell::new(None),
             baton: AtomicU32::new(0),
             held: Exclusive::default(),
-            words: Exclusive::default(),
+            held_words: Exclusive::default(),
             frames,
             depth: Cell::new(0),
         })
@@ -372,9 +372,9 @@ impl Fiber {
         self.steps.set(0);
         self.fruitless.set(0);
         self.private_stretch.end();
-        self.gave_way_at.set(None);
+        self.yielded_at.set(None);
         self.recent.iter().for_each(|seen| seen.set(Seen::default()));
-        self.words.borrow_mut().clear();
+        self.held_words.borrow_mut().clear();
         self.found_taken.set(0);
         self.looks.borrow_mut().clear();
         self.token.set(0);
@@ -436,7 +436,7 @@ impl Fiber {
     /// What a yield counts for: a thread that makes private accesses only has gone round far more often than one that was seen
     /// to read.
     pub fn rounds(&self) -> u64 {
-        if self.private_stretch.turns.get() > 0 { 8 } else { 1 }
+        if self.private_stretch.yields.get() > 0 { 8 } else { 1 }
     }
 
     /// An operation that by its nature brings nothing (a yield, a failed try).

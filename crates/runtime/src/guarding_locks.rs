@@ -1,13 +1,13 @@
 //! Which lock guards which shared memory, where steps are only what can matter.
 //!
-//! A place that is never touched but by whoever holds a certain lock needs no scheduling point of its own: whatever
+//! A place that is never touched but by a thread that holds a certain lock needs no scheduling point of its own: whatever
 //! can happen shows at the lock. Which lock that is shows at the first access; the first one without it *exposes* the
 //! place, in this execution and, by the place's name, in all later ones.
 //!
 //! Giving such a lock back needs none either, unless somebody looks at it who would not wait for it (a try-lock). That
 //! shows only where it can be found held, so now and then all of this is a step ([`Guards::gives_back_at_once`]).
 //!
-//! A lock is any word that a thread has changed from zero and nobody has changed back since, for no two threads can have
+//! A lock is any word that a thread has changed from zero and none has changed back since, for no two threads can have
 //! done so at once; and the mutexes of the C library.
 
 use std::collections::HashMap;
@@ -60,7 +60,7 @@ impl Guards {
 
 /// Whether the thread holds a lock.
 fn holds(fiber: &Fiber, lock: usize) -> bool {
-    fiber.words.borrow_mut().contains(&lock) || fiber.held.borrow_mut().contains(&lock)
+    fiber.held_words.borrow_mut().contains(&lock) || fiber.held.borrow_mut().contains(&lock)
 }
 
 impl Engine {
@@ -69,7 +69,7 @@ impl Engine {
     #[inline(always)]
     pub fn is_plainly_guarded(&self, fiber: &Fiber, addr: usize, size: usize, write: bool) -> bool {
         if !self.brief.get()
-            || fiber.words.borrow_mut().is_empty()
+            || fiber.held_words.borrow_mut().is_empty()
             || addr % 8 + size > 8
             || fiber.is_stop_due()
         {
@@ -86,7 +86,7 @@ impl Engine {
                 .guards
                 .borrow_mut()
                 .of(addr >> UNIT_BITS)
-                .is_some_and(|lock| fiber.words.borrow_mut().contains(&lock))
+                .is_some_and(|lock| fiber.held_words.borrow_mut().contains(&lock))
     }
 
     /// Whether all of a shared range is guarded by locks that the thread holds, as far as is known.
@@ -103,7 +103,7 @@ impl Engine {
                 guarded = false;
                 continue;
             }
-            let lock = fiber.words.borrow_mut().last().or(fiber.held.borrow_mut().last()).copied();
+            let lock = fiber.held_words.borrow_mut().last().or(fiber.held.borrow_mut().last()).copied();
             let guard = lock.map(|lock| *self.world.guards.borrow_mut().by_unit.entry(unit).or_insert(lock));
             if !guard.is_some_and(|guard| holds(fiber, guard)) {
                 grains.into_iter().for_each(access::expose);
@@ -113,12 +113,12 @@ impl Engine {
         guarded
     }
 
-    /// Whether the thread gives back a lock at which nobody looks but to take it.
+    /// Whether the thread gives back a lock at which others look only to take it.
     #[inline(always)]
     pub fn gives_back_unseen(&self, fiber: &Fiber, word: usize) -> bool {
         self.world.guards.borrow_mut().gives_back_at_once
             && !fiber.is_stop_due()
-            && fiber.words.borrow_mut().contains(&word)
+            && fiber.held_words.borrow_mut().contains(&word)
             // SAFETY: the shadow is up.
             && unsafe { *shadow::cell(word) } & EXPOSED == 0
     }
@@ -131,7 +131,7 @@ impl Engine {
         }
         if to_take_it {
             self.current().found_taken.set(word);
-        } else if self.threads.live().any(|other| other.words.borrow_mut().contains(&word)) {
+        } else if self.threads.live().any(|other| other.held_words.borrow_mut().contains(&word)) {
             self.expose_word(word);
         }
     }
@@ -162,15 +162,15 @@ impl Engine {
 
     fn follow_word(&self, word: usize, old: u64, value: u64) {
         let was_its_own = {
-            let mut words = self.current().words.borrow_mut();
+            let mut words = self.current().held_words.borrow_mut();
             let place = words.iter().position(|held| *held == word);
             place.map(|place| words.swap_remove(place)).is_some()
         };
         if !was_its_own && value == 0 {
-            self.threads.live().for_each(|other| other.words.borrow_mut().retain(|held| *held != word));
+            self.threads.live().for_each(|other| other.held_words.borrow_mut().retain(|held| *held != word));
         }
         if old == 0 && value != 0 {
-            self.current().words.borrow_mut().push(word);
+            self.current().held_words.borrow_mut().push(word);
         }
     }
 }

@@ -57,7 +57,7 @@ impl Heap {
         let start = self.block_at(addr)?.start;
         let block = self.blocks.at(start)?;
         self.last_recorded = start..start + block.size.max(1);
-        if std::mem::replace(&mut block.told, true) {
+        if std::mem::replace(&mut block.is_recorded, true) {
             return None;
         }
         Some(Event {
@@ -91,7 +91,7 @@ impl Heap {
         }
     }
 
-    /// Takes in a place that was just found to be shared; says whether that is news.
+    /// Takes in a place that was just found to be shared; says whether that is new.
     pub fn learn_anew(&mut self, record: LearnedRecord) -> bool {
         if record.site == 0 {
             return true;
@@ -151,7 +151,7 @@ pub unsafe fn allocated(start: *mut c_void, size: usize, site: u64) -> *mut c_vo
         by,
         op,
         ordinal,
-        told: false,
+        is_recorded: false,
         young,
         born,
         freed: false,
@@ -198,7 +198,7 @@ pub unsafe fn about_to_free(start: *mut c_void, site: u64) -> bool {
     let fiber = engine.current();
     let address = start as usize;
     let Some(size) = live_size(address, site) else { return false };
-    // Taking memory away is a write to all of it. If others touch the block it has its turn.
+    // Taking memory away is a write to all of it. If others touch the block it has a scheduling point.
     let mut visible = false;
     thread_state_hash::see_before_release(engine);
     if engine.running.get() {
@@ -236,7 +236,7 @@ pub unsafe fn about_to_free(start: *mut c_void, site: u64) -> bool {
         block.freed = true;
         block.freed_at = (site, context);
         block.freed_by = by;
-        visible |= block.told;
+        visible |= block.is_recorded;
     }
     engine.world.tokens.borrow_mut().retain(|word| !(address..address + size).contains(word));
     // SAFETY: notes on the block's own memory. Very large blocks go back to the system, where
@@ -310,7 +310,7 @@ mod tests {
             by: ThreadId(3),
             op: 9,
             ordinal: 4,
-            told: false,
+            is_recorded: false,
             young: true,
             born: 0,
             freed: false,
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_in_a_block_is_news_once() {
+    fn a_place_in_a_block_is_new_once() {
         let mut heap = Heap::default();
         let record = LearnedRecord { site: 5, place: 1 };
         assert!(heap.learn_anew(record));

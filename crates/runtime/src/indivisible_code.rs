@@ -26,7 +26,7 @@ pub struct WholeCode {
 }
 
 impl WholeCode {
-    /// Takes in what the driver has told, once. Called at the snapshot, where none of that code runs.
+    /// Takes in what the driver has given, once. Called at the snapshot, where none of that code runs.
     pub fn take_in(&mut self, shared: &Shared) {
         let (library, program) = shared.whole_code();
         if self.owners.is_empty() && !library.is_empty() {

@@ -2,7 +2,7 @@
 //!
 //! It supplies the functions that `-fsanitize=thread` code calls and takes the place of the C
 //! library's thread functions. Outside of `threadbare` it does nothing but forward; inside, every
-//! thread of the program is a fiber, and a policy decides which of them goes on at each visible
+//! thread of the program is a fiber, and a policy decides which of them runs at each visible
 //! operation.
 //!
 //! Rules: one state, no locks, an allocator of its own, no thread-local variables, no call that

@@ -47,7 +47,7 @@ fn is_unheard(fiber: &Fiber) -> bool {
         && !is_passed_on(fiber)
 }
 
-/// Whether a scope may have passed on how a thread ended. A library without stubs does not tell which threads belong to one,
+/// Whether a scope may have passed on how a thread ended. A library without stubs does not report which threads belong to one,
 /// but a scope panics itself if one of its threads did.
 fn is_passed_on(fiber: &Fiber) -> bool {
     !engine().world.has_stubs.get() && engine().fiber(fiber.creator).raised.get()
@@ -87,7 +87,7 @@ pub fn end_of_last_thread() -> ! {
     unsafe { libc::exit(0) }
 }
 
-fn says(program_text: &str) {
+fn print(program_text: &str) {
     sys::write(2, program_text.as_bytes());
 }
 
@@ -115,7 +115,7 @@ interpose! {
         let pc = site();
         let (expression, file, function) = (text(expression), text(file), text(function));
         engine().current().set_site(pc);
-        says(&format!("{file}:{line}: {function}: Assertion `{expression}' failed.\n"));
+        print(&format!("{file}:{line}: {function}: Assertion `{expression}' failed.\n"));
         aborted(FailureKind::Assertion, format_args!("assertion `{expression}` failed in {function} ({file}:{line})"))
     }
     /// A failed check of an error number.
@@ -123,7 +123,7 @@ interpose! {
         let pc = site();
         let (file, function) = (text(file), text(function));
         engine().current().set_site(pc);
-        says(&format!("{file}:{line}: {function}: Unexpected error {error}.\n"));
+        print(&format!("{file}:{line}: {function}: Unexpected error {error}.\n"));
         aborted(FailureKind::Assertion, format_args!("unexpected error {error} in {function} ({file}:{line})"))
     }
     /// The program gives up.

@@ -1,6 +1,6 @@
 //! Who the process and its threads are to the program.
 //!
-//! Every execution is another process, but all of them go on from one beginning, in which the
+//! Every execution is another process, but all of them continue from one beginning, in which the
 //! program may have noted its own number. So the number is made up and the same for all: what
 //! depends on it, be it a file name or the seed of a random generator, repeats in a replay.
 

@@ -1,4 +1,4 @@
-//! What is told of an execution: its events, with the values that writes leave behind and the names
+//! What is recorded of an execution: its events, with the values that writes leave behind and the names
 //! of the memory they touch.
 
 use std::ptr;

@@ -1,7 +1,7 @@
 //! Repeating a closure of the program inside one copy of the process.
 //!
-//! The snapshot stands before the closure, so an ordinary execution, in a copy of its own, calls it once and goes on.
-//! A copy that repeats calls it again and again, each time under another policy, and never goes on. A repetition that
+//! The snapshot is taken before the closure, so an ordinary execution, in a copy of its own, calls it once and continues.
+//! A copy that repeats calls it again and again, each time under another policy, and never continues. A repetition that
 //! fails ends the copy, and its switches are enough to make the same execution from the snapshot.
 //!
 //! That holds only as long as every call begins as the first one did. So the copy ends, and says why, when the closure
@@ -70,11 +70,11 @@ pub unsafe extern "C-unwind" fn threadbare_repeat(
                 "the test asks for strategy number {number}, which this version of threadbare does not have"
             ));
         }
-        let told = &mut engine().shared.control().repetition;
-        told.offered = 1;
-        told.wished_executions = wishes.executions;
-        (told.wished_seed, told.has_seed) = (wishes.seed, wishes.has_seed);
-        told.wished_strategy = wishes.strategy;
+        let repetition = &mut engine().shared.control().repetition;
+        repetition.offered = 1;
+        repetition.wished_executions = wishes.executions;
+        (repetition.wished_seed, repetition.has_seed) = (wishes.seed, wishes.has_seed);
+        repetition.wished_strategy = wishes.strategy;
         if server::snapshot() {
             // SAFETY: as the caller vouches.
             unsafe { repeat(closure, data) };
@@ -100,7 +100,7 @@ fn shows_locks(index: u64, probes: bool) -> bool {
     index <= FIRST || index.is_multiple_of(EVERY) || probes
 }
 
-/// How things stood at the snapshot.
+/// The state at the snapshot.
 struct Start {
     ops: u32,
     clock: Clock,
@@ -218,7 +218,7 @@ impl Waitable for OthersRest {
     }
 }
 
-/// The closure has returned: threads that are still there go on until they have ended or have to wait.
+/// The closure has returned: threads that are still there run until they have ended or have to wait.
 fn let_others_end() {
     let engine = engine();
     engine.complete_write();

@@ -14,7 +14,7 @@ use crate::exclusive::nothing_is_borrowed;
 use crate::fiber::{Fiber, Waitable};
 use crate::{arch, deadlock, external_waits, shared_memory, signals, sys, threads};
 
-/// Fruitless steps of all threads together after which nobody can be expected to get on.
+/// Fruitless steps of all threads together after which no thread can be expected to make progress.
 const LIVELOCK: u64 = 20_000;
 
 /// Steps in a row after which a thread lets others go first, whatever the policy prefers: a loop
@@ -50,7 +50,7 @@ impl Engine {
             deadlock::report();
         }
         if let Some(registers) = registers {
-            // A call that has more than one step goes on where it was made, whoever came in between.
+            // A call that has more than one step continues where it was made, whichever thread ran in between.
             crate::arch::set_registers(registers);
         }
         // The thread may have moved on to another place in time, but it is the same thread.
@@ -113,7 +113,7 @@ impl Engine {
         } else if let Some(creator) = fiber.starting.take() {
             self.go(creator, SwitchReason::Started);
         } else {
-            if fiber.fruitless.get() == 0 && fiber.private_stretch.turns.get() == 0 {
+            if fiber.fruitless.get() == 0 && fiber.private_stretch.yields.get() == 0 {
                 self.fruitless_rounds.set(0);
             }
             let steps = self.shared.control().steps;
@@ -121,7 +121,7 @@ impl Engine {
                 || steps - self.turn_began.get() >= LONG_TURN
             {
                 self.turn_began.set(steps);
-                fiber.gave_way_at.set(Some(self.progress.get()));
+                fiber.yielded_at.set(Some(self.progress.get()));
                 self.world.checkpoints.borrow_mut().leave_no_more();
                 self.policy.borrow_mut().yielded(fiber.id);
             }
@@ -132,8 +132,8 @@ impl Engine {
     fn decide_and_go(&self) {
         let fiber = self.current();
         if self.threads.live_count() == 1 && fiber.ready() && !self.policy.borrow_mut().forces_switches() {
-            fiber.gave_way_at.set(None);
-            if fiber.fruitless.get() > 0 || fiber.private_stretch.turns.get() > 0 {
+            fiber.yielded_at.set(None);
+            if fiber.fruitless.get() > 0 || fiber.private_stretch.yields.get() > 0 {
                 self.count_fruitless(fiber.rounds());
             }
             return;
@@ -142,7 +142,7 @@ impl Engine {
         if next != fiber.id {
             let reason = if !fiber.ready() {
                 SwitchReason::Blocked
-            } else if fiber.gave_way_at.get().is_some() {
+            } else if fiber.yielded_at.get().is_some() {
                 SwitchReason::Yielded
             } else {
                 SwitchReason::Chosen
@@ -163,15 +163,15 @@ impl Engine {
     fn decide_among(&self, candidates: &mut Vec<Candidate<'static>>) -> ThreadId {
         let fiber = self.current();
         loop {
-            let mut giving_way = false;
+            let mut any_yielded = false;
             for other in self.threads.live() {
                 if !other.ready() {
                     continue;
                 }
-                match other.gave_way_at.get() {
-                    Some(mark) if mark == self.progress.get() => giving_way = true,
+                match other.yielded_at.get() {
+                    Some(mark) if mark == self.progress.get() => any_yielded = true,
                     _ => {
-                        other.gave_way_at.set(None);
+                        other.yielded_at.set(None);
                         // SAFETY: no thread changes its operation until the decision is made, and the candidates are gone then.
                         let op = unsafe { other.pending.peek() };
                         candidates.push(Candidate { thread: other.id, op });
@@ -184,8 +184,8 @@ impl Engine {
             if signals::timers::let_time_pass(self) {
                 continue;
             }
-            if giving_way {
-                self.threads.live().for_each(|other| other.gave_way_at.set(None));
+            if any_yielded {
+                self.threads.live().for_each(|other| other.yielded_at.set(None));
                 if let Some(looked_at) = self.count_fruitless(fiber.rounds()) {
                     return looked_at;
                 }
@@ -226,7 +226,7 @@ impl Engine {
             shared_memory::fail(
                 FailureKind::Hang,
                 format_args!(
-                    "livelock: every thread that can go on only spins, re-reading values that nobody changes\n{}",
+                    "livelock: every runnable thread only spins, re-reading values that no thread changes\n{}",
                     deadlock::describe_threads(|_| None)
                 ),
             );
@@ -257,7 +257,7 @@ impl Engine {
         let interrupted = self.interrupted_by(next);
         self.record_switch(from, next, reason);
         self.turn_began.set(self.shared.control().steps);
-        // A handler begins where the thread stands that it interrupts.
+        // A handler begins where the thread that it interrupts is stopped.
         let to = interrupted.unwrap_or_else(|| self.fiber(next));
         if interrupted.is_some() {
             to.to_deliver.set(Some(next));
@@ -304,7 +304,7 @@ impl Engine {
         self.update_stop();
     }
 
-    /// The running thread has ended: others go on, for good.
+    /// The running thread has ended: others run from now on.
     pub fn leave_for_good(&self) -> ! {
         let fiber = self.current();
         self.complete_write();

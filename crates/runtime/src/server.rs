@@ -1,8 +1,8 @@
-//! The fork server: the program as it stood before its first thread, copied for each execution.
+//! The fork server: the program in its state before its first thread, copied for each execution.
 
 use std::ffi::c_int;
 
-use threadbare_wire::{CONTROL_VARIABLE, Control, MAGIC, News, Reply, Request, Status, flags};
+use threadbare_wire::{CONTROL_VARIABLE, Control, MAGIC, Reply, ReplyKind, Request, Status, flags};
 
 use crate::engine::{self, engine};
 use crate::fiber::Fiber;
@@ -132,9 +132,9 @@ fn open_files() -> Vec<OpenFile> {
     (0..DESCRIPTORS).filter_map(OpenFile::look).collect()
 }
 
-/// Tells the driver something about this process.
-pub fn tell(news: News) {
-    reply(Reply { news: news as u32, process: sys::process(), status: 0 });
+/// Reports something about this process to the driver.
+pub fn report(kind: ReplyKind) {
+    reply(Reply { kind: kind as u32, process: sys::process(), status: 0 });
 }
 
 fn reply(reply: Reply) {
@@ -160,7 +160,7 @@ fn next_request() -> Option<u8> {
 }
 
 /// The program is about to start its first thread. This process stays here and serves; the
-/// function returns in each copy, and says whether the copy is to repeat the closure that it stands before.
+/// function returns in each copy, and says whether the copy is to repeat the closure that comes next.
 pub fn snapshot() -> bool {
     let engine = engine();
     engine.complete_write();
@@ -171,7 +171,7 @@ pub fn snapshot() -> bool {
     let numbers = files.iter().map(|file| file.fd);
     engine.world.outward.set(crate::steered::Outward::look(numbers, !descriptors.is_empty()));
     control.status = Status::Serving as u32;
-    tell(News::Serving);
+    report(ReplyKind::Serving);
     loop {
         let request = next_request();
         let steered = request == Some(Request::Steer as u8);
@@ -205,13 +205,13 @@ pub fn snapshot() -> bool {
         // A steered copy may leave copies of its own behind, all of them children of this process.
         let whom = if steered && !engine.world.forked.get() { -1 } else { child };
         while let Some((process, status)) = next_end(whom) {
-            reply(Reply { news: News::Ended as u32, process, status });
+            reply(Reply { kind: ReplyKind::Ended as u32, process, status });
             if process == whom {
                 break;
             }
         }
         if steered {
-            tell(News::AllEnded);
+            report(ReplyKind::AllEnded);
         }
     }
 }

@@ -225,7 +225,7 @@ impl Shared {
         self.slot::<LearnedRecord>(self.control().layout.learned, index).map(|place| unsafe { *place })
     }
 
-    /// The program's own code, as far as the driver told.
+    /// The program's own code, as far as the driver has given it.
     pub fn own_code(&self) -> &'static [CodeRange] {
         let control = self.control();
         let count = control.own_code.min(control.layout.own_code.capacity) as usize;
@@ -236,7 +236,7 @@ impl Shared {
         }
     }
 
-    /// The code that is taken in one piece, as far as the driver told, and the program's own.
+    /// The code that is taken in one piece, as far as the driver has given it, and the program's own.
     pub fn whole_code(&self) -> (&'static [CodeRange], &'static [CodeRange]) {
         let control = self.control();
         let (whole, own) = (control.whole_code as usize, control.program_code as usize);

@@ -1,16 +1,16 @@
-//! A steered copy of the program: at each decision it stops and waits for an order. Told to split, it
-//! stays where it is and lets a copy of itself go on, so a stopped copy is a snapshot of the program
+//! A steered copy of the program: at each decision it stops and waits for an order. Ordered to split, it
+//! stays where it is and lets a copy of itself continue, so a stopped copy is a snapshot of the program
 //! in the middle of an execution.
 //!
 //! All copies share one memory, and only one of them runs at a time. What one of them counts there has
-//! to be put back before it goes on. Events are told from stop to stop only.
+//! to be put back before it continues. Events are recorded from stop to stop only.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use threadbare_sched::{Candidate, Malformed, Policy as _, Prefix, Specification as _};
 use threadbare_trace::ThreadId;
-use threadbare_wire::{News, OfferRecord, Order, Slot, Status};
+use threadbare_wire::{OfferRecord, Order, ReplyKind, Slot, Status};
 
 use crate::engine::Engine;
 use crate::shared_memory::refuse_plan;
@@ -28,7 +28,7 @@ pub struct Outward {
 }
 
 impl Outward {
-    /// How things stand now.
+    /// The state of things now.
     pub fn look(files: impl Iterator<Item = c_int>, has_inner: bool) -> Outward {
         let positions = files.filter(|fd| !(1..=2).contains(fd)).map(|fd| (fd, position(fd))).collect();
         Outward { free_descriptor: free_descriptor(), positions, has_inner }
@@ -119,8 +119,8 @@ impl Counters {
 pub fn await_order(engine: &Engine, candidates: &[Candidate<'_>]) {
     offer(engine, candidates);
     let counters = Counters::take(engine);
-    server::tell(News::Paused);
-    obey(engine);
+    server::report(ReplyKind::Paused);
+    take_orders(engine);
     counters.put_back(engine);
     crate::dependences::write_again();
     match Prefix::from_words(&engine.shared.policy_words()) {
@@ -129,24 +129,24 @@ pub fn await_order(engine: &Engine, candidates: &[Candidate<'_>]) {
     }
 }
 
-/// Takes orders until this process, or a copy that it makes of itself, is to go on.
-pub fn obey(engine: &Engine) {
+/// Takes orders until this process, or a copy that it makes of itself, is to continue.
+pub fn take_orders(engine: &Engine) {
     loop {
         let Some(slot) = engine.shared.order_slot(engine.world.order_slot.get()) else {
             sys::die("a copy of the program has no place to take orders at")
         };
         // SAFETY: the word lies in shared memory and is used as an atomic by both sides.
         let order = unsafe { AtomicU32::from_ptr(&raw mut (*slot).order) };
-        let mut told = order.swap(Order::Wait as u32, Ordering::Acquire);
-        while told == Order::Wait as u32 {
+        let mut given = order.swap(Order::Wait as u32, Ordering::Acquire);
+        while given == Order::Wait as u32 {
             // SAFETY: as above.
             unsafe { sys::futex_wait(order.as_ptr(), Order::Wait as u32) };
-            told = order.swap(Order::Wait as u32, Ordering::Acquire);
+            given = order.swap(Order::Wait as u32, Ordering::Acquire);
         }
-        if told == Order::Go as u32 {
+        if given == Order::Go as u32 {
             return;
         }
-        if told != Order::Split as u32 {
+        if given != Order::Split as u32 {
             sys::exit(0);
         }
         if split(engine, slot) {
@@ -181,7 +181,7 @@ fn refuse(engine: &Engine, reason: &str) {
     let message = &mut engine.shared.control().message;
     message.clear();
     let _ = message.write_str(reason);
-    server::tell(News::Refused);
+    server::report(ReplyKind::Refused);
 }
 
 /// Writes down who is runnable, and what it would do.

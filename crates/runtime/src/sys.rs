@@ -79,7 +79,7 @@ pub fn exit(status: i32) -> ! {
     }
 }
 
-/// Ends the process because the runtime itself cannot go on.
+/// Ends the process because the runtime itself cannot continue.
 pub fn die(reason: &str) -> ! {
     write(2, b"threadbare runtime: ");
     write(2, reason.as_bytes());

@@ -1,7 +1,7 @@
-//! Where threads stand, and what their code does with memory that is their own.
+//! The state of threads, and what their code does with memory that is their own.
 //!
-//! Whoever wants to know what a thread's steps depend on has to follow values through memory that no other thread
-//! touches, too; and a thread that comes back to where it stood, with nothing of its own changed, goes on as it did
+//! To know what a thread's steps depend on, values have to be followed through memory that no other thread touches,
+//! too; and a thread that comes back to a state that it was in before, memory of its own included, continues as it did
 //! then, as long as it sees the same.
 
 use std::collections::HashSet;
@@ -20,7 +20,7 @@ use crate::{arch, spin};
 #[derive(Default)]
 pub struct StateHashes {
     wanted: bool,
-    told: HashSet<TouchRecord, BuildHasherDefault<AddressHasher>>,
+    reported: HashSet<TouchRecord, BuildHasherDefault<AddressHasher>>,
 }
 
 impl StateHashes {
@@ -58,7 +58,7 @@ pub fn touch(engine: &Engine, addr: usize, len: usize, writes: bool, pc: u64) {
     }
     let (addr, len, thread) = (addr as u64, len as u32, fiber.id);
     let touch = TouchRecord { pc, addr, len, thread, writes: u8::from(writes), spare: 0 };
-    if engine.running.get() && engine.world.state_hashes.borrow_mut().told.insert(touch) {
+    if engine.running.get() && engine.world.state_hashes.borrow_mut().reported.insert(touch) {
         engine.shared.touch(touch);
     }
 }
@@ -100,7 +100,7 @@ fn content(addr: usize, len: usize) -> u64 {
     bytes.iter().fold(addr as u64, |sum, byte| mix(sum, u64::from(*byte)))
 }
 
-/// One number for where the running thread stands: the registers that it goes on with, its stack, and what it has
+/// One number for the state of the running thread: the registers that it continues with, its stack, and what it has
 /// written to memory of its own elsewhere.
 pub fn of(fiber: &Fiber) -> u32 {
     settle(fiber);

@@ -187,7 +187,7 @@ fn borrow(attributes: *const libc::pthread_attr_t, wanted: Stack) -> Result<&'st
     Ok(slot)
 }
 
-/// Makes sure that at least `wanted` pthreads stand by.
+/// Makes sure that at least `wanted` idle pthreads are at hand.
 pub fn fill_pool(wanted: usize) {
     let free = || engine().world.slots.borrow_mut().iter().filter(|slot| slot.free.get()).count();
     while free() < wanted {
@@ -198,12 +198,12 @@ pub fn fill_pool(wanted: usize) {
 }
 
 /// In a process that the program forked the C library has taken back all pthreads but the running
-/// one: none of those that stood by may be used.
+/// one: none of the idle ones may be used.
 pub fn forget_pool() {
     engine().world.slots.borrow_mut().iter().for_each(|slot| slot.free.set(false));
 }
 
-/// A pthread that stands by and has such a stack, rather one that a thread with the same owner tag has used.
+/// An idle pthread that has such a stack, rather one that a thread with the same owner tag has used.
 fn fitting_slot(stack: Stack, tag: shadow::Cell) -> Option<&'static Slot> {
     let slots = engine().world.slots.borrow_mut();
     let mut fitting = slots.iter().copied().filter(|slot| slot.free.get() && slot.fits(stack)).enumerate();

@@ -62,7 +62,7 @@ pub struct World {
     pub contexts: Exclusive<crate::call_contexts::Contexts>,
     /// What is measured of calls.
     pub calls: Exclusive<crate::call_profile::Calls>,
-    /// Where threads stand.
+    /// The state of threads.
     pub state_hashes: Exclusive<crate::thread_state_hash::StateHashes>,
     /// Whose code is whose.
     libraries: OnceCell<Libraries>,

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use threadbare_sched::PolicySpec;
 use threadbare_trace::ThreadId;
-use threadbare_wire::{CheckpointRecord, Leaving, MOST_LEFT, News, Order, Request, SwitchRecord, flags};
+use threadbare_wire::{CheckpointRecord, Leaving, MOST_LEFT, Order, ReplyKind, Request, SwitchRecord, flags};
 
 use crate::execution::Execution;
-use crate::server::{Server, Told};
+use crate::server::{CopyReport, Server};
 use crate::server_error::RunError;
 use crate::steering::{HOME, Snapshot, Stop};
 
@@ -175,15 +175,15 @@ impl Server {
     }
 
     /// Waits for the end of the copy that runs; none if it was not made.
-    fn await_end(&mut self) -> Result<Option<Told>, RunError> {
+    fn await_end(&mut self) -> Result<Option<CopyReport>, RunError> {
         loop {
-            let reply = self.await_news()?;
-            match reply.news {
-                News::Refused => return Ok(None),
-                News::Ended if reply.process == self.memory.control().child => return Ok(Some(reply)),
+            let reply = self.await_report()?;
+            match reply.kind {
+                ReplyKind::Refused => return Ok(None),
+                ReplyKind::Ended if reply.process == self.memory.control().child => return Ok(Some(reply)),
                 // Others were asked to end, or the system ended them.
-                News::Ended => self.copies.has_ended(reply.process),
-                News::Paused | News::Serving | News::AllEnded => return Err(self.lost()),
+                ReplyKind::Ended => self.copies.has_ended(reply.process),
+                ReplyKind::Paused | ReplyKind::Serving | ReplyKind::AllEnded => return Err(self.lost()),
             }
         }
     }

@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
 use std::time::{Duration, Instant};
 
-use threadbare_wire::{News, Reply};
+use threadbare_wire::{Reply, ReplyKind};
 
 use crate::launch::Process;
 
@@ -14,7 +14,7 @@ pub(crate) enum Answer {
     /// It sent a reply.
     Reply {
         /// What.
-        news: News,
+        kind: ReplyKind,
         /// The process it is about.
         process: i32,
         /// Its wait status, if it ended.
@@ -72,8 +72,8 @@ impl Replies {
         if self.pipe.read(words.as_flattened_mut())? != size_of::<Reply>() {
             return Ok(Answer::Ended);
         }
-        let [news, process, status] = words.map(i32::from_ne_bytes);
-        let reply = Reply { news: news as u32, process, status };
-        Ok(reply.news().map_or(Answer::Ended, |news| Answer::Reply { news, process, status }))
+        let [kind, process, status] = words.map(i32::from_ne_bytes);
+        let reply = Reply { kind: kind as u32, process, status };
+        Ok(reply.kind().map_or(Answer::Ended, |kind| Answer::Reply { kind, process, status }))
     }
 }

@@ -1,7 +1,7 @@
-//! A program that stands at its snapshot and runs one copy of itself per request.
+//! A program that is stopped at its snapshot and runs one copy of itself per request.
 
+mod prepare;
 mod repeating;
-mod telling;
 
 pub use repeating::{Batch, Repeated, Wishes};
 
@@ -15,8 +15,8 @@ use threadbare_library::Dependence;
 use threadbare_sched::PolicySpec;
 use threadbare_trace::{Event, Outcome, ThreadId};
 use threadbare_wire::{
-    CallRecord, ContextRecord, DecisionRecord, DependenceRecord, LearnedRecord, LockSetRecord, News, Plan,
-    Request, SwitchRecord, TouchRecord, flags,
+    CallRecord, ContextRecord, DecisionRecord, DependenceRecord, LearnedRecord, LockSetRecord, Plan,
+    ReplyKind, Request, SwitchRecord, TouchRecord, flags,
 };
 
 use crate::baseline::Baseline;
@@ -62,8 +62,8 @@ impl ServerOptions {
 }
 
 /// What a copy of the program did.
-pub(crate) struct Told {
-    pub news: News,
+pub(crate) struct CopyReport {
+    pub kind: ReplyKind,
     pub process: i32,
     /// Its wait status, if it ended.
     pub status: i32,
@@ -91,7 +91,7 @@ pub struct Server {
     learned: u64,
     learned_full: bool,
     pub(crate) has_output: bool,
-    /// Copies that stand at decisions.
+    /// Copies that are stopped at decisions.
     pub(crate) copies: Copies,
 }
 
@@ -133,7 +133,7 @@ impl Server {
             }
         };
         match answer {
-            Answer::Reply { news: News::Serving, .. } => {}
+            Answer::Reply { kind: ReplyKind::Serving, .. } => {}
             Answer::Silence => {
                 let (name, seconds) = (program.name.clone(), limit.as_secs_f64());
                 return Err(StartError::TooSlow { name, seconds, output: output.tail() });
@@ -167,8 +167,8 @@ impl Server {
             has_output: false,
             copies: Copies::default(),
         };
-        server.tell_whole_code();
-        server.tell_thread_bodies(&bodies);
+        server.write_whole_code();
+        server.write_thread_bodies(&bodies);
         Ok(server)
     }
 
@@ -178,8 +178,8 @@ impl Server {
         self.end_steering()?;
         self.prepare(policy, flags)?;
         self.request(Request::Run)?;
-        let told = self.await_news()?;
-        self.collect(flags, &told)
+        let report = self.await_report()?;
+        self.collect(flags, &report)
     }
 
     pub(crate) fn request(&mut self, request: Request) -> Result<(), RunError> {
@@ -210,7 +210,7 @@ impl Server {
     }
 
     /// Takes further announcements out of the program's code, by their places in the executable's file, from the next execution on. If there
-    /// are more than can be told, all stay.
+    /// are more than fit, all stay.
     pub fn uninstrument(&mut self, places: &[u64]) {
         uninstrument(&mut self.memory, places);
     }
@@ -220,7 +220,7 @@ impl Server {
         self.pool = threads;
     }
 
-    /// How much the server was told of memory that is shared.
+    /// How many places of shared memory the server was given.
     pub(crate) fn learned(&self) -> u64 {
         self.learned
     }
@@ -251,8 +251,8 @@ impl Server {
         self.process.has_fixed_addresses()
     }
 
-    /// Waits for the running copy to do something worth telling, and makes sure that it does.
-    pub(crate) fn await_news(&mut self) -> Result<Told, RunError> {
+    /// Waits for the running copy to report something, and makes sure that it does.
+    pub(crate) fn await_report(&mut self) -> Result<CopyReport, RunError> {
         let stall = self.options.stall.max(Duration::from_millis(1));
         let interval = (stall / 8).clamp(Duration::from_millis(1), LOOK);
         let mut last_steps = (0, 0);
@@ -260,8 +260,8 @@ impl Server {
         let mut since: Option<Instant> = None;
         loop {
             match self.replies.wait(&self.process, interval)? {
-                Answer::Reply { news, process, status } => {
-                    return Ok(Told { news, process, status, stalled: false });
+                Answer::Reply { kind, process, status } => {
+                    return Ok(CopyReport { kind, process, status, stalled: false });
                 }
                 Answer::Ended => return Err(self.lost()),
                 Answer::Silence => {}
@@ -282,7 +282,7 @@ impl Server {
     }
 
     /// Ends a copy that makes no progress.
-    fn end_stalled(&mut self, child: i32) -> Result<Told, RunError> {
+    fn end_stalled(&mut self, child: i32) -> Result<CopyReport, RunError> {
         if child > 1 {
             // SAFETY: a system call on numbers; the server reaps the copy only after it has ended,
             // so the number is still its own.
@@ -290,8 +290,8 @@ impl Server {
         }
         loop {
             match self.replies.wait(&self.process, ANSWER_LIMIT)? {
-                Answer::Reply { news, process, status } if process == child => {
-                    return Ok(Told { news, process, status, stalled: true });
+                Answer::Reply { kind, process, status } if process == child => {
+                    return Ok(CopyReport { kind, process, status, stalled: true });
                 }
                 Answer::Reply { .. } => {}
                 Answer::Silence | Answer::Ended => return Err(self.lost()),
@@ -299,7 +299,7 @@ impl Server {
         }
     }
 
-    pub(crate) fn collect(&mut self, flags: u32, told: &Told) -> Result<Execution, RunError> {
+    pub(crate) fn collect(&mut self, flags: u32, report: &CopyReport) -> Result<Execution, RunError> {
         let start = self.baseline.output.len() as u64;
         let end = self.output.len()?;
         self.has_output = end != start;
@@ -311,7 +311,7 @@ impl Server {
         if control.plan_refused != 0 {
             return Err(RunError::PlanRefused(control.message.read()));
         }
-        let (outcome, remark) = if told.stalled {
+        let (outcome, remark) = if report.stalled {
             let count = control.switches;
             // SAFETY: the area holds switches.
             let switches =
@@ -319,7 +319,7 @@ impl Server {
             let running = switches.last().map_or(ThreadId::MAIN, |switch| switch.to);
             (outcome::stalled(running, self.options.stall, &output), None)
         } else {
-            outcome::read(control, told.status, &output)
+            outcome::read(control, report.status, &output)
         };
         let mut warnings: Vec<String> = control.warnings.read().lines().map(str::to_string).collect();
         warnings.extend(remark);
@@ -366,7 +366,7 @@ impl Server {
             depended_on: depended_on(&self.memory),
             warnings,
             output,
-            stalled: told.stalled,
+            stalled: report.stalled,
             divergence,
             policy_counters: control.policy_counters,
             own_code: Arc::clone(&self.own_code),

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 
 use threadbare_sched::{PolicySpec, Prefix, Specification as _};
 use threadbare_trace::{Event, ThreadId};
-use threadbare_wire::{LearnedRecord, News, OfferRecord, Order, Request, flags};
+use threadbare_wire::{LearnedRecord, OfferRecord, Order, ReplyKind, Request, flags};
 
 use crate::execution::Execution;
 use crate::replies::Answer;
-use crate::server::{ANSWER_LIMIT, Server, Told};
+use crate::server::{ANSWER_LIMIT, CopyReport, Server};
 use crate::server_error::RunError;
 
 /// A copy of the program that is stopped at a decision.
@@ -139,7 +139,7 @@ impl Server {
         }
         loop {
             match self.replies.wait(&self.process, ANSWER_LIMIT)? {
-                Answer::Reply { news: News::AllEnded, .. } => break,
+                Answer::Reply { kind: ReplyKind::AllEnded, .. } => break,
                 Answer::Reply { .. } => {}
                 Answer::Silence | Answer::Ended => return Err(self.lost()),
             }
@@ -157,11 +157,11 @@ impl Server {
     /// Waits for the copy that is to stop in this slot.
     pub(crate) fn await_stop(&mut self, slot: u32) -> Result<Stop, RunError> {
         loop {
-            let reply = self.await_news()?;
-            match reply.news {
-                News::Paused => return Ok(self.paused(slot, &reply)),
-                News::Refused => return Ok(Stop::Refused(self.memory.control().message.read())),
-                News::Ended => {
+            let reply = self.await_report()?;
+            match reply.kind {
+                ReplyKind::Paused => return Ok(self.paused(slot, &reply)),
+                ReplyKind::Refused => return Ok(Stop::Refused(self.memory.control().message.read())),
+                ReplyKind::Ended => {
                     // A copy that was asked to end may do so while another runs.
                     if let Some(place) = self.copies.ending.iter().position(|(_, it)| *it == reply.process) {
                         self.copies.ending.swap_remove(place);
@@ -170,12 +170,12 @@ impl Server {
                     let run = self.collect(self.copies.flags, &reply)?;
                     return Ok(Stop::Ended(Box::new(run)));
                 }
-                News::Serving | News::AllEnded => return Err(self.lost()),
+                ReplyKind::Serving | ReplyKind::AllEnded => return Err(self.lost()),
             }
         }
     }
 
-    fn paused(&mut self, slot: u32, reply: &Told) -> Stop {
+    fn paused(&mut self, slot: u32, reply: &CopyReport) -> Stop {
         self.copies.stopped.insert(slot, reply.process);
         let (control, layout) = (self.memory.control(), self.memory.layout());
         // SAFETY: each area is read as the type the layout sizes it for; the types are plain

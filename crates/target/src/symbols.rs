@@ -14,7 +14,7 @@ use crate::allocation::allocated_type;
 use crate::data_symbols::DataSymbols;
 use crate::modules::Modules;
 use crate::rust_heap::{Held, held};
-use crate::std_deeds::{StdDeed, Within};
+use crate::std_operations::{StdOperation, Within};
 use crate::types::{Part, Types};
 
 /// A place in the code.
@@ -123,7 +123,7 @@ pub struct Symbols {
     /// The places in the program's own source that code of the system was inlined to, if any.
     own_frames: RefCell<HashMap<u64, Option<Rc<Site>>>>,
     /// What Rust's library does around code addresses.
-    deeds: RefCell<HashMap<u64, Within>>,
+    std_operations: RefCell<HashMap<u64, Within>>,
     /// The types allocated at places in the source.
     allocations: RefCell<HashMap<(String, u32), Option<TypeAndHeader>>>,
     /// What the functions around code addresses allocate, if they are Rust's.
@@ -139,7 +139,7 @@ impl Symbols {
             files,
             sites: RefCell::default(),
             own_frames: RefCell::default(),
-            deeds: RefCell::default(),
+            std_operations: RefCell::default(),
             allocations: RefCell::default(),
             rust_allocations: RefCell::default(),
         }
@@ -181,19 +181,23 @@ impl Symbols {
     }
 
     /// What Rust's library does for the program where `pc` was reached, along the calls in progress.
-    pub fn std_deed(&self, pc: u64, context: u32, contexts: &[ContextRecord]) -> Option<StdDeed> {
+    pub fn std_operation(&self, pc: u64, context: u32, contexts: &[ContextRecord]) -> Option<StdOperation> {
         let within = calls(pc, context, contexts).map(|pc| self.within(pc));
         match within.into_iter().find(|within| *within != Within::Other)? {
-            Within::Deed(deed) => Some(deed),
+            Within::Operation(operation) => Some(operation),
             _ => None,
         }
     }
 
     fn within(&self, pc: u64) -> Within {
-        *self.deeds.borrow_mut().entry(pc).or_insert_with(|| {
+        *self.std_operations.borrow_mut().entry(pc).or_insert_with(|| {
             let frames = self.frames(pc).into_iter().map(|frame| match frame.is_own() {
                 true => Within::Program,
-                false => frame.function.as_deref().and_then(StdDeed::of).map_or(Within::Other, Within::Deed),
+                false => frame
+                    .function
+                    .as_deref()
+                    .and_then(StdOperation::of)
+                    .map_or(Within::Other, Within::Operation),
             });
             frames.into_iter().find(|within| *within != Within::Other).unwrap_or(Within::Other)
         })

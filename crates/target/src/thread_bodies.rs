@@ -44,7 +44,7 @@ fn read(executable: &Path) -> Vec<Range<u64>> {
 
 impl Server {
     /// Gives the runtime the functions through which threads run what the program gave them.
-    pub(crate) fn tell_thread_bodies(&mut self, bodies: &[Range<u64>]) {
+    pub(crate) fn write_thread_bodies(&mut self, bodies: &[Range<u64>]) {
         let bias = self.modules().all().first().map_or(0, |executable| executable.bias);
         let control = self.memory.control_mut();
         for (range, body) in control.thread_bodies.iter_mut().zip(bodies) {

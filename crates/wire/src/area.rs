@@ -36,7 +36,7 @@ pub struct Layout {
     pub learned: Area,
     /// Learned sharing, execution to driver.
     pub discovered: Area,
-    /// The threads that can go on where a steered copy paused.
+    /// The threads that are runnable where a steered copy paused.
     pub offers: Area,
     /// Orders to steered copies.
     pub slots: Area,

@@ -69,12 +69,12 @@ pub enum Request {
     Quit = b'q',
 }
 
-/// What the tested process tells the driver, on the reply pipe.
+/// What the tested process reports to the driver, on the reply pipe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Reply {
-    /// A [`News`] by number.
-    pub news: u32,
+    /// A [`ReplyKind`] by number.
+    pub kind: u32,
     /// The process it is about.
     pub process: i32,
     /// For the end of a process: its wait status.
@@ -84,14 +84,14 @@ pub struct Reply {
 /// What a [`Reply`] says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
-pub enum News {
+pub enum ReplyKind {
     /// The snapshot is taken; requests are served.
     Serving = 1,
     /// A copy has ended.
     Ended = 2,
-    /// A steered copy stands at a decision and waits for an order.
+    /// A steered copy is stopped at a decision and waits for an order.
     Paused = 3,
-    /// A steered copy was told to split and could not; `Control::message` says why.
+    /// A steered copy was ordered to split and could not; `Control::message` says why.
     Refused = 4,
     /// All steered copies have ended.
     AllEnded = 5,
@@ -99,23 +99,23 @@ pub enum News {
 
 impl Reply {
     /// What it says, if it is one of ours.
-    pub fn news(&self) -> Option<News> {
-        [News::Serving, News::Ended, News::Paused, News::Refused, News::AllEnded]
+    pub fn kind(&self) -> Option<ReplyKind> {
+        [ReplyKind::Serving, ReplyKind::Ended, ReplyKind::Paused, ReplyKind::Refused, ReplyKind::AllEnded]
             .into_iter()
-            .find(|news| *news as u32 == self.news)
+            .find(|kind| *kind as u32 == self.kind)
     }
 }
 
-/// What a steered copy is told, in the word of its [`Slot`]. With each of them but the last, the policy
+/// What a steered copy is ordered to do, in the word of its [`Slot`]. With each of them but the last, the policy
 /// area holds the choices to follow from here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Order {
     /// No order yet.
     Wait = 0,
-    /// Go on.
+    /// Continue.
     Go = 1,
-    /// Stay, and let a copy go on.
+    /// Stay, and let a copy continue.
     Split = 2,
     /// End.
     End = 3,
@@ -131,7 +131,7 @@ pub struct Slot {
     pub heir: u32,
 }
 
-/// A thread that can go on at a decision, and what it would do.
+/// A thread that is runnable at a decision, and what it would do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct OfferRecord {
@@ -196,17 +196,17 @@ pub mod flags {
     pub const STEERED: u32 = 1 << 7;
     /// Measure calls: which functions run under which locks, and when; events are only those that order threads.
     pub const CALLS: u32 = 1 << 8;
-    /// Write the touch area, say in every event where its thread stands, and let the address of a heap block depend on
+    /// Write the touch area, add to every event the hash of its thread's state, and let the address of a heap block depend on
     /// nothing but what its thread has allocated.
     pub const THREAD_STATES: u32 = 1 << 9;
-    /// The copy stops before its first step and takes orders. Told to split, it lets a copy of itself run the plan,
-    /// which may leave copies behind on its way, to be told the same.
+    /// The copy stops before its first step and takes orders. Ordered to split, it lets a copy of itself run the plan,
+    /// which may leave copies behind on its way, to be given the same order.
     pub const CHECKPOINTS: u32 = 1 << 10;
     /// The program runs one test of Rust's test harness. The first thread that it asks for is refused, as by a system
     /// that has no more of them: the harness then runs the test on the thread that it has, and the first thread is the
     /// test's own. A thread that ends by a panic which nobody hears of is a failure.
     pub const RUST_TEST: u32 = 1 << 11;
-    /// Atomic operations are events even in code that is passed over: they keep apart what others do.
+    /// Atomic operations are events even in code that is passed over: they order what others do.
     pub const RECORD_ALL: u32 = 1 << 12;
 }
 
@@ -287,7 +287,7 @@ pub struct Control {
     pub thread_bodies: [CodeRange; THREAD_BODIES],
     /// A `FailureKind` by number, 0 for none.
     pub failure_kind: u8,
-    /// Set when the runtime could not go on by no fault of the program; `message` says why.
+    /// Set when the runtime could not continue by no fault of the program; `message` says why.
     pub uncontrolled: u8,
     /// Set when the runtime cannot run the plan that it was given; `message` says why.
     pub plan_refused: u8,

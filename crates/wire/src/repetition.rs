@@ -25,7 +25,7 @@ impl Leak {
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Repetition {
-    /// 1 if the snapshot stands before a closure that may be repeated.
+    /// 1 if the snapshot is taken before a closure that may be repeated.
     pub offered: u32,
     /// The strategy that the program asks for, by number; 0 for none.
     pub wished_strategy: u32,
@@ -57,6 +57,6 @@ pub struct Repetition {
     pub spare: u32,
     /// For a leak in memory: where.
     pub leak_at: u64,
-    /// What repetitions have told of the program; kept from one copy to the next.
+    /// What repetitions have reported of the program; kept from one copy to the next.
     pub counts: Counts,
 }

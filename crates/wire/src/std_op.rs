@@ -19,7 +19,7 @@ pub enum StdOp {
     CondvarWait = 3,
     /// Takes the word as a lock that others may take as well.
     LockShared = 4,
-    /// Takes one from the count of a scope's threads, before it may wake whoever waits for it to be zero.
+    /// Takes one from the count of a scope's threads, before it may wake the thread that waits for it to be zero.
     LeaveScope = 5,
     /// Reads what its first argument points to, after all others have come as well.
     BarrierWait = 6,

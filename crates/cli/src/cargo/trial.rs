@@ -1,4 +1,4 @@
-//! One test: hunted in, examined for races, and told.
+//! One test: hunted in, examined for races, and reported.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -93,7 +93,7 @@ impl Trials<'_> {
         report.threads = campaign.threads;
         report.exhausted = campaign.exhausted;
         if !campaign.found.is_empty() {
-            self.tell_failure(test, campaign, &mut outcome)?;
+            self.report_failure(test, campaign, &mut outcome)?;
         } else if campaign.interrupted {
             outcome.report.status = TestStatus::Interrupted;
         } else if campaign.threads < 2 {
@@ -103,7 +103,7 @@ impl Trials<'_> {
         } else if !self.args.no_races {
             let limit = self.args.time.saturating_sub(campaign.elapsed).max(campaign.elapsed / 2);
             match self.examine(&test.program, limit.max(Duration::from_secs(1))) {
-                Ok(examined) => self.tell_races(test, &examined, &mut outcome)?,
+                Ok(examined) => self.report_races(test, &examined, &mut outcome)?,
                 Err(_) if self.is_stopped() => outcome.report.status = TestStatus::Interrupted,
                 Err(error) => return Err(error),
             }
@@ -117,7 +117,12 @@ impl Trials<'_> {
         Ok(races(program, &Options { executions, time: Some(time), ..options }, self.stop)?)
     }
 
-    fn tell_failure(&self, test: &Test, campaign: &Campaign, outcome: &mut Outcome) -> Result<(), CliError> {
+    fn report_failure(
+        &self,
+        test: &Test,
+        campaign: &Campaign,
+        outcome: &mut Outcome,
+    ) -> Result<(), CliError> {
         let options = self.options();
         let conditions = Conditions::of(&options, &test.program);
         let (name, phase) = (file_name(test), Phase::new(true));
@@ -136,18 +141,18 @@ impl Trials<'_> {
         }
         let Some(first) = campaign.found.first() else { return Ok(()) };
         let kept = failures::keep(first, replayer.as_mut(), &destination, &self.format)?;
-        let words = about(&kept, options.seed, true);
+        let text = about(&kept, options.seed, true);
         let report = &mut outcome.report;
         report.status = TestStatus::Failed;
         report.message =
             Some(format!("{}: {}", failure_phrase(kept.kind, &kept.report.message), kept.report.message));
-        report.text = if self.args.output.quiet { words } else { format!("{}\n{words}", kept.shown) };
+        report.text = if self.args.output.quiet { text } else { format!("{}\n{text}", kept.shown) };
         report.failure = Some(kept.report);
         outcome.sarif.extend(kept.sarif);
         Ok(())
     }
 
-    fn tell_races(&self, test: &Test, examined: &Check, outcome: &mut Outcome) -> Result<(), CliError> {
+    fn report_races(&self, test: &Test, examined: &Check, outcome: &mut Outcome) -> Result<(), CliError> {
         outcome.report.executions += examined.executions;
         outcome.report.steps += examined.steps;
         if examined.findings.is_empty() {
@@ -185,7 +190,8 @@ impl Trials<'_> {
         report.status = TestStatus::Failed;
         report.message = Some(output::counted(findings.len(), "data race"));
         let output = &self.args.output;
-        report.text = if output.quiet { findings.briefly() } else { findings.words(output.full, "--full") };
+        report.text =
+            if output.quiet { findings.briefly() } else { findings.numbered_list(output.full, "--full") };
         report.findings = findings.json();
         outcome.sarif.extend(findings.sarif());
         Ok(())

@@ -22,7 +22,7 @@ pub fn text(suite: &Suite<'_>, results: &Results, account: &Account) -> String {
     if args.quiet {
         return headlines(suite, results, account);
     }
-    let mut text = account.findings.words(args.verbose, "--verbose");
+    let mut text = account.findings.numbered_list(args.verbose, "--verbose");
     if account.findings.lack_lines() {
         text.push_str("No source line is known: compile with `-g`, and do not strip the program.\n\n");
     }

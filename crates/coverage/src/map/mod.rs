@@ -95,7 +95,7 @@ impl Criterion for MapCoverage {
         let mut objects = Objects::new(Vec::new(), &limits);
         let mut matcher = Matcher::new(limits);
         let (mut changes, mut found) = (Vec::new(), Vec::new());
-        let mut observed = self.candidates.is_news(seen.events).then(Observed::default);
+        let mut observed = self.candidates.is_new(seen.events).then(Observed::default);
         for (index, event) in seen.events.iter().enumerate() {
             objects.observe(index, event, &mut changes);
             let touch = event.kind().and_then(|kind| AccessedBytes::of(event, kind));

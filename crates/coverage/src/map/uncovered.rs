@@ -55,7 +55,7 @@ pub(super) struct Candidates {
 impl Candidates {
     /// Whether some thread does other things in this execution than in all before. What is known of accesses is about
     /// what threads do one by one, so nothing else has to be looked at.
-    pub fn is_news(&mut self, events: &[Event]) -> bool {
+    pub fn is_new(&mut self, events: &[Event]) -> bool {
         let mut ways: Vec<u64> = Vec::new();
         for event in events {
             let Event { thread, kind, pc, addr, .. } = *event;

@@ -7,7 +7,7 @@
 //! only lock statements are, and `wait` is not one of them. For the locks that are held it counts.
 //!
 //! Loops execute the same few statements again and again in the same circumstances. So actions that no condition
-//! can tell apart are one *group*.
+//! can distinguish are one *group*.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;

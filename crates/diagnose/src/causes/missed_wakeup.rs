@@ -197,10 +197,10 @@ mod tests {
         let wait = event(2, 0x16, CondWait, 0xc0);
         let lines = ["T2 waits for a signal on <obj 0xc0>, at <pc 0x16 in 0>"];
         let early = event(1, 11, CondSignal, 0xc0);
-        let told = Some((WhyMissed::TooEarly, vec![(1, 11), (2, 0x16)]));
-        assert_eq!(unwoken_at(&[early, wait], &lines, &[]), told);
+        let expected = Some((WhyMissed::TooEarly, vec![(1, 11), (2, 0x16)]));
+        assert_eq!(unwoken_at(&[early, wait], &lines, &[]), expected);
         let (look, set) = (event(2, 21, Read, 0xf0), event(1, 10, Write, 0xf0));
-        assert_eq!(unwoken_at(&[look, set, early, wait], &lines, &[]), told);
+        assert_eq!(unwoken_at(&[look, set, early, wait], &lines, &[]), expected);
         let again = unwoken_at(&[set, early, look, wait], &lines, &[]).map(|(why, _)| why);
         assert_eq!(again, Some(WhyMissed::NotHere), "it looked after the signal, and waited all the same");
     }
@@ -216,8 +216,8 @@ mod tests {
             event(1, 0x14, CondWake, 0xc0),
         ];
         let lines = ["T2 waits for a signal on <obj 0xc0>, at <pc 0x14 in 0>"];
-        let told = (WhyMissed::WokeAnother(ThreadId(1)), vec![(0, 30), (2, 0x14)]);
-        assert_eq!(unwoken_at(&events, &lines, &[]), Some(told));
+        let expected = (WhyMissed::WokeAnother(ThreadId(1)), vec![(0, 30), (2, 0x14)]);
+        assert_eq!(unwoken_at(&events, &lines, &[]), Some(expected));
     }
 
     #[test]
@@ -237,7 +237,7 @@ mod tests {
         ];
         assert_eq!(unwoken_at(&events, &lines, &[]), Some((WhyMissed::Never, vec![(1, 0x11), (2, 22)])));
         let other = [event(2, 23, CondSignal, 0xf0)];
-        let told = unwoken_at(&events, &lines[..1], &[&other]);
-        assert_eq!(told, Some((WhyMissed::NotHere, vec![(1, 0x11), (2, 22)])));
+        let found = unwoken_at(&events, &lines[..1], &[&other]);
+        assert_eq!(found, Some((WhyMissed::NotHere, vec![(1, 0x11), (2, 22)])));
     }
 }

@@ -310,18 +310,18 @@ pub fn causes<'a>(
         return Vec::new();
     }
     let ranked = comparison.ranked(shown, &Chain::of(shown.events, thread));
-    let told =
+    let to_cause =
         |it: &&Occurrence| comparison.cause(comparison.fuller(it, &ranked, shown).unwrap_or(it), shown);
-    let mut told: Vec<Cause> = ranked.iter().take(4 * most).map(told).collect();
+    let mut causes: Vec<Cause> = ranked.iter().take(4 * most).map(to_cause).collect();
     let mut seen: Vec<Vec<usize>> = Vec::new();
-    told.retain(|cause| {
+    causes.retain(|cause| {
         let places: Vec<usize> = cause.accesses.iter().map(|access| access.event).collect();
         let is_new = !seen.contains(&places);
         seen.push(places);
         is_new
     });
-    told.truncate(most);
-    told
+    causes.truncate(most);
+    causes
 }
 
 #[cfg(test)]

@@ -85,7 +85,7 @@ fn run_measured<L: Launch>(
     let mut coverage = Coverage::of(measuring, options.until_saturated);
     conduct(launch, options, progress, stop, |campaign| {
         let result = campaign.follow(strategy.as_mut(), &phase, &mut [&mut coverage, &mut ledger]);
-        campaign.tell();
+        campaign.report_progress();
         // What was found counts for more than what went wrong afterwards.
         match result {
             Err(error) if ledger.found.is_empty() => return Err(error),

@@ -66,7 +66,7 @@ impl Rest {
         Options { executions: self.left.max(1), time, ..options.clone() }
     }
 
-    /// The account of a campaign that went on with a copy for each execution.
+    /// The account of a campaign that continued with a copy for each execution.
     pub(crate) fn add_to(self, campaign: &mut Campaign) {
         campaign.executions += self.executions;
         campaign.threads = campaign.threads.max(self.threads);
@@ -82,7 +82,7 @@ impl Rest {
     }
 }
 
-/// How a closure is repeated under a strategy, if the strategy needs nobody outside.
+/// How a closure is repeated under a strategy, if the strategy needs no answers from outside.
 fn for_closures(strategy: &str, wished: Option<ClosureStrategy>) -> Option<ClosureStrategy> {
     match strategies::find(strategy).ok()?.in_process? {
         ClosureStrategy::Mixed => Some(wished.unwrap_or(ClosureStrategy::Mixed)),
@@ -195,16 +195,16 @@ impl Repeating<'_> {
             progress(&self.progress());
             match made.leak {
                 Leak::Nothing => {}
-                Leak::Threads => return Ok(Some(words("leaves threads running"))),
+                Leak::Threads => return Ok(Some(why_not_repeated("leaves threads running"))),
                 Leak::Memory => {
                     let what = format!("changes {}, which outlives it", self.name(made.leak_at));
-                    return Ok(Some(words(&what)));
+                    return Ok(Some(why_not_repeated(&what)));
                 }
             }
             if let Some(failed) = made.failed {
                 if !self.take_in(failed)? {
                     let what = "fails in a way that does not come again in a process of its own";
-                    return Ok(Some(words(what)));
+                    return Ok(Some(why_not_repeated(what)));
                 }
                 if !self.options.keep_going {
                     break;
@@ -282,7 +282,7 @@ impl Repeating<'_> {
     }
 }
 
-fn words(what: &str) -> String {
+fn why_not_repeated(what: &str) -> String {
     format!(
         "the closure {what}, so it was not repeated in one process: every execution is a process of its own"
     )

@@ -29,7 +29,7 @@ pub use self::hunt::{hunt, hunt_measured};
 use self::observer::{Examiner, Observed, Observer};
 pub use self::progress::{CoverageProgress, Progress};
 pub use self::results::{Campaign, CampaignVerdict, Found};
-use self::workers::{Batch, Briefing, Limits, Made, Ran, Standing, Tally, Workers};
+use self::workers::{Batch, BatchResults, Briefing, Limits, Made, Ran, Tally, Workers};
 use crate::checkpoints::Spared;
 use crate::error::ExploreError;
 use crate::history::History;
@@ -50,7 +50,7 @@ pub(crate) fn conduct<L: Launch, T>(
     let deadline = options.time.and_then(|time| begin.checked_add(time));
     let limits = Limits { stop, deadline };
     thread::scope(|scope| {
-        let workers = Workers::hire(scope, launch, options.jobs, limits, &tally);
+        let workers = Workers::start(scope, launch, options.jobs, limits, &tally);
         phases(&mut Conduct {
             options,
             limits,
@@ -144,14 +144,14 @@ impl Conduct<'_> {
         !self.tally.moves.load(Ordering::Relaxed)
     }
 
-    /// What going on from checkpoints came to. It depends on which worker ran what.
+    /// What continuing from checkpoints saved. It depends on which worker ran what.
     pub(crate) fn spared(&self) -> Spared {
         self.tally.spared()
     }
 
-    /// Says how far it is.
-    pub(crate) fn tell(&self) {
-        let Standing { coverage, best } = self.tally.standing();
+    /// Reports how far it is.
+    pub(crate) fn report_progress(&self) {
+        let BatchResults { coverage, best } = self.tally.batch_results();
         (self.progress)(&Progress {
             executions: self.tally.executions.load(Ordering::Relaxed),
             budget: self.options.executions,
@@ -198,9 +198,9 @@ impl Conduct<'_> {
             let batch = Arc::new(Batch::new(self.planned + 1, plans, briefing, examiner));
             self.planned += batch.plans.len() as u64;
             left = left.saturating_sub(batch.plans.len() as u64);
-            let ran = self.workers.run(&batch, self.has_fixed_addresses(), &|| self.tell());
+            let ran = self.workers.run(&batch, self.has_fixed_addresses(), &|| self.report_progress());
             let flow = self.take_in(strategy, observers, &batch, ran)?;
-            self.tell();
+            self.report_progress();
             if flow.is_break() || strategy.exhausted() {
                 break;
             }
@@ -208,7 +208,7 @@ impl Conduct<'_> {
         Ok(())
     }
 
-    /// Shows a batch to everybody; says whether the phase may go on.
+    /// Shows a batch to everybody; says whether the phase may continue.
     fn take_in(
         &mut self,
         strategy: &mut dyn Strategy,
@@ -239,16 +239,16 @@ impl Conduct<'_> {
         let is_whole =
             |run: &Execution| !is_cut_short(run, self.options.max_steps) && !run.leaves_code_unexplored;
         self.complete &= runs.iter().all(|(_, made)| is_whole(&made.run));
-        let news = self.history.absorb(runs.iter().map(|(place, made)| {
+        let sharing_grew = self.history.absorb(runs.iter().map(|(place, made)| {
             let probing = batch.plans[*place].flags & flags::PROBE != 0;
             (&*made.run, made.profile.as_ref(), !probing)
         }));
         let pairs: Vec<_> = runs.iter().map(|(place, made)| (&batch.plans[*place], &*made.run)).collect();
-        let learned = strategy.learn(&pairs, news, &|| self.limits.reached());
+        let learned = strategy.learn(&pairs, sharing_grew, &|| self.limits.reached());
         for (place, Made { run, found, .. }) in &runs {
             self.made += 1;
             let (number, plan, elapsed) = (self.made, &batch.plans[*place], self.begin.elapsed());
-            let seen = Observed { number, plan, run, found, news, elapsed };
+            let seen = Observed { number, plan, run, found, sharing_grew, elapsed };
             let mut is_enough = false;
             for observer in &mut *observers {
                 is_enough |= observer.observe(&seen).is_break();
@@ -258,9 +258,9 @@ impl Conduct<'_> {
                 return Ok(ControlFlow::Break(()));
             }
         }
-        let mut standing = Standing::default();
-        observers.iter().for_each(|observer| observer.stand(&mut standing));
-        self.tally.stand(standing);
+        let mut results = BatchResults::default();
+        observers.iter().for_each(|observer| observer.report_results(&mut results));
+        self.tally.set_batch_results(results);
         if flow.is_break() {
             return Ok(flow);
         }

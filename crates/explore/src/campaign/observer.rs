@@ -11,7 +11,7 @@ use std::time::Duration;
 use threadbare_detect::Finding;
 use threadbare_target::Execution;
 
-use super::workers::Standing;
+use super::workers::BatchResults;
 use crate::strategy::Plan;
 
 /// What a worker makes of each execution. Its answers depend on the execution alone.
@@ -45,7 +45,7 @@ pub(crate) struct Observed<'a> {
     pub(crate) found: &'a [Finding],
     /// Its batch found memory to be shared that was not known before. What was done to that memory is not in the
     /// traces of the batch.
-    pub(crate) news: bool,
+    pub(crate) sharing_grew: bool,
     /// The time since the campaign began.
     pub(crate) elapsed: Duration,
 }
@@ -63,6 +63,6 @@ pub(crate) trait Observer {
     /// The program failed on its own, before there was anything to decide. No execution follows.
     fn crashed(&mut self, _run: &Arc<Execution>) {}
 
-    /// Says what the batches so far have come to, for somebody who waits.
-    fn stand(&self, _standing: &mut Standing) {}
+    /// Reports what the batches so far have come to, for the display of progress.
+    fn report_results(&self, _results: &mut BatchResults) {}
 }

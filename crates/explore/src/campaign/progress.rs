@@ -45,18 +45,18 @@ pub(crate) struct PolicyScores {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 struct PolicyScore {
     failures: u64,
-    news: u64,
+    newly_covered: u64,
 }
 
 impl PolicyScores {
     /// Enters an execution: whether it failed, and how much it covered that none before had.
-    pub(crate) fn enter(&mut self, policy: &str, failed: bool, news: u64) {
-        if !failed && news == 0 {
+    pub(crate) fn enter(&mut self, policy: &str, failed: bool, newly_covered: u64) {
+        if !failed && newly_covered == 0 {
             return;
         }
         let merit = self.of.entry(policy.to_string()).or_default();
         merit.failures += u64::from(failed);
-        merit.news += news;
+        merit.newly_covered += newly_covered;
     }
 
     /// The policy that found the most failures or, among those that found as many, covered the most; none before

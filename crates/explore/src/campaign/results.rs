@@ -96,7 +96,7 @@ pub(crate) struct Signature {
 impl Signature {
     pub(crate) fn of(failure: &Failure) -> Signature {
         let site = failure.stack.first().copied();
-        // Where the other threads stood when the limit was reached is chance.
+        // Where the other threads were when the limit was reached is arbitrary.
         let lines = if failure.kind == FailureKind::Hang { 1 } else { usize::MAX };
         let message = failure.message.lines().take(lines).collect::<Vec<_>>().join("\n");
         Signature { kind: failure.kind, site, message }

@@ -61,23 +61,23 @@ pub(crate) struct Tally {
     spared: Mutex<Spared>,
     /// The first execution that showed each failure, so that later ones need not be kept whole.
     first_seen: Mutex<HashMap<Signature, u64>>,
-    standing: Mutex<Standing>,
+    batch_results: Mutex<BatchResults>,
 }
 
 /// What the batches so far have come to.
 #[derive(Clone, Default)]
-pub(crate) struct Standing {
+pub(crate) struct BatchResults {
     pub(crate) coverage: Vec<CoverageProgress>,
     pub(crate) best: Option<String>,
 }
 
 impl Tally {
-    pub(crate) fn standing(&self) -> Standing {
-        self.standing.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(crate) fn batch_results(&self) -> BatchResults {
+        self.batch_results.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(crate) fn stand(&self, standing: Standing) {
-        *self.standing.lock().unwrap_or_else(PoisonError::into_inner) = standing;
+    pub(crate) fn set_batch_results(&self, results: BatchResults) {
+        *self.batch_results.lock().unwrap_or_else(PoisonError::into_inner) = results;
     }
 
     pub(crate) fn spared(&self) -> Spared {
@@ -165,8 +165,8 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// Starts the workers; they end when the crew is dropped.
-    pub(crate) fn hire<'scope, 'env, L: Launch>(
+    /// Starts the workers; they end when this is dropped.
+    pub(crate) fn start<'scope, 'env, L: Launch>(
         scope: &'scope Scope<'scope, 'env>,
         launch: &'env L,
         jobs: usize,
@@ -174,7 +174,7 @@ impl Workers {
         tally: &'env Tally,
     ) -> Workers {
         let (report, reports) = channel();
-        let hire_one = |_| {
+        let start_one = |_| {
             let (order, orders) = channel::<Arc<Batch>>();
             let report = report.clone();
             scope.spawn(move || {
@@ -187,7 +187,7 @@ impl Workers {
             });
             order
         };
-        Workers { orders: (0..jobs.max(1)).map(hire_one).collect(), reports }
+        Workers { orders: (0..jobs.max(1)).map(start_one).collect(), reports }
     }
 
     /// Runs a batch, by one worker or by several; returns what was run, in order. Calls `progress` now and then.
@@ -219,7 +219,7 @@ struct Worker<'a, L: Launch> {
     is_counted: bool,
 }
 
-/// A runner, with what it has been told.
+/// A runner, with what it has been given.
 struct Briefed<R> {
     runner: R,
     shared: usize,

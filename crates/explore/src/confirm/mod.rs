@@ -28,7 +28,7 @@ const TURNS: u64 = 6;
 /// How many suspicions are driven to happen, surest first.
 const SUSPICIONS: usize = 100;
 
-/// Whether a finding is worth telling only if it does harm: correct programs, too, read under a lock what they write
+/// Whether a finding is reported only if it does harm: correct programs, too, read under a lock what they write
 /// under it later, and use variables together that need not agree.
 pub fn is_suspicion(finding: &Finding) -> bool {
     finding.certainty == Certainty::Suspected
@@ -52,7 +52,7 @@ impl Drive<'_, '_> {
             let confirming = self.confirm(&finding, &run)?;
             let fails = confirming.as_ref().is_some_and(|run| fails_of(&finding, run))
                 && !self.account.is_harmless(&finding);
-            // If the program does not stand another order, the failure's own cause says so better.
+            // If the program fails in another order, the failure's own cause says so better.
             if suspected && !fails || finding.kind == FindingKind::Order {
                 continue;
             }
@@ -118,7 +118,7 @@ impl Strategy for Attempts<'_> {
     }
 }
 
-/// Tells whether a finding happens; the first execution that fails of it is enough.
+/// Reports whether a finding happens; the first execution that fails because of it is enough.
 struct Occurs(Finding);
 
 impl Examiner for Occurs {

@@ -1,4 +1,4 @@
-//! Making what a finding predicts happen, and telling whether an execution shows it.
+//! Making what a finding predicts happen, and deciding whether an execution shows it.
 
 use std::collections::HashMap;
 
@@ -90,7 +90,7 @@ pub(crate) fn happens(finding: &Finding, run: &Execution) -> bool {
         FindingKind::Deadlock => {
             let Some(failure) = run.outcome.failure() else { return false };
             let about = observed_deadlock(&run.events, failure).map(|deadlock| deadlock.locks);
-            // Threads that are not told of something wait for no lock.
+            // Threads that wait for a notification wait for no lock.
             let waits = failure.waiting().iter().any(|it| matches!(it.awaits, Awaited::Signal(_)));
             failure.kind == FailureKind::Deadlock
                 && about.map_or(!waits, |locks| locks.iter().any(|lock| finding.locks.contains(lock)))
@@ -261,12 +261,12 @@ pub fn find_shown(shown: &ShownFinding, run: &Execution) -> Option<Finding> {
     if settle_in(&mut finding, &run.events) {
         return Some(finding);
     }
-    // The accesses of a race need not have been made one right after the other, if nothing kept them apart.
+    // The accesses of a race need not have been made one right after the other, if nothing ordered them.
     let is_race = finding.kind == FindingKind::Race;
     is_race.then(|| races_in(&run.events).into_iter().find(|race| race.key() == finding.key())).flatten()
 }
 
-/// Moves a finding's event numbers to where the confirming execution shows it, if they can be told.
+/// Moves a finding's event numbers to where the confirming execution shows it, if they are known there.
 pub(crate) fn settle_in(finding: &mut Finding, events: &[Event]) -> bool {
     // The second access of an order violation may never be made.
     if finding.kind == FindingKind::Order {

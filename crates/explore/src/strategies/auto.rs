@@ -35,7 +35,7 @@ impl Strategy for Auto {
     fn learn(
         &mut self,
         runs: &[(&Plan, &Execution)],
-        _news: bool,
+        _sharing_grew: bool,
         _is_over: &dyn Fn() -> bool,
     ) -> Result<(), ExploreError> {
         for (_, run) in runs.iter().filter(|(plan, _)| is_journaled(plan)) {

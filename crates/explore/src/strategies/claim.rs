@@ -16,8 +16,8 @@ pub enum Claim {
 }
 
 impl Claim {
-    /// What holds, to go on a sentence with. The bound is the number of preemptions beyond which interleavings were left out.
-    pub fn words(self, bound: Option<u32>) -> String {
+    /// What holds, as a clause of a sentence. The bound is the number of preemptions beyond which interleavings were left out.
+    pub fn clause(self, bound: Option<u32>) -> String {
         match (self, bound) {
             (Claim::Nothing, _) => "other interleavings may be left".to_string(),
             (Claim::EveryInterleaving, None) => "every interleaving was run".to_string(),
@@ -40,8 +40,8 @@ impl Claim {
             (_, None) => ": exhausted",
             (_, Some(_)) => ": exhausted within that bound",
         };
-        let words = self.words(bound);
-        let (first, rest) = words.split_at(1);
+        let clause = self.clause(bound);
+        let (first, rest) = clause.split_at(1);
         format!("{}{rest}{end}.", first.to_uppercase())
     }
 }

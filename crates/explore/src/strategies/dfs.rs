@@ -1,6 +1,6 @@
 //! Systematic search: every interleaving once, optionally within a bound on preemptions.
 //!
-//! An execution that follows a prefix and then preempts nobody shows all decisions on its path.
+//! An execution that follows a prefix and then preempts no thread shows all decisions on its path.
 //! Each decision beyond the prefix is a place to branch: the same path up to there, then another
 //! thread. So the tree is walked without ever running a leaf twice. Since the tree depends on
 //! what counts as a scheduling point, the walk begins anew whenever more memory turns out to be
@@ -162,7 +162,7 @@ impl Strategy for Dfs {
     fn learn(
         &mut self,
         runs: &[(&Plan, &Execution)],
-        news: bool,
+        sharing_grew: bool,
         _is_over: &dyn Fn() -> bool,
     ) -> Result<(), ExploreError> {
         if let Some((_, run)) = runs.iter().find(|(_, run)| run.threads > MOST_THREADS) {
@@ -170,7 +170,7 @@ impl Strategy for Dfs {
             return Err(ExploreError::TooManyThreads { strategy, most, started });
         }
         runs.iter().for_each(|(_, run)| self.claims.take_in(run));
-        if news {
+        if sharing_grew {
             self.branches.clear();
             self.begun = false;
             self.bound_was_met = false;

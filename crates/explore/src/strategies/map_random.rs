@@ -178,7 +178,7 @@ impl Strategy for MapRandom {
     fn learn(
         &mut self,
         runs: &[(&Plan, &Execution)],
-        _news: bool,
+        _sharing_grew: bool,
         _is_over: &dyn Fn() -> bool,
     ) -> Result<(), ExploreError> {
         runs.iter().for_each(|(plan, run)| self.learn_one(plan, run));

@@ -86,7 +86,7 @@ pub struct Row {
     pub reads: &'static [StrategyOption],
     /// What it may claim when it ends.
     pub claim: Claim,
-    /// What stands for it where a closure is repeated inside one process; nothing if it needs to see executions.
+    /// What replaces it where a closure is repeated inside one process; nothing if it needs to see executions.
     pub(crate) in_process: Option<ClosureStrategy>,
     /// Makes one of this name.
     make: fn(&'static str, &Options) -> Made,
@@ -345,7 +345,7 @@ pub(crate) fn by_name(options: &Options) -> Made {
 }
 
 impl Row {
-    /// What to tell a user who has changed options that none of these strategies reads: a sentence for each.
+    /// What to report to a user who has changed options that none of these strategies reads: a sentence for each.
     pub fn unread(rows: &[&Row], options: &Options) -> Vec<String> {
         let is_read = |option: &StrategyOption| rows.iter().any(|row| row.reads.contains(option));
         let names: Vec<&str> = rows.iter().map(|row| row.name).collect();

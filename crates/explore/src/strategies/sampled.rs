@@ -47,7 +47,7 @@ pub(crate) fn probe(index: u64) -> u32 {
 /// One sampler for the whole campaign.
 pub(crate) struct Sampled {
     portfolio: Portfolio,
-    /// Whether the sampler is told who touches what.
+    /// Whether the sampler is given who touches what.
     profiles: bool,
 }
 

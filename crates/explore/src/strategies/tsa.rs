@@ -3,7 +3,7 @@
 //! locks so that uncovered ones are shown.
 //!
 //! The controller is a policy (`threadbare_sched::Tsa`); here the sets are carried from one execution to the next. The
-//! estimate comes from an execution in which nobody is preempted: it goes through most of the program, where in others
+//! estimate comes from an execution in which no thread is preempted: it goes through most of the program, where in others
 //! threads may fail half-way.
 //!
 //! Pairs that cannot be shown after all stay uncovered for ever, and with them the third rule tends to make one
@@ -64,7 +64,7 @@ pub(crate) struct Tsa {
     /// What executions aim at as long as that brings something new.
     requirements: Arc<Requirements>,
     /// Executions since the last one that covered a new pair.
-    in_vain: u64,
+    since_new_pair: u64,
     effort: SearchEffort,
 }
 
@@ -80,7 +80,7 @@ impl Tsa {
             places: BTreeSet::new(),
             uncovered: Vec::new(),
             requirements: Arc::default(),
-            in_vain: 0,
+            since_new_pair: 0,
             effort: SearchEffort::default(),
         }
     }
@@ -92,7 +92,7 @@ impl Tsa {
         }
         let mut rng = Rng::new(Rng::derive(seed, 1));
         let stay_probability = STAY_PROBABILITIES[rng.below(STAY_PROBABILITIES.len() as u64) as usize];
-        let aims_at_all = self.form.aims_at_all || self.in_vain < MOST_WITHOUT_NEW_PAIR;
+        let aims_at_all = self.form.aims_at_all || self.since_new_pair < MOST_WITHOUT_NEW_PAIR;
         let requirements = if aims_at_all { Arc::clone(&self.requirements) } else { self.some(&mut rng) };
         let controller = sched::Tsa { third_rule: self.form.third_rule, stay_probability, requirements };
         Plan { trace: true, flags: probe(number), ..Plan::new(controller, seed, self.name) }
@@ -116,7 +116,7 @@ impl Tsa {
         self.covered.extend(shown(&seen));
         self.places.extend(run.events.iter().filter(|event| is_lock(event)).map(place));
         let shows_more = before.0 < self.covered.len();
-        self.in_vain = if shows_more { 0 } else { self.in_vain + 1 };
+        self.since_new_pair = if shows_more { 0 } else { self.since_new_pair + 1 };
         // It took another path than those before, on which there may be more.
         if before.1 < self.places.len() || (shows_more && !self.covered.is_subset(&self.estimated)) {
             self.estimated.extend(estimate(&seen, Precision::Paper));
@@ -138,7 +138,7 @@ impl Strategy for Tsa {
     fn plan(&mut self, first: u64, count: usize, _history: &History) -> Vec<Plan> {
         let is_over = first > 1 && self.uncovered.is_empty();
         let together =
-            if is_over { u64::MAX } else { 1 + self.in_vain.saturating_sub(MOST_WITHOUT_NEW_PAIR) };
+            if is_over { u64::MAX } else { 1 + self.since_new_pair.saturating_sub(MOST_WITHOUT_NEW_PAIR) };
         let count = together.min(count as u64);
         (first..first + count).map(|number| self.plan_one(number)).collect()
     }
@@ -146,7 +146,7 @@ impl Strategy for Tsa {
     fn learn(
         &mut self,
         runs: &[(&Plan, &Execution)],
-        _news: bool,
+        _sharing_grew: bool,
         _is_over: &dyn Fn() -> bool,
     ) -> Result<(), ExploreError> {
         let before = (self.estimated.len(), self.covered.len());

@@ -22,7 +22,7 @@ use crate::error::ExploreError;
 /// Steps after which measuring gives up; only synchronization counts.
 const MOST_STEPS: u64 = 20_000_000;
 
-/// How many steps a thread makes before the next one goes on, where they take turns.
+/// How many steps a thread makes before the next one runs, where they take turns.
 const TURN: u32 = 4;
 
 /// How many executions are tried until one passes.
@@ -110,7 +110,7 @@ fn once(
     measured.modules = server.modules().clone();
     for attempt in 0..MOST_ATTEMPTS {
         // An execution that fails says nothing of what would have come after; threads that advance side by side, as they would on
-        // processors of their own, seldom do. In the second, nobody is preempted.
+        // processors of their own, seldom do. In the second, no thread is preempted.
         let policy = match attempt {
             0 => PolicySpec::new(RoundRobin { turn: TURN }, 0),
             1 => PolicySpec::new(Prefix::default(), 0),

@@ -37,7 +37,7 @@ impl Observer for Notebook {
     }
 
     fn observe(&mut self, seen: &Observed<'_>) -> ControlFlow<()> {
-        self.seen.push((seen.number, seen.plan.name.clone(), seen.run.switches.clone(), seen.news));
+        self.seen.push((seen.number, seen.plan.name.clone(), seen.run.switches.clone(), seen.sharing_grew));
         if self.seen.len() >= self.enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
@@ -77,7 +77,7 @@ fn observers_see_every_execution_in_order_whoever_ran_it() {
     assert_eq!(one, seen(16));
 }
 
-/// The next phase goes on with what was learned, and with the numbers.
+/// The next phase continues with what was learned, and with the numbers.
 #[test]
 fn a_phase_ends_at_the_execution_that_asks_for_it_and_another_may_follow() {
     let account = |jobs| {

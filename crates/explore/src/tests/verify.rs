@@ -190,10 +190,10 @@ impl Strategy for WithThreadStates {
     fn learn(
         &mut self,
         runs: &[(&Plan, &Execution)],
-        news: bool,
+        sharing_grew: bool,
         is_over: &dyn Fn() -> bool,
     ) -> Result<(), ExploreError> {
-        self.0.learn(runs, news, is_over)
+        self.0.learn(runs, sharing_grew, is_over)
     }
 
     fn exhausted(&self) -> bool {
@@ -210,7 +210,7 @@ struct Wrong {
 
 impl Observer for Wrong {
     fn observe(&mut self, seen: &Observed<'_>) -> ControlFlow<()> {
-        if !seen.news {
+        if !seen.sharing_grew {
             let found = races(seen.run);
             let cleared = !self.checks.need_a_look(&seen.run.events);
             assert!(!cleared || found.is_empty(), "cleared of races, and has one: {found:?}");

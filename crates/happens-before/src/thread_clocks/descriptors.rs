@@ -6,8 +6,8 @@ use threadbare_trace::Event;
 const INPUT: u64 = 1;
 const OUTPUT: u64 = 4;
 
-/// Whether the step takes what was written to a descriptor, or was told of it. Which descriptors belong together
-/// is not known, so whoever reads comes after all who wrote.
+/// Whether the step takes what was written to a descriptor, or learns that it is there. Which descriptors belong together
+/// is not known, so a read comes after all writes.
 pub fn is_input(event: &Event) -> bool {
     event.value & INPUT != 0 || event.value == 0 && event.addr == 0
 }

@@ -318,8 +318,8 @@ impl Solver {
     /// Writes down what an order broke; says whether anything of it is new.
     fn learn(&mut self, violations: &[Violation], order: &[Ix], target: &Target, assumed: &Assumed) -> bool {
         let mut learned = false;
-        let mut told = HashSet::new();
-        for violation in violations.iter().copied().filter(|violation| told.insert(*violation)) {
+        let mut seen = HashSet::new();
+        for violation in violations.iter().copied().filter(|violation| seen.insert(*violation)) {
             learned |= match violation {
                 Violation::Reads { step, segment, wrote } => self.keep_value(step, segment, wrote),
                 Violation::Goal { wrote } => target.read.is_some_and(|key| {

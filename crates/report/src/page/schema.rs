@@ -139,7 +139,7 @@ impl Kind {
         }
     }
 
-    fn words(self) -> &'static str {
+    fn phrase(self) -> &'static str {
         match self {
             Text => "a text",
             Number => "a number that is not negative",
@@ -169,7 +169,7 @@ pub fn damage(report: &Value) -> Option<String> {
 /// The first value on a path that is of another kind.
 fn misfit(value: &Value, steps: &[&str], kind: Kind, at: String) -> Option<String> {
     let Some((step, rest)) = steps.split_first() else {
-        return (!value.is_null() && !kind.fits(value)).then(|| format!("`{at}` is not {}", kind.words()));
+        return (!value.is_null() && !kind.fits(value)).then(|| format!("`{at}` is not {}", kind.phrase()));
     };
     // What is no object or list where there should be one is reported by a rule of its own.
     if *step == "*" {

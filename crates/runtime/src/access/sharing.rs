@@ -9,7 +9,7 @@ use crate::fiber::Fiber;
 use crate::shadow::{self, Cell, EXPOSED, FREED, GRAIN_BITS, MANY, OWNER, SHARED, WRITTEN};
 use crate::{heap, repeat, shared_memory};
 
-/// Whether anybody but this thread has touched some of a range, as far as its notes tell.
+/// Whether anybody but this thread has touched some of a range, as far as its notes show.
 ///
 /// # Safety
 /// The runtime must be initialised.
@@ -122,16 +122,16 @@ pub(super) fn use_after_free(addr: usize, write: bool) -> ! {
 pub fn expose(addr: usize) {
     // SAFETY: the shadow is up.
     unsafe { *shadow::cell(addr) |= EXPOSED };
-    tell(addr, LearnedRecord::EXPOSED);
+    report(addr, LearnedRecord::EXPOSED);
 }
 
 /// A place turned out to be shared.
 fn discover(addr: usize) {
-    tell(addr, 0);
+    report(addr, 0);
 }
 
-/// Tells the driver of a place, by a name that holds in other executions.
-fn tell(addr: usize, how: u64) {
+/// Reports a place to the driver, by a name that holds in other executions.
+fn report(addr: usize, how: u64) {
     let mut record = match heap::young_block_at(addr) {
         Some(block) => LearnedRecord { site: block.site, place: ((addr - block.start) >> GRAIN_BITS) as u64 },
         None => LearnedRecord { site: 0, place: (addr >> GRAIN_BITS) as u64 },

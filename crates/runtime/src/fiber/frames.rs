@@ -16,7 +16,7 @@ impl Fiber {
                 self.depth.set(self.depth.get() - 1);
             }
             if self.depth.get() < FRAMES {
-                *self.frames.add(self.depth.get()) = Frame { pc, sp, context: 0, told: false };
+                *self.frames.add(self.depth.get()) = Frame { pc, sp, context: 0, is_recorded: false };
                 self.depth.set(self.depth.get() + 1);
             }
         }
@@ -56,7 +56,7 @@ impl Fiber {
             // Outer calls lie higher.
             let index = (0..self.depth.get()).find(|index| (*self.frames.add(*index)).sp <= address)?;
             let frame = &mut *self.frames.add(index);
-            if std::mem::replace(&mut frame.told, true) {
+            if std::mem::replace(&mut frame.is_recorded, true) {
                 return None;
             }
             let end = (frame.sp + LARGEST).min(self.stack.get().1);

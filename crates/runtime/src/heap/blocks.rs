@@ -25,7 +25,7 @@ pub struct Block {
     /// See `by`.
     pub ordinal: u64,
     /// The trace has its allocation.
-    pub told: bool,
+    pub is_recorded: bool,
     /// Allocated after the snapshot: its address depends on the interleaving.
     pub young: bool,
     /// In which repetition of a closure.
@@ -132,7 +132,7 @@ mod tests {
             by: ThreadId::MAIN,
             op: 0,
             ordinal: 0,
-            told: false,
+            is_recorded: false,
             young: false,
             born: 0,
             freed: false,
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn two_blocks_that_share_a_near_place_are_told_apart() {
+    fn two_blocks_that_share_a_near_place_are_distinguished() {
         let mut blocks = Blocks::default();
         let other = (1..).map(|index| 0x1000 + index * 16).find(|start| slot(*start) == slot(0x1000));
         let other = other.unwrap_or_default();

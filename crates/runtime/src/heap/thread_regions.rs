@@ -67,7 +67,7 @@ impl Regions {
             return std::ptr::null_mut();
         }
         self.next[index] = block + room;
-        // The C library takes it for a block that was mapped by itself, and tells its size from that.
+        // The C library takes it for a block that was mapped by itself, and reads its size off that.
         const MAPPED: usize = 2;
         // SAFETY: the header lies in the region, and nobody has it.
         unsafe { *((block - size_of::<usize>()) as *mut usize) = (room + HEADER) | MAPPED };

@@ -1,4 +1,4 @@
-//! The turn of a call that uses a descriptor: when it would block, its thread is disabled instead.
+//! The scheduling point of a call that uses a descriptor: when it would block, its thread is disabled instead.
 
 use std::ffi::{c_int, c_void};
 
@@ -68,7 +68,7 @@ impl Waitable for Descriptor {
 /// Makes a scheduling point before the descriptor is used; waits until it is ready if its manner
 /// (or `dont_wait`) does not say otherwise. Says whether a signal handler broke the call off.
 #[must_use]
-pub fn turn(fd: c_int, events: i16, dont_wait: bool, pc: u64) -> bool {
+pub fn scheduling_point(fd: c_int, events: i16, dont_wait: bool, pc: u64) -> bool {
     let manner = manner(fd);
     if !engine().running.get() || manner == Manner::File {
         return false;
@@ -107,7 +107,7 @@ pub fn result(value: isize) -> isize {
     value
 }
 
-/// Writes to a descriptor that may take less than all: the rest waits for its turn.
+/// Writes to a descriptor that may take less than all: the rest has a scheduling point of its own.
 ///
 /// # Safety
 /// As `write`.
@@ -118,14 +118,14 @@ pub unsafe fn write_all(fd: c_int, place: *const c_void, bytes: usize, pc: u64) 
             sys::call(libc::SYS_fcntl, [fd as usize, command as usize, value, 0, 0, 0])
         };
         if !engine().running.get() || manner(fd) != Manner::Blocking || bytes <= libc::PIPE_BUF {
-            if turn(fd, libc::POLLOUT, false, pc) {
+            if scheduling_point(fd, libc::POLLOUT, false, pc) {
                 return broken_off();
             }
             return result(sys::call(libc::SYS_write, [fd as usize, place as usize, bytes, 0, 0, 0]));
         }
         let mut done = 0;
         while done < bytes {
-            if turn(fd, libc::POLLOUT, false, pc) {
+            if scheduling_point(fd, libc::POLLOUT, false, pc) {
                 return if done == 0 { broken_off() } else { done as isize };
             }
             let flags = fcntl(libc::F_GETFL, 0);
@@ -146,7 +146,7 @@ pub unsafe fn write_all(fd: c_int, place: *const c_void, bytes: usize, pc: u64) 
     }
 }
 
-/// Sends or receives on a socket whose caller may wait until all is done: each part has its turn.
+/// Sends or receives on a socket whose caller may wait until all is done: each part has a scheduling point.
 ///
 /// # Safety
 /// As `sendto` or `recvfrom`, whichever the number says.
@@ -166,7 +166,7 @@ pub unsafe fn transfer(
     let flags = if waits { (flags | libc::MSG_DONTWAIT) & !libc::MSG_WAITALL } else { flags };
     let mut done = 0;
     loop {
-        if turn(fd, events, dont_wait, pc) {
+        if scheduling_point(fd, events, dont_wait, pc) {
             return if done == 0 { broken_off() } else { done as isize };
         }
         // SAFETY: the program's own arguments.
@@ -197,7 +197,7 @@ pub unsafe fn write_parts(fd: c_int, places: *const iovec, count: c_int, pc: u64
     let parts = unsafe { std::slice::from_raw_parts(places, count.max(0) as usize) };
     let total: usize = parts.iter().map(|part| part.iov_len).sum();
     if total <= libc::PIPE_BUF || manner(fd) != Manner::Blocking {
-        if turn(fd, libc::POLLOUT, false, pc) {
+        if scheduling_point(fd, libc::POLLOUT, false, pc) {
             return broken_off();
         }
         // SAFETY: as above.

@@ -5,7 +5,9 @@ use std::ffi::{c_int, c_uint, c_void};
 use libc::{iovec, msghdr, sockaddr, socklen_t};
 use threadbare_trace::EventKind;
 
-use super::blocking_call::{Manner, broken_off, manner, result, transfer, turn, write_all, write_parts};
+use super::blocking_call::{
+    Manner, broken_off, manner, result, scheduling_point, transfer, write_all, write_parts,
+};
 use crate::descriptors::Descriptors;
 use crate::engine::engine;
 use crate::exclusive::Borrow;
@@ -13,7 +15,7 @@ use crate::interpose::{interpose, real, site};
 use crate::sync::{note, or_errno, step};
 use crate::sys;
 
-/// The rest of a call that has had its turn.
+/// The rest of a call after its scheduling point.
 macro_rules! then_call {
     ($number:expr, $($arg:expr),*) => {{
         let mut args = [0usize; 6];
@@ -31,21 +33,21 @@ fn known() -> Borrow<'static, Descriptors> {
 interpose! {
     /// Reads.
     fn read(fd: c_int, place: *mut c_void, bytes: usize) -> isize {
-        if turn(fd, libc::POLLIN, false, site()) {
+        if scheduling_point(fd, libc::POLLIN, false, site()) {
             return broken_off() as _;
         }
         then_call!(libc::SYS_read, fd, place, bytes)
     }
     /// Reads, with a check of the buffer's size.
     fn __read_chk(fd: c_int, place: *mut c_void, bytes: usize, room: usize) -> isize {
-        if turn(fd, libc::POLLIN, false, site()) {
+        if scheduling_point(fd, libc::POLLIN, false, site()) {
             return broken_off() as _;
         }
         then_call!(libc::SYS_read, fd, place, bytes.min(room))
     }
     /// Reads into several places.
     fn readv(fd: c_int, places: *const iovec, count: c_int) -> isize {
-        if turn(fd, libc::POLLIN, false, site()) {
+        if scheduling_point(fd, libc::POLLIN, false, site()) {
             return broken_off() as _;
         }
         then_call!(libc::SYS_readv, fd, places, count)
@@ -77,7 +79,7 @@ interpose! {
     }
     /// Receives a message.
     fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> isize {
-        if turn(fd, libc::POLLIN, flags & libc::MSG_DONTWAIT != 0, site()) {
+        if scheduling_point(fd, libc::POLLIN, flags & libc::MSG_DONTWAIT != 0, site()) {
             return broken_off() as _;
         }
         then_call!(libc::SYS_recvmsg, fd, message, flags)
@@ -97,7 +99,7 @@ interpose! {
         let pc = site();
         let waits = engine().running.get() && flags & libc::MSG_DONTWAIT == 0 && manner(fd) == Manner::Blocking;
         loop {
-            if turn(fd, libc::POLLOUT, !waits, pc) {
+            if scheduling_point(fd, libc::POLLOUT, !waits, pc) {
                 return broken_off() as _;
             }
             let flags = if waits { flags | libc::MSG_DONTWAIT } else { flags };
@@ -109,35 +111,35 @@ interpose! {
     }
     /// Accepts a connection.
     fn accept(fd: c_int, from: *mut sockaddr, length: *mut socklen_t) -> c_int {
-        if turn(fd, libc::POLLIN, false, site()) {
+        if scheduling_point(fd, libc::POLLIN, false, site()) {
             return broken_off() as _;
         }
         then_call!(libc::SYS_accept4, fd, from, length, 0) as c_int
     }
     /// Accepts a connection, with flags for it.
     fn accept4(fd: c_int, from: *mut sockaddr, length: *mut socklen_t, flags: c_int) -> c_int {
-        if turn(fd, libc::POLLIN, false, site()) {
+        if scheduling_point(fd, libc::POLLIN, false, site()) {
             return broken_off() as _;
         }
         then_call!(libc::SYS_accept4, fd, from, length, flags) as c_int
     }
     /// Connects.
     fn connect(fd: c_int, to: *const sockaddr, length: socklen_t) -> c_int {
-        if turn(fd, libc::POLLOUT, true, site()) {
+        if scheduling_point(fd, libc::POLLOUT, true, site()) {
             return broken_off() as _;
         }
         then_call!(libc::SYS_connect, fd, to, length) as c_int
     }
     /// Reads an event counter.
     fn eventfd_read(fd: c_int, value: *mut u64) -> c_int {
-        if turn(fd, libc::POLLIN, false, site()) {
+        if scheduling_point(fd, libc::POLLIN, false, site()) {
             return broken_off() as _;
         }
         if then_call!(libc::SYS_read, fd, value, 8) == 8 { 0 } else { -1 }
     }
     /// Adds to an event counter.
     fn eventfd_write(fd: c_int, value: u64) -> c_int {
-        if turn(fd, libc::POLLOUT, false, site()) {
+        if scheduling_point(fd, libc::POLLOUT, false, site()) {
             return broken_off() as _;
         }
         if then_call!(libc::SYS_write, fd, &raw const value, 8) == 8 { 0 } else { -1 }
@@ -194,7 +196,7 @@ interpose! {
     fn timerfd_create(clock: c_int, flags: c_int) -> c_int {
         crate::shared_memory::unsupported("timerfd_create()")
     }
-    /// Signals between threads are not sent by the kernel here, so no descriptor tells of them.
+    /// Signals between threads are not sent by the kernel here, so no descriptor reports them.
     fn signalfd(fd: c_int, set: *const libc::sigset_t, flags: c_int) -> c_int {
         crate::shared_memory::unsupported("signalfd()")
     }

@@ -7,7 +7,7 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-use super::blocking_call::turn;
+use super::blocking_call::scheduling_point;
 use crate::interpose::{interpose, real, site};
 use crate::sync::{Limit, mutex};
 
@@ -29,7 +29,7 @@ unsafe fn await_input(stream: *mut c_void, pc: u64) {
         let head = &*stream.cast::<Head>();
         if head.read_pointer >= head.read_end {
             // The C library reads on where it was interrupted only after an error; it is as if it restarted.
-            while turn(fileno(stream), libc::POLLIN, false, pc) {}
+            while scheduling_point(fileno(stream), libc::POLLIN, false, pc) {}
         }
     }
 }

@@ -49,7 +49,7 @@ unsafe fn reads_text_up_to(text: *const c_char, limit: usize, pc: u64) {
     }
 }
 
-/// Announces both sides of a copy. Each has its turn, and what was there at the first may have
+/// Announces both sides of a copy. Each has a scheduling point, and what was there at the first may have
 /// been freed before the second.
 unsafe fn copies(to: *mut c_void, from: *const c_void, bytes: usize, pc: u64) {
     let Some(fiber) = watched().filter(|_| bytes != 0) else { return };

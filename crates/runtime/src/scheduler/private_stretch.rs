@@ -1,21 +1,21 @@
-//! What happens between steps: where a thread comes by although its accesses are private, and lets others go.
+//! What happens between steps: where a thread comes by although its accesses are private, and lets others run.
 
 use std::cell::Cell;
 
 use threadbare_sched::{Op, Policy};
 
 use crate::engine::Engine;
-use crate::spin::Stand;
+use crate::spin::ThreadState;
 
-/// Private accesses in a row after which a thread lets others go first: it may wait, in a loop, for
-/// a place that has not been seen to be shared because nobody else ever got so far. All small numbers divide
+/// Private accesses in a row after which a thread yields to others: it may wait, in a loop, for
+/// a place that has not been seen to be shared because no other thread ever got so far. All small numbers divide
 /// it, so that a thread in a short loop is then where it was the last time.
 const STRETCH: u32 = 262_080;
 
 /// The same for a thread that was there: it only goes round.
 const STRETCH_OF_A_LOOP: u32 = 5_040;
 
-/// Times in a row that a thread may do so before the policy hears of it.
+/// Times in a row that a thread may do so before that is reported to the policy.
 const UNREPORTED_YIELDS: u32 = 4;
 
 /// How many such stretches a thread makes in a replay before it yields by itself, if it goes round, and if not.
@@ -27,31 +27,31 @@ const REPLAYED: u32 = 16;
 #[derive(Default)]
 pub struct PrivateStretch {
     /// Times that it yielded.
-    pub turns: Cell<u32>,
+    pub yields: Cell<u32>,
     /// Times that it was looked at since it yielded; at least one if it did.
     stretches: Cell<u32>,
-    /// It stands where it stood the last time it was looked at.
+    /// It is in the state in which it was the last time it was looked at.
     goes_round: Cell<bool>,
-    stand: Cell<Option<Stand>>,
+    state: Cell<Option<ThreadState>>,
 }
 
 impl PrivateStretch {
     /// The thread makes a step.
     #[inline(always)]
     pub fn end(&self) {
-        self.turns.set(0);
+        self.yields.set(0);
         self.stretches.set(0);
         self.goes_round.set(false);
     }
 
-    fn look_at(&self, stand: Stand) {
-        let before = self.stand.replace(Some(stand));
-        self.goes_round.set(self.stretches.get() > 0 && before == Some(stand));
+    fn look_at(&self, state: ThreadState) {
+        let before = self.state.replace(Some(state));
+        self.goes_round.set(self.stretches.get() > 0 && before == Some(state));
         self.stretches.set(self.stretches.get() + 1);
     }
 
-    fn give_way(&self) {
-        self.turns.set(self.turns.get() + 1);
+    fn note_yield(&self) {
+        self.yields.set(self.yields.get() + 1);
         self.stretches.set(1);
     }
 }
@@ -97,33 +97,33 @@ impl Engine {
 
     /// How many private accesses a thread may make until it is looked at.
     fn stretch_limit(&self, stretch: &PrivateStretch) -> u32 {
-        let may_fit = self.policy.borrow_mut().has_switches_left() && stretch.turns.get() == 0;
+        let may_fit = self.policy.borrow_mut().has_switches_left() && stretch.yields.get() == 0;
         if stretch.goes_round.get() && !may_fit { STRETCH_OF_A_LOOP } else { STRETCH }
     }
 
-    /// Whether a thread goes on nevertheless, because it follows a schedule that says where to yield.
+    /// Whether a thread continues nevertheless, because it follows a schedule that says where to yield.
     fn is_led(&self, stretch: &PrivateStretch) -> bool {
         let enough = if stretch.goes_round.get() { REPLAYED_ROUND } else { REPLAYED };
         self.policy.borrow_mut().has_switches_left() && stretch.stretches.get() < enough
     }
 
-    /// Lets others go before a private access; says whether one did. This is no step: a program
-    /// that makes no other is still seen to stand still.
+    /// Lets others run before a private access; says whether one did. This is no step: a program
+    /// that makes no other is still seen to make no progress.
     pub fn yield_to_others(&self, op: Op) -> bool {
         let fiber = self.current();
         fiber.pending.set(op);
         self.complete_write();
         let switches = self.shared.control().switches;
         if !self.looks_on() {
-            fiber.private_stretch.look_at(Stand::of(fiber));
+            fiber.private_stretch.look_at(ThreadState::of(fiber));
             if self.is_led(&fiber.private_stretch) {
                 self.update_stop();
                 return false;
             }
-            fiber.private_stretch.give_way();
-            fiber.gave_way_at.set(Some(self.progress.get()));
+            fiber.private_stretch.note_yield();
+            fiber.yielded_at.set(Some(self.progress.get()));
             self.world.checkpoints.borrow_mut().leave_no_more();
-            if fiber.private_stretch.turns.get() >= UNREPORTED_YIELDS {
+            if fiber.private_stretch.yields.get() >= UNREPORTED_YIELDS {
                 self.policy.borrow_mut().yielded(fiber.id);
             }
             self.reschedule();
@@ -141,22 +141,22 @@ mod tests {
     use crate::fiber::Fiber;
 
     #[test]
-    fn a_thread_goes_round_if_it_stands_where_it_stood() {
+    fn a_thread_goes_round_if_its_state_is_what_it_was() {
         let fiber = Fiber::new(ThreadId::MAIN, std::ptr::null_mut());
-        let (here, stretch) = (Stand::of(&fiber), PrivateStretch::default());
+        let (here, stretch) = (ThreadState::of(&fiber), PrivateStretch::default());
         fiber.set_site(7);
-        let there = Stand::of(&fiber);
+        let there = ThreadState::of(&fiber);
         stretch.look_at(here);
         assert!(!stretch.goes_round.get(), "the first look has nothing to compare with");
         stretch.look_at(here);
         assert!(stretch.goes_round.get());
         stretch.look_at(there);
         assert!(!stretch.goes_round.get());
-        stretch.give_way();
-        assert_eq!((stretch.turns.get(), stretch.stretches.get()), (1, 1));
+        stretch.note_yield();
+        assert_eq!((stretch.yields.get(), stretch.stretches.get()), (1, 1));
         stretch.look_at(there);
         assert!(stretch.goes_round.get(), "yielding does not move it");
         stretch.end();
-        assert!(!stretch.goes_round.get() && stretch.turns.get() == 0);
+        assert!(!stretch.goes_round.get() && stretch.yields.get() == 0);
     }
 }

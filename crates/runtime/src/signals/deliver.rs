@@ -42,7 +42,7 @@ impl Engine {
     }
 
     /// Runs the handler of a signal on the stack of `below`, where this is called, and lets the policy decide
-    /// who goes on then. Returns when that is `below`.
+    /// which thread runs then. Returns when that is `below`.
     #[cold]
     pub(crate) fn run_handler(&self, id: ThreadId, below: ThreadId) {
         let interrupted = self.fiber(below);
@@ -253,7 +253,7 @@ fn call(
         context: unsafe { std::mem::zeroed() },
     };
     let here = &raw const call as usize;
-    // A handler that interrupts another one on the alternate stack goes on there.
+    // A handler that interrupts another one on the alternate stack continues there.
     let alternate = alternate.filter(|(low, high)| !(*low..*high).contains(&here));
     let (low, high) = alternate.unwrap_or((host.stack.get().0, here));
     fiber.own_stack.set((low, high));

@@ -106,7 +106,7 @@ interpose! {
         mask::handler_changed(signal, pc);
         before
     }
-    /// Gives handlers a stack of their own. The kernel is told too: it calls handlers of faults.
+    /// Gives handlers a stack of their own. The kernel is given it too: it calls handlers of faults.
     fn sigaltstack(stack: *const libc::stack_t, old: *mut libc::stack_t) -> c_int {
         let result = real_alternate_stack(stack, old);
         if result == 0 && let Some(stack) = stack.as_ref() {

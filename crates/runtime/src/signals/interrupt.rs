@@ -21,7 +21,7 @@ pub enum Sender {
     Timer(usize),
 }
 
-/// What a handler is told, laid out as the C library has it.
+/// What a handler is given, laid out as the C library has it.
 #[derive(Clone, Copy)]
 #[repr(C, align(8))]
 pub struct Details(pub [u32; 32]);
@@ -51,7 +51,7 @@ pub struct Interrupt {
     pub target: Option<ThreadId>,
     /// Who sent it.
     pub sender: Sender,
-    /// What the handler is told.
+    /// What the handler is given.
     pub details: Details,
     /// The handler runs, or has run.
     pub began: Cell<bool>,
@@ -61,7 +61,7 @@ pub struct Interrupt {
     pub below: Cell<ThreadId>,
     /// What that thread had blocked.
     pub mask_before: Cell<u64>,
-    /// Calls that were interrupted go on by themselves.
+    /// Calls that were interrupted are restarted.
     pub restarts: Cell<bool>,
     /// Where its frames begin.
     pub base: Cell<usize>,

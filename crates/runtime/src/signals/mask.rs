@@ -1,6 +1,6 @@
 //! Which signals a thread lets through.
 //!
-//! A mask keeps a handler and its thread apart, and nothing else does. So the trace tells it as a lock, one for each
+//! A mask mutually excludes a handler and its thread, and nothing else does. So the trace records it as a lock, one for each
 //! thread and signal that the program has a handler for: who blocks the signal takes it, and so does a handler as
 //! long as it runs. A handler that may interrupt itself takes it as a reader.
 
@@ -22,7 +22,7 @@ use crate::sys;
 /// own threads, so for these its mask follows the program's.
 const BY_KERNEL: u64 = (1 << (libc::SIGPIPE - 1)) | (1 << (libc::SIGXFSZ - 1));
 
-/// Tells the kernel.
+/// Sets the mask that the kernel goes by.
 pub fn set_kernel_mask(how: c_int, signals: u64) {
     // SAFETY: a set of eight bytes.
     unsafe {
@@ -39,8 +39,8 @@ pub unsafe fn bits(set: *const sigset_t) -> u64 {
     unsafe { *set.cast::<u64>() }
 }
 
-/// Tells that the running flow of control takes or gives what keeps handlers of these signals away.
-fn tell(kind: EventKind, host: &Fiber, signals: u64) {
+/// Records that the running flow of control takes or gives back what keeps handlers of these signals away.
+fn record(kind: EventKind, host: &Fiber, signals: u64) {
     for signal in signals_in(signals) {
         let object = SignalMask { thread: host.id, signal }.object();
         engine().note(kind, object as usize, 0, u64::from(kind != EventKind::Unlock), 0);
@@ -59,8 +59,8 @@ pub fn set(mask: u64, pc: u64) {
         flow.mask_locks.set(flow.mask_locks.get() & !given | taken);
         engine.complete_write();
         flow.set_site(pc);
-        tell(EventKind::Unlock, host, given);
-        tell(EventKind::Lock, host, taken);
+        record(EventKind::Unlock, host, given);
+        record(EventKind::Lock, host, taken);
     }
     set_kernel_mask(libc::SIG_BLOCK, mask & BY_KERNEL);
     set_kernel_mask(libc::SIG_UNBLOCK, !mask & BY_KERNEL);
@@ -70,7 +70,7 @@ pub fn set(mask: u64, pc: u64) {
 pub fn begin(fiber: &Fiber) {
     if fiber.blocked_signals.get() != 0 {
         fiber.mask_locks.set(handled(fiber.blocked_signals.get()));
-        tell(EventKind::Lock, fiber, fiber.mask_locks.get());
+        record(EventKind::Lock, fiber, fiber.mask_locks.get());
     }
 }
 
@@ -82,7 +82,7 @@ pub fn handler_changed(signal: c_int, pc: u64) {
     if engine.running.get() && new != 0 && Disposition::of(signal).is_handled() {
         flow.mask_locks.set(flow.mask_locks.get() | new);
         engine.complete_write();
-        tell(EventKind::Lock, host, new);
+        record(EventKind::Lock, host, new);
     }
     if engine.running.get() && Disposition::of(signal).is_handled() {
         engine.complete_write();
@@ -103,14 +103,14 @@ pub fn enter_handler(host: &Fiber, handler: &Fiber, signal: c_int, blocks: u64, 
         host.blocked_signals.set(host.blocked_signals.get() | own);
     }
     let others = handled(host.blocked_signals.get() & !before & !own);
-    tell(if again { EventKind::ReadLock } else { EventKind::Lock }, host, own);
-    tell(EventKind::Lock, host, others);
+    record(if again { EventKind::ReadLock } else { EventKind::Lock }, host, own);
+    record(EventKind::Lock, host, others);
     handler.mask_locks.set(own | others);
 }
 
 /// A handler ends.
 pub fn leave_handler(host: &Fiber, handler: &Fiber, mask: u64) {
-    tell(EventKind::Unlock, host, handler.mask_locks.take());
+    record(EventKind::Unlock, host, handler.mask_locks.take());
     host.blocked_signals.set(mask);
 }
 
@@ -134,7 +134,7 @@ fn is_none_due(fiber: &Fiber) -> bool {
     pending_for(host, !host.blocked_signals.get()).is_none()
 }
 
-/// If a signal waits that the thread lets through, one has to be delivered before it goes on.
+/// If a signal waits that the thread lets through, one has to be delivered before it continues.
 pub fn let_through(pc: u64) {
     let fiber = engine().current();
     if engine().running.get() && !is_none_due(fiber) {

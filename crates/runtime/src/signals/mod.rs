@@ -1,11 +1,11 @@
 //! Signals. Those that are fatal by what a thread just did end the execution with a report; all others are
 //! *interrupts as threads* ("total replay", §6.2 and §7.1): sending one makes a thread of its own, which the policy
 //! lets run when it likes. What it runs is the handler, on the stack of the thread that it interrupts, which does not
-//! go on meanwhile.
+//! run meanwhile.
 //!
 //! So a delivery is a switch like any other: it is decided, written down, replayed and minimised, and what a
-//! handler does is told apart from what its thread does. What keeps the two apart is the thread's mask, which is
-//! told as a lock ([`mask`]).
+//! handler does is distinguished from what its thread does. What mutually excludes the two is the thread's mask, which is
+//! recorded as a lock ([`mask`]).
 
 pub mod deliver;
 mod disposition;

@@ -79,7 +79,7 @@ fn post(signal: c_int, target: Option<ThreadId>, details: Details, pc: u64) {
     let mut receivers = engine.threads.live().filter(|fiber| lets_through(fiber)).map(|fiber| fiber.id);
     let is_for_itself = match target {
         Some(target) => target == host.id && lets_through(host),
-        // If nobody else can take it, it is delivered before the call returns.
+        // If no other thread can take it, it is delivered before the call returns.
         None => receivers.next() == Some(host.id) && receivers.next().is_none(),
     };
     if is_for_itself {

@@ -52,7 +52,7 @@ fn wait(set: u64, limit: Limit, pc: u64) -> Result<&'static Interrupt, c_int> {
     }
 }
 
-/// A handler that has to run before a thread goes on; lives on its stack.
+/// A handler that has to run before a thread continues; lives on its stack.
 struct Handled(u64);
 
 impl Waitable for Handled {
@@ -75,7 +75,8 @@ fn suspend(pc: u64) -> c_int {
     libc::EINTR
 }
 
-unsafe fn tell(arrived: Result<&'static Interrupt, c_int>, info: *mut libc::siginfo_t) -> c_int {
+/// What the C library returns for it, with the details filled in.
+unsafe fn returned(arrived: Result<&'static Interrupt, c_int>, info: *mut libc::siginfo_t) -> c_int {
     match arrived {
         Ok(interrupt) => {
             if !info.is_null() {
@@ -107,16 +108,16 @@ interpose! {
     /// Waits for a signal of a set, with details.
     fn sigwaitinfo(set: *const sigset_t, info: *mut libc::siginfo_t) -> c_int {
         let pc = site();
-        tell(wait(mask::bits(set), Limit::Forever, pc), info)
+        returned(wait(mask::bits(set), Limit::Forever, pc), info)
     }
     /// Waits for a signal of a set for a time.
     fn sigtimedwait(set: *const sigset_t, info: *mut libc::siginfo_t, length: *const timespec) -> c_int {
         let pc = site();
         if length.is_null() {
-            return tell(wait(mask::bits(set), Limit::Forever, pc), info);
+            return returned(wait(mask::bits(set), Limit::Forever, pc), info);
         }
         match time::duration(length) {
-            Ok(limit) => tell(wait(mask::bits(set), limit, pc), info),
+            Ok(limit) => returned(wait(mask::bits(set), limit, pc), info),
             Err(error) => or_errno(error),
         }
     }

@@ -88,8 +88,8 @@ struct Look {
     /// finish one.
     calls: Option<u64>,
     operations: u64,
-    /// Where the thread stood, and after how many operations: it may come back there.
-    mark: Option<(Stand, u64)>,
+    /// A state of the thread, and after how many operations: it may come back to it.
+    mark: Option<(ThreadState, u64)>,
     /// What it has done since.
     since: Vec<Op>,
     /// It came back there once. The program's memory, and what it held then.
@@ -98,9 +98,9 @@ struct Look {
     stop: Option<u64>,
 }
 
-/// Where a thread stands: at which operation, with which registers and which stack.
+/// The state of a thread: at which operation it is, with which registers and which stack.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Stand {
+pub struct ThreadState {
     kind: EventKind,
     object: u64,
     site: u64,
@@ -111,15 +111,15 @@ pub struct Stand {
     own_stack: (usize, usize),
 }
 
-impl Stand {
-    /// Where the running thread stands, before its pending operation.
-    pub fn of(fiber: &Fiber) -> Stand {
+impl ThreadState {
+    /// The state of the running thread before its pending operation.
+    pub fn of(fiber: &Fiber) -> ThreadState {
         let Op { kind, object, site, .. } = *fiber.pending.borrow_mut();
         let registers = crate::arch::registers();
         let sp = registers[0];
         // A program may run on stacks that it has made itself; those are part of its memory.
         let stack = if fiber.stack_range().contains(&sp) { remembered::stack(fiber, sp) } else { 0 };
-        Stand { kind, object, site, registers, stack, own_stack: fiber.stack.get() }
+        ThreadState { kind, object, site, registers, stack, own_stack: fiber.stack.get() }
     }
 }
 
@@ -142,13 +142,13 @@ impl Spinner {
         Spinner { thread, reads }
     }
 
-    /// What the thread does, in words; `<obj …>` stands for the name of an address.
+    /// What the thread does, as text; `<obj …>` stands for the name of an address.
     fn describe(&self) -> String {
         let mut text = "spins".to_string();
         for (count, (address, size)) in self.reads.iter().take(MOST_NAMED).enumerate() {
             let _ = write!(text, "{}<obj {address:#x}>", if count == 0 { ", reading " } else { ", " });
             if matches!(size, 1 | 2 | 4 | 8) {
-                // SAFETY: the thread has just read there, and nobody has run since who could have unmapped it.
+                // SAFETY: the thread has just read there, and no other has run since that could have unmapped it.
                 let _ = write!(text, " = {}", unsafe { access::load(*address as usize, *size as u8) });
             }
         }
@@ -237,7 +237,7 @@ impl Engine {
             None => return false,
             Some(look) => {
                 let same = may_go_on && look.is_at(fiber.id, progress, calls);
-                if same { look.take_in(pending, || Stand::of(fiber)) } else { Found::Nothing }
+                if same { look.take_in(pending, || ThreadState::of(fiber)) } else { Found::Nothing }
             }
         };
         match found {
@@ -276,7 +276,7 @@ impl Engine {
         shared_memory::fail(
             FailureKind::Hang,
             format_args!(
-                "livelock: every thread that can go on only spins, for ever: nobody is left to change what it reads\n{}",
+                "livelock: every runnable thread only spins, for ever: no thread is left to change what it reads\n{}",
                 deadlock::describe_threads(spins)
             ),
         )
@@ -291,7 +291,7 @@ enum Found {
     OnTheWay,
     /// It has come back to where it was, as far as registers and stack go.
     Round,
-    /// It spins for ever, and stands where it is to stop.
+    /// It spins for ever, and is where it is to stop.
     Spinner,
 }
 
@@ -314,14 +314,14 @@ impl Look {
         Some(next)
     }
 
-    /// Takes in the thread's next operation, and where it stands.
-    fn take_in(&mut self, op: Op, stand: impl FnOnce() -> Stand) -> Found {
+    /// Takes in the thread's next operation and its state.
+    fn take_in(&mut self, op: Op, state: impl FnOnce() -> ThreadState) -> Found {
         if self.stop.is_none() {
             if self.memory.as_ref().is_some_and(|(memory, held)| memory.digest() != *held) {
                 return Found::Nothing;
             }
-            let stand = stand();
-            if self.mark.as_ref().is_some_and(|(mark, _)| *mark == stand) {
+            let state = state();
+            if self.mark.as_ref().is_some_and(|(mark, _)| *mark == state) {
                 if self.memory.is_none() {
                     self.since.clear();
                     self.since.push(op);
@@ -329,13 +329,13 @@ impl Look {
                 }
                 // It stops at the same place of its round in every execution.
                 self.stop = self.since.iter().map(|op| op.site).min();
-                self.found.push(Spinner::new(self.thread, stand.own_stack, &self.since));
+                self.found.push(Spinner::new(self.thread, state.own_stack, &self.since));
             } else {
                 self.operations += 1;
                 // The mark moves on, ever more slowly, so that it comes to lie within the round.
                 let moves = self.mark.as_ref().is_none_or(|(_, at)| self.operations >= 2 * at);
                 if moves && self.memory.is_none() {
-                    self.mark = Some((stand, self.operations));
+                    self.mark = Some((state, self.operations));
                     self.since.clear();
                 }
                 self.since.push(op);
@@ -374,7 +374,7 @@ mod tests {
     /// The thread reads a place at a site, with this on its stack.
     fn read(look: &mut Look, site: u64, stack: u64) -> Found {
         let op = Op { kind: EventKind::Read, object: 0x100 + site, size: 4, site, index: 0, place: 0 };
-        look.take_in(op, || Stand {
+        look.take_in(op, || ThreadState {
             kind: op.kind,
             object: op.object,
             site,

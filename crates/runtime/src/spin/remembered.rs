@@ -114,7 +114,7 @@ fn mapping(line: &str) -> Option<(Range<usize>, &str)> {
     Some((number(start)?..number(end)?, words.next()?))
 }
 
-/// One number for what a range holds: different contents are as good as never told alike.
+/// One number for what a range holds: different contents as good as never have the same.
 fn digest(sum: u64, range: Range<usize>) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut lanes = [sum, !sum, sum.rotate_left(32), ODD];
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_tells_one_changed_word_in_any_place() {
+    fn a_digest_shows_one_changed_word_in_any_place() {
         let mut words = [0u64; 16];
         let memory =
             Remembered::of(vec![words.as_ptr() as usize..words.as_ptr() as usize + size_of_val(&words)]);

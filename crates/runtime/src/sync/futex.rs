@@ -63,7 +63,7 @@ fn queue(address: usize) -> &'static Exclusive<Queue> {
 fn wait(address: usize, expected: u32, limit: Limit, mask: u32, pc: u64) -> c_int {
     let fiber = engine().current();
     let lock = (fiber.takes_again.get() != 0).then_some(Free(fiber.takes_again.get()));
-    // Giving back the lock and going to sleep is one piece: whoever notifies in between wakes the thread anyway.
+    // Giving back the lock and going to sleep is one piece: a notification in between wakes the thread anyway.
     if lock.is_none() {
         step(EventKind::FutexWait, address, pc);
     }
@@ -100,7 +100,7 @@ fn wait(address: usize, expected: u32, limit: Limit, mask: u32, pc: u64) -> c_in
 
 fn wake(address: usize, count: usize, mask: u32, pc: u64) -> usize {
     rust_std::about_to_wake(pc);
-    // What notifies has had its turn where it began.
+    // What notifies had its scheduling point where it began.
     if engine().current().notifies.take() != address {
         step(EventKind::FutexWake, address, pc);
     }

@@ -50,7 +50,7 @@ pub fn step(kind: EventKind, object: usize, pc: u64) {
     step_when(kind, object, pc, None, false);
 }
 
-/// Announces an operation that can always be made, and of which no other thread can tell when it was: where steps are
+/// Announces an operation that can always be made, and of which no other thread can observe when it was: where steps are
 /// only what can matter, it is none.
 pub fn step_aside(kind: EventKind, pc: u64) {
     let engine = engine();

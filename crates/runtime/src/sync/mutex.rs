@@ -142,7 +142,7 @@ fn known_at(address: usize, bits: c_int) -> &'static Mutex {
     engine().world.mutexes.at(address, || Mutex::new(address, bits))
 }
 
-/// The mutex or spin lock at an address begins anew. A thread that waits for it goes on waiting for the new one.
+/// The mutex or spin lock at an address begins anew. A thread that is blocked on it stays blocked on the new one.
 fn set(address: usize, bits: c_int) {
     known_at(address, bits).begin_anew(bits);
 }
@@ -233,7 +233,7 @@ pub unsafe fn destroy(address: usize, pc: u64) {
     set(address, DESTROYED);
 }
 
-/// Whoever still holds or wants a mutex or spin lock must not see it destroyed.
+/// A mutex or spin lock must not be destroyed while a thread holds it or waits for it.
 fn end_life(address: usize, pc: u64) {
     let fiber = engine().current();
     step(EventKind::Destroy, address, pc);
@@ -272,7 +272,7 @@ pub unsafe fn init_plain(address: usize, recursive: bool, pc: u64) {
     note_life(EventKind::Init, address, pc);
 }
 
-/// A thread ended: robust mutexes it held tell the next owner.
+/// A thread ended: robust mutexes it held report that to the next owner.
 pub fn owner_died(fiber: &Fiber) {
     for address in fiber.held.take() {
         if let Some(mutex) = engine().world.mutexes.get(address)

@@ -14,7 +14,7 @@ use crate::interpose::{interpose, site};
 /// What a control holds once its routine has run, as the C library writes it.
 const DONE: c_int = 2;
 
-/// A once-control. Whether its routine has run is told by its own memory, which may be given back
+/// A once-control. Whether its routine has run is recorded in its own memory, which may be given back
 /// and become another control.
 pub struct Once {
     address: usize,

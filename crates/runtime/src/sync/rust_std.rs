@@ -1,4 +1,4 @@
-//! What Rust's standard library does in code that is not instrumented, as far as its stubs tell: where a function
+//! What Rust's standard library does in code that is not instrumented, as far as its stubs report it: where a function
 //! begins that blocks or wakes, which is where another thread may come first, and what becomes of its word.
 
 use threadbare_sched::Op;
@@ -228,13 +228,13 @@ fn take_tokens() {
     engine().world.tokens.set(tokens);
 }
 
-/// The running thread is about to end, and gives back its handle on itself in code that nobody tells us of. The token is
+/// The running thread is about to end, and gives back its handle on itself in code that is not reported. The token is
 /// in the block that is counted, and the count is in front.
 pub fn gives_back_itself(fiber: &Fiber) {
     if fiber.token.get() == 0 {
         return;
     }
-    // Counted whether it is told or not: schedules name operations by their numbers.
+    // Counted whether it is recorded or not: schedules name operations by their numbers.
     fiber.count_operation();
     if let Some(block) = heap::live_block_at(fiber.token.get()).filter(|_| engine().records.get()) {
         // SAFETY: the block is live, and begins with its count.

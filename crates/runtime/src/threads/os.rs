@@ -47,7 +47,7 @@ extern "C-unwind" fn os_first_step(fiber: *mut c_void) -> *mut c_void {
     first_step()
 }
 
-/// OS-thread mode: lets `to` run and, unless the thread has ended, sleeps until it is its turn.
+/// OS-thread mode: lets `to` run and, unless the thread has ended, sleeps until it is scheduled again.
 pub fn pass_baton(from: &'static Fiber, to: &'static Fiber, ended: bool) {
     to.baton.store(1, Ordering::SeqCst);
     // SAFETY: the word lives as long as its fiber.

@@ -33,7 +33,7 @@ impl Interruption {
     ];
 
     /// What people call a policy that preempts threads there.
-    fn words(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Interruption::BeforeStore => "interrupted before stores",
             Interruption::AfterStore => "interrupted after stores",
@@ -47,19 +47,19 @@ impl Interruption {
     }
 
     /// Whether the turn ends when this is done.
-    fn is_after(self, deed: Option<Deed>) -> bool {
+    fn is_after(self, effect: Option<Effect>) -> bool {
         match self {
-            Interruption::AfterStore => matches!(deed, Some(Deed::Stores | Deed::Unlocks)),
-            Interruption::AfterLock => deed == Some(Deed::Locks),
+            Interruption::AfterStore => matches!(effect, Some(Effect::Stores | Effect::Unlocks)),
+            Interruption::AfterLock => effect == Some(Effect::Locks),
             _ => false,
         }
     }
 
     /// Whether the turn ends before this is done.
-    fn is_before(self, deed: Option<Deed>) -> bool {
+    fn is_before(self, effect: Option<Effect>) -> bool {
         match self {
-            Interruption::BeforeStore => deed == Some(Deed::Stores),
-            Interruption::BeforeLock => deed == Some(Deed::Locks),
+            Interruption::BeforeStore => effect == Some(Effect::Stores),
+            Interruption::BeforeLock => effect == Some(Effect::Locks),
             _ => false,
         }
     }
@@ -78,7 +78,7 @@ impl Specification for Interruptions {
     type Policy = InterruptionsPolicy;
 
     fn name(&self) -> String {
-        self.at.words().to_string()
+        self.at.name().to_string()
     }
 
     fn encode(&self, words: &mut Vec<u64>) {
@@ -107,7 +107,7 @@ impl Specification for Interruptions {
 
 /// What an operation does, as far as it matters here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Deed {
+enum Effect {
     Stores,
     Locks,
     Unlocks,
@@ -138,14 +138,14 @@ pub struct InterruptionsPolicy {
 }
 
 impl InterruptionsPolicy {
-    fn deed(&self, thread: ThreadId, op: &Op) -> Option<Deed> {
+    fn effect(&self, thread: ThreadId, op: &Op) -> Option<Effect> {
         use EventKind::*;
         match op.kind {
-            Write | AtomicWrite | WriteRange => Some(Deed::Stores),
-            Lock | ReadLock | SemWait => Some(Deed::Locks),
-            Unlock | SemPost => Some(Deed::Unlocks),
-            AtomicUpdate if self.updated.contains(&(thread, op.object)) => Some(Deed::Unlocks),
-            AtomicUpdate => Some(Deed::Locks),
+            Write | AtomicWrite | WriteRange => Some(Effect::Stores),
+            Lock | ReadLock | SemWait => Some(Effect::Locks),
+            Unlock | SemPost => Some(Effect::Unlocks),
+            AtomicUpdate if self.updated.contains(&(thread, op.object)) => Some(Effect::Unlocks),
+            AtomicUpdate => Some(Effect::Locks),
             _ => None,
         }
     }
@@ -192,7 +192,7 @@ impl Policy for InterruptionsPolicy {
         if let Some(current) = choice.candidate(self.running).filter(|_| choice.current == self.running) {
             if self.made > 0
                 && self.over.is_none()
-                && self.at.is_before(self.deed(self.running, current.op))
+                && self.at.is_before(self.effect(self.running, current.op))
                 && self.draw()
             {
                 self.over = Some(self.running);
@@ -224,9 +224,9 @@ impl Policy for InterruptionsPolicy {
         if self.over.is_some_and(|over| over != thread) {
             self.over = None;
         }
-        let deed = self.deed(thread, op);
+        let effect = self.effect(thread, op);
         self.note_update(thread, op);
-        if self.at.is_after(deed) && self.draw() {
+        if self.at.is_after(effect) && self.draw() {
             self.over = Some(thread);
         }
     }

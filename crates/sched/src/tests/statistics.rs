@@ -12,7 +12,7 @@ pub fn assert_uniform(expected: usize, runs: u64, mut sample: impl FnMut(u64) ->
     assert!(chi < limit, "chi-square {chi:.1} exceeds {limit:.1}: {counts:?}");
 }
 
-/// Asserts that the same test tells this sampler from a uniform one.
+/// Asserts that the same test distinguishes this sampler from a uniform one.
 pub fn assert_skewed(expected: usize, runs: u64, mut sample: impl FnMut(u64) -> String) {
     let counts = count(runs, &mut sample);
     let (chi, limit) = (chi_square(&counts, runs), limit(expected));

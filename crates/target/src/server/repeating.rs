@@ -68,7 +68,7 @@ impl Server {
 
     /// Gives the runtime the code that it may run without scheduling points: in all executions of such a program alike, so that
     /// operations have the same numbers in all of them.
-    pub(super) fn tell_whole_code(&mut self) {
+    pub(super) fn write_whole_code(&mut self) {
         if self.closure().is_some() {
             let area = self.memory.layout().whole_code;
             let code = ThreadCode::of(&self.modules);
@@ -101,7 +101,7 @@ impl Server {
         asked.passed_steps = 0;
         asked.leak = Leak::Nothing as u32;
         self.request(Request::Repeat)?;
-        let reply = match self.await_news() {
+        let reply = match self.await_report() {
             Err(RunError::Stopped) => return Ok(self.interrupted()),
             reply => reply?,
         };

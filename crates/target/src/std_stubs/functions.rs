@@ -7,7 +7,7 @@ use threadbare_wire::StdOp;
 
 /// A function that blocks or wakes.
 pub(super) struct StdFunction {
-    /// The part of the public interface that stands on it, which is what people know.
+    /// The part of the public interface that is built on it, which is what people know.
     pub known_as: &'static str,
     /// What it does.
     pub op: StdOp,

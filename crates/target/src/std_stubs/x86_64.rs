@@ -13,7 +13,7 @@ const LEAVE: &str = "__threadbare_std_leave";
 /// The registers that hold arguments, which the library's function has to find as they were.
 const ARGUMENTS: [&str; 6] = ["rdi", "rsi", "rdx", "rcx", "r8", "r9"];
 
-/// A stub saves the arguments, reports to the runtime who called with what, and goes on in the function. Nearly all
+/// A stub saves the arguments, reports to the runtime who called with what, and continues in the function. Nearly all
 /// come back to report what has become of the word.
 pub(super) fn stubs(functions: &[Stubbed]) -> String {
     let mut text = ".intel_syntax noprefix\n.text\n".to_string();

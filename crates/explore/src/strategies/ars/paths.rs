@@ -17,7 +17,7 @@ impl Paths {
         Paths { choices: vec![(0, ThreadId::MAIN, 0)] }
     }
 
-    /// The path that goes on with this choice.
+    /// The path that continues with this choice.
     pub fn extend(&mut self, path: usize, thread: ThreadId) -> usize {
         self.choices.push((path, thread, self.depth(path) + 1));
         self.choices.len() - 1

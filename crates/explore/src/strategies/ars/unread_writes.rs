@@ -1,7 +1,7 @@
 //! What threads have written and others have not read yet.
 //!
 //! As long as no execution has passed, nothing is known to be far from what passed. But threads are written as if
-//! what they leave in memory were seen only when they are done with it. So whoever can read it at once is the
+//! what they leave in memory were seen only when they are done with it. So a thread that can read it at once is the
 //! likeliest to find something unfinished. If its writer is about to come back to it, it has not left it yet.
 
 use threadbare_sched::Rng;

@@ -248,7 +248,7 @@ impl Reasoning for Values {
             let atomic = run.events.iter().filter(|event| event.kind().is_some_and(is_atomic));
             self.known.atomic.extend(atomic.map(|event| event.pc));
         }
-        // An execution in which nobody sees anything new suggests nothing new either.
+        // An execution in which no thread sees anything new suggests nothing new either.
         if path.new_steps > 0 {
             self.ask(path, run, &notes.forest);
         }

@@ -136,7 +136,7 @@ impl Accesses {
         self.shared.values().map(Vec::as_slice)
     }
 
-    /// The reads that saw what another thread wrote, each with what they would have seen if nobody else had written:
+    /// The reads that saw what another thread wrote, each with what they would have seen if no other thread had written:
     /// what their own thread wrote, or what was there at the beginning.
     pub(super) fn disturbed<'a>(
         &'a self,

@@ -235,7 +235,7 @@ impl Reasoning for Patterns {
             self.check(&path, planned, &patterns, notes);
         }
         self.known.covered.extend(patterns.iter());
-        // An execution in which nobody sees anything new suggests nothing new either.
+        // An execution in which no thread sees anything new suggests nothing new either.
         if path.new_steps > 0 {
             self.fresh = 0;
             self.suggest(path, &run.events, &notes.forest);

@@ -71,7 +71,7 @@ impl Ranking {
         self.values.extend(reads.filter_map(|read| Some((read.site, read.value()?))));
     }
 
-    /// Takes note that nobody saw anything new in an execution.
+    /// Takes note that no thread saw anything new in an execution.
     pub(super) fn see_nothing_new(&mut self) {
         self.barren += 1;
     }
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     /// What is tried one after the other, where a pattern and a read without one are always left.
-    fn tried(patterns_show_news: bool) -> String {
+    fn tried(patterns_show_something_new: bool) -> String {
         let mut ranking = Ranking::default();
         let read_value = Rank {
             stage: Stage::UncoveredOrReadValue,
@@ -199,7 +199,7 @@ mod tests {
             let read_value = ranking.rank_of_read_value_now(&read_value);
             if pattern < read_value {
                 tried.push('p');
-                if !patterns_show_news {
+                if !patterns_show_something_new {
                     ranking.see_nothing_new();
                 }
             } else {

@@ -208,10 +208,10 @@ impl Strategy for Published {
     fn learn(
         &mut self,
         runs: &[(&Plan, &Execution)],
-        news: bool,
+        sharing_grew: bool,
         _is_over: &dyn Fn() -> bool,
     ) -> Result<(), ExploreError> {
-        if news {
+        if sharing_grew {
             *self = Published::new(self.name, self.seed, true);
             return Ok(());
         }

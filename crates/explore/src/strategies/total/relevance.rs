@@ -1,8 +1,8 @@
 //! What matters of what threads see.
 //!
 //! A value matters if a branch may depend on it, or an address, a lock, a function to be called; or if it goes into
-//! memory from which somebody reads a value that matters. The first is told by the machine code, the second by the
-//! addresses that executions have shown. What cannot be told matters.
+//! memory from which somebody reads a value that matters. The first follows from the machine code, the second from the
+//! addresses that executions have shown. What is unknown matters.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -32,7 +32,7 @@ pub(crate) struct Relevance {
     compared: BTreeSet<u64>,
     /// Why everything matters, if that is so.
     all: BTreeSet<String>,
-    /// Why executions do not tell of everything that threads see, if that is so.
+    /// Why executions do not record everything that threads see, if that is so.
     unseen: BTreeSet<String>,
 }
 
@@ -158,7 +158,7 @@ impl Relevance {
         }
     }
 
-    /// Whether executions tell of everything that threads see.
+    /// Whether executions record everything that threads see.
     pub(crate) fn sees_everything(&self) -> bool {
         self.unseen.is_empty()
     }
@@ -237,9 +237,9 @@ impl Relevance {
 /// Some names, and how many more there are.
 fn some_of(names: &[String]) -> String {
     const MOST: usize = 3;
-    let told = names.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let shown = names.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(MOST) {
-        0 => told,
-        more => format!("{told} and {more} more"),
+        0 => shown,
+        more => format!("{shown} and {more} more"),
     }
 }

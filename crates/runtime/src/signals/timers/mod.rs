@@ -6,8 +6,8 @@
 //! timers the one that is due earlier rings first.
 //!
 //! A timer with an interval would ring without end. So after the first time it rings again only if a thread
-//! proper has made a step since, and after [`EAGER`] times only if virtual time has come so far, or if nobody else can
-//! get on: then time passes. A timer whose signal nobody handles or blocks would end the program: such are meant
+//! proper has made a step since, and after [`EAGER`] times only if virtual time has come so far, or if no other thread is
+//! runnable: then time passes. A timer whose signal nobody handles or blocks would end the program: such are meant
 //! for programs that hang, and never ring.
 
 mod calls;

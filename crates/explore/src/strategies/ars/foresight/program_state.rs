@@ -92,7 +92,7 @@ impl ProgramState {
             // How many a barrier waits for is not recorded; with a second one there, it may be all of them.
             BarrierLeave => is_woken || self.waiting_at(step.addr) > 1,
             SemWait => self.holds(step.addr) != Some(0),
-            // These wait for nobody.
+            // These never block.
             Unlock | LockFailed | CondWait | CondSignal | CondBroadcast | BarrierArrive | SemPost => true,
             SemFailed | FutexWait | FutexWake | Create | Start | Exit | Detach | JoinFailed | Cancel => true,
             Fence | Signal | Frame | kinds!(plain | atomic | heap | object | pause) => true,
@@ -160,7 +160,7 @@ impl ProgramState {
             FutexWait if event.value != 1 => self.wait(thread, event.addr),
             FutexWoken | FutexTimeout => self.thread_state(thread).waits = None,
             BarrierLeave => {
-                // Whoever leaves shows that all have arrived.
+                // A thread that leaves shows that all have arrived.
                 self.wake(event.addr, usize::MAX);
                 self.thread_state(thread).waits = None;
             }

@@ -1,5 +1,5 @@
 //! Adaptive randomized scheduling as it was published (Algorithm 1 of the paper): a queue of sub-traces, the farthest of
-//! which goes on.
+//! which is extended.
 //!
 //! The first execution is a random one. Then each iteration grows sub-traces from the first decision on: of those at hand
 //! it takes the farthest, makes one step with every runnable thread, and keeps the `width` farthest of what it then

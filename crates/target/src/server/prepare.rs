@@ -78,8 +78,8 @@ mod tests {
         server.prepare(&PolicySpec::new(Random, 1), 0)?;
         change(&mut server.memory.control_mut().plan);
         server.request(Request::Run)?;
-        let told = server.await_news()?;
-        server.collect(0, &told).map(|run| run.outcome)
+        let report = server.await_report()?;
+        server.collect(0, &report).map(|run| run.outcome)
     }
 
     #[test]
