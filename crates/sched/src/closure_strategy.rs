@@ -20,23 +20,23 @@ pub enum ClosureStrategy {
 }
 
 impl ClosureStrategy {
-    /// All of them, by the names that people use.
-    pub const NAMES: [(&'static str, ClosureStrategy); 5] = [
-        ("random", ClosureStrategy::Random),
-        ("pct", ClosureStrategy::Pct),
-        ("pos", ClosureStrategy::Pos),
-        ("urw", ClosureStrategy::Urw),
-        ("mixed", ClosureStrategy::Mixed),
+    /// All of them.
+    pub const ALL: [ClosureStrategy; 5] = [
+        ClosureStrategy::Random,
+        ClosureStrategy::Pct,
+        ClosureStrategy::Pos,
+        ClosureStrategy::Urw,
+        ClosureStrategy::Mixed,
     ];
 
     /// The strategy with this number, if there is one.
     pub fn from_number(number: u32) -> Option<ClosureStrategy> {
-        Self::NAMES.into_iter().map(|(_, strategy)| strategy).find(|strategy| *strategy as u32 == number)
+        Self::ALL.into_iter().find(|strategy| *strategy as u32 == number)
     }
 
     /// The strategy with this name, if there is one.
     pub fn from_name(name: &str) -> Option<ClosureStrategy> {
-        Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, strategy)| strategy)
+        Self::ALL.into_iter().find(|strategy| strategy.name() == name)
     }
 
     /// The name that people use.
@@ -68,8 +68,8 @@ mod tests {
 
     #[test]
     fn names_and_numbers_lead_back() {
-        for (name, strategy) in ClosureStrategy::NAMES {
-            assert_eq!((ClosureStrategy::from_name(name), strategy.name()), (Some(strategy), name));
+        for strategy in ClosureStrategy::ALL {
+            assert_eq!(ClosureStrategy::from_name(strategy.name()), Some(strategy));
             assert_eq!(ClosureStrategy::from_number(strategy as u32), Some(strategy));
         }
         assert_eq!(ClosureStrategy::from_number(0), None);
