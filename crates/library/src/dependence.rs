@@ -44,11 +44,13 @@ pub enum Dependence {
     Instruction = 16,
     /// There were more than could be noted.
     Overflow = 17,
+    /// The process ended while other threads still had steps to make.
+    EarlyEnd = 18,
 }
 
 impl Dependence {
     /// Every kind.
-    pub const ALL: [Dependence; 17] = [
+    pub const ALL: [Dependence; 18] = [
         Dependence::Clock,
         Dependence::Randomness,
         Dependence::Environment,
@@ -66,6 +68,7 @@ impl Dependence {
         Dependence::UnseenCalls,
         Dependence::Instruction,
         Dependence::Overflow,
+        Dependence::EarlyEnd,
     ];
 
     /// The kind with this number.
@@ -154,7 +157,7 @@ mod tests {
             assert_eq!(Dependence::from_number(kind as u8), Some(kind));
         }
         assert_eq!(Dependence::from_number(0), None);
-        assert_eq!(Dependence::from_number(18), None);
+        assert_eq!(Dependence::from_number(19), None);
     }
 
     #[test]

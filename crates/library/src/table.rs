@@ -692,7 +692,7 @@ pub const FAMILIES: &[Family] = &[
         left("swapcontext").opaque().unsupported(),
     ] },
     Family { name: "the loader and the compiler's own", functions: &[
-        left("__libc_start_main").silent(),
+        interposed("__libc_start_main").silent(),
         left("__gmon_start__").silent(),
         left("_ITM_deregisterTMCloneTable").silent(),
         left("_ITM_registerTMCloneTable").silent(),

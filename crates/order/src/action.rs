@@ -189,7 +189,7 @@ impl Action {
             Io => Action::Keep(Kept::Descriptor(addr), value),
             // A handler begins; that its thread does not run meanwhile is not modelled here.
             Signal if old != 0 => Action::Idle(kind),
-            Cancel | Signal | Process => Action::Watershed(kind, value),
+            Cancel | Signal | Process | End => Action::Watershed(kind, value),
             Fence | Detach | Yield | Sleep => Action::Idle(kind),
             Alloc | Frame => return None,
         })

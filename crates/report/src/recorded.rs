@@ -74,7 +74,7 @@ fn event_names(index: usize, event: &Event, names: &dyn Names) -> EventNames {
     let object = match kind {
         // These have something else in place of an object's address.
         Io | Start | Frame => None,
-        Create | Exit | Join | Detach | JoinFailed | Cancel | Fence | Signal | Process => {
+        Create | Exit | Join | Detach | JoinFailed | Cancel | Fence | Signal | Process | End => {
             names.object_at(index, event.addr)
         }
         kinds!(plain | atomic | lock | condition | barrier | semaphore) => names.object_at(index, event.addr),

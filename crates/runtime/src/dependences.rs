@@ -100,6 +100,11 @@ fn note(kinds: Dependences, name: &str, site: u64) {
     }
 }
 
+/// The process ends although other threads have steps to make.
+pub fn note_early_end() {
+    note(Dependences::NONE.with(Dependence::EarlyEnd, true), "", crate::interpose::instrumented_site());
+}
+
 /// Calls of a function cannot be seen, which holds for every execution.
 pub fn note_unseen(name: &str) {
     let mut notes = engine().world.dependences.borrow_mut();
@@ -173,10 +178,29 @@ fn by_arguments(called: &Called, arguments: &[usize], site: u64, is_left_alone: 
         if range.extent == Extent::Rest {
             is_shared |= formatted(range.pointer.into(), writes, arguments).any(conflicts);
         } else if let Some(memory) = Memory::of(range, writes, arguments) {
-            is_shared |= if is_left_alone { touches(fiber, memory, row, site) } else { conflicts(memory) };
+            is_shared |= match (is_left_alone, is_announced(row, range, writes)) {
+                (_, true) => {
+                    // SAFETY: the function is about to make the access itself.
+                    unsafe { crate::access::range(memory.start, memory.bytes, writes, site) };
+                    false
+                }
+                (true, false) => touches(fiber, memory, row, site),
+                (false, false) => conflicts(memory),
+            };
         }
     }
     kinds.with(Dependence::UnannouncedAccess, is_shared)
+}
+
+/// Whether it is known before the call what memory it touches, and that it does so at once: then the access is a step like any other. What
+/// a function writes is often less than it may, and where it calls the program back, or waits first, it comes later.
+fn is_announced(row: &Function, range: Range, writes: bool) -> bool {
+    let is_exact = match range.extent {
+        Extent::Bytes(_) | Extent::Time => true,
+        Extent::Argument(_) | Extent::Product(..) | Extent::Text | Extent::TextUpTo(_) => !writes,
+        Extent::Unknown | Extent::Rest => false,
+    };
+    is_exact && !row.calls_back && !(writes && row.blocks)
 }
 
 /// Whether a wait that could have a limit was given none.

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use threadbare_trace::{EventKind, FailureKind};
+use threadbare_trace::{EventKind, FailureKind, ThreadId};
 use threadbare_wire::{Status, flags};
 
 use crate::engine::engine;
@@ -12,23 +12,125 @@ use crate::shared_memory::{fail, note_calls, note_failure};
 use crate::sync::{note, step, step_when};
 use crate::{server, sys, thread_specific};
 
+/// Steps that other threads may make while one waits to end the process. Some never come to an end of their own.
+const PATIENCE: u64 = 2_000;
+
 /// Registers for the very end of an ordinary exit. Registered first, run last.
 pub fn watch_exit() {
     unsafe extern "C" {
-        fn on_exit(function: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
+        fn on_exit(function: extern "C-unwind" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
+        fn at_quick_exit(function: extern "C-unwind" fn()) -> c_int;
     }
-    extern "C" fn at_end(_status: c_int, _argument: *mut c_void) {
-        finish();
+    extern "C-unwind" fn at_end(_status: c_int, _argument: *mut c_void) {
+        end();
     }
-    // SAFETY: the function lives as long as the process.
-    unsafe { on_exit(at_end, std::ptr::null_mut()) };
+    extern "C-unwind" fn at_quick_end() {
+        end();
+    }
+    // SAFETY: the functions live as long as the process.
+    unsafe {
+        on_exit(at_end, std::ptr::null_mut());
+        at_quick_exit(at_quick_end);
+    }
+}
+
+/// The end of the process, which waits until the other threads have made their steps.
+///
+/// Every run of the program is the beginning of one in which the others go as far as they can before the end, and whoever
+/// fails in the one fails in the other. So this order stands for all, and no other has to be tried.
+struct EndOfProcess {
+    /// The step at which the thread came here.
+    since: u64,
+}
+
+impl EndOfProcess {
+    fn is_impatient(&self) -> bool {
+        engine().shared.control().steps > self.since + PATIENCE
+    }
+}
+
+impl Waitable for EndOfProcess {
+    fn ready(&self, fiber: &Fiber) -> bool {
+        self.is_impatient() || !engine().threads.live().any(|other| other.id != fiber.id && is_busy(other))
+    }
+
+    fn what(&self) -> String {
+        "the end of the process".to_string()
+    }
+}
+
+/// Whether a thread has a step to make before the process ends. A thread that sleeps, or whose wait only time would end, has not:
+/// it takes no time to end.
+fn is_busy(fiber: &Fiber) -> bool {
+    let spins = fiber.yielded_at.get() == Some(engine().progress.get());
+    !spins && !is_ending(fiber) && !sleeps(fiber) && fiber.ready()
+}
+
+fn is_ending(fiber: &Fiber) -> bool {
+    next_kind(fiber) == EventKind::End
+}
+
+fn sleeps(fiber: &Fiber) -> bool {
+    next_kind(fiber) == EventKind::Sleep || fiber.timed_out()
+}
+
+fn next_kind(fiber: &Fiber) -> EventKind {
+    // SAFETY: nothing changes it meanwhile.
+    unsafe { fiber.pending.peek().kind }
+}
+
+/// Whether the running thread is one of several.
+fn has_company() -> bool {
+    engine().running.get() && engine().threads.live_count() > 1
+}
+
+/// The right to end the process in order: who calls `exit` while another thread does waits for the end.
+struct SoleExit;
+
+impl Waitable for SoleExit {
+    fn ready(&self, fiber: &Fiber) -> bool {
+        engine().world.exits.get().is_none_or(|thread| thread == fiber.id)
+    }
+
+    fn what(&self) -> String {
+        "another thread to end the process".to_string()
+    }
+
+    fn holder(&self) -> Option<ThreadId> {
+        engine().world.exits.get()
+    }
+}
+
+/// The running thread begins to end the process in order.
+fn begin_exit() {
+    if !crate::interpose::controlled() {
+        return;
+    }
+    if has_company() {
+        step_when(EventKind::End, 0, instrumented_site(), Some(&raw const SoleExit), false);
+    }
+    engine().world.exits.set(Some(engine().current_id()));
+}
+
+/// The process ends here, once the other threads have made their steps.
+fn end() {
+    if !crate::interpose::controlled() {
+        return;
+    }
+    if has_company() {
+        let end = EndOfProcess { since: engine().shared.control().steps };
+        step_when(EventKind::End, 0, instrumented_site(), Some(&raw const end), false);
+        let current = engine().current_id();
+        let has_steps = |other: &Fiber| is_busy(other) || is_ending(other) || sleeps(other);
+        if engine().threads.live().any(|other| other.id != current && has_steps(other)) {
+            crate::dependences::note_early_end();
+        }
+    }
+    finish();
 }
 
 /// The execution reached an end of its own.
 fn finish() {
-    if !crate::interpose::controlled() {
-        return;
-    }
     let engine = engine();
     engine.complete_write();
     crate::call_profile::end(None);
@@ -79,6 +181,32 @@ fn note_exit(status: c_int) {
             format_args!("the test ended the process with exit status 0 before it had a result"),
         );
     }
+}
+
+/// The program's own `main`.
+pub type Main = unsafe extern "C-unwind" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
+
+type StartFn = unsafe extern "C-unwind" fn(
+    Main,
+    c_int,
+    *mut *mut c_char,
+    *mut c_void,
+    *mut c_void,
+    *mut c_void,
+    *mut c_void,
+) -> c_int;
+
+/// Runs `main`; to return from it is to end the process.
+unsafe extern "C-unwind" fn run_main(
+    count: c_int,
+    arguments: *mut *mut c_char,
+    environment: *mut *mut c_char,
+) -> c_int {
+    let Some(main) = engine().world.main.get() else { sys::die("there is no main") };
+    // SAFETY: the program's own main with its own arguments.
+    let status = unsafe { main(count, arguments, environment) };
+    begin_exit();
+    status
 }
 
 /// All threads have ended, main included.
@@ -141,9 +269,23 @@ interpose! {
         engine().current().set_site(site());
         aborted(FailureKind::Abort, format_args!("a stack buffer was overrun"))
     }
+    /// The process begins; it ends with what `main` returns.
+    fn __libc_start_main(
+        main: Main,
+        count: c_int,
+        arguments: *mut *mut c_char,
+        init: *mut c_void,
+        fini: *mut c_void,
+        loader_fini: *mut c_void,
+        stack_end: *mut c_void,
+    ) -> c_int {
+        engine().world.main.set(Some(main));
+        real!(__libc_start_main as StartFn)(run_main, count, arguments, init, fini, loader_fini, stack_end)
+    }
     /// The process ends in order.
     fn exit(status: c_int) {
         engine().current().set_site(instrumented_site());
+        begin_exit();
         note_exit(status);
         thread_specific::run_exit_functions();
         real!(exit as unsafe extern "C-unwind" fn(c_int))(status)
@@ -152,21 +294,21 @@ interpose! {
     fn _exit(status: c_int) {
         engine().current().set_site(instrumented_site());
         note_exit(status);
-        finish();
+        end();
         sys::exit(status)
     }
     /// The process ends at once.
     fn _Exit(status: c_int) {
         engine().current().set_site(instrumented_site());
         note_exit(status);
-        finish();
+        end();
         sys::exit(status)
     }
     /// The process ends, with the quick handlers only.
     fn quick_exit(status: c_int) {
         engine().current().set_site(instrumented_site());
+        begin_exit();
         note_exit(status);
-        finish();
         real!(quick_exit as unsafe extern "C-unwind" fn(c_int))(status)
     }
     /// Copies the process; the copy has only the calling thread.

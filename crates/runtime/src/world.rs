@@ -4,6 +4,8 @@ use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
+use threadbare_trace::ThreadId;
+
 use crate::address_hash::AddressHasher;
 use crate::exclusive::Exclusive;
 use crate::heap::Heap;
@@ -106,6 +108,10 @@ pub struct World {
     pub refused_first: Cell<bool>,
     /// The program has made processes of its own.
     pub forked: Cell<bool>,
+    /// The program's `main`.
+    pub main: Cell<Option<crate::process::Main>>,
+    /// The thread that ends the process in order.
+    pub exits: Cell<Option<ThreadId>>,
     /// The runtime is inside the C library on business of its own.
     pub detour: Cell<bool>,
     /// What copies of the process would share.

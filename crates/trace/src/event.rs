@@ -148,6 +148,9 @@ event_kinds! {
     /// Where a call's variables are: from `value` up to `addr`; `pc` is in the function. It comes
     /// before the first step that accesses them.
     Frame = 47 => "frame",
+    /// The thread ends the process. It is the last step, and none that is recorded: it waits until the others have made
+    /// theirs.
+    End = 48 => "end",
 }
 
 /// All kinds of one group or several (`kinds!(lock | once)`), as a pattern.
@@ -216,7 +219,7 @@ macro_rules! kinds {
         $crate::EventKind::Yield | $crate::EventKind::Sleep
     };
     (outside) => {
-        $crate::EventKind::Io | $crate::EventKind::Process
+        $crate::EventKind::Io | $crate::EventKind::Process | $crate::EventKind::End
     };
     ($first:ident | $($more:ident)|+) => {
         $crate::kinds!($first) | $crate::kinds!($($more)|+)

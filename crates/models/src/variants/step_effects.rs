@@ -133,7 +133,7 @@ pub(super) fn effect_of(event: &Event, kind: EventKind) -> Option<StepEffect> {
         }
         Io => StepEffect::Keep(Kept::Descriptor(addr)),
         Create => StepEffect::Keep(Kept::Creation),
-        JoinFailed | Cancel | Signal | Process => StepEffect::Keep(Kept::World),
+        JoinFailed | Cancel | Signal | Process | End => StepEffect::Keep(Kept::World),
         Exit => StepEffect::Marks,
         Start | Detach | Fence | Alloc | Frame | Free | kinds!(plain | atomic | object | pause) => {
             return None;
