@@ -55,7 +55,7 @@ pub fn event_text(index: usize, event: &Event, names: &dyn Names) -> String {
             format!("{} interrupts T{}", signal_name(value as i32), event.old - 1)
         }
         Signal => format!("{word} {value}"),
-        Fence | Start | Exit | Yield | Process | Frame => word.to_string(),
+        Fence | Start | Exit | Yield | Process | End | Frame => word.to_string(),
         Lock | Unlock | LockFailed | ReadLock | BarrierArrive | BarrierLeave | SemFailed | OnceBegin
         | OnceEnd | OnceSeen | FutexWait | FutexWoken | FutexTimeout | Free | Init | Destroy => {
             format!("{word} {}", object())

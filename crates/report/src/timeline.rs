@@ -211,7 +211,7 @@ fn matters(row: &Row, failure: Option<&Failure>) -> bool {
         Row::Switch(switch) => !matches!(switch.why(), Some(SwitchReason::Starting | SwitchReason::Started)),
         Row::Folded { .. } | Row::LeftOut { .. } => true,
         Row::Step { event, .. } => event.kind().is_none_or(|step| match step {
-            Alloc | Frame | Init | Process | Start | Fence => false,
+            Alloc | Frame | Init | Process | End | Start | Fence => false,
             Destroy => kind == Some(FailureKind::Misuse),
             Free => {
                 matches!(kind, Some(FailureKind::UseAfterFree | FailureKind::Segfault | FailureKind::Abort))

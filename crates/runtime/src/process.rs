@@ -107,7 +107,8 @@ fn begin_exit() {
         return;
     }
     if has_company() {
-        step_when(EventKind::End, 0, instrumented_site(), Some(&raw const SoleExit), false);
+        let sole = SoleExit;
+        step_when(EventKind::End, 0, instrumented_site(), Some(&raw const sole), false);
     }
     engine().world.exits.set(Some(engine().current_id()));
 }

@@ -247,7 +247,7 @@ impl ThreadClocks {
             AtomicWrite | Unlock | LockFailed | CondWait | CondSignal | CondBroadcast | BarrierArrive => {}
             SemPost | SemFailed | OnceEnd | FutexWait | FutexWake => {}
             Create | Start | Exit | Detach | JoinFailed | Cancel => {}
-            Io | Process | Frame | kinds!(plain | heap | object | pause) => {}
+            Io | Process | End | Frame | kinds!(plain | heap | object | pause) => {}
         }
     }
 
@@ -314,7 +314,7 @@ impl ThreadClocks {
             AtomicRead | AtomicFailed | Lock | ReadLock | LockFailed | CondWake | CondTimeout => {}
             BarrierLeave | SemWait | SemFailed | OnceBegin | OnceSeen => {}
             FutexWait | FutexWoken | FutexTimeout | Join | Detach | JoinFailed | Cancel => {}
-            Signal | Io | Process | kinds!(pause) => {}
+            Signal | Io | Process | End | kinds!(pause) => {}
         }
     }
 
