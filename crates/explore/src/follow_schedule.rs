@@ -4,7 +4,7 @@ use threadbare_happens_before::LockSets;
 use threadbare_order::{Action, Forest, Path, SolvedSchedule, SolvedSwitch, StepId};
 use threadbare_sched::{Parameters, Replay, SwitchPoint};
 use threadbare_target::Execution;
-use threadbare_trace::{Awaited, Event, EventKind, Failure, FailureKind, Outcome, ThreadId, Waiting};
+use threadbare_trace::{Awaited, Failure, FailureKind, ThreadId, Waiting};
 
 use crate::strategy::Plan;
 
@@ -44,26 +44,20 @@ pub(crate) fn plan_key(plan: &Plan) -> PlanKey {
     }
 }
 
-/// The thread that ended the process or brought it down, if it was one thread's doing: a failure that shows in what
-/// one thread has seen, or the end of main.
-pub(crate) fn ended_by(run: &Execution) -> Option<ThreadId> {
+/// The thread that brought the process down, if it was one thread's doing: a failure that shows in what one thread has
+/// seen. Who ends the process in order lets the others go first.
+pub(crate) fn brought_down_by(run: &Execution) -> Option<ThreadId> {
     use FailureKind::*;
-    match &run.outcome {
-        Outcome::Failed(failure) => match failure.kind {
-            Assertion | Abort | Segfault | Exception | Exit => Some(failure.thread),
-            Deadlock | Hang | UseAfterFree | Misuse => None,
-        },
-        Outcome::Passed => {
-            let is_end = |event: &Event| event.kind() == Some(EventKind::Exit);
-            let main_left = run.events.iter().any(|event| event.thread == ThreadId::MAIN && is_end(event));
-            (!main_left).then_some(ThreadId::MAIN)
-        }
-        Outcome::Uncontrolled(_) => None,
+    let failure = run.outcome.failure()?;
+    match failure.kind {
+        Assertion | Abort | Segfault | Exception => Some(failure.thread),
+        Exit | Deadlock | Hang | UseAfterFree | Misuse => None,
     }
 }
 
-/// The threads that may have more to do than an execution has shown. One that waits for a lock that it holds itself has not; and
-/// one that waits for another thread to end becomes runnable when that one ends, and not otherwise.
+/// The threads that may have more to do than an execution has shown. The one that has ended the process has not, and one that waits
+/// for a lock that it holds itself has not either; one that waits for another thread to end becomes runnable when that one ends,
+/// and not otherwise.
 pub(crate) fn unfinished_threads(run: &Execution) -> Vec<ThreadId> {
     let waiting = run.outcome.failure().map(Failure::waiting).unwrap_or_default();
     let mut locks = LockSets::default();
@@ -79,7 +73,8 @@ pub(crate) fn unfinished_threads(run: &Execution) -> Vec<ThreadId> {
     };
     let stay: Vec<ThreadId> =
         waiting.iter().filter(|it| is_blocked_for_ever(it)).map(|it| it.thread).collect();
-    (0..run.threads as u16).map(ThreadId).filter(|thread| !stay.contains(thread)).collect()
+    let may_continue = |thread: &ThreadId| !stay.contains(thread) && run.ended_by != Some(*thread);
+    (0..run.threads as u16).map(ThreadId).filter(may_continue).collect()
 }
 
 /// Whether an execution made the steps of a schedule in their order. What the last step of each thread saw is its own

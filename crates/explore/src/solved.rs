@@ -173,7 +173,7 @@ impl<A> Notes<A> {
             }
             None => self.forest.add(&run.events),
         };
-        if let Some(thread) = follow_schedule::ended_by(run) {
+        if let Some(thread) = follow_schedule::brought_down_by(run) {
             self.forest.ends_with(&path, thread);
         }
         Entry::Read(path, planned)

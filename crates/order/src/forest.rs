@@ -173,7 +173,7 @@ impl Forest {
         path
     }
 
-    /// Notes that a thread ended the process, or brought it down, after its last step in an execution, by what it
+    /// Notes that a thread brought the process down after its last step in an execution, by what it
     /// had seen itself. Wherever it makes that step, nobody makes another.
     pub fn ends_with(&mut self, path: &Path, thread: ThreadId) {
         let last = path.steps.iter().rev().find(|id| self.step(**id).thread == thread);

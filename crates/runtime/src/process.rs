@@ -21,11 +21,13 @@ pub fn watch_exit() {
         fn on_exit(function: extern "C-unwind" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
         fn at_quick_exit(function: extern "C-unwind" fn()) -> c_int;
     }
+    #[unsafe(naked)]
     extern "C-unwind" fn at_end(_status: c_int, _argument: *mut c_void) {
-        end();
+        crate::arch::enter!(end)
     }
+    #[unsafe(naked)]
     extern "C-unwind" fn at_quick_end() {
-        end();
+        crate::arch::enter!(end)
     }
     // SAFETY: the functions live as long as the process.
     unsafe {
@@ -102,7 +104,7 @@ impl Waitable for SoleExit {
 }
 
 /// The running thread begins to end the process in order.
-fn begin_exit() {
+extern "C-unwind" fn begin_exit() {
     if !crate::interpose::controlled() {
         return;
     }
@@ -114,7 +116,7 @@ fn begin_exit() {
 }
 
 /// The process ends here, once the other threads have made their steps.
-fn end() {
+extern "C-unwind" fn end() {
     if !crate::interpose::controlled() {
         return;
     }
@@ -136,6 +138,7 @@ fn finish() {
     engine.complete_write();
     crate::call_profile::end(None);
     crate::shared_memory::note_policy();
+    engine.shared.control().ended_by = u32::from(engine.current_id().0) + 1;
     engine.shared.control().unheard = threads_that(is_unheard);
     engine.shared.control().joined = threads_that(|fiber| fiber.joined.get());
     engine.shared.control().status = Status::Ended as u32;
@@ -206,7 +209,11 @@ unsafe extern "C-unwind" fn run_main(
     let Some(main) = engine().world.main.get() else { sys::die("there is no main") };
     // SAFETY: the program's own main with its own arguments.
     let status = unsafe { main(count, arguments, environment) };
-    begin_exit();
+    #[unsafe(naked)]
+    extern "C-unwind" fn main_has_returned() {
+        crate::arch::enter!(begin_exit)
+    }
+    main_has_returned();
     status
 }
 

@@ -57,6 +57,7 @@ impl Baseline {
         control.learned_out = self.learned_out;
         control.threads = self.threads;
         control.unheard = 0;
+        control.ended_by = 0;
         control.joined = 0;
         control.peak_threads = self.peak_threads;
         // Texts only grow, so their start is still that of the snapshot.

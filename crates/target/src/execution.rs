@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use threadbare_library::Dependence;
 use threadbare_sched::COUNTERS;
-use threadbare_trace::{Event, Failure, Outcome};
+use threadbare_trace::{Event, Failure, Outcome, ThreadId};
 use threadbare_wire::{ContextRecord, DecisionRecord, LearnedRecord, SwitchRecord, TouchRecord};
 
 use crate::modules::Modules;
@@ -50,6 +50,8 @@ pub struct Execution {
     pub policy_counters: [u64; COUNTERS],
     /// Which code is the programmer's own.
     pub own_code: Arc<OwnCode>,
+    /// The thread that ended the process in order.
+    pub ended_by: Option<ThreadId>,
     /// Code that synchronizes ran in one piece, as a warning says: whatever was run, interleavings were left out.
     pub leaves_code_unexplored: bool,
 }
@@ -76,6 +78,7 @@ impl Execution {
             divergence: None,
             policy_counters: Default::default(),
             own_code: Arc::default(),
+            ended_by: None,
             leaves_code_unexplored: false,
         }
     }

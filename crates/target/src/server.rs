@@ -370,6 +370,7 @@ impl Server {
             divergence,
             policy_counters: control.policy_counters,
             own_code: Arc::clone(&self.own_code),
+            ended_by: control.ended_by.checked_sub(1).map(|number| ThreadId(number as u16)),
             leaves_code_unexplored: self.unexplored.is_some(),
         })
     }

@@ -99,6 +99,7 @@ mod tests {
             policy_counters: Default::default(),
             own_code: Default::default(),
             depended_on: Vec::new(),
+            ended_by: None,
             leaves_code_unexplored: false,
         };
         (execution, Symbols::new(&Modules::with_one("lib.so", code, 0x4000)))

@@ -279,6 +279,8 @@ pub struct Control {
     pub peak_threads: u32,
     /// A bit for each of the first threads that has ended, and that nobody has asked how.
     pub unheard: u64,
+    /// The thread that ended the process in order, as one more than its number; 0 if none did.
+    pub ended_by: u32,
     /// A bit for each of the first threads that somebody has joined.
     pub joined: u64,
     /// How many of `thread_bodies` are used.

@@ -372,6 +372,7 @@ fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
         policy_counters: Default::default(),
         own_code: Arc::default(),
         depended_on: Vec::new(),
+        ended_by: Some(ThreadId::MAIN),
         leaves_code_unexplored: false,
     }
 }

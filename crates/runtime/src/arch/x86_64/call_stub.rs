@@ -52,6 +52,8 @@ pub fn call_stub(number: u32, place: usize, through: usize) -> [u8; CALL_STUB_BY
 macro_rules! note_call_and_pass_on {
     ($note:ident) => {
         std::arch::naked_asm!(
+            // What is noted may be a step, at which the thread's state is asked for.
+            crate::arch::note_registers!(),
             "push rax",
             "push r10",
             "push r9",
@@ -135,6 +137,7 @@ macro_rules! note_call_and_pass_on {
             vectors = sym crate::arch::VECTORS,
             wide = const crate::arch::WIDE,
             note = sym $note,
+            registers = sym crate::arch::REGISTERS,
         )
     };
 }
