@@ -155,6 +155,16 @@ impl Engine {
         self.current.get().id
     }
 
+    /// The thread proper that runs, be it in a handler.
+    pub fn host(&self) -> &'static Fiber {
+        self.fiber(self.host_id())
+    }
+
+    /// Its number.
+    pub fn host_id(&self) -> ThreadId {
+        self.current().owner()
+    }
+
     /// The running thread's calls, innermost first, beginning with the site of its operation.
     pub fn call_stack(&self) -> impl Iterator<Item = u64> + use<> {
         let fiber = self.current();

@@ -109,7 +109,7 @@ impl Engine {
         let fiber = self.current();
         if let Some(handler) = fiber.to_deliver.take() {
             // In a replay a new thread may be interrupted before it has begun.
-            self.run_handler(handler, fiber.id);
+            signals::deliver::run_handler(self, handler, fiber.id);
         } else if let Some(creator) = fiber.starting.take() {
             self.go(creator, SwitchReason::Started);
         } else {
@@ -254,7 +254,7 @@ impl Engine {
         next: ThreadId,
         reason: SwitchReason,
     ) {
-        let interrupted = self.interrupted_by(next);
+        let interrupted = signals::deliver::interrupted_by(self, next);
         self.record_switch(from, next, reason);
         self.turn_began.set(self.shared.control().steps);
         // A handler begins where the thread that it interrupts is stopped.
@@ -274,7 +274,7 @@ impl Engine {
             }
         }
         if let Some(handler) = here.to_deliver.take() {
-            self.run_handler(handler, here.id);
+            signals::deliver::run_handler(self, handler, here.id);
         }
     }
 
