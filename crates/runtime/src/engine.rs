@@ -14,6 +14,7 @@ use crate::exclusive::Exclusive;
 use crate::fiber::Fiber;
 use crate::recorder::UnfinishedWrite;
 use crate::shared_memory::Shared;
+use crate::spin::SpinDetector;
 use crate::thread_table::ThreadTable;
 use crate::{thread_state_hash, threads};
 
@@ -31,9 +32,8 @@ pub struct Engine {
     pub(crate) unfinished: Cell<Option<UnfinishedWrite>>,
     /// Counts steps that changed something another thread may wait for.
     pub progress: Cell<u64>,
-    pub(crate) fruitless_rounds: Cell<u64>,
-    /// Whether threads are looked at because they may spin for ever.
-    pub(crate) spinning: Exclusive<crate::spin::Spinning>,
+    /// Finds threads that spin for ever.
+    pub(crate) spin_detector: SpinDetector,
     /// The steps made when the running thread was switched to, or last yielded.
     pub(crate) turn_began: Cell<u64>,
     /// Executions begin at the snapshot; before it there is one thread and nothing to decide.
@@ -103,8 +103,7 @@ pub fn init(shared: Shared, main: Box<Fiber>) {
         candidates: Exclusive::new(Vec::with_capacity(64)),
         unfinished: Cell::new(None),
         progress: Cell::new(0),
-        fruitless_rounds: Cell::new(0),
-        spinning: Exclusive::default(),
+        spin_detector: SpinDetector::default(),
         turn_began: Cell::new(0),
         running: Cell::new(false),
         os_threads: Cell::new(false),

@@ -19,7 +19,6 @@ use crate::engine::{Engine, engine};
 use crate::entropy::Entropy;
 use crate::fiber::{Fiber, Waitable};
 use crate::shared_memory::{lost_control, refuse_plan};
-use crate::spin::Spinning;
 use crate::time::Clock;
 use crate::{interpose, server, sys, threads};
 
@@ -173,9 +172,8 @@ fn begin_repetition(engine: &Engine, start: &Start, policy: AnyPolicy) {
     unsafe { engine.threads.drop_others() };
     engine.fiber(ThreadId::MAIN).begin_anew(start.ops);
     engine.progress.set(0);
-    engine.fruitless_rounds.set(0);
     engine.turn_began.set(0);
-    engine.spinning.set(Spinning::default());
+    engine.spin_detector.forget();
     engine.world.guards.borrow_mut().forget();
     engine.world.clock.set(start.clock);
     engine.world.entropy.set(start.entropy.clone());

@@ -114,7 +114,7 @@ impl Engine {
             self.go(creator, SwitchReason::Started);
         } else {
             if fiber.fruitless.get() == 0 && fiber.private_stretch.yields.get() == 0 {
-                self.fruitless_rounds.set(0);
+                self.spin_detector.note_progress();
             }
             let steps = self.shared.control().steps;
             if fiber.fruitless.get() >= self.policy.borrow_mut().spin_limit()
@@ -134,7 +134,7 @@ impl Engine {
         if self.threads.live_count() == 1 && fiber.ready() && !self.policy.borrow_mut().forces_switches() {
             fiber.yielded_at.set(None);
             if fiber.fruitless.get() > 0 || fiber.private_stretch.yields.get() > 0 {
-                self.count_fruitless(fiber.rounds());
+                self.spin_detector.count_fruitless(self, fiber.rounds());
             }
             return;
         }
@@ -186,7 +186,7 @@ impl Engine {
             }
             if any_yielded {
                 self.threads.live().for_each(|other| other.yielded_at.set(None));
-                if let Some(looked_at) = self.count_fruitless(fiber.rounds()) {
+                if let Some(looked_at) = self.spin_detector.count_fruitless(self, fiber.rounds()) {
                     return looked_at;
                 }
                 continue;
@@ -222,7 +222,7 @@ impl Engine {
     /// The step limit was reached. Only now is it said whether everybody spins: a long
     /// computation on private memory that looks at some shared value looks the same until it ends.
     fn report_hang(&self, limit: u64) -> ! {
-        if self.fruitless_rounds.get() > LIVELOCK {
+        if self.spin_detector.fruitless_rounds() > LIVELOCK {
             shared_memory::fail(
                 FailureKind::Hang,
                 format_args!(
@@ -359,14 +359,30 @@ impl Engine {
     /// further: it may take, look and give back for ever.
     pub fn released(&self) {
         self.count_progress();
-        self.fruitless_rounds.set(0);
+        self.spin_detector.note_progress();
     }
 
     /// The running thread changed something that others may wait for.
     #[inline(always)]
     pub fn changed(&self) {
         self.count_progress();
-        self.fruitless_rounds.set(0);
+        self.spin_detector.note_progress();
         self.current().changed_something();
+    }
+
+    /// The running thread is about to make an operation. True if it shall make it, without a decision, because
+    /// threads are being looked at, one after the other.
+    #[inline(always)]
+    fn looks_on(&self) -> bool {
+        self.spin_detector.is_looking() && self.look_on()
+    }
+
+    #[cold]
+    fn look_on(&self) -> bool {
+        let Some(next) = self.spin_detector.look_on(self) else { return false };
+        if next != self.current_id() {
+            self.go(next, SwitchReason::Yielded);
+        }
+        true
     }
 }

@@ -62,7 +62,7 @@ impl Engine {
     pub fn update_stop(&self) {
         const DENSE_STEPS: u64 = 256;
         let fiber = self.current();
-        if self.spinning.borrow_mut().is_looking() {
+        if self.spin_detector.is_looking() {
             fiber.stop_at.set(fiber.ops.get().saturating_add(1));
             return;
         }
@@ -90,7 +90,7 @@ impl Engine {
     /// Whether the running thread stops at a private access only because it made so many of them.
     pub fn is_in_private_stretch(&self) -> bool {
         let fiber = self.current();
-        self.spinning.borrow_mut().is_looking()
+        self.spin_detector.is_looking()
             || (self.probe.borrow_mut().is_none()
                 && self.policy.borrow_mut().stop_before(fiber.id) != Some(fiber.ops.get()))
     }
