@@ -105,7 +105,7 @@ unsafe fn serve_watched(fiber: &'static Fiber, addr: usize, size: usize, write: 
     } else {
         engine.point(op, None, false);
         if !shared {
-            engine.was_a_look();
+            fiber.was_a_look();
         }
     }
     // SAFETY: the notes may have changed while others ran; the program is about to make the

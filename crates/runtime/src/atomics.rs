@@ -150,7 +150,7 @@ unsafe fn announce<T: Word>(kind: EventKind, addr: usize, leaves_zero: bool) -> 
         let switches = engine().shared.control().switches;
         engine().point(op, None, false);
         if !shared && engine().brief.get() {
-            engine().was_a_look();
+            fiber.was_a_look();
         }
         // The place may have been freed while others ran.
         if engine().shared.control().switches != switches {

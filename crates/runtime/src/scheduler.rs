@@ -12,6 +12,7 @@ use threadbare_wire::{DecisionRecord, SwitchRecord, own_place};
 use crate::engine::{self, Engine};
 use crate::exclusive::nothing_is_borrowed;
 use crate::fiber::{Fiber, Waitable};
+use crate::spin::ThreadState;
 use crate::{arch, deadlock, external_waits, shared_memory, signals, sys, threads};
 
 /// Fruitless steps of all threads together after which no thread can be expected to make progress.
@@ -370,6 +371,65 @@ impl Engine {
         self.current().changed_something();
     }
 
+    /// Says at which operation the running thread has to come here although it may be private:
+    /// where a replay wants to decide, or where a probe is due.
+    pub fn update_stop(&self) {
+        const DENSE_STEPS: u64 = 256;
+        let fiber = self.current();
+        if self.spin_detector.is_looking() {
+            fiber.stop_at.set(fiber.ops.get().saturating_add(1));
+            return;
+        }
+        fiber.stop_at.set(match &mut *self.probe.borrow_mut() {
+            Some(rng) => {
+                let gap = 1 + rng.below(1 + self.shared.control().steps / DENSE_STEPS);
+                fiber.ops.get().saturating_add(gap as u32)
+            }
+            None => {
+                // The stop is only looked for by its number: one that the thread has gone past would never come.
+                let listed =
+                    self.policy.borrow_mut().stop_before(fiber.id).filter(|stop| *stop > fiber.ops.get());
+                let has_switches_left = self.policy.borrow_mut().has_switches_left();
+                let stretch = fiber.ops.get().saturating_add(fiber.private_stretch.limit(has_switches_left));
+                listed.map_or(stretch, |stop| stop.min(stretch))
+            }
+        });
+    }
+
+    /// Whether the running thread stops at a private access only because it made so many of them.
+    pub fn is_in_private_stretch(&self) -> bool {
+        let fiber = self.current();
+        self.spin_detector.is_looking()
+            || (self.probe.borrow_mut().is_none()
+                && self.policy.borrow_mut().stop_before(fiber.id) != Some(fiber.ops.get()))
+    }
+
+    /// Lets others run before a private access; says whether one did. This is no step: a program
+    /// that makes no other is still seen to make no progress.
+    pub fn yield_to_others(&self, op: Op) -> bool {
+        let fiber = self.current();
+        let stretch = &fiber.private_stretch;
+        fiber.pending.set(op);
+        self.complete_write();
+        let switches = self.shared.control().switches;
+        if !self.looks_on() {
+            stretch.look_at(ThreadState::of(fiber));
+            if stretch.is_led(self.policy.borrow_mut().has_switches_left()) {
+                self.update_stop();
+                return false;
+            }
+            stretch.note_yield();
+            fiber.yielded_at.set(Some(self.progress.get()));
+            self.world.checkpoints.borrow_mut().leave_no_more();
+            if stretch.yields_often() {
+                self.policy.borrow_mut().yielded(fiber.id);
+            }
+            self.reschedule();
+        }
+        self.update_stop();
+        switches != self.shared.control().switches
+    }
+
     /// The running thread is about to make an operation. True if it shall make it, without a decision, because
     /// threads are being looked at, one after the other.
     #[inline(always)]
@@ -384,5 +444,20 @@ impl Engine {
             self.go(next, SwitchReason::Yielded);
         }
         true
+    }
+
+    /// Whether the running thread's operation, announced at `pc`, is passed over: the code that makes it is taken in one piece.
+    #[inline(always)]
+    pub fn passes_over(&self, pc: u64) -> bool {
+        self.world.whole_code.borrow_mut().is_known() && self.is_in_whole_code(pc)
+    }
+
+    fn is_in_whole_code(&self, pc: u64) -> bool {
+        let fiber = self.current();
+        let passes = self.world.whole_code.borrow_mut().made(std::iter::once(pc).chain(fiber.call_stack()));
+        if passes && fiber.is_stop_due() {
+            self.update_stop();
+        }
+        passes
     }
 }
