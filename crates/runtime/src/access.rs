@@ -74,7 +74,9 @@ unsafe fn serve_watched(fiber: &'static Fiber, addr: usize, size: usize, write: 
         if (fiber.own_stack.get().0..fiber.own_stack.get().1).contains(&addr) && !fiber.is_stop_due() {
             return;
         }
-        if engine().is_plainly_guarded(fiber, addr, size, write) || engine().passes_over(pc) {
+        let is_guarded = engine().brief.get()
+            && engine().world.guarding_locks.is_plainly_guarded(fiber, addr, size, write);
+        if is_guarded || engine().passes_over(pc) {
             return;
         }
         (touch_range(fiber, addr, size, write), fiber.ops.get(), fiber.is_stop_due())
@@ -86,8 +88,11 @@ unsafe fn serve_watched(fiber: &'static Fiber, addr: usize, size: usize, write: 
     if !shared && !due {
         return;
     }
-    if shared && engine.brief.get() && engine.is_guarded(fiber, addr, size) && !due {
-        return;
+    if shared && engine.brief.get() {
+        let is_alone = engine.threads.live_count() == 1;
+        if (is_alone || engine.world.guarding_locks.is_guarded(fiber, addr, size)) && !due {
+            return;
+        }
     }
     let in_stretch = !shared && engine.is_in_private_stretch();
     let whole = size <= 8;

@@ -11,6 +11,7 @@ use threadbare_trace::{Event, EventKind};
 use crate::access;
 use crate::arch::{self, caller};
 use crate::engine::{engine, watched};
+use crate::guarding_locks;
 use crate::interpose::controlled;
 use crate::sync::rust_std;
 
@@ -129,12 +130,12 @@ unsafe fn announce<T: Word>(kind: EventKind, addr: usize, leaves_zero: bool) -> 
             return if engine().records_all.get() { Announced::PassedOver(pc) } else { Announced::Unwatched };
         }
         fiber.set_site(pc);
-        engine().does_not_wait(fiber);
+        guarding_locks::does_not_wait(fiber);
         let shared = access::touch_word(fiber, addr, size_of::<T>(), kind.writes());
         if !shared && engine().brief.get() && !fiber.is_stop_due() {
             return Announced::Private;
         }
-        if leaves_zero && engine().gives_back_unseen(fiber, addr) {
+        if leaves_zero && engine().world.guarding_locks.gives_back_unseen(fiber, addr) {
             return Announced::Unseen;
         }
         // It may take a lock that is nothing but a word.
@@ -175,7 +176,7 @@ fn done<T: Word>(announced: Announced, kind: EventKind, addr: usize, value: T, o
         }
         Announced::Private => {
             if value != old {
-                engine.word_changed(addr, old.low(), value.low());
+                guarding_locks::word_changed(engine, addr, old.low(), value.low());
             }
             return;
         }
@@ -187,13 +188,13 @@ fn done<T: Word>(announced: Announced, kind: EventKind, addr: usize, value: T, o
     fiber.weakness.set(0);
     if value != old {
         engine.changed();
-        engine.word_changed(addr, old.low(), value.low());
+        guarding_locks::word_changed(engine, addr, old.low(), value.low());
         if kind == EventKind::AtomicUpdate && old.low() == 0 {
             engine.took_lock();
         }
     } else {
         fiber.saw(fiber.site(), addr as u64, value.low());
-        engine.looked_at_word(addr, kind == EventKind::AtomicFailed);
+        guarding_locks::looked_at_word(engine, addr, kind == EventKind::AtomicFailed);
     }
 }
 

@@ -127,7 +127,7 @@ unsafe fn repeat(closure: Closure, data: *mut c_void) -> ! {
         let Drawn { policy, probes } = portfolio.draw(index, &control.repetition.counts);
         let seed = policy.seed;
         begin_repetition(engine, &start, policy.start());
-        engine.world.guards.borrow_mut().gives_back_at_once = !shows_locks(index, probes);
+        engine.world.guarding_locks.gives_back_at_once.set(!shows_locks(index, probes));
         engine.probe.set(probes.then(|| Rng::new(seed)));
         engine.update_stop();
         // SAFETY: as the caller vouches.
@@ -174,7 +174,7 @@ fn begin_repetition(engine: &Engine, start: &Start, policy: AnyPolicy) {
     engine.progress.set(0);
     engine.turn_began.set(0);
     engine.spin_detector.forget();
-    engine.world.guards.borrow_mut().forget();
+    engine.world.guarding_locks.forget();
     engine.world.clock.set(start.clock);
     engine.world.entropy.set(start.entropy.clone());
     engine.world.signals.program_steps.set(0);

@@ -13,7 +13,7 @@ use crate::engine::{self, Engine};
 use crate::exclusive::nothing_is_borrowed;
 use crate::fiber::{Fiber, Waitable};
 use crate::spin::ThreadState;
-use crate::{arch, deadlock, external_waits, shared_memory, signals, sys, threads};
+use crate::{arch, deadlock, external_waits, guarding_locks, shared_memory, signals, sys, threads};
 
 /// Fruitless steps of all threads together after which no thread can be expected to make progress.
 const LIVELOCK: u64 = 20_000;
@@ -309,7 +309,7 @@ impl Engine {
     pub fn leave_for_good(&self) -> ! {
         let fiber = self.current();
         self.complete_write();
-        self.does_not_wait(fiber);
+        guarding_locks::does_not_wait(fiber);
         crate::call_profile::end(Some(fiber.id));
         fiber.done.set(true);
         self.count_progress();

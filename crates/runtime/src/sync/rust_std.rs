@@ -9,6 +9,7 @@ use super::word_locks;
 use crate::access;
 use crate::engine::{engine, watched};
 use crate::fiber::{Fiber, Waitable};
+use crate::guarding_locks;
 use crate::heap;
 use crate::interpose::controlled;
 use crate::sys;
@@ -59,7 +60,7 @@ pub unsafe extern "C-unwind" fn __threadbare_std_entry(
             if waits {
                 fiber.found_taken.set(0);
             }
-            engine().does_not_wait(fiber);
+            guarding_locks::does_not_wait(fiber);
             if op == StdOp::Park {
                 engine().point(Op { kind, object: 0, size: 0, site: pc, index, place: 0 }, None, false);
                 return 0;
@@ -193,7 +194,7 @@ unsafe fn count_in(scope: usize) -> usize {
 fn note_update(word: usize, old: u64, value: u64) {
     engine().note(EventKind::AtomicUpdate, word, WORD, value, old);
     engine().changed();
-    engine().word_changed(word, old, value);
+    guarding_locks::word_changed(engine(), word, old, value);
     if old == 0 && value != 0 {
         engine().took_word(word);
     }
