@@ -119,18 +119,18 @@ unsafe fn serve_watched(fiber: &'static Fiber, addr: usize, size: usize, write: 
         if *shadow::cell(addr) & FREED != 0 {
             // The fatal access belongs to the story.
             let (size, value) = if whole { (size as u8, load(addr, size as u8)) } else { (0, size as u64) };
-            engine.note(kind, addr, size, value, value);
+            engine.recorder.note(kind, addr, size, value, value);
             use_after_free(addr, write);
         }
         match (whole, write) {
             (true, false) => {
                 let value = load(addr, size as u8);
-                engine.note(kind, addr, size as u8, value, value);
+                engine.recorder.note(kind, addr, size as u8, value, value);
                 fiber.saw(pc, addr as u64, value);
             }
-            (true, true) => engine.begin_write(addr, size as u8, load(addr, size as u8)),
+            (true, true) => engine.recorder.begin_write(addr, size as u8, load(addr, size as u8)),
             (false, _) => {
-                engine.note(kind, addr, 0, size as u64, 0);
+                engine.recorder.note(kind, addr, 0, size as u64, 0);
                 if write {
                     engine.changed();
                 }

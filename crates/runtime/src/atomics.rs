@@ -127,7 +127,11 @@ unsafe fn announce<T: Word>(kind: EventKind, addr: usize, leaves_zero: bool) -> 
     unsafe {
         fiber.count_operation();
         if engine().passes_over(pc) {
-            return if engine().records_all.get() { Announced::PassedOver(pc) } else { Announced::Unwatched };
+            return if engine().recorder.takes_all.get() {
+                Announced::PassedOver(pc)
+            } else {
+                Announced::Unwatched
+            };
         }
         fiber.set_site(pc);
         guarding_locks::does_not_wait(fiber);
@@ -169,7 +173,7 @@ fn done<T: Word>(announced: Announced, kind: EventKind, addr: usize, value: T, o
         Announced::PassedOver(pc) => {
             let pending = engine.current().replace_site(pc);
             engine.current().weakness.set(weakness(order));
-            engine.note(kind, addr, size_of::<T>() as u8, value.low(), old.low());
+            engine.recorder.note(kind, addr, size_of::<T>() as u8, value.low(), old.low());
             engine.current().weakness.set(0);
             engine.current().set_site(pending);
             return;
@@ -183,7 +187,7 @@ fn done<T: Word>(announced: Announced, kind: EventKind, addr: usize, value: T, o
         Announced::Unseen | Announced::Step => {}
     }
     engine.current().weakness.set(weakness(order));
-    engine.note(kind, addr, size_of::<T>() as u8, value.low(), old.low());
+    engine.recorder.note(kind, addr, size_of::<T>() as u8, value.low(), old.low());
     let fiber = engine.current();
     fiber.weakness.set(0);
     if value != old {
@@ -353,7 +357,7 @@ stubs! {
             fiber.count_operation();
             // All that others see of a thread is in order anyway.
             let is_step = !engine().brief.get() || fiber.is_stop_due();
-            if !is_step && !engine().records_all.get() {
+            if !is_step && !engine().recorder.takes_all.get() {
                 fence(SC);
                 return;
             }
@@ -363,7 +367,7 @@ stubs! {
                 engine().point(op, None, false);
             }
             fiber.weakness.set(weakness(order));
-            engine().note(EventKind::Fence, 0, 0, 0, 0);
+            engine().recorder.note(EventKind::Fence, 0, 0, 0, 0);
             fiber.weakness.set(0);
         }
         fence(SC);

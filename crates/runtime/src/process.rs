@@ -30,7 +30,7 @@ fn finish() {
         return;
     }
     let engine = engine();
-    engine.complete_write();
+    engine.recorder.complete_write();
     crate::call_profile::end(None);
     crate::shared_memory::note_policy();
     engine.shared.control().unheard = threads_that(is_unheard);

@@ -120,7 +120,7 @@ unsafe fn repeat(closure: Closure, data: *mut c_void) -> ! {
         clock: *engine.world.clock.borrow_mut(),
         entropy: engine.world.entropy.borrow_mut().clone(),
     };
-    engine.records.set(false);
+    engine.recorder.is_on.set(false);
     writes::watch(engine);
     for index in asked.first..asked.first.saturating_add(asked.count) {
         control.repetition.begun += 1;
@@ -187,7 +187,7 @@ fn begin_repetition(engine: &Engine, start: &Start, policy: AnyPolicy) {
 
 /// What the closure has left behind, and where.
 fn leak(engine: &Engine) -> (Leak, usize) {
-    engine.complete_write();
+    engine.recorder.complete_write();
     if engine.threads.live_count() > 1 {
         return (Leak::Threads, 0);
     }
@@ -219,7 +219,7 @@ impl Waitable for OthersRest {
 /// The closure has returned: threads that are still there run until they have ended or have to wait.
 fn let_others_end() {
     let engine = engine();
-    engine.complete_write();
+    engine.recorder.complete_write();
     if engine.threads.live_count() > 1 {
         let rest = OthersRest { until: engine.shared.control().steps + LAST_STEPS };
         let fiber = engine.current();

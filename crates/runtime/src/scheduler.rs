@@ -7,7 +7,7 @@ pub use private_stretch::PrivateStretch;
 
 use threadbare_sched::{Candidate, Choice, Op, Policy};
 use threadbare_trace::{EventKind, FailureKind, SwitchReason, ThreadId};
-use threadbare_wire::{DecisionRecord, SwitchRecord, own_place};
+use threadbare_wire::{DecisionRecord, own_place};
 
 use crate::engine::{self, Engine};
 use crate::exclusive::nothing_is_borrowed;
@@ -38,7 +38,7 @@ impl Engine {
         let fiber = self.current();
         fiber.wait.set(wait);
         fiber.timed.set(timed);
-        self.complete_write();
+        self.recorder.complete_write();
         let registers = self.world.state_hashes.borrow_mut().are_wanted().then(crate::arch::registers);
         if registers.is_some() {
             fiber.state_hash.set(crate::thread_state_hash::of(fiber));
@@ -256,7 +256,7 @@ impl Engine {
         reason: SwitchReason,
     ) {
         let interrupted = signals::deliver::interrupted_by(self, next);
-        self.record_switch(from, next, reason);
+        self.recorder.note_switch(from, next, reason);
         self.turn_began.set(self.shared.control().steps);
         // A handler begins where the thread that it interrupts is stopped.
         let to = interrupted.unwrap_or_else(|| self.fiber(next));
@@ -279,23 +279,6 @@ impl Engine {
         }
     }
 
-    #[inline(always)]
-    fn record_switch(&self, from: &Fiber, next: ThreadId, reason: SwitchReason) {
-        let pending = from.pending.borrow_mut();
-        let site = if reason == SwitchReason::Ended { 0 } else { pending.site };
-        self.shared.switch(SwitchRecord {
-            pc: site,
-            op: pending.index,
-            from: from.id,
-            to: next,
-            addr: pending.object,
-            kind: pending.kind as u8,
-            reason: reason as u8,
-            spare: 0,
-            context: if self.records.get() { self.context_of(from) } else { 0 },
-        });
-    }
-
     /// From now on this thread runs.
     #[inline]
     pub(crate) fn become_current(&self, fiber: &'static Fiber) {
@@ -308,7 +291,7 @@ impl Engine {
     /// The running thread has ended: others run from now on.
     pub fn leave_for_good(&self) -> ! {
         let fiber = self.current();
-        self.complete_write();
+        self.recorder.complete_write();
         guarding_locks::does_not_wait(fiber);
         crate::call_profile::end(Some(fiber.id));
         fiber.done.set(true);
@@ -410,7 +393,7 @@ impl Engine {
         let fiber = self.current();
         let stretch = &fiber.private_stretch;
         fiber.pending.set(op);
-        self.complete_write();
+        self.recorder.complete_write();
         let switches = self.shared.control().switches;
         if !self.looks_on() {
             stretch.look_at(ThreadState::of(fiber));

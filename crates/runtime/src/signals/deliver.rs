@@ -52,12 +52,12 @@ pub fn run_handler(engine: &Engine, id: ThreadId, below: ThreadId) {
     host.handlers.borrow_mut().push(id);
     engine.become_current(fiber);
     count_step(engine);
-    engine.note(EventKind::Start, 0, 0, 0, disposition.handler as u64);
-    engine.note(EventKind::Signal, 0, 0, signal as u64, u64::from(below.0) + 1);
+    engine.recorder.note(EventKind::Start, 0, 0, 0, disposition.handler as u64);
+    engine.recorder.note(EventKind::Signal, 0, 0, signal as u64, u64::from(below.0) + 1);
     timers::rang(sender);
     if disposition.is_handled() {
         if engine.world.signals.registered.get() & bit(signal) != 0 {
-            engine.note(EventKind::OnceSeen, SignalMask::handler(signal) as usize, 0, 0, 0);
+            engine.recorder.note(EventKind::OnceSeen, SignalMask::handler(signal) as usize, 0, 0, 0);
         }
         if disposition.has(libc::SA_RESETHAND) {
             // SAFETY: as the flag asks for.
@@ -81,11 +81,11 @@ fn note_errno(engine: &Engine, before: c_int) {
     if now != before {
         // SAFETY: every thread has one.
         let place = unsafe { libc::__errno_location() } as usize;
-        engine.complete_write();
+        engine.recorder.complete_write();
         let fiber = engine.current();
         // SAFETY: the runtime is initialised.
         if unsafe { crate::access::touch_range(fiber, place, size_of::<c_int>(), true) } {
-            engine.note(EventKind::Write, place, 4, now as u32 as u64, before as u32 as u64);
+            engine.recorder.note(EventKind::Write, place, 4, now as u32 as u64, before as u32 as u64);
         }
     }
 }
@@ -103,10 +103,10 @@ fn end_handler(engine: &Engine, id: ThreadId) {
     let (host, below) = (engine.fiber(interrupt.host.get()), engine.fiber(interrupt.below.get()));
     let (signal, mask_before, restarts) =
         (interrupt.signal, interrupt.mask_before.get(), interrupt.restarts.get());
-    engine.complete_write();
+    engine.recorder.complete_write();
     mask::leave_handler(host, fiber, mask_before);
     fiber.set_site(0);
-    engine.note(EventKind::Exit, 0, 0, 0, 0);
+    engine.recorder.note(EventKind::Exit, 0, 0, 0, 0);
     fiber.done.set(true);
     host.handlers.borrow_mut().retain(|other| *other != id);
     engine.threads.end(id);
@@ -174,7 +174,7 @@ pub fn lie_behind(is_meant: impl Fn(ThreadId, c_int) -> bool) {
     let fiber = engine.current();
     for (id, signal) in fiber.past_handlers.take() {
         if is_meant(id, signal) {
-            engine.note(EventKind::Join, 0, 0, u64::from(id.0), signal as u64);
+            engine.recorder.note(EventKind::Join, 0, 0, u64::from(id.0), signal as u64);
         } else {
             fiber.past_handlers.borrow_mut().push((id, signal));
         }
@@ -318,8 +318,8 @@ pub fn take(interrupt: &'static Interrupt) {
     let taken = engine.fiber(id);
     let waiting = engine.current();
     engine.set_current(taken);
-    engine.note(EventKind::Exit, 0, 0, 0, 0);
+    engine.recorder.note(EventKind::Exit, 0, 0, 0, 0);
     engine.set_current(waiting);
     timers::rang(interrupt.sender);
-    engine.note(EventKind::Join, 0, 0, u64::from(id.0), signal as u64);
+    engine.recorder.note(EventKind::Join, 0, 0, u64::from(id.0), signal as u64);
 }

@@ -282,7 +282,7 @@ impl SpinDetector {
     fn report_livelock(&self, engine: &Engine) -> ! {
         let found = self.look.take().map(|look| look.found).unwrap_or_default();
         for (address, _) in found.iter().flat_map(|spinner| spinner.reads.iter().take(MOST_NAMED)) {
-            engine.record_place(*address as usize);
+            engine.recorder.record_place(*address as usize);
         }
         let spins = |id| found.iter().find(|spinner| spinner.thread == id).map(Spinner::describe);
         shared_memory::fail(

@@ -132,7 +132,7 @@ pub unsafe extern "C-unwind" fn __threadbare_std_leave(_word: usize, _before: u6
     unsafe extern "C-unwind" fn serve(word: usize, before: u64, pc: u64, number: u32) {
         let Some(fiber) = watched().filter(|_| controlled()) else { return };
         let op = op_of(number);
-        engine().complete_write();
+        engine().recorder.complete_write();
         if op == StdOp::Park {
             fiber.set_site(pc);
             take_tokens();
@@ -151,7 +151,7 @@ pub unsafe extern "C-unwind" fn __threadbare_std_leave(_word: usize, _before: u6
             StdOp::Lock | StdOp::CondvarWait => note_update(word, 0, value),
             StdOp::LockShared => note_update(word, value.saturating_sub(1), value),
             _ if value != before => note_update(word, before, value),
-            _ => drop(engine().note(EventKind::AtomicRead, word, WORD, value, value)),
+            _ => drop(engine().recorder.note(EventKind::AtomicRead, word, WORD, value, value)),
         }
     }
     crate::arch::enter!(serve)
@@ -192,7 +192,7 @@ unsafe fn count_in(scope: usize) -> usize {
 
 /// Notes how the running thread changes a word, unseen by anybody else until its next operation.
 fn note_update(word: usize, old: u64, value: u64) {
-    engine().note(EventKind::AtomicUpdate, word, WORD, value, old);
+    engine().recorder.note(EventKind::AtomicUpdate, word, WORD, value, old);
     engine().changed();
     guarding_locks::word_changed(engine(), word, old, value);
     if old == 0 && value != 0 {
@@ -237,9 +237,9 @@ pub fn gives_back_itself(fiber: &Fiber) {
     }
     // Counted whether it is recorded or not: schedules name operations by their numbers.
     fiber.count_operation();
-    if let Some(block) = heap::live_block_at(fiber.token.get()).filter(|_| engine().records.get()) {
+    if let Some(block) = heap::live_block_at(fiber.token.get()).filter(|_| engine().recorder.is_on.get()) {
         // SAFETY: the block is live, and begins with its count.
         let left = unsafe { access::load(block.start, size_of::<u64>() as u8) };
-        engine().note(EventKind::AtomicUpdate, block.start, size_of::<u64>() as u8, left, left + 1);
+        engine().recorder.note(EventKind::AtomicUpdate, block.start, size_of::<u64>() as u8, left, left + 1);
     }
 }
