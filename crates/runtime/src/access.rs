@@ -74,7 +74,9 @@ unsafe fn serve_watched(fiber: &'static Fiber, addr: usize, size: usize, write: 
         if (fiber.own_stack.get().0..fiber.own_stack.get().1).contains(&addr) && !fiber.is_stop_due() {
             return;
         }
-        if engine().is_plainly_guarded(fiber, addr, size, write) || engine().passes_over(pc) {
+        let is_guarded = engine().brief.get()
+            && engine().world.guarding_locks.is_plainly_guarded(fiber, addr, size, write);
+        if is_guarded || engine().passes_over(pc) {
             return;
         }
         (touch_range(fiber, addr, size, write), fiber.ops.get(), fiber.is_stop_due())
@@ -86,8 +88,11 @@ unsafe fn serve_watched(fiber: &'static Fiber, addr: usize, size: usize, write: 
     if !shared && !due {
         return;
     }
-    if shared && engine.brief.get() && engine.is_guarded(fiber, addr, size) && !due {
-        return;
+    if shared && engine.brief.get() {
+        let is_alone = engine.threads.live_count() == 1;
+        if (is_alone || engine.world.guarding_locks.is_guarded(fiber, addr, size)) && !due {
+            return;
+        }
     }
     let in_stretch = !shared && engine.is_in_private_stretch();
     let whole = size <= 8;
@@ -105,7 +110,7 @@ unsafe fn serve_watched(fiber: &'static Fiber, addr: usize, size: usize, write: 
     } else {
         engine.point(op, None, false);
         if !shared {
-            engine.was_a_look();
+            fiber.was_a_look();
         }
     }
     // SAFETY: the notes may have changed while others ran; the program is about to make the
@@ -114,18 +119,18 @@ unsafe fn serve_watched(fiber: &'static Fiber, addr: usize, size: usize, write: 
         if *shadow::cell(addr) & FREED != 0 {
             // The fatal access belongs to the story.
             let (size, value) = if whole { (size as u8, load(addr, size as u8)) } else { (0, size as u64) };
-            engine.note(kind, addr, size, value, value);
+            engine.recorder.note(kind, addr, size, value, value);
             use_after_free(addr, write);
         }
         match (whole, write) {
             (true, false) => {
                 let value = load(addr, size as u8);
-                engine.note(kind, addr, size as u8, value, value);
+                engine.recorder.note(kind, addr, size as u8, value, value);
                 fiber.saw(pc, addr as u64, value);
             }
-            (true, true) => engine.begin_write(addr, size as u8, load(addr, size as u8)),
+            (true, true) => engine.recorder.begin_write(addr, size as u8, load(addr, size as u8)),
             (false, _) => {
-                engine.note(kind, addr, 0, size as u64, 0);
+                engine.recorder.note(kind, addr, 0, size as u64, 0);
                 if write {
                     engine.changed();
                 }

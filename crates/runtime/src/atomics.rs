@@ -11,6 +11,7 @@ use threadbare_trace::{Event, EventKind};
 use crate::access;
 use crate::arch::{self, caller};
 use crate::engine::{engine, watched};
+use crate::guarding_locks;
 use crate::interpose::controlled;
 use crate::sync::rust_std;
 
@@ -126,15 +127,19 @@ unsafe fn announce<T: Word>(kind: EventKind, addr: usize, leaves_zero: bool) -> 
     unsafe {
         fiber.count_operation();
         if engine().passes_over(pc) {
-            return if engine().records_all.get() { Announced::PassedOver(pc) } else { Announced::Unwatched };
+            return if engine().recorder.takes_all.get() {
+                Announced::PassedOver(pc)
+            } else {
+                Announced::Unwatched
+            };
         }
         fiber.set_site(pc);
-        engine().does_not_wait(fiber);
+        guarding_locks::does_not_wait(fiber);
         let shared = access::touch_word(fiber, addr, size_of::<T>(), kind.writes());
         if !shared && engine().brief.get() && !fiber.is_stop_due() {
             return Announced::Private;
         }
-        if leaves_zero && engine().gives_back_unseen(fiber, addr) {
+        if leaves_zero && engine().world.guarding_locks.gives_back_unseen(fiber, addr) {
             return Announced::Unseen;
         }
         // It may take a lock that is nothing but a word.
@@ -150,7 +155,7 @@ unsafe fn announce<T: Word>(kind: EventKind, addr: usize, leaves_zero: bool) -> 
         let switches = engine().shared.control().switches;
         engine().point(op, None, false);
         if !shared && engine().brief.get() {
-            engine().was_a_look();
+            fiber.was_a_look();
         }
         // The place may have been freed while others ran.
         if engine().shared.control().switches != switches {
@@ -168,32 +173,32 @@ fn done<T: Word>(announced: Announced, kind: EventKind, addr: usize, value: T, o
         Announced::PassedOver(pc) => {
             let pending = engine.current().replace_site(pc);
             engine.current().weakness.set(weakness(order));
-            engine.note(kind, addr, size_of::<T>() as u8, value.low(), old.low());
+            engine.recorder.note(kind, addr, size_of::<T>() as u8, value.low(), old.low());
             engine.current().weakness.set(0);
             engine.current().set_site(pending);
             return;
         }
         Announced::Private => {
             if value != old {
-                engine.word_changed(addr, old.low(), value.low());
+                guarding_locks::word_changed(engine, addr, old.low(), value.low());
             }
             return;
         }
         Announced::Unseen | Announced::Step => {}
     }
     engine.current().weakness.set(weakness(order));
-    engine.note(kind, addr, size_of::<T>() as u8, value.low(), old.low());
+    engine.recorder.note(kind, addr, size_of::<T>() as u8, value.low(), old.low());
     let fiber = engine.current();
     fiber.weakness.set(0);
     if value != old {
         engine.changed();
-        engine.word_changed(addr, old.low(), value.low());
+        guarding_locks::word_changed(engine, addr, old.low(), value.low());
         if kind == EventKind::AtomicUpdate && old.low() == 0 {
             engine.took_lock();
         }
     } else {
         fiber.saw(fiber.site(), addr as u64, value.low());
-        engine.looked_at_word(addr, kind == EventKind::AtomicFailed);
+        guarding_locks::looked_at_word(engine, addr, kind == EventKind::AtomicFailed);
     }
 }
 
@@ -352,7 +357,7 @@ stubs! {
             fiber.count_operation();
             // All that others see of a thread is in order anyway.
             let is_step = !engine().brief.get() || fiber.is_stop_due();
-            if !is_step && !engine().records_all.get() {
+            if !is_step && !engine().recorder.takes_all.get() {
                 fence(SC);
                 return;
             }
@@ -362,7 +367,7 @@ stubs! {
                 engine().point(op, None, false);
             }
             fiber.weakness.set(weakness(order));
-            engine().note(EventKind::Fence, 0, 0, 0, 0);
+            engine().recorder.note(EventKind::Fence, 0, 0, 0, 0);
             fiber.weakness.set(0);
         }
         fence(SC);

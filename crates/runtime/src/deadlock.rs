@@ -52,7 +52,7 @@ pub fn describe_threads(spins: impl Fn(ThreadId) -> Option<String>) -> String {
         let _ = write!(text, "{id} ");
         let held = fiber.held.borrow_mut().clone();
         for address in held.iter().copied().chain([fiber.pending.borrow_mut().object as usize]) {
-            engine().record_place(address);
+            engine().recorder.record_place(address);
         }
         let locks = held.iter().map(|address| format!("<obj {address:#x}>"));
         let held: Vec<String> = locks.chain(words_held_by(id)).collect();

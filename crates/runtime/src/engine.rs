@@ -1,5 +1,5 @@
-//! The one state of the runtime. What it does with it is in `scheduler` (which thread runs) and `recorder`
-//! (the trace).
+//! The one state of the runtime. Which thread runs is decided in `scheduler`; all else is done by the parts of the state
+//! that it belongs to.
 
 use std::cell::{Cell, UnsafeCell};
 use std::mem::MaybeUninit;
@@ -12,8 +12,9 @@ use threadbare_wire::flags;
 
 use crate::exclusive::Exclusive;
 use crate::fiber::Fiber;
-use crate::recorder::UnfinishedWrite;
+use crate::recorder::Recorder;
 use crate::shared_memory::Shared;
+use crate::spin::SpinDetector;
 use crate::thread_table::ThreadTable;
 use crate::{thread_state_hash, threads};
 
@@ -28,12 +29,12 @@ pub struct Engine {
     pub(crate) policy: Exclusive<AnyPolicy>,
     /// Room for the candidates of a decision, empty between two of them.
     pub(crate) candidates: Exclusive<Vec<Candidate<'static>>>,
-    pub(crate) unfinished: Cell<Option<UnfinishedWrite>>,
+    /// What is written down of the execution.
+    pub recorder: Recorder,
     /// Counts steps that changed something another thread may wait for.
     pub progress: Cell<u64>,
-    pub(crate) fruitless_rounds: Cell<u64>,
-    /// Whether threads are looked at because they may spin for ever.
-    pub(crate) spinning: Exclusive<crate::spin::Spinning>,
+    /// Finds threads that spin for ever.
+    pub(crate) spin_detector: SpinDetector,
     /// The steps made when the running thread was switched to, or last yielded.
     pub(crate) turn_began: Cell<u64>,
     /// Executions begin at the snapshot; before it there is one thread and nothing to decide.
@@ -42,10 +43,6 @@ pub struct Engine {
     pub os_threads: Cell<bool>,
     /// Condition waits may wake by themselves.
     pub spurious: Cell<bool>,
-    /// Events and switches are written down; not so where a closure is repeated.
-    pub(crate) records: Cell<bool>,
-    /// What is passed over is written down as well.
-    pub(crate) records_all: Cell<bool>,
     /// Only what can matter is a step: the program offers a closure, and small differences cost much there.
     pub(crate) brief: Cell<bool>,
     /// The driver decides, beyond the choices of the plan.
@@ -101,16 +98,13 @@ pub fn init(shared: Shared, main: Box<Fiber>) {
         current: Cell::new(current),
         policy: Exclusive::default(),
         candidates: Exclusive::new(Vec::with_capacity(64)),
-        unfinished: Cell::new(None),
+        recorder: Recorder::default(),
         progress: Cell::new(0),
-        fruitless_rounds: Cell::new(0),
-        spinning: Exclusive::default(),
+        spin_detector: SpinDetector::default(),
         turn_began: Cell::new(0),
         running: Cell::new(false),
         os_threads: Cell::new(false),
         spurious: Cell::new(false),
-        records: Cell::new(true),
-        records_all: Cell::new(false),
         brief: Cell::new(false),
         steered: Cell::new(false),
         probe: Exclusive::default(),
@@ -155,6 +149,16 @@ impl Engine {
         self.current.get().id
     }
 
+    /// The thread proper that runs, be it in a handler.
+    pub fn host(&self) -> &'static Fiber {
+        self.fiber(self.host_id())
+    }
+
+    /// Its number.
+    pub fn host_id(&self) -> ThreadId {
+        self.current().owner()
+    }
+
     /// The running thread's calls, innermost first, beginning with the site of its operation.
     pub fn call_stack(&self) -> impl Iterator<Item = u64> + use<> {
         let fiber = self.current();
@@ -181,7 +185,7 @@ impl Engine {
         self.spurious.set(control.plan.flags & flags::SPURIOUS != 0);
         self.steered.set(control.plan.flags & flags::STEERED != 0);
         self.brief.set(control.repetition.offered == 1);
-        self.records_all.set(control.plan.flags & flags::RECORD_ALL != 0);
+        self.recorder.takes_all.set(control.plan.flags & flags::RECORD_ALL != 0);
         self.running.set(true);
         self.probe.set((control.plan.flags & flags::PROBE != 0).then(|| Rng::new(control.plan.seed)));
         self.update_stop();

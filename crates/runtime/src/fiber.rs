@@ -335,6 +335,11 @@ impl Fiber {
         self.ops.get()
     }
 
+    /// Its last step was only made to look whether the place is shared: other executions do not have it.
+    pub fn was_a_look(&self) {
+        self.steps.set(self.steps.get().saturating_sub(1));
+    }
+
     /// Whether its last operation is the one before which a decision is due.
     #[inline(always)]
     pub fn is_stop_due(&self) -> bool {

@@ -5,17 +5,19 @@
 //! place, in this execution and, by the place's name, in all later ones.
 //!
 //! Giving such a lock back needs none either, unless somebody looks at it who would not wait for it (a try-lock). That
-//! shows only where it can be found held, so now and then all of this is a step ([`Guards::gives_back_at_once`]).
+//! shows only where it can be found held, so now and then all of this is a step ([`GuardingLocks::gives_back_at_once`]).
 //!
 //! A lock is any word that a thread has changed from zero and none has changed back since, for no two threads can have
 //! done so at once; and the mutexes of the C library.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 use crate::access;
 use crate::address_hash::AddressHasher;
 use crate::engine::Engine;
+use crate::exclusive::Exclusive;
 use crate::fiber::Fiber;
 use crate::shadow::{self, EXPOSED, FREED, GRAIN_BITS, SHARED, WRITTEN};
 
@@ -25,24 +27,21 @@ const UNIT_BITS: u32 = GRAIN_BITS + 1;
 /// How many units are found without a search.
 const NEAR: usize = 64;
 
-/// The locks of shared places, by unit.
-pub struct Guards {
+/// The lock of each unit.
+struct Guards {
     by_unit: HashMap<usize, usize, BuildHasherDefault<AddressHasher>>,
     /// Those last asked for, each with its unit.
     near: [(usize, usize); NEAR],
-    /// Giving back a lock is no step in this execution.
-    pub gives_back_at_once: bool,
 }
 
 impl Default for Guards {
     fn default() -> Guards {
-        Guards { by_unit: HashMap::default(), near: [(0, 0); NEAR], gives_back_at_once: false }
+        Guards { by_unit: HashMap::default(), near: [(0, 0); NEAR] }
     }
 }
 
 impl Guards {
-    /// An execution begins.
-    pub fn forget(&mut self) {
+    fn forget(&mut self) {
         self.by_unit.clear();
         self.near = [(0, 0); NEAR];
     }
@@ -63,16 +62,25 @@ fn holds(fiber: &Fiber, lock: usize) -> bool {
     fiber.held_words.borrow_mut().contains(&lock) || fiber.held.borrow_mut().contains(&lock)
 }
 
-impl Engine {
+/// The locks that guard shared places.
+#[derive(Default)]
+pub struct GuardingLocks {
+    guards: Exclusive<Guards>,
+    /// Giving back a lock is no step in this execution.
+    pub gives_back_at_once: Cell<bool>,
+}
+
+impl GuardingLocks {
+    /// An execution begins.
+    pub fn forget(&self) {
+        self.guards.borrow_mut().forget();
+    }
+
     /// Whether a small access is to shared memory that is known to be guarded by a lock which the thread holds. This is the
-    /// short way; [`Engine::is_guarded`] knows all.
+    /// short way; [`GuardingLocks::is_guarded`] knows all.
     #[inline(always)]
     pub fn is_plainly_guarded(&self, fiber: &Fiber, addr: usize, size: usize, write: bool) -> bool {
-        if !self.brief.get()
-            || fiber.held_words.borrow_mut().is_empty()
-            || addr % 8 + size > 8
-            || fiber.is_stop_due()
-        {
+        if fiber.held_words.borrow_mut().is_empty() || addr % 8 + size > 8 || fiber.is_stop_due() {
             return false;
         }
         let needed = if write { SHARED | WRITTEN } else { SHARED };
@@ -82,7 +90,6 @@ impl Engine {
         fits(first)
             && fits(last)
             && self
-                .world
                 .guards
                 .borrow_mut()
                 .of(addr >> UNIT_BITS)
@@ -91,9 +98,6 @@ impl Engine {
 
     /// Whether all of a shared range is guarded by locks that the thread holds, as far as is known.
     pub fn is_guarded(&self, fiber: &Fiber, addr: usize, size: usize) -> bool {
-        if self.threads.live_count() == 1 {
-            return true;
-        }
         let (first, last) = (addr >> UNIT_BITS, (addr + size.max(1) - 1) >> UNIT_BITS);
         let mut guarded = true;
         for unit in first..=last {
@@ -104,7 +108,7 @@ impl Engine {
                 continue;
             }
             let lock = fiber.held_words.borrow_mut().last().or(fiber.held.borrow_mut().last()).copied();
-            let guard = lock.map(|lock| *self.world.guards.borrow_mut().by_unit.entry(unit).or_insert(lock));
+            let guard = lock.map(|lock| *self.guards.borrow_mut().by_unit.entry(unit).or_insert(lock));
             if !guard.is_some_and(|guard| holds(fiber, guard)) {
                 grains.into_iter().for_each(access::expose);
                 guarded = false;
@@ -116,62 +120,62 @@ impl Engine {
     /// Whether the thread gives back a lock at which others look only to take it.
     #[inline(always)]
     pub fn gives_back_unseen(&self, fiber: &Fiber, word: usize) -> bool {
-        self.world.guards.borrow_mut().gives_back_at_once
+        self.gives_back_at_once.get()
             && !fiber.is_stop_due()
             && fiber.held_words.borrow_mut().contains(&word)
             // SAFETY: the shadow is up.
             && unsafe { *shadow::cell(word) } & EXPOSED == 0
     }
+}
 
-    /// The running thread has looked at a word and not changed it.
-    #[inline(always)]
-    pub fn looked_at_word(&self, word: usize, to_take_it: bool) {
-        if !self.brief.get() {
-            return;
-        }
-        if to_take_it {
-            self.current().found_taken.set(word);
-        } else if self.threads.live().any(|other| other.held_words.borrow_mut().contains(&word)) {
-            self.expose_word(word);
-        }
+/// The running thread has looked at a word and not changed it.
+#[inline(always)]
+pub fn looked_at_word(engine: &Engine, word: usize, to_take_it: bool) {
+    if !engine.brief.get() {
+        return;
     }
-
-    /// The running thread does something else than to wait for a lock that it has found taken.
-    #[inline(always)]
-    pub fn does_not_wait(&self, fiber: &Fiber) {
-        if fiber.found_taken.get() != 0 {
-            self.expose_word(fiber.found_taken.take());
-        }
+    if to_take_it {
+        engine.current().found_taken.set(word);
+    } else if engine.threads.live().any(|other| other.held_words.borrow_mut().contains(&word)) {
+        expose_word(word);
     }
+}
 
-    #[cold]
-    fn expose_word(&self, word: usize) {
-        // SAFETY: the shadow is up.
-        if unsafe { *shadow::cell(word) } & EXPOSED == 0 {
-            access::expose(word);
-        }
+/// The running thread does something else than to wait for a lock that it has found taken.
+#[inline(always)]
+pub fn does_not_wait(fiber: &Fiber) {
+    if fiber.found_taken.get() != 0 {
+        expose_word(fiber.found_taken.take());
     }
+}
 
-    /// The running thread has changed a word by an atomic operation.
-    #[inline(always)]
-    pub fn word_changed(&self, word: usize, old: u64, value: u64) {
-        if self.brief.get() {
-            self.follow_word(word, old, value);
-        }
+#[cold]
+fn expose_word(word: usize) {
+    // SAFETY: the shadow is up.
+    if unsafe { *shadow::cell(word) } & EXPOSED == 0 {
+        access::expose(word);
     }
+}
 
-    fn follow_word(&self, word: usize, old: u64, value: u64) {
-        let was_its_own = {
-            let mut words = self.current().held_words.borrow_mut();
-            let place = words.iter().position(|held| *held == word);
-            place.map(|place| words.swap_remove(place)).is_some()
-        };
-        if !was_its_own && value == 0 {
-            self.threads.live().for_each(|other| other.held_words.borrow_mut().retain(|held| *held != word));
-        }
-        if old == 0 && value != 0 {
-            self.current().held_words.borrow_mut().push(word);
-        }
+/// The running thread has changed a word by an atomic operation.
+#[inline(always)]
+pub fn word_changed(engine: &Engine, word: usize, old: u64, value: u64) {
+    if engine.brief.get() {
+        follow_word(engine, word, old, value);
+    }
+}
+
+fn follow_word(engine: &Engine, word: usize, old: u64, value: u64) {
+    let was_its_own = {
+        let mut words = engine.current().held_words.borrow_mut();
+        let place = words.iter().position(|held| *held == word);
+        place.map(|place| words.swap_remove(place)).is_some()
+    };
+    if !was_its_own && value == 0 {
+        engine.threads.live().for_each(|other| other.held_words.borrow_mut().retain(|held| *held != word));
+    }
+    if old == 0 && value != 0 {
+        engine.current().held_words.borrow_mut().push(word);
     }
 }
 

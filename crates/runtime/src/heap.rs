@@ -129,10 +129,11 @@ pub unsafe fn allocated(start: *mut c_void, size: usize, site: u64) -> *mut c_vo
         return start;
     }
     let engine = engine();
-    engine.complete_write();
+    engine.recorder.complete_write();
     let start_address = start as usize;
     let fiber = engine.current();
-    let (by, op, young, records) = (fiber.id, fiber.ops.get(), engine.running.get(), engine.records.get());
+    let (by, op, young, records) =
+        (fiber.id, fiber.ops.get(), engine.running.get(), engine.recorder.is_on.get());
     let context = if records { engine.context_of(fiber) } else { 0 };
     let born = engine.world.writes.borrow_mut().repetition();
     let mut heap = engine.world.heap.borrow_mut();
@@ -194,7 +195,7 @@ pub unsafe fn about_to_free(start: *mut c_void, site: u64) -> bool {
         return false;
     }
     let engine = engine();
-    engine.complete_write();
+    engine.recorder.complete_write();
     let fiber = engine.current();
     let address = start as usize;
     let Some(size) = live_size(address, site) else { return false };
@@ -231,7 +232,7 @@ pub unsafe fn about_to_free(start: *mut c_void, site: u64) -> bool {
         }
     }
     let by = engine.current_id();
-    let context = if engine.records.get() { engine.context_of(fiber) } else { 0 };
+    let context = if engine.recorder.is_on.get() { engine.context_of(fiber) } else { 0 };
     if let Some(block) = engine.world.heap.borrow_mut().blocks.at(address) {
         block.freed = true;
         block.freed_at = (site, context);
@@ -250,9 +251,9 @@ pub unsafe fn about_to_free(start: *mut c_void, site: u64) -> bool {
         let pending = fiber.replace_site(site);
         if fiber.left_scope.get() {
             // All that is left to do is the library's: it gave back the last handle, by the count in front of the block.
-            engine.note(EventKind::AtomicUpdate, address, size_of::<u64>() as u8, 0, 1);
+            engine.recorder.note(EventKind::AtomicUpdate, address, size_of::<u64>() as u8, 0, 1);
         }
-        engine.note(EventKind::Free, address, 0, size as u64, 0);
+        engine.recorder.note(EventKind::Free, address, 0, size as u64, 0);
         fiber.set_site(pending);
     }
     visible

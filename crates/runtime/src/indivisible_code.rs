@@ -3,7 +3,6 @@
 
 use threadbare_wire::CodeRange;
 
-use crate::engine::Engine;
 use crate::shared_memory::Shared;
 
 /// Whose code is at an address.
@@ -51,6 +50,17 @@ impl WholeCode {
         WholeCode { start, owners }
     }
 
+    /// Whether any code is taken in one piece.
+    #[inline(always)]
+    pub fn is_known(&self) -> bool {
+        !self.owners.is_empty()
+    }
+
+    /// Whether it is such code that has made these calls, innermost first.
+    pub fn made(&self, calls: impl Iterator<Item = u64>) -> bool {
+        self.owner_of(calls) == Some(Owner::Library)
+    }
+
     /// Whose code it is that has made these calls, innermost first.
     fn owner_of(&self, calls: impl Iterator<Item = u64>) -> Option<Owner> {
         calls.map(|pc| self.owner(pc)).find(|owner| *owner != Owner::Caller)
@@ -64,24 +74,6 @@ impl WholeCode {
             Some(2) => Owner::Program,
             _ => Owner::Caller,
         }
-    }
-}
-
-impl Engine {
-    /// Whether the running thread's operation, announced at `pc`, is passed over.
-    #[inline(always)]
-    pub fn passes_over(&self, pc: u64) -> bool {
-        !self.world.whole_code.borrow_mut().owners.is_empty() && self.is_in_whole_code(pc)
-    }
-
-    fn is_in_whole_code(&self, pc: u64) -> bool {
-        let fiber = self.current();
-        let calls = std::iter::once(pc).chain(fiber.call_stack());
-        let passes = self.world.whole_code.borrow_mut().owner_of(calls) == Some(Owner::Library);
-        if passes && fiber.is_stop_due() {
-            self.update_stop();
-        }
-        passes
     }
 }
 

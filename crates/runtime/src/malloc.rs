@@ -89,7 +89,7 @@ unsafe fn move_to_region(block: *mut c_void, size: usize, pc: u64) -> *mut c_voi
         allocated(moved, size, pc);
         if shows {
             // What others had written there is in the new block now.
-            engine().note(EventKind::WriteRange, moved as usize, 0, size as u64, 0);
+            engine().recorder.note(EventKind::WriteRange, moved as usize, 0, size as u64, 0);
         }
         moved
     }

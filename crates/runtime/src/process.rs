@@ -135,7 +135,7 @@ extern "C-unwind" fn end() {
 /// The execution reached an end of its own.
 fn finish() {
     let engine = engine();
-    engine.complete_write();
+    engine.recorder.complete_write();
     crate::call_profile::end(None);
     crate::shared_memory::note_policy();
     engine.shared.control().ended_by = u32::from(engine.current_id().0) + 1;

@@ -1,32 +1,51 @@
 //! What is recorded of an execution: its events, with the values that writes leave behind and the names
-//! of the memory they touch.
+//! of the memory they touch, and its switches.
 
+use std::cell::Cell;
 use std::ptr;
 
-use threadbare_trace::{Event, EventKind};
+use threadbare_trace::{Event, EventKind, SwitchReason, ThreadId};
+use threadbare_wire::SwitchRecord;
 
-use crate::engine::Engine;
+use crate::engine::{Engine, engine};
+use crate::fiber::Fiber;
 
 /// A write whose new value is known only once the program has made it.
 #[derive(Clone, Copy)]
-pub struct UnfinishedWrite {
+struct UnfinishedWrite {
     event: *mut Event,
     addr: usize,
     size: u8,
     old: u64,
 }
 
-impl Engine {
+/// Writes down what threads do.
+pub struct Recorder {
+    /// Anything is written down; not so where a closure is repeated.
+    pub is_on: Cell<bool>,
+    /// What is passed over is written down as well.
+    pub takes_all: Cell<bool>,
+    unfinished: Cell<Option<UnfinishedWrite>>,
+}
+
+impl Default for Recorder {
+    fn default() -> Recorder {
+        Recorder { is_on: Cell::new(true), takes_all: Cell::new(false), unfinished: Cell::new(None) }
+    }
+}
+
+impl Recorder {
     /// Notes a finished step of the running thread.
     pub fn note(&self, kind: EventKind, addr: usize, size: u8, value: u64, old: u64) -> Option<*mut Event> {
-        if crate::call_profile::are_measured() {
-            let thread = self.current_id();
-            if !crate::call_profile::observe(self, thread, kind, addr, value) {
-                return None;
-            }
+        let engine = engine();
+        let fiber = engine.current();
+        if crate::call_profile::are_measured()
+            && !crate::call_profile::observe(engine, fiber.id, kind, addr, value)
+        {
+            return None;
         }
         // Before the first thread there is nothing to order, and the trace begins with it.
-        if !self.running.get() || !self.records.get() {
+        if !engine.running.get() || !self.is_on.get() {
             return None;
         }
         self.record_place(addr);
@@ -34,8 +53,7 @@ impl Engine {
             // The value may point to a block; then people want to know to which.
             self.record_place(value as usize);
         }
-        let fiber = self.current();
-        self.shared.event(Event {
+        engine.shared.event(Event {
             pc: fiber.site(),
             addr: addr as u64,
             value,
@@ -44,39 +62,42 @@ impl Engine {
             thread: fiber.id,
             kind: kind as u8,
             size,
-            context: self.context_of(fiber),
+            context: engine.context_of(fiber),
             flags: u32::from(fiber.volatile_access.get()) * Event::VOLATILE
                 + fiber.weakness.get()
                 + (fiber.state_hash.get() << Event::STATE_HASH),
         })
     }
 
+    /// Notes that control passes from one thread to another.
+    #[inline(always)]
+    pub fn note_switch(&self, from: &Fiber, next: ThreadId, reason: SwitchReason) {
+        let engine = engine();
+        let context = if self.is_on.get() { engine.context_of(from) } else { 0 };
+        let pending = from.pending.borrow_mut();
+        engine.shared.switch(SwitchRecord {
+            pc: if reason == SwitchReason::Ended { 0 } else { pending.site },
+            op: pending.index,
+            from: from.id,
+            to: next,
+            addr: pending.object,
+            kind: pending.kind as u8,
+            reason: reason as u8,
+            spare: 0,
+            context,
+        });
+    }
+
     /// Makes sure that the trace names the memory around an address, if it is in a heap block or
     /// among the variables of a call in progress.
     #[inline(always)]
     pub fn record_place(&self, addr: usize) {
-        let allocation = self.world.heap.borrow_mut().unrecorded(addr);
+        let engine = engine();
+        let allocation = engine.world.heap.borrow_mut().unrecorded(addr);
         if let Some(allocation) = allocation {
-            self.shared.event(allocation);
-        } else if self.world.stacks.borrow_mut().contains(&addr) {
-            self.record_frame(addr);
-        }
-    }
-
-    #[inline(never)]
-    fn record_frame(&self, addr: usize) {
-        let Some(owner) = self.threads.live().find(|fiber| fiber.stack_range().contains(&addr)) else {
-            return;
-        };
-        if let Some((variables, pc)) = owner.unrecorded_call(addr) {
-            self.shared.event(Event {
-                pc,
-                addr: variables.end as u64,
-                value: variables.start as u64,
-                thread: owner.id,
-                kind: EventKind::Frame as u8,
-                ..Event::default()
-            });
+            engine.shared.event(allocation);
+        } else if engine.world.stacks.borrow_mut().contains(&addr) {
+            record_frame(engine, addr);
         }
     }
 
@@ -100,7 +121,7 @@ impl Engine {
                 }
             }
             if value != write.old {
-                self.changed();
+                engine().changed();
             }
         }
     }
@@ -108,5 +129,22 @@ impl Engine {
     /// The last plain write did not happen: the program crashed on it.
     pub fn forget_write(&self) {
         self.unfinished.set(None);
+    }
+}
+
+#[inline(never)]
+fn record_frame(engine: &Engine, addr: usize) {
+    let Some(owner) = engine.threads.live().find(|fiber| fiber.stack_range().contains(&addr)) else {
+        return;
+    };
+    if let Some((variables, pc)) = owner.unrecorded_call(addr) {
+        engine.shared.event(Event {
+            pc,
+            addr: variables.end as u64,
+            value: variables.start as u64,
+            thread: owner.id,
+            kind: EventKind::Frame as u8,
+            ..Event::default()
+        });
     }
 }

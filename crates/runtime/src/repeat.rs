@@ -19,7 +19,6 @@ use crate::engine::{Engine, engine};
 use crate::entropy::Entropy;
 use crate::fiber::{Fiber, Waitable};
 use crate::shared_memory::{lost_control, refuse_plan};
-use crate::spin::Spinning;
 use crate::time::Clock;
 use crate::{interpose, server, sys, threads};
 
@@ -121,14 +120,14 @@ unsafe fn repeat(closure: Closure, data: *mut c_void) -> ! {
         clock: *engine.world.clock.borrow_mut(),
         entropy: engine.world.entropy.borrow_mut().clone(),
     };
-    engine.records.set(false);
+    engine.recorder.is_on.set(false);
     writes::watch(engine);
     for index in asked.first..asked.first.saturating_add(asked.count) {
         control.repetition.begun += 1;
         let Drawn { policy, probes } = portfolio.draw(index, &control.repetition.counts);
         let seed = policy.seed;
         begin_repetition(engine, &start, policy.start());
-        engine.world.guards.borrow_mut().gives_back_at_once = !shows_locks(index, probes);
+        engine.world.guarding_locks.gives_back_at_once.set(!shows_locks(index, probes));
         engine.probe.set(probes.then(|| Rng::new(seed)));
         engine.update_stop();
         // SAFETY: as the caller vouches.
@@ -173,10 +172,9 @@ fn begin_repetition(engine: &Engine, start: &Start, policy: AnyPolicy) {
     unsafe { engine.threads.drop_others() };
     engine.fiber(ThreadId::MAIN).begin_anew(start.ops);
     engine.progress.set(0);
-    engine.fruitless_rounds.set(0);
     engine.turn_began.set(0);
-    engine.spinning.set(Spinning::default());
-    engine.world.guards.borrow_mut().forget();
+    engine.spin_detector.forget();
+    engine.world.guarding_locks.forget();
     engine.world.clock.set(start.clock);
     engine.world.entropy.set(start.entropy.clone());
     engine.world.signals.program_steps.set(0);
@@ -189,7 +187,7 @@ fn begin_repetition(engine: &Engine, start: &Start, policy: AnyPolicy) {
 
 /// What the closure has left behind, and where.
 fn leak(engine: &Engine) -> (Leak, usize) {
-    engine.complete_write();
+    engine.recorder.complete_write();
     if engine.threads.live_count() > 1 {
         return (Leak::Threads, 0);
     }
@@ -221,7 +219,7 @@ impl Waitable for OthersRest {
 /// The closure has returned: threads that are still there run until they have ended or have to wait.
 fn let_others_end() {
     let engine = engine();
-    engine.complete_write();
+    engine.recorder.complete_write();
     if engine.threads.live_count() > 1 {
         let rest = OthersRest { until: engine.shared.control().steps + LAST_STEPS };
         let fiber = engine.current();

@@ -7,12 +7,13 @@ pub use private_stretch::PrivateStretch;
 
 use threadbare_sched::{Candidate, Choice, Op, Policy};
 use threadbare_trace::{EventKind, FailureKind, SwitchReason, ThreadId};
-use threadbare_wire::{DecisionRecord, SwitchRecord, own_place};
+use threadbare_wire::{DecisionRecord, own_place};
 
 use crate::engine::{self, Engine};
 use crate::exclusive::nothing_is_borrowed;
 use crate::fiber::{Fiber, Waitable};
-use crate::{arch, deadlock, external_waits, shared_memory, signals, sys, threads};
+use crate::spin::ThreadState;
+use crate::{arch, deadlock, external_waits, guarding_locks, shared_memory, signals, sys, threads};
 
 /// Fruitless steps of all threads together after which no thread can be expected to make progress.
 const LIVELOCK: u64 = 20_000;
@@ -37,7 +38,7 @@ impl Engine {
         let fiber = self.current();
         fiber.wait.set(wait);
         fiber.timed.set(timed);
-        self.complete_write();
+        self.recorder.complete_write();
         let registers = self.world.state_hashes.borrow_mut().are_wanted().then(crate::arch::registers);
         if registers.is_some() {
             fiber.state_hash.set(crate::thread_state_hash::of(fiber));
@@ -109,12 +110,12 @@ impl Engine {
         let fiber = self.current();
         if let Some(handler) = fiber.to_deliver.take() {
             // In a replay a new thread may be interrupted before it has begun.
-            self.run_handler(handler, fiber.id);
+            signals::deliver::run_handler(self, handler, fiber.id);
         } else if let Some(creator) = fiber.starting.take() {
             self.go(creator, SwitchReason::Started);
         } else {
             if fiber.fruitless.get() == 0 && fiber.private_stretch.yields.get() == 0 {
-                self.fruitless_rounds.set(0);
+                self.spin_detector.note_progress();
             }
             let steps = self.shared.control().steps;
             if fiber.fruitless.get() >= self.policy.borrow_mut().spin_limit()
@@ -134,7 +135,7 @@ impl Engine {
         if self.threads.live_count() == 1 && fiber.ready() && !self.policy.borrow_mut().forces_switches() {
             fiber.yielded_at.set(None);
             if fiber.fruitless.get() > 0 || fiber.private_stretch.yields.get() > 0 {
-                self.count_fruitless(fiber.rounds());
+                self.spin_detector.count_fruitless(self, fiber.rounds());
             }
             return;
         }
@@ -186,7 +187,7 @@ impl Engine {
             }
             if any_yielded {
                 self.threads.live().for_each(|other| other.yielded_at.set(None));
-                if let Some(looked_at) = self.count_fruitless(fiber.rounds()) {
+                if let Some(looked_at) = self.spin_detector.count_fruitless(self, fiber.rounds()) {
                     return looked_at;
                 }
                 continue;
@@ -222,7 +223,7 @@ impl Engine {
     /// The step limit was reached. Only now is it said whether everybody spins: a long
     /// computation on private memory that looks at some shared value looks the same until it ends.
     fn report_hang(&self, limit: u64) -> ! {
-        if self.fruitless_rounds.get() > LIVELOCK {
+        if self.spin_detector.fruitless_rounds() > LIVELOCK {
             shared_memory::fail(
                 FailureKind::Hang,
                 format_args!(
@@ -254,8 +255,8 @@ impl Engine {
         next: ThreadId,
         reason: SwitchReason,
     ) {
-        let interrupted = self.interrupted_by(next);
-        self.record_switch(from, next, reason);
+        let interrupted = signals::deliver::interrupted_by(self, next);
+        self.recorder.note_switch(from, next, reason);
         self.turn_began.set(self.shared.control().steps);
         // A handler begins where the thread that it interrupts is stopped.
         let to = interrupted.unwrap_or_else(|| self.fiber(next));
@@ -274,25 +275,8 @@ impl Engine {
             }
         }
         if let Some(handler) = here.to_deliver.take() {
-            self.run_handler(handler, here.id);
+            signals::deliver::run_handler(self, handler, here.id);
         }
-    }
-
-    #[inline(always)]
-    fn record_switch(&self, from: &Fiber, next: ThreadId, reason: SwitchReason) {
-        let pending = from.pending.borrow_mut();
-        let site = if reason == SwitchReason::Ended { 0 } else { pending.site };
-        self.shared.switch(SwitchRecord {
-            pc: site,
-            op: pending.index,
-            from: from.id,
-            to: next,
-            addr: pending.object,
-            kind: pending.kind as u8,
-            reason: reason as u8,
-            spare: 0,
-            context: if self.records.get() { self.context_of(from) } else { 0 },
-        });
     }
 
     /// From now on this thread runs.
@@ -307,8 +291,8 @@ impl Engine {
     /// The running thread has ended: others run from now on.
     pub fn leave_for_good(&self) -> ! {
         let fiber = self.current();
-        self.complete_write();
-        self.does_not_wait(fiber);
+        self.recorder.complete_write();
+        guarding_locks::does_not_wait(fiber);
         crate::call_profile::end(Some(fiber.id));
         fiber.done.set(true);
         self.count_progress();
@@ -359,14 +343,104 @@ impl Engine {
     /// further: it may take, look and give back for ever.
     pub fn released(&self) {
         self.count_progress();
-        self.fruitless_rounds.set(0);
+        self.spin_detector.note_progress();
     }
 
     /// The running thread changed something that others may wait for.
     #[inline(always)]
     pub fn changed(&self) {
         self.count_progress();
-        self.fruitless_rounds.set(0);
+        self.spin_detector.note_progress();
         self.current().changed_something();
+    }
+
+    /// Says at which operation the running thread has to come here although it may be private:
+    /// where a replay wants to decide, or where a probe is due.
+    pub fn update_stop(&self) {
+        const DENSE_STEPS: u64 = 256;
+        let fiber = self.current();
+        if self.spin_detector.is_looking() {
+            fiber.stop_at.set(fiber.ops.get().saturating_add(1));
+            return;
+        }
+        fiber.stop_at.set(match &mut *self.probe.borrow_mut() {
+            Some(rng) => {
+                let gap = 1 + rng.below(1 + self.shared.control().steps / DENSE_STEPS);
+                fiber.ops.get().saturating_add(gap as u32)
+            }
+            None => {
+                // The stop is only looked for by its number: one that the thread has gone past would never come.
+                let listed =
+                    self.policy.borrow_mut().stop_before(fiber.id).filter(|stop| *stop > fiber.ops.get());
+                let has_switches_left = self.policy.borrow_mut().has_switches_left();
+                let stretch = fiber.ops.get().saturating_add(fiber.private_stretch.limit(has_switches_left));
+                listed.map_or(stretch, |stop| stop.min(stretch))
+            }
+        });
+    }
+
+    /// Whether the running thread stops at a private access only because it made so many of them.
+    pub fn is_in_private_stretch(&self) -> bool {
+        let fiber = self.current();
+        self.spin_detector.is_looking()
+            || (self.probe.borrow_mut().is_none()
+                && self.policy.borrow_mut().stop_before(fiber.id) != Some(fiber.ops.get()))
+    }
+
+    /// Lets others run before a private access; says whether one did. This is no step: a program
+    /// that makes no other is still seen to make no progress.
+    pub fn yield_to_others(&self, op: Op) -> bool {
+        let fiber = self.current();
+        let stretch = &fiber.private_stretch;
+        fiber.pending.set(op);
+        self.recorder.complete_write();
+        let switches = self.shared.control().switches;
+        if !self.looks_on() {
+            stretch.look_at(ThreadState::of(fiber));
+            if stretch.is_led(self.policy.borrow_mut().has_switches_left()) {
+                self.update_stop();
+                return false;
+            }
+            stretch.note_yield();
+            fiber.yielded_at.set(Some(self.progress.get()));
+            self.world.checkpoints.borrow_mut().leave_no_more();
+            if stretch.yields_often() {
+                self.policy.borrow_mut().yielded(fiber.id);
+            }
+            self.reschedule();
+        }
+        self.update_stop();
+        switches != self.shared.control().switches
+    }
+
+    /// The running thread is about to make an operation. True if it shall make it, without a decision, because
+    /// threads are being looked at, one after the other.
+    #[inline(always)]
+    fn looks_on(&self) -> bool {
+        self.spin_detector.is_looking() && self.look_on()
+    }
+
+    #[cold]
+    fn look_on(&self) -> bool {
+        let Some(next) = self.spin_detector.look_on(self) else { return false };
+        if next != self.current_id() {
+            self.go(next, SwitchReason::Yielded);
+        }
+        true
+    }
+
+    /// Whether the running thread's operation, announced at `pc`, is passed over: the code that makes it is taken in one piece.
+    #[inline(always)]
+    pub fn passes_over(&self, pc: u64) -> bool {
+        self.world.whole_code.borrow_mut().is_known() && self.is_in_whole_code(pc)
+    }
+
+    fn is_in_whole_code(&self, pc: u64) -> bool {
+        let fiber = self.current();
+        let passes = self.world.whole_code.borrow_mut().made(std::iter::once(pc).chain(fiber.call_stack()));
+        if passes && fiber.is_stop_due() {
+            self.update_stop();
+        }
+        passes
     }
 }

@@ -163,7 +163,7 @@ fn next_request() -> Option<u8> {
 /// function returns in each copy, and says whether the copy is to repeat the closure that comes next.
 pub fn snapshot() -> bool {
     let engine = engine();
-    engine.complete_write();
+    engine.recorder.complete_write();
     crate::library_calls::watch();
     let mut control = engine.shared.control();
     let files = open_files();

@@ -290,7 +290,7 @@ pub fn note_failure(kind: FailureKind, message: std::fmt::Arguments<'_>) {
     if control.failure_kind != 0 || control.uncontrolled != 0 {
         return;
     }
-    engine.complete_write();
+    engine.recorder.complete_write();
     crate::call_profile::end(None);
     control.failure_kind = kind as u8;
     control.message.clear();

@@ -207,7 +207,7 @@ pub fn forget_pool() {
 fn fitting_slot(stack: Stack, tag: shadow::Cell) -> Option<&'static Slot> {
     let slots = engine().world.slots.borrow_mut();
     let mut fitting = slots.iter().copied().filter(|slot| slot.free.get() && slot.fits(stack)).enumerate();
-    let found = if engine().records.get() {
+    let found = if engine().recorder.is_on.get() {
         fitting.next()
     } else {
         // What is noted of its stack is then the thread's own, and may stay.
@@ -231,7 +231,7 @@ fn take_slot(attributes: *const libc::pthread_attr_t, tag: shadow::Cell) -> Resu
     if used_by != 0 {
         // SAFETY: the slot's thread has ended; nobody runs on its stack.
         unsafe {
-            if engine().records.get() {
+            if engine().recorder.is_on.get() {
                 slot.renew(0, usize::MAX..usize::MAX);
             } else {
                 let libraries = engine().world.libraries();
@@ -241,7 +241,7 @@ fn take_slot(attributes: *const libc::pthread_attr_t, tag: shadow::Cell) -> Resu
                     libraries.allocator_variables(slot.thread_pointer),
                 );
             }
-            if used_by != tag || engine().records.get() {
+            if used_by != tag || engine().recorder.is_on.get() {
                 shadow::fill(slot.stack.0, slot.stack.1 - slot.stack.0, 0);
             }
         }
@@ -349,8 +349,8 @@ pub fn end_current() -> ! {
     crate::sync::mutex::owner_died(fiber);
     crate::sync::rust_std::gives_back_itself(fiber);
     fiber.set_site(0);
-    engine.complete_write();
-    engine.note(EventKind::Exit, 0, 0, 0, 0);
+    engine.recorder.complete_write();
+    engine.recorder.note(EventKind::Exit, 0, 0, 0, 0);
     if fiber.detached.get() {
         release(fiber);
     }
@@ -368,7 +368,7 @@ fn note_start(engine: &Engine) {
     let fiber = engine.current();
     let (low, high) = fiber.stack.get();
     let routine = fiber.routine.get().map_or(0, |(routine, _)| routine as usize as u64);
-    engine.note(EventKind::Start, low, 0, high as u64, routine);
+    engine.recorder.note(EventKind::Start, low, 0, high as u64, routine);
 }
 
 /// Hands over to a thread that has just been created (kept here so that creation and start read

@@ -123,7 +123,7 @@ pub struct World {
     /// Learned records already taken in.
     pub learned: Cell<u64>,
     /// The locks of shared memory.
-    pub guards: Exclusive<crate::guarding_locks::Guards>,
+    pub guarding_locks: crate::guarding_locks::GuardingLocks,
     /// Code that is taken in one piece.
     pub whole_code: Exclusive<crate::indivisible_code::WholeCode>,
     /// What the closure that is repeated writes.

@@ -139,7 +139,7 @@ fn report(addr: usize, how: u64) {
     record.place |= how;
     let engine = engine();
     // Where a closure is repeated, the next repetition has to know it, and the same place comes again and again.
-    if engine.records.get() || engine.world.heap.borrow_mut().learn_anew(record) {
+    if engine.recorder.is_on.get() || engine.world.heap.borrow_mut().learn_anew(record) {
         engine.shared.discovered(record);
     }
 }

@@ -85,7 +85,7 @@ pub fn watch(engine: &Engine) {
 /// Code of the program is about to write to a grain for the first time.
 #[inline(always)]
 pub fn about_to_write(engine: &Engine, place: usize) {
-    if !engine.records.get() {
+    if !engine.recorder.is_on.get() {
         // SAFETY: the program is about to access it; whole grains are mapped together.
         let held = unsafe { content(place) };
         engine.world.writes.borrow_mut().new.push((place, held));

@@ -1,10 +1,7 @@
-//! What happens between steps: where a thread comes by although its accesses are private, and lets others run.
+//! How long a thread that only makes private accesses runs between two steps before it lets others run.
 
 use std::cell::Cell;
 
-use threadbare_sched::{Op, Policy};
-
-use crate::engine::Engine;
 use crate::spin::ThreadState;
 
 /// Private accesses in a row after which a thread yields to others: it may wait, in a loop, for
@@ -44,92 +41,34 @@ impl PrivateStretch {
         self.goes_round.set(false);
     }
 
-    fn look_at(&self, state: ThreadState) {
+    /// How many private accesses the thread may make until it is looked at.
+    pub fn limit(&self, has_switches_left: bool) -> u32 {
+        let may_fit = has_switches_left && self.yields.get() == 0;
+        if self.goes_round.get() && !may_fit { STRETCH_OF_A_LOOP } else { STRETCH }
+    }
+
+    /// Whether the thread continues nevertheless, because it follows a schedule that says where to yield.
+    pub fn is_led(&self, has_switches_left: bool) -> bool {
+        let enough = if self.goes_round.get() { REPLAYED_ROUND } else { REPLAYED };
+        has_switches_left && self.stretches.get() < enough
+    }
+
+    /// Whether the yields in a row are so many that the policy is to know.
+    pub fn yields_often(&self) -> bool {
+        self.yields.get() >= UNREPORTED_YIELDS
+    }
+
+    /// The thread is looked at, in this state.
+    pub fn look_at(&self, state: ThreadState) {
         let before = self.state.replace(Some(state));
         self.goes_round.set(self.stretches.get() > 0 && before == Some(state));
         self.stretches.set(self.stretches.get() + 1);
     }
 
-    fn note_yield(&self) {
+    /// The thread yields.
+    pub fn note_yield(&self) {
         self.yields.set(self.yields.get() + 1);
         self.stretches.set(1);
-    }
-}
-
-impl Engine {
-    /// Says at which operation the running thread has to come here although it may be private:
-    /// where a replay wants to decide, or where a probe is due.
-    pub fn update_stop(&self) {
-        const DENSE_STEPS: u64 = 256;
-        let fiber = self.current();
-        if self.spinning.borrow_mut().is_looking() {
-            fiber.stop_at.set(fiber.ops.get().saturating_add(1));
-            return;
-        }
-        fiber.stop_at.set(match &mut *self.probe.borrow_mut() {
-            Some(rng) => {
-                let gap = 1 + rng.below(1 + self.shared.control().steps / DENSE_STEPS);
-                fiber.ops.get().saturating_add(gap as u32)
-            }
-            None => {
-                // The stop is only looked for by its number: one that the thread has gone past would never come.
-                let listed =
-                    self.policy.borrow_mut().stop_before(fiber.id).filter(|stop| *stop > fiber.ops.get());
-                let stretch = fiber.ops.get().saturating_add(self.stretch_limit(&fiber.private_stretch));
-                listed.map_or(stretch, |stop| stop.min(stretch))
-            }
-        });
-    }
-
-    /// The running thread's last step was only made to look whether the place is shared: other executions do not have it.
-    pub fn was_a_look(&self) {
-        let fiber = self.current();
-        fiber.steps.set(fiber.steps.get().saturating_sub(1));
-    }
-
-    /// Whether the running thread stops at a private access only because it made so many of them.
-    pub fn is_in_private_stretch(&self) -> bool {
-        let fiber = self.current();
-        self.spinning.borrow_mut().is_looking()
-            || (self.probe.borrow_mut().is_none()
-                && self.policy.borrow_mut().stop_before(fiber.id) != Some(fiber.ops.get()))
-    }
-
-    /// How many private accesses a thread may make until it is looked at.
-    fn stretch_limit(&self, stretch: &PrivateStretch) -> u32 {
-        let may_fit = self.policy.borrow_mut().has_switches_left() && stretch.yields.get() == 0;
-        if stretch.goes_round.get() && !may_fit { STRETCH_OF_A_LOOP } else { STRETCH }
-    }
-
-    /// Whether a thread continues nevertheless, because it follows a schedule that says where to yield.
-    fn is_led(&self, stretch: &PrivateStretch) -> bool {
-        let enough = if stretch.goes_round.get() { REPLAYED_ROUND } else { REPLAYED };
-        self.policy.borrow_mut().has_switches_left() && stretch.stretches.get() < enough
-    }
-
-    /// Lets others run before a private access; says whether one did. This is no step: a program
-    /// that makes no other is still seen to make no progress.
-    pub fn yield_to_others(&self, op: Op) -> bool {
-        let fiber = self.current();
-        fiber.pending.set(op);
-        self.complete_write();
-        let switches = self.shared.control().switches;
-        if !self.looks_on() {
-            fiber.private_stretch.look_at(ThreadState::of(fiber));
-            if self.is_led(&fiber.private_stretch) {
-                self.update_stop();
-                return false;
-            }
-            fiber.private_stretch.note_yield();
-            fiber.yielded_at.set(Some(self.progress.get()));
-            self.world.checkpoints.borrow_mut().leave_no_more();
-            if fiber.private_stretch.yields.get() >= UNREPORTED_YIELDS {
-                self.policy.borrow_mut().yielded(fiber.id);
-            }
-            self.reschedule();
-        }
-        self.update_stop();
-        switches != self.shared.control().switches
     }
 }
 

@@ -14,131 +14,118 @@ use crate::exclusive::nothing_is_borrowed;
 use crate::fiber::{Breaks, Fiber};
 use crate::sys;
 
-impl Engine {
-    /// The thread proper that runs, be it in a handler.
-    pub fn host(&self) -> &'static Fiber {
-        let id = self.host_id();
-        self.fiber(id)
-    }
+/// If this is a signal that has not been delivered yet: whom its handler would interrupt now.
+#[inline]
+pub fn interrupted_by(engine: &Engine, id: ThreadId) -> Option<&'static Fiber> {
+    // Most threads are threads proper, and are not to pay for the others.
+    if engine.world.signals.pending.get() == 0 { None } else { whom_to_interrupt(engine, id) }
+}
 
-    /// Its number.
-    pub fn host_id(&self) -> ThreadId {
-        self.current().owner()
-    }
+#[cold]
+fn whom_to_interrupt(engine: &Engine, id: ThreadId) -> Option<&'static Fiber> {
+    let interrupt = engine.fiber(id).interrupt.as_ref().filter(|interrupt| !interrupt.began.get())?;
+    let host = interrupt.host_now()?;
+    let innermost = engine.fiber(host).innermost_handler().unwrap_or(host);
+    Some(engine.fiber(innermost))
+}
 
-    /// If this is a signal that has not been delivered yet: whom its handler would interrupt now.
-    #[inline]
-    pub(crate) fn interrupted_by(&self, id: ThreadId) -> Option<&'static Fiber> {
-        // Most threads are threads proper, and are not to pay for the others.
-        if self.world.signals.pending.get() == 0 { None } else { self.whom_to_interrupt(id) }
-    }
-
-    #[cold]
-    fn whom_to_interrupt(&self, id: ThreadId) -> Option<&'static Fiber> {
-        let interrupt = self.fiber(id).interrupt.as_ref().filter(|interrupt| !interrupt.began.get())?;
-        let host = interrupt.host_now()?;
-        let innermost = self.fiber(host).innermost_handler().unwrap_or(host);
-        Some(self.fiber(innermost))
-    }
-
-    /// Runs the handler of a signal on the stack of `below`, where this is called, and lets the policy decide
-    /// which thread runs then. Returns when that is `below`.
-    #[cold]
-    pub(crate) fn run_handler(&self, id: ThreadId, below: ThreadId) {
-        let interrupted = self.fiber(below);
-        let host = self.fiber(interrupted.owner());
-        let fiber = self.fiber(id);
-        let Some(interrupt) = fiber.interrupt.as_deref() else { return };
-        let (signal, sender, details) = (interrupt.signal, interrupt.sender, interrupt.details);
-        let disposition = Disposition::of(signal);
-        interrupt.began.set(true);
-        interrupt.host.set(host.id);
-        interrupt.below.set(below);
-        interrupt.mask_before.set(host.blocked_signals.get());
-        interrupt.restarts.set(disposition.has(libc::SA_RESTART));
-        self.world.signals.pending.set(self.world.signals.pending.get() - 1);
-        fiber.wait.set(None);
-        fiber.thread_pointer.set(host.thread_pointer.get());
-        interrupted.interrupted_by.set(Some(id));
-        interrupted.was_blocked.set(interrupted.is_blocked());
-        host.handlers.borrow_mut().push(id);
-        self.become_current(fiber);
-        self.count_step();
-        self.note(EventKind::Start, 0, 0, 0, disposition.handler as u64);
-        self.note(EventKind::Signal, 0, 0, signal as u64, u64::from(below.0) + 1);
-        timers::rang(sender);
-        if disposition.is_handled() {
-            if self.world.signals.registered.get() & bit(signal) != 0 {
-                self.note(EventKind::OnceSeen, SignalMask::handler(signal) as usize, 0, 0, 0);
-            }
-            if disposition.has(libc::SA_RESETHAND) {
-                // SAFETY: as the flag asks for.
-                unsafe { libc::signal(signal, libc::SIG_DFL) };
-            }
-            let again = disposition.has(libc::SA_NODEFER);
-            mask::enter_handler(host, fiber, signal, disposition.mask, again);
-            let stack = host.alternate_stack.get().filter(|_| disposition.has(libc::SA_ONSTACK));
-            let errno = errno();
-            call(&disposition, signal, details, fiber, host, stack);
-            self.note_errno(errno);
-        } else if disposition.handler != libc::SIG_IGN && !kinds::is_ignored_by_default(signal) {
-            act_as_the_kernel_would(signal);
+/// Runs the handler of a signal on the stack of `below`, where this is called, and lets the policy decide
+/// which thread runs then. Returns when that is `below`.
+#[cold]
+pub fn run_handler(engine: &Engine, id: ThreadId, below: ThreadId) {
+    let interrupted = engine.fiber(below);
+    let host = engine.fiber(interrupted.owner());
+    let fiber = engine.fiber(id);
+    let Some(interrupt) = fiber.interrupt.as_deref() else { return };
+    let (signal, sender, details) = (interrupt.signal, interrupt.sender, interrupt.details);
+    let disposition = Disposition::of(signal);
+    interrupt.began.set(true);
+    interrupt.host.set(host.id);
+    interrupt.below.set(below);
+    interrupt.mask_before.set(host.blocked_signals.get());
+    interrupt.restarts.set(disposition.has(libc::SA_RESTART));
+    engine.world.signals.pending.set(engine.world.signals.pending.get() - 1);
+    fiber.wait.set(None);
+    fiber.thread_pointer.set(host.thread_pointer.get());
+    interrupted.interrupted_by.set(Some(id));
+    interrupted.was_blocked.set(interrupted.is_blocked());
+    host.handlers.borrow_mut().push(id);
+    engine.become_current(fiber);
+    count_step(engine);
+    engine.recorder.note(EventKind::Start, 0, 0, 0, disposition.handler as u64);
+    engine.recorder.note(EventKind::Signal, 0, 0, signal as u64, u64::from(below.0) + 1);
+    timers::rang(sender);
+    if disposition.is_handled() {
+        if engine.world.signals.registered.get() & bit(signal) != 0 {
+            engine.recorder.note(EventKind::OnceSeen, SignalMask::handler(signal) as usize, 0, 0, 0);
         }
-        self.end_handler(id);
+        if disposition.has(libc::SA_RESETHAND) {
+            // SAFETY: as the flag asks for.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
+        let again = disposition.has(libc::SA_NODEFER);
+        mask::enter_handler(host, fiber, signal, disposition.mask, again);
+        let stack = host.alternate_stack.get().filter(|_| disposition.has(libc::SA_ONSTACK));
+        let errno = errno();
+        call(&disposition, signal, details, fiber, host, stack);
+        note_errno(engine, errno);
+    } else if disposition.handler != libc::SIG_IGN && !kinds::is_ignored_by_default(signal) {
+        act_as_the_kernel_would(signal);
     }
+    end_handler(engine, id);
+}
 
-    /// Most that changes `errno` is in the C library, where nothing is announced.
-    fn note_errno(&self, before: c_int) {
-        let now = errno();
-        if now != before {
-            // SAFETY: every thread has one.
-            let place = unsafe { libc::__errno_location() } as usize;
-            self.complete_write();
-            let fiber = self.current();
-            // SAFETY: the runtime is initialised.
-            if unsafe { crate::access::touch_range(fiber, place, size_of::<c_int>(), true) } {
-                self.note(EventKind::Write, place, 4, now as u32 as u64, before as u32 as u64);
-            }
+/// Most that changes `errno` is in the C library, where nothing is announced.
+fn note_errno(engine: &Engine, before: c_int) {
+    let now = errno();
+    if now != before {
+        // SAFETY: every thread has one.
+        let place = unsafe { libc::__errno_location() } as usize;
+        engine.recorder.complete_write();
+        let fiber = engine.current();
+        // SAFETY: the runtime is initialised.
+        if unsafe { crate::access::touch_range(fiber, place, size_of::<c_int>(), true) } {
+            engine.recorder.note(EventKind::Write, place, 4, now as u32 as u64, before as u32 as u64);
         }
     }
+}
 
-    fn count_step(&self) {
-        self.shared.control().steps += 1;
-        let fiber = self.current();
-        self.policy.borrow_mut().executed(fiber.id, &fiber.pending.borrow_mut());
-    }
+fn count_step(engine: &Engine) {
+    engine.shared.control().steps += 1;
+    let fiber = engine.current();
+    engine.policy.borrow_mut().executed(fiber.id, &fiber.pending.borrow_mut());
+}
 
-    /// The innermost handler of its thread is left, by return or by a jump.
-    pub(crate) fn end_handler(&self, id: ThreadId) {
-        let fiber = self.fiber(id);
-        let Some(interrupt) = fiber.interrupt.as_deref() else { return };
-        let (host, below) = (self.fiber(interrupt.host.get()), self.fiber(interrupt.below.get()));
-        let (signal, mask_before, restarts) =
-            (interrupt.signal, interrupt.mask_before.get(), interrupt.restarts.get());
-        self.complete_write();
-        mask::leave_handler(host, fiber, mask_before);
-        fiber.set_site(0);
-        self.note(EventKind::Exit, 0, 0, 0, 0);
-        fiber.done.set(true);
-        host.handlers.borrow_mut().retain(|other| *other != id);
-        self.threads.end(id);
-        fiber.give_frames(&mut self.world.signals.frames.borrow_mut());
-        below.interrupted_by.set(None);
-        below.past_handlers.borrow_mut().push((id, signal));
-        below.handled_signals.set(below.handled_signals.get() + 1);
-        below.break_off(restarts);
-        self.count_progress();
-        fiber.pending.set(Op {
-            kind: EventKind::Exit,
-            object: 0,
-            size: 0,
-            site: 0,
-            index: fiber.ops.get() + 1,
-            place: 0,
-        });
-        let next = self.decide();
-        self.hand_over(fiber, below, next, SwitchReason::Ended);
-    }
+/// The innermost handler of its thread is left, by return or by a jump.
+fn end_handler(engine: &Engine, id: ThreadId) {
+    let fiber = engine.fiber(id);
+    let Some(interrupt) = fiber.interrupt.as_deref() else { return };
+    let (host, below) = (engine.fiber(interrupt.host.get()), engine.fiber(interrupt.below.get()));
+    let (signal, mask_before, restarts) =
+        (interrupt.signal, interrupt.mask_before.get(), interrupt.restarts.get());
+    engine.recorder.complete_write();
+    mask::leave_handler(host, fiber, mask_before);
+    fiber.set_site(0);
+    engine.recorder.note(EventKind::Exit, 0, 0, 0, 0);
+    fiber.done.set(true);
+    host.handlers.borrow_mut().retain(|other| *other != id);
+    engine.threads.end(id);
+    fiber.give_frames(&mut engine.world.signals.frames.borrow_mut());
+    below.interrupted_by.set(None);
+    below.past_handlers.borrow_mut().push((id, signal));
+    below.handled_signals.set(below.handled_signals.get() + 1);
+    below.break_off(restarts);
+    engine.count_progress();
+    fiber.pending.set(Op {
+        kind: EventKind::Exit,
+        object: 0,
+        size: 0,
+        site: 0,
+        index: fiber.ops.get() + 1,
+        place: 0,
+    });
+    let next = engine.decide();
+    engine.hand_over(fiber, below, next, SwitchReason::Ended);
 }
 
 impl Fiber {
@@ -187,7 +174,7 @@ pub fn lie_behind(is_meant: impl Fn(ThreadId, c_int) -> bool) {
     let fiber = engine.current();
     for (id, signal) in fiber.past_handlers.take() {
         if is_meant(id, signal) {
-            engine.note(EventKind::Join, 0, 0, u64::from(id.0), signal as u64);
+            engine.recorder.note(EventKind::Join, 0, 0, u64::from(id.0), signal as u64);
         } else {
             fiber.past_handlers.borrow_mut().push((id, signal));
         }
@@ -219,7 +206,7 @@ pub fn leave(innermost: ThreadId) {
         below.wait.set(None);
         below.timed.set(false);
     }
-    engine.end_handler(innermost);
+    end_handler(engine, innermost);
 }
 
 fn errno() -> c_int {
@@ -331,8 +318,8 @@ pub fn take(interrupt: &'static Interrupt) {
     let taken = engine.fiber(id);
     let waiting = engine.current();
     engine.set_current(taken);
-    engine.note(EventKind::Exit, 0, 0, 0, 0);
+    engine.recorder.note(EventKind::Exit, 0, 0, 0, 0);
     engine.set_current(waiting);
     timers::rang(interrupt.sender);
-    engine.note(EventKind::Join, 0, 0, u64::from(id.0), signal as u64);
+    engine.recorder.note(EventKind::Join, 0, 0, u64::from(id.0), signal as u64);
 }

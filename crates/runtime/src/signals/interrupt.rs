@@ -181,7 +181,7 @@ pub fn create(signal: c_int, target: Option<ThreadId>, sender: Sender, details: 
     fiber.pending.set(Op { kind: EventKind::Signal, object: 0, size: 0, site, index: 1, place: 0 });
     engine.add(fiber);
     engine.world.signals.pending.set(engine.world.signals.pending.get() + 1);
-    engine.note(EventKind::Create, 0, 0, u64::from(id.0), signal as u64);
+    engine.recorder.note(EventKind::Create, 0, 0, u64::from(id.0), signal as u64);
     engine.changed();
     Some(id)
 }

@@ -43,7 +43,7 @@ pub unsafe fn bits(set: *const sigset_t) -> u64 {
 fn record(kind: EventKind, host: &Fiber, signals: u64) {
     for signal in signals_in(signals) {
         let object = SignalMask { thread: host.id, signal }.object();
-        engine().note(kind, object as usize, 0, u64::from(kind != EventKind::Unlock), 0);
+        engine().recorder.note(kind, object as usize, 0, u64::from(kind != EventKind::Unlock), 0);
     }
 }
 
@@ -57,7 +57,7 @@ pub fn set(mask: u64, pc: u64) {
         let given = flow.mask_locks.get() & !mask;
         let taken = handled(mask & !before);
         flow.mask_locks.set(flow.mask_locks.get() & !given | taken);
-        engine.complete_write();
+        engine.recorder.complete_write();
         flow.set_site(pc);
         record(EventKind::Unlock, host, given);
         record(EventKind::Lock, host, taken);
@@ -81,14 +81,14 @@ pub fn handler_changed(signal: c_int, pc: u64) {
     let new = host.blocked_signals.get() & !flow.mask_locks.get() & bit(signal);
     if engine.running.get() && new != 0 && Disposition::of(signal).is_handled() {
         flow.mask_locks.set(flow.mask_locks.get() | new);
-        engine.complete_write();
+        engine.recorder.complete_write();
         record(EventKind::Lock, host, new);
     }
     if engine.running.get() && Disposition::of(signal).is_handled() {
-        engine.complete_write();
+        engine.recorder.complete_write();
         flow.set_site(pc);
         engine.world.signals.registered.set(engine.world.signals.registered.get() | bit(signal));
-        engine.note(EventKind::OnceEnd, SignalMask::handler(signal) as usize, 0, 0, 0);
+        engine.recorder.note(EventKind::OnceEnd, SignalMask::handler(signal) as usize, 0, 0, 0);
     }
     super::deliver::lie_behind(|_, other| other == signal);
     super::timers::handler_changed(signal);

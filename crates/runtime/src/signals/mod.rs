@@ -91,7 +91,7 @@ extern "C" fn caught(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_
         return;
     }
     let engine = engine();
-    engine.forget_write();
+    engine.recorder.forget_write();
     // Inside the runtime the announced operation says more than the faulting instruction.
     if !engine.world.libraries().is_system(pc) {
         // Return addresses point behind the call; make this one look alike.

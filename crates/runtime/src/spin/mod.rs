@@ -10,13 +10,15 @@
 mod instant;
 mod remembered;
 
+use std::cell::Cell;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use threadbare_sched::Op;
-use threadbare_trace::{EventKind, FailureKind, SwitchReason, ThreadId};
+use threadbare_trace::{EventKind, FailureKind, ThreadId};
 
 use crate::engine::Engine;
+use crate::exclusive::Exclusive;
 use crate::fiber::{Fiber, Waitable};
 use crate::{access, deadlock, shared_memory};
 pub use instant::explains;
@@ -52,26 +54,6 @@ pub fn was_harmless(kind: EventKind) {
             | EventKind::JoinFailed
     ) {
         CALLS.store(CALLS.load(Ordering::Relaxed).saturating_sub(1), Ordering::Relaxed);
-    }
-}
-
-/// When threads are looked at next, and the look in progress.
-pub struct Spinning {
-    next_look: u64,
-    look: Option<Look>,
-}
-
-impl Default for Spinning {
-    fn default() -> Spinning {
-        Spinning { next_look: FIRST_LOOK, look: None }
-    }
-}
-
-impl Spinning {
-    /// Whether a thread is being looked at.
-    #[inline(always)]
-    pub fn is_looking(&self) -> bool {
-        self.look.is_some()
     }
 }
 
@@ -159,23 +141,62 @@ impl Spinner {
     }
 }
 
-impl Engine {
-    /// Counts a round in which nobody got on, or several. Says who is to be looked at, if that has gone on for too
-    /// long.
-    pub(crate) fn count_fruitless(&self, rounds: u64) -> Option<ThreadId> {
-        self.fruitless_rounds.set(self.fruitless_rounds.get() + rounds);
-        if self.fruitless_rounds.get() < self.spinning.borrow_mut().next_look
-            || self.spinning.borrow_mut().is_looking()
-        {
-            return None;
+/// Counts rounds in which no thread makes progress, and looks at the threads when there were many.
+pub struct SpinDetector {
+    fruitless_rounds: Cell<u64>,
+    /// After so many of them threads are looked at next.
+    next_look: Cell<u64>,
+    look: Exclusive<Option<Look>>,
+}
+
+impl Default for SpinDetector {
+    fn default() -> SpinDetector {
+        SpinDetector {
+            fruitless_rounds: Cell::new(0),
+            next_look: Cell::new(FIRST_LOOK),
+            look: Exclusive::new(None),
         }
-        self.spinning.borrow_mut().next_look *= 2;
-        self.begin_look()
+    }
+}
+
+impl SpinDetector {
+    /// An execution begins.
+    pub fn forget(&self) {
+        self.fruitless_rounds.set(0);
+        self.next_look.set(FIRST_LOOK);
+        self.look.set(None);
     }
 
-    fn begin_look(&self) -> Option<ThreadId> {
-        let world = &self.world;
-        if self.os_threads.get()
+    /// Whether a thread is being looked at.
+    #[inline(always)]
+    pub fn is_looking(&self) -> bool {
+        self.look.borrow_mut().is_some()
+    }
+
+    /// How many rounds in a row no thread made progress.
+    pub fn fruitless_rounds(&self) -> u64 {
+        self.fruitless_rounds.get()
+    }
+
+    /// A thread made progress.
+    #[inline(always)]
+    pub fn note_progress(&self) {
+        self.fruitless_rounds.set(0);
+    }
+
+    /// Counts a round in which no thread made progress, or several. Says who is to be looked at, if there were too many.
+    pub fn count_fruitless(&self, engine: &Engine, rounds: u64) -> Option<ThreadId> {
+        self.fruitless_rounds.set(self.fruitless_rounds.get() + rounds);
+        if self.fruitless_rounds.get() < self.next_look.get() || self.is_looking() {
+            return None;
+        }
+        self.next_look.set(self.next_look.get() * 2);
+        self.begin_look(engine)
+    }
+
+    fn begin_look(&self, engine: &Engine) -> Option<ThreadId> {
+        let world = &engine.world;
+        if engine.os_threads.get()
             || world.forked.get()
             || world.process_shared.get()
             || world.signals.pending.get() != 0
@@ -184,7 +205,7 @@ impl Engine {
         }
         // The thread with the lowest number comes last: the hang is shown as its own.
         let mut others = Vec::new();
-        for fiber in self.threads.live() {
+        for fiber in engine.threads.live() {
             let outward = |wait: &dyn Waitable| wait.outside() || !wait.descriptors().is_empty();
             if fiber.waits_for().is_some_and(outward) || fiber.starting.get().is_some() {
                 return None;
@@ -197,44 +218,38 @@ impl Engine {
         if !instant::forbid() {
             return None;
         }
-        self.spinning.borrow_mut().look = Some(Look {
+        self.look.set(Some(Look {
             thread,
             others,
             found: Vec::new(),
-            progress: self.progress.get(),
+            progress: engine.progress.get(),
             calls: None,
             operations: 0,
             mark: None,
             since: Vec::new(),
             memory: None,
             stop: None,
-        });
+        }));
         Some(thread)
     }
 
     fn end_look(&self) {
-        if self.spinning.borrow_mut().look.take().is_some() {
+        if self.look.take().is_some() {
             instant::allow();
         }
     }
 
-    /// The running thread is about to make an operation. True if it shall make it, without a decision, because
-    /// it is being looked at.
-    #[inline(always)]
-    pub(crate) fn looks_on(&self) -> bool {
-        self.spinning.borrow_mut().is_looking() && self.look_on()
-    }
-
-    #[cold]
-    fn look_on(&self) -> bool {
-        let fiber = self.current();
+    /// The running thread, while threads are looked at, is about to make an operation. Says who is looked at now: this thread,
+    /// which then makes it, or the next one. None if the look is over.
+    pub fn look_on(&self, engine: &Engine) -> Option<ThreadId> {
+        let fiber = engine.current();
         // Whether the call in progress is harmless shows when it is over.
         let pending = *fiber.pending.borrow_mut();
         let in_call = !pending.kind.accesses_memory() && pending.kind != EventKind::Fence;
-        let (progress, calls) = (self.progress.get(), CALLS.load(Ordering::Relaxed) - u64::from(in_call));
+        let (progress, calls) = (engine.progress.get(), CALLS.load(Ordering::Relaxed) - u64::from(in_call));
         let may_go_on = fiber.ready() && !instant::was_asked();
-        let found = match &mut self.spinning.borrow_mut().look {
-            None => return false,
+        let found = match &mut *self.look.borrow_mut() {
+            None => return None,
             Some(look) => {
                 let same = may_go_on && look.is_at(fiber.id, progress, calls);
                 if same { look.take_in(pending, || ThreadState::of(fiber)) } else { Found::Nothing }
@@ -243,34 +258,31 @@ impl Engine {
         match found {
             Found::Nothing => {
                 self.end_look();
-                return false;
+                return None;
             }
             Found::Round => {
-                let Some(memory) = Remembered::look(self, fiber.id) else {
+                let Some(memory) = Remembered::look(engine, fiber.id) else {
                     self.end_look();
-                    return false;
+                    return None;
                 };
                 let holds = memory.digest();
-                if let Some(look) = &mut self.spinning.borrow_mut().look {
+                if let Some(look) = &mut *self.look.borrow_mut() {
                     look.memory = Some((memory, holds));
                 }
             }
             Found::OnTheWay => {}
             Found::Spinner => {
-                let next = self.spinning.borrow_mut().look.as_mut().and_then(Look::begin_next);
-                match next {
-                    Some(next) => self.go(next, SwitchReason::Yielded),
-                    None => self.report_livelock(),
-                }
+                let next = self.look.borrow_mut().as_mut().and_then(Look::begin_next);
+                return Some(next.unwrap_or_else(|| self.report_livelock(engine)));
             }
         }
-        true
+        Some(fiber.id)
     }
 
-    fn report_livelock(&self) -> ! {
-        let found = self.spinning.borrow_mut().look.take().map(|look| look.found).unwrap_or_default();
+    fn report_livelock(&self, engine: &Engine) -> ! {
+        let found = self.look.take().map(|look| look.found).unwrap_or_default();
         for (address, _) in found.iter().flat_map(|spinner| spinner.reads.iter().take(MOST_NAMED)) {
-            self.record_place(*address as usize);
+            engine.recorder.record_place(*address as usize);
         }
         let spins = |id| found.iter().find(|spinner| spinner.thread == id).map(Spinner::describe);
         shared_memory::fail(

@@ -60,7 +60,7 @@ pub fn step_aside(kind: EventKind, pc: u64) {
         return;
     }
     fiber.count_operation();
-    engine.complete_write();
+    engine.recorder.complete_write();
     fiber.pending.set(Op { kind, object: 0, size: 0, site: pc, index: fiber.ops.get(), place: 0 });
 }
 
@@ -85,13 +85,13 @@ pub fn step_when(
 /// Notes a step on a synchronization object.
 pub fn note(kind: EventKind, object: usize, value: u64) {
     crate::spin::was_harmless(kind);
-    engine().note(kind, object, 0, value, 0);
+    engine().recorder.note(kind, object, 0, value, 0);
 }
 
 /// Notes the initialisation or destruction of an object.
 pub fn note_life(kind: EventKind, object: usize, pc: u64) {
     let engine = engine();
-    engine.complete_write();
+    engine.recorder.complete_write();
     engine.current().set_site(pc);
     note(kind, object, 0);
 }

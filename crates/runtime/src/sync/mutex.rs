@@ -190,7 +190,7 @@ pub fn lock(mutex: &'static Mutex, limit: Limit, pc: u64) -> c_int {
     mutex.take(fiber);
     engine().took_lock();
     let would_not_wait = u64::from(limit != Limit::Forever);
-    engine().note(EventKind::Lock, object, 0, u64::from(mutex.depth.get()), would_not_wait);
+    engine().recorder.note(EventKind::Lock, object, 0, u64::from(mutex.depth.get()), would_not_wait);
     if mutex.owner_died.get() { libc::EOWNERDEAD } else { 0 }
 }
 

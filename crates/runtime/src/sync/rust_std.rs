@@ -9,6 +9,7 @@ use super::word_locks;
 use crate::access;
 use crate::engine::{engine, watched};
 use crate::fiber::{Fiber, Waitable};
+use crate::guarding_locks;
 use crate::heap;
 use crate::interpose::controlled;
 use crate::sys;
@@ -59,7 +60,7 @@ pub unsafe extern "C-unwind" fn __threadbare_std_entry(
             if waits {
                 fiber.found_taken.set(0);
             }
-            engine().does_not_wait(fiber);
+            guarding_locks::does_not_wait(fiber);
             if op == StdOp::Park {
                 engine().point(Op { kind, object: 0, size: 0, site: pc, index, place: 0 }, None, false);
                 return 0;
@@ -131,7 +132,7 @@ pub unsafe extern "C-unwind" fn __threadbare_std_leave(_word: usize, _before: u6
     unsafe extern "C-unwind" fn serve(word: usize, before: u64, pc: u64, number: u32) {
         let Some(fiber) = watched().filter(|_| controlled()) else { return };
         let op = op_of(number);
-        engine().complete_write();
+        engine().recorder.complete_write();
         if op == StdOp::Park {
             fiber.set_site(pc);
             take_tokens();
@@ -150,7 +151,7 @@ pub unsafe extern "C-unwind" fn __threadbare_std_leave(_word: usize, _before: u6
             StdOp::Lock | StdOp::CondvarWait => note_update(word, 0, value),
             StdOp::LockShared => note_update(word, value.saturating_sub(1), value),
             _ if value != before => note_update(word, before, value),
-            _ => drop(engine().note(EventKind::AtomicRead, word, WORD, value, value)),
+            _ => drop(engine().recorder.note(EventKind::AtomicRead, word, WORD, value, value)),
         }
     }
     crate::arch::enter!(serve)
@@ -191,9 +192,9 @@ unsafe fn count_in(scope: usize) -> usize {
 
 /// Notes how the running thread changes a word, unseen by anybody else until its next operation.
 fn note_update(word: usize, old: u64, value: u64) {
-    engine().note(EventKind::AtomicUpdate, word, WORD, value, old);
+    engine().recorder.note(EventKind::AtomicUpdate, word, WORD, value, old);
     engine().changed();
-    engine().word_changed(word, old, value);
+    guarding_locks::word_changed(engine(), word, old, value);
     if old == 0 && value != 0 {
         engine().took_word(word);
     }
@@ -236,9 +237,9 @@ pub fn gives_back_itself(fiber: &Fiber) {
     }
     // Counted whether it is recorded or not: schedules name operations by their numbers.
     fiber.count_operation();
-    if let Some(block) = heap::live_block_at(fiber.token.get()).filter(|_| engine().records.get()) {
+    if let Some(block) = heap::live_block_at(fiber.token.get()).filter(|_| engine().recorder.is_on.get()) {
         // SAFETY: the block is live, and begins with its count.
         let left = unsafe { access::load(block.start, size_of::<u64>() as u8) };
-        engine().note(EventKind::AtomicUpdate, block.start, size_of::<u64>() as u8, left, left + 1);
+        engine().recorder.note(EventKind::AtomicUpdate, block.start, size_of::<u64>() as u8, left, left + 1);
     }
 }

@@ -90,7 +90,7 @@ fn acquire(address: usize, write: bool, limit: Limit, pc: u64) -> c_int {
     engine().fiber(fiber.owner()).held.borrow_mut().push(address);
     engine().took_lock();
     let would_not_wait = u64::from(limit != Limit::Forever);
-    engine().note(kind, address, 0, 1, would_not_wait);
+    engine().recorder.note(kind, address, 0, 1, would_not_wait);
     0
 }
 
