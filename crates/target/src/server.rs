@@ -15,7 +15,7 @@ use threadbare_library::Dependence;
 use threadbare_sched::PolicySpec;
 use threadbare_trace::{Event, Outcome, ThreadId};
 use threadbare_wire::{
-    CallRecord, ContextRecord, DecisionRecord, DependenceRecord, LearnedRecord, LockSetRecord, Plan,
+    CallRecord, ContextRecord, DecisionRecord, DependenceRecord, LearnedRecord, LockSetRecord, PlanRecord,
     ReplyKind, Request, SwitchRecord, TouchRecord, flags,
 };
 
@@ -102,7 +102,7 @@ impl Server {
         let mut options = options.clone();
         options.flags |= if program.is_test { flags::RUST_TEST } else { 0 };
         let mut memory = Memory::new(options.max_steps).map_err(StartError::Resources)?;
-        memory.control_mut().plan = Plan {
+        memory.control_mut().plan = PlanRecord {
             // Before the snapshot there is nothing to decide.
             policy: 0,
             flags: options.flags,
