@@ -29,7 +29,7 @@ pub(crate) trait Runner: Steer {
         true
     }
 
-    /// What going on from checkpoints came to since this was asked last.
+    /// What continuing from checkpoints saved since this was asked last.
     fn take_spared(&mut self) -> Spared {
         Spared::default()
     }

@@ -12,7 +12,7 @@ use super::observer::{Observed, Observer};
 use crate::coverage::Covered;
 use crate::search_effort::SearchEffort;
 
-/// After how many executions, none of them under control, there is no point in going on.
+/// After how many executions, none of them under control, there is no point in continuing.
 const HOPELESS: u64 = 4;
 
 /// How many different failures are kept with their traces.
