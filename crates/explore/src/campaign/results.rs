@@ -157,6 +157,31 @@ impl Ledger {
         }
     }
 
+    /// The account of a campaign that has ended, as far as it follows from the executions.
+    pub(crate) fn close(self, elapsed: Duration, interrupted: bool) -> Campaign {
+        Campaign {
+            verdict: if self.found.is_empty() { CampaignVerdict::Clean } else { CampaignVerdict::Failure },
+            executions: self.executions,
+            steps: self.steps,
+            threads: self.threads,
+            elapsed,
+            found: self.found,
+            failures: self.failures,
+            uncontrolled: self.uncontrolled,
+            snapshots: 0,
+            coverage: Vec::new(),
+            effort: SearchEffort::default(),
+            exhausted: false,
+            bound: None,
+            warnings: self.warnings,
+            shared_locations: 0,
+            interrupted,
+            saturated: false,
+            workers: 1,
+            modules: self.modules,
+        }
+    }
+
     /// Adds a warning, once.
     pub(crate) fn warn(&mut self, warning: &str) {
         if !self.warnings.iter().any(|known| known == warning) {

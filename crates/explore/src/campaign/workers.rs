@@ -19,6 +19,7 @@ use super::observer::Examiner;
 use super::progress::CoverageProgress;
 use super::results::Signature;
 use crate::checkpoints::Spared;
+use crate::options::Options;
 use crate::profile::Profile;
 use crate::runner::{Launch, Runner, Trouble};
 use crate::search::Steer as _;
@@ -36,7 +37,12 @@ pub(crate) struct Limits<'a> {
     pub(crate) deadline: Option<Instant>,
 }
 
-impl Limits<'_> {
+impl<'a> Limits<'a> {
+    /// The limits of a campaign that began then.
+    pub(crate) fn of(options: &Options, begin: Instant, stop: &'a AtomicBool) -> Limits<'a> {
+        Limits { stop, deadline: options.time.and_then(|time| begin.checked_add(time)) }
+    }
+
     /// The user wants it to end now.
     pub(crate) fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
@@ -47,6 +53,11 @@ impl Limits<'_> {
         self.stopped() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 }
+
+    /// Whether an execution may begin. The very first may even if the time is up: a campaign of none would say nothing.
+    pub(crate) fn allow(&self, is_very_first: bool) -> bool {
+        if is_very_first { !self.stopped() } else { !self.reached() }
+    }
 
 /// Counters that may be read while a batch runs.
 #[derive(Default)]
@@ -129,9 +140,8 @@ impl Batch {
 
     /// The next place to run.
     fn take(&self, limits: &Limits<'_>) -> Option<usize> {
-        // One execution is always made: a campaign of none would say nothing.
         let is_very_first = self.first == 1 && self.next.load(Ordering::Relaxed) == 0;
-        if limits.stopped() || (limits.reached() && !is_very_first) {
+        if !limits.allow(is_very_first) {
             return None;
         }
         let place = self.next.fetch_add(1, Ordering::Relaxed);
