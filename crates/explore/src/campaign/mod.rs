@@ -245,10 +245,11 @@ impl Conduct<'_> {
         }));
         let pairs: Vec<_> = runs.iter().map(|(place, made)| (&batch.plans[*place], &*made.run)).collect();
         let learned = strategy.learn(&pairs, sharing_grew, &|| self.limits.reached());
-        for (place, Made { run, found, .. }) in &runs {
+        for (place, Made { run, found, executed, .. }) in &runs {
             self.made += 1;
             let (number, plan, elapsed) = (self.made, &batch.plans[*place], self.begin.elapsed());
-            let seen = Observed { number, plan, run, found, sharing_grew, elapsed };
+            let executed = executed.as_ref();
+            let seen = Observed { number, plan, run, found, executed, sharing_grew, elapsed };
             let mut is_enough = false;
             for observer in &mut *observers {
                 is_enough |= observer.observe(&seen).is_break();

@@ -24,6 +24,7 @@ use crate::profile::Profile;
 use crate::runner::{Launch, Runner, Trouble};
 use crate::search::Steer as _;
 use crate::strategy::Plan;
+use crate::suite::ExecutedFunctions;
 
 /// How often the campaign says how far it is.
 const PROGRESS: Duration = Duration::from_millis(100);
@@ -52,12 +53,12 @@ impl<'a> Limits<'a> {
     pub(crate) fn reached(&self) -> bool {
         self.stopped() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
-}
 
     /// Whether an execution may begin. The very first may even if the time is up: a campaign of none would say nothing.
     pub(crate) fn allow(&self, is_very_first: bool) -> bool {
         if is_very_first { !self.stopped() } else { !self.reached() }
     }
+}
 
 /// Counters that may be read while a batch runs.
 #[derive(Default)]
@@ -164,6 +165,7 @@ pub(crate) struct Made {
     pub(crate) run: Arc<Execution>,
     pub(crate) profile: Option<Profile>,
     pub(crate) found: Vec<Finding>,
+    pub(crate) executed: Option<ExecutedFunctions>,
     /// The phase ends with it.
     pub(crate) ends: bool,
 }
@@ -313,6 +315,7 @@ impl<L: Launch> Worker<'_, L> {
         let plan = &batch.plans[place];
         let profile = plan.profile.then(|| Profile::of(&run.events));
         let found = batch.examiner.examine(&run);
+        let executed = batch.examiner.read_calls(&run);
         let ends = batch.examiner.ends_with(&run, &found);
         if ends {
             batch.end_at(place);
@@ -327,6 +330,7 @@ impl<L: Launch> Worker<'_, L> {
             run.switches = Vec::new();
             run.output = Vec::new();
         }
-        Made { run: Arc::new(run), profile, found, ends }
+        (run.calls, run.lock_sets) = (Vec::new(), Vec::new());
+        Made { run: Arc::new(run), profile, found, executed, ends }
     }
 }

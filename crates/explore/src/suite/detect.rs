@@ -22,7 +22,6 @@ use crate::campaign::observer::{Observed, Observer, Unexamined};
 use crate::campaign::{Conduct, Phase, conduct};
 use crate::error::ExploreError;
 use crate::history::History;
-use crate::options::Options;
 use crate::runner::Servers;
 use crate::strategy::{Plan, Strategy};
 
@@ -112,14 +111,7 @@ pub fn detect(
     let uninstrument =
         functions.as_ref().map_or_else(Arc::default, |functions| watch.announcements_outside(functions));
     let program = Program { uninstrument, ..program.clone() };
-    // One execution follows from another; inputs are looked at side by side.
-    let options = Options {
-        max_steps: detection.limits.max_steps,
-        any_exit: detection.limits.any_exit,
-        stall: detection.limits.stall,
-        jobs: 1,
-        ..Options::default()
-    };
+    let options = detection.limits.options();
     let mut detected = Detected {
         sightings: Vec::new(),
         events: 0,
