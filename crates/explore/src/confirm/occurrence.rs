@@ -126,7 +126,7 @@ fn occurrence(finding: &Finding, events: &[Event]) -> Option<Vec<usize>> {
             let came_before = steps.iter().take_while(|index| **index < at).any(conflicts);
             (!came_before).then(|| vec![at])
         }
-        // Only what follows a pattern has one.
+        // Everything else that can be shown has a pattern.
         (
             FindingKind::Race
             | FindingKind::Atomicity
