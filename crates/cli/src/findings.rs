@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use threadbare_detect::FindingKind;
 use threadbare_report::{FindingCard, FindingReport, FindingText, Level, Rule, SarifResult};
 
 use crate::{artifacts, output};
@@ -282,12 +283,13 @@ fn card(finding: &ReportedFinding) -> FindingCard {
 fn sarif(finding: &ReportedFinding) -> SarifResult {
     let mut places = finding.text.places.iter().cloned();
     SarifResult {
-        rule: match finding.text.kind {
-            "race" => Rule::Race,
-            "atomicity" => Rule::Atomicity,
-            "order" => Rule::Order,
-            "deadlock" => Rule::Deadlock,
-            _ => Rule::LockDiscipline,
+        rule: match FindingKind::from_word(finding.text.kind) {
+            Some(FindingKind::Race) => Rule::Race,
+            Some(FindingKind::Atomicity) => Rule::Atomicity,
+            Some(FindingKind::Order) => Rule::Order,
+            Some(FindingKind::Deadlock) => Rule::Deadlock,
+            // A suite's file of another version may have a kind that is not known here.
+            Some(FindingKind::LockDiscipline) | None => Rule::LockDiscipline,
         },
         level: if finding.schedule.is_some() { Level::Error } else { Level::Warning },
         message: finding.text.sentence.clone(),

@@ -135,15 +135,18 @@ impl Finding {
     pub fn key(&self) -> Key {
         let mut sites: Vec<u64> = self.accesses.iter().map(|access| access.pc).collect();
         let mut pattern = self.pattern;
-        if matches!(self.kind, FindingKind::Race | FindingKind::LockDiscipline) {
-            pattern = None;
-            sites.sort_unstable();
-            sites.dedup();
-        }
-        if self.kind == FindingKind::Deadlock {
-            // A cycle has no beginning: of all the places where it could, the lowest.
-            let turned = |by: usize| [&sites[by..], &sites[..by]].concat();
-            sites = (0..sites.len()).step_by(2).map(turned).min().unwrap_or_default();
+        match self.kind {
+            FindingKind::Race | FindingKind::LockDiscipline => {
+                pattern = None;
+                sites.sort_unstable();
+                sites.dedup();
+            }
+            FindingKind::Deadlock => {
+                // A cycle has no beginning: of all the places where it could, the lowest.
+                let turned = |by: usize| [&sites[by..], &sites[..by]].concat();
+                sites = (0..sites.len()).step_by(2).map(turned).min().unwrap_or_default();
+            }
+            FindingKind::Atomicity | FindingKind::Order => {}
         }
         Key { kind: self.kind, pattern, sites }
     }

@@ -4,7 +4,7 @@ use threadbare_detect::{Access, Certainty, Finding, FindingKind, observed_deadlo
 use threadbare_explore::{directed, shown};
 use threadbare_report::{FindingText, finding_text};
 use threadbare_target::{Execution, Symbols};
-use threadbare_trace::{Event, Failure, FailureKind, ShownFinding};
+use threadbare_trace::{Event, Failure, ShownFinding};
 
 use crate::causes::{
     Cause, Compared, Inconsistent, Unexpected, causes, inconsistent, missed_wakeup, pending, unexpected,
@@ -184,7 +184,7 @@ impl Comparison<'_> {
     /// A value, or two, that no passing execution reads.
     fn unusual(&mut self, others: &OtherExecutions, names: &ExecutionNames<'_>) -> Option<(Finding, String)> {
         let Failure { kind, thread, .. } = *self.failure;
-        if matches!(kind, FailureKind::Deadlock | FailureKind::Hang) {
+        if kind.is_lack_of_progress() {
             return None;
         }
         let passing: Vec<LocatedExecution> =

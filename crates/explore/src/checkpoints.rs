@@ -147,6 +147,7 @@ fn switches(plan: &Plan) -> Option<&[SwitchPoint]> {
         _ if !plan.checkpoints => None,
         Parameters::Replay(replay) => Some(&replay.switches),
         Parameters::Guidance(guidance) => Some(&guidance.lead),
+        // No other policy is told beforehand where to switch.
         _ => None,
     }
 }

@@ -97,7 +97,7 @@ impl Drive<'_, '_> {
         self.conduct.made()
     }
 
-    /// What going on from checkpoints came to.
+    /// What continuing from checkpoints saved.
     pub(crate) fn spared(&self) -> Spared {
         self.conduct.spared()
     }

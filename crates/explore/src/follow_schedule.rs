@@ -26,7 +26,7 @@ pub(crate) fn plan(schedule: &SolvedSchedule, forest: &Forest, then: Option<Thre
         None if from == ThreadId::MAIN && last.is_some() => {
             turns.push(SolvedSwitch { from, op, pc: 0, to: from })
         }
-        _ => {}
+        None => {}
     }
     let switch = |turn: &SolvedSwitch| SwitchPoint { from: turn.from, op: turn.op, to: turn.to };
     let switches = turns.iter().map(switch).collect();
@@ -69,7 +69,7 @@ pub(crate) fn unfinished_threads(run: &Execution) -> Vec<ThreadId> {
     let mut is_blocked_for_ever = |it: &Waiting| match it.awaits {
         Awaited::Lock(lock) => locks.held(it.thread).iter().any(|held| held.lock == lock),
         Awaited::End => true,
-        _ => false,
+        Awaited::Signal(_) | Awaited::Semaphore(_) | Awaited::Other => false,
     };
     let stay: Vec<ThreadId> =
         waiting.iter().filter(|it| is_blocked_for_ever(it)).map(|it| it.thread).collect();

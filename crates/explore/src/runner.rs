@@ -29,7 +29,7 @@ pub(crate) trait Runner: Steer {
         true
     }
 
-    /// What going on from checkpoints came to since this was asked last.
+    /// What continuing from checkpoints saved since this was asked last.
     fn take_spared(&mut self) -> Spared {
         Spared::default()
     }
@@ -58,13 +58,12 @@ pub(crate) trait Launch: Sync {
 pub(crate) struct Servers<'a> {
     program: &'a Program,
     options: ServerOptions,
-    flags: u32,
     checkpoint_gap: Option<u64>,
 }
 
 impl<'a> Servers<'a> {
-    /// Servers for the options of a campaign. These bits of `threadbare_wire::flags` hold for every execution, besides
-    /// those that the options ask for.
+    /// Servers for the options of a campaign. These bits of `threadbare_wire::flags` hold for start-up and every execution,
+    /// besides those that the options ask for.
     pub(crate) fn new(
         program: &'a Program,
         options: &Options,
@@ -73,16 +72,11 @@ impl<'a> Servers<'a> {
     ) -> Servers<'a> {
         let server = ServerOptions {
             max_steps: options.max_steps,
-            flags: options.flags(),
+            flags: options.flags() | flags,
             stall: options.stall,
             stop: Arc::clone(stop),
         };
-        Servers {
-            program,
-            flags: server.flags | flags,
-            options: server,
-            checkpoint_gap: options.checkpoint_gap,
-        }
+        Servers { program, options: server, checkpoint_gap: options.checkpoint_gap }
     }
 }
 
@@ -100,7 +94,7 @@ impl Launch for Servers<'_> {
         match Server::start(self.program, &self.options) {
             Ok(server) => {
                 let checkpoints = Checkpoints::new(self.checkpoint_gap);
-                Ok(ServerRunner { server, checkpoints, flags: self.flags })
+                Ok(ServerRunner { server, checkpoints, flags: self.options.flags })
             }
             Err(StartError::FailedEarly { failure, output, .. }) => {
                 Err(Trouble::Crashed(Box::new(Execution::before_threads(*failure, output))))

@@ -25,7 +25,7 @@
 //! but right. The same goes for a failure that does not come again in a process of its own.
 
 mod runtime;
-mod verdict;
+mod test_return;
 
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -34,7 +34,7 @@ use std::thread;
 #[cfg(feature = "macros")]
 pub use threadbare_macros::test;
 
-pub use verdict::Verdict;
+pub use test_return::TestReturn;
 
 use runtime::Wishes;
 
@@ -49,7 +49,7 @@ pub fn hunt(closure: impl Fn()) {
 /// Who decides which thread runs next, where executions are drawn one after the other inside one process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Strategy {
+pub enum HuntStrategy {
     /// Uniform choice among the runnable threads.
     Random = 1,
     /// Random priorities with two change points.
@@ -68,7 +68,7 @@ pub enum Strategy {
 pub struct Hunt {
     executions: u64,
     seed: Option<u64>,
-    strategy: Option<Strategy>,
+    strategy: Option<HuntStrategy>,
 }
 
 impl Hunt {
@@ -88,7 +88,7 @@ impl Hunt {
     }
 
     /// Who decides.
-    pub fn strategy(self, strategy: Strategy) -> Hunt {
+    pub fn strategy(self, strategy: HuntStrategy) -> Hunt {
         Hunt { strategy: Some(strategy), ..self }
     }
 
@@ -105,7 +105,7 @@ impl Hunt {
     ///
     /// # Panics
     /// If the closure does.
-    pub fn run_returning<T: Verdict, F: Fn() -> T>(self, closure: F) -> T {
+    pub fn run_returning<T: TestReturn, F: Fn() -> T>(self, closure: F) -> T {
         let wishes = Wishes {
             executions: self.executions,
             seed: self.seed.unwrap_or(0),
@@ -136,7 +136,7 @@ struct Call<'a, T, F> {
 }
 
 /// Calls the closure; returns 0, or 1 if it failed.
-unsafe extern "C-unwind" fn once<T: Verdict, F: Fn() -> T>(call: *mut c_void) -> c_int {
+unsafe extern "C-unwind" fn once<T: TestReturn, F: Fn() -> T>(call: *mut c_void) -> c_int {
     // SAFETY: `Hunt::run_returning` passed a `Call` of this very type, and nobody else uses it meanwhile.
     let call = unsafe { &mut *call.cast::<Call<'_, T, F>>() };
     let end = catch_unwind(AssertUnwindSafe(call.closure));

@@ -9,7 +9,7 @@ fn the_body_runs() {
     assert_eq!(RUNS.fetch_add(1, Ordering::SeqCst), 0, "and only once");
 }
 
-#[threadbare::test(executions(100), seed(1), strategy(threadbare::Strategy::Pos))]
+#[threadbare::test(executions(100), seed(1), strategy(threadbare::HuntStrategy::Pos))]
 #[should_panic(expected = "as it should")]
 fn options_and_other_attributes_go_along() {
     panic!("as it should");

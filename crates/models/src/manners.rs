@@ -31,8 +31,7 @@ impl AccessManner {
     pub fn is_usual(&self) -> bool {
         let mut locks = ActiveLocks::default();
         self.0.iter().for_each(|operation| locks.observe(operation));
-        matches!(self.0.first(), Some(first) if matches!(first.act, OperationKind::Lock | OperationKind::ReadLock))
-            && locks.count() == 0
+        self.0.first().is_some_and(|first| first.act.acquires_lock()) && locks.count() == 0
     }
 
     /// Its accesses to memory, each with the locks that are active then.
@@ -71,7 +70,8 @@ impl ActiveLocks {
             OperationKind::Lock => self.acquire(lock, Mode::Exclusive),
             OperationKind::ReadLock => self.acquire(lock, Mode::Shared),
             OperationKind::Unlock => self.release(lock),
-            _ => {}
+            OperationKind::Read | OperationKind::Write | OperationKind::AtomicRead => {}
+            OperationKind::AtomicWrite | OperationKind::Other(_) => {}
         }
     }
 
@@ -146,9 +146,10 @@ pub fn manner_occurrences(events: &[Event]) -> Vec<MannerOccurrence> {
         let Some(operation) = Operation::of(event) else { continue };
         let thread = event.thread;
         let own = open.entry(thread).or_default();
-        let is_over = match operation.act {
-            OperationKind::Other(kind) => kind == EventKind::Exit as u8,
-            _ => own.add(index, operation),
+        let is_over = if let OperationKind::Other(kind) = operation.act {
+            kind == EventKind::Exit as u8
+        } else {
+            own.add(index, operation)
         };
         if is_over {
             found.extend(own.close(thread));

@@ -43,23 +43,38 @@ pub enum OperationKind {
 impl OperationKind {
     /// Whether it changes memory.
     pub fn writes(self) -> bool {
-        matches!(self, OperationKind::Write | OperationKind::AtomicWrite)
+        use OperationKind::*;
+        match self {
+            Write | AtomicWrite => true,
+            Lock | ReadLock | Unlock | Read | AtomicRead | Other(_) => false,
+        }
     }
 
     /// Whether it is an access to memory.
     pub fn accesses(self) -> bool {
-        matches!(
-            self,
-            OperationKind::Read
-                | OperationKind::Write
-                | OperationKind::AtomicRead
-                | OperationKind::AtomicWrite
-        )
+        use OperationKind::*;
+        match self {
+            Read | Write | AtomicRead | AtomicWrite => true,
+            Lock | ReadLock | Unlock | Other(_) => false,
+        }
     }
 
     /// Whether it is an atomic access to memory.
     pub fn is_atomic(self) -> bool {
-        matches!(self, OperationKind::AtomicRead | OperationKind::AtomicWrite)
+        use OperationKind::*;
+        match self {
+            AtomicRead | AtomicWrite => true,
+            Lock | ReadLock | Unlock | Read | Write | Other(_) => false,
+        }
+    }
+
+    /// Whether it acquires a lock, alone or with other readers.
+    pub fn acquires_lock(self) -> bool {
+        use OperationKind::*;
+        match self {
+            Lock | ReadLock => true,
+            Unlock | Read | Write | AtomicRead | AtomicWrite | Other(_) => false,
+        }
     }
 }
 

@@ -202,34 +202,47 @@ impl Action {
             Action::Write(extent, _) | Action::Update(extent, ..) => {
                 Action::Touch(extent, AccessMode::Writes)
             }
+            // No other action holds a value that was in memory.
             other => other,
         }
     }
 
     /// The memory that it accesses, whether or not it matters what is there.
     pub fn accesses(&self) -> Option<(MemoryRange, AccessMode)> {
+        use Action::*;
         match *self {
-            Action::Read(extent, _) => Some((extent, AccessMode::Reads)),
-            Action::Write(extent, _) | Action::Update(extent, ..) => Some((extent, AccessMode::Writes)),
-            Action::Touch(extent, access) => Some((extent, access)),
-            _ => None,
+            Read(extent, _) => Some((extent, AccessMode::Reads)),
+            Write(extent, _) | Update(extent, ..) => Some((extent, AccessMode::Writes)),
+            Touch(extent, access) => Some((extent, access)),
+            Free(_) | Acquire { .. } | Release(_) | Refused(_) | Wait { .. } | Wake { .. } => None,
+            Timeout { .. } | Signal { .. } | Arrive(_) | Leave(..) | Take(_) | Post(_) | Empty(_) => None,
+            Create(_) | Start(_) | Exit | Join(_) | Unended(_) => None,
+            Renew { .. } | Keep(..) | Watershed(..) | Idle(_) => None,
         }
     }
 
     /// The memory it reads, and what it sees there.
     pub fn read(&self) -> Option<(MemoryRange, Option<u64>)> {
+        use Action::*;
         match *self {
-            Action::Read(extent, value) | Action::Update(extent, value, _) => Some((extent, value)),
-            _ => None,
+            Read(extent, value) | Update(extent, value, _) => Some((extent, value)),
+            Write(..) | Touch(..) | Free(_) | Acquire { .. } | Release(_) | Refused(_) => None,
+            Wait { .. } | Wake { .. } | Timeout { .. } | Signal { .. } | Arrive(_) | Leave(..) => None,
+            Take(_) | Post(_) | Empty(_) | Create(_) | Start(_) | Exit | Join(_) | Unended(_) => None,
+            Renew { .. } | Keep(..) | Watershed(..) | Idle(_) => None,
         }
     }
 
     /// The memory it writes, and what it leaves there.
     pub fn write(&self) -> Option<(MemoryRange, Option<u64>)> {
+        use Action::*;
         match *self {
-            Action::Write(extent, value) | Action::Update(extent, _, value) => Some((extent, value)),
-            Action::Free(extent) => Some((extent, None)),
-            _ => None,
+            Write(extent, value) | Update(extent, _, value) => Some((extent, value)),
+            Free(extent) => Some((extent, None)),
+            Read(..) | Touch(..) | Acquire { .. } | Release(_) | Refused(_) => None,
+            Wait { .. } | Wake { .. } | Timeout { .. } | Signal { .. } | Arrive(_) | Leave(..) => None,
+            Take(_) | Post(_) | Empty(_) | Create(_) | Start(_) | Exit | Join(_) | Unended(_) => None,
+            Renew { .. } | Keep(..) | Watershed(..) | Idle(_) => None,
         }
     }
 
@@ -244,7 +257,34 @@ impl Action {
             | Signal { condition, .. } => Some(condition),
             Arrive(object) | Leave(object, _) | Take(object) | Post(object) | Empty(object) => Some(object),
             Renew { object, .. } => Some(object),
-            _ => None,
+            Read(..) | Write(..) | Update(..) | Touch(..) | Free(_) => None,
+            Create(_) | Start(_) | Exit | Join(_) | Unended(_) => None,
+            Keep(..) | Watershed(..) | Idle(_) => None,
+        }
+    }
+
+    /// The mutex that a wait on a condition releases or acquires again.
+    pub fn mutex(&self) -> Option<u64> {
+        use Action::*;
+        match *self {
+            Wait { mutex, .. } | Wake { mutex, .. } | Timeout { mutex, .. } => Some(mutex),
+            Read(..) | Write(..) | Update(..) | Touch(..) | Free(_) => None,
+            Acquire { .. } | Release(_) | Refused(_) | Signal { .. } | Arrive(_) | Leave(..) => None,
+            Take(_) | Post(_) | Empty(_) | Create(_) | Start(_) | Exit | Join(_) | Unended(_) => None,
+            Renew { .. } | Keep(..) | Watershed(..) | Idle(_) => None,
+        }
+    }
+
+    /// The memory or object whose lifetime it begins or ends, and whether it ends it.
+    pub fn lifetime_change(&self) -> Option<(MemoryRange, bool)> {
+        use Action::*;
+        match *self {
+            Free(block) => Some((block, true)),
+            Renew { object, ends } => Some((MemoryRange { addr: object, len: 1 }, ends)),
+            Read(..) | Write(..) | Update(..) | Touch(..) => None,
+            Acquire { .. } | Release(_) | Refused(_) | Wait { .. } | Wake { .. } | Timeout { .. } => None,
+            Signal { .. } | Arrive(_) | Leave(..) | Take(_) | Post(_) | Empty(_) => None,
+            Create(_) | Start(_) | Exit | Join(_) | Unended(_) | Keep(..) | Watershed(..) | Idle(_) => None,
         }
     }
 }

@@ -72,17 +72,21 @@ impl Constraint {
     /// Whether the goal demands it.
     pub fn is_of_goal(&self) -> bool {
         use Demand::*;
-        matches!(self.demand, Happens | Before | Unbroken | Sees(..) | Stuck)
+        match self.demand {
+            Happens | Before | Unbroken | Sees(..) | Stuck => true,
+            Created | Reads(_) | Exclusion | Refused | Woken | Token | Round | Joined | Unended => false,
+            Kept(_) | Lifetime | Watershed | Final => false,
+        }
     }
 
     /// Whether whatever satisfies this one satisfies the other.
     pub fn implies(&self, other: &Constraint) -> bool {
         let same = self.demand == other.demand && self.steps == other.steps;
-        match self.demand {
-            // The options are part of what it says.
-            Demand::Exclusion => same && self.options == other.options,
-            _ => same && self.options.iter().all(|option| other.options.binary_search(option).is_ok()),
+        // The options of an exclusion are part of what it says.
+        if self.demand == Demand::Exclusion {
+            return same && self.options == other.options;
         }
+        same && self.options.iter().all(|option| other.options.binary_search(option).is_ok())
     }
 }
 

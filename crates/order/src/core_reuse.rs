@@ -27,7 +27,8 @@ pub fn can_be_carried(core: &Core, forest: &Forest) -> bool {
                 constraint.steps.iter().map(|id| only_memory(forest, *id)).collect();
             memory.iter().all(|extent| extent.is_some() && *extent == memory[0])
         }
-        _ => false,
+        Demand::Sees(..) | Demand::Stuck | Demand::Refused | Demand::Round | Demand::Unended => false,
+        Demand::Kept(_) | Demand::Lifetime | Demand::Watershed => false,
     })
 }
 
@@ -44,10 +45,14 @@ impl Model {
     /// that [`can_be_carried`].
     pub fn is_refuted_by(&self, goal: &Goal, core: &Core) -> bool {
         let Some(demands) = goal.constraints(self) else { return false };
-        core.iter().all(|constraint| match constraint.demand {
-            Demand::Final => self.lacks_final(constraint.steps[0], goal),
-            _ if constraint.is_of_goal() => demands.iter().any(|demand| demand.implies(constraint)),
-            _ => self.binding(constraint).is_some_and(|own| own.implies(constraint)),
+        core.iter().all(|constraint| {
+            if constraint.demand == Demand::Final {
+                self.lacks_final(constraint.steps[0], goal)
+            } else if constraint.is_of_goal() {
+                demands.iter().any(|demand| demand.implies(constraint))
+            } else {
+                self.binding(constraint).is_some_and(|own| own.implies(constraint))
+            }
         })
     }
 
@@ -98,7 +103,11 @@ impl Model {
                 }
                 _ => None,
             })?,
-            _ => return None,
+            Demand::Happens | Demand::Before | Demand::Unbroken | Demand::Sees(..) | Demand::Stuck => {
+                return None;
+            }
+            Demand::Refused | Demand::Round | Demand::Unended | Demand::Kept(_) => return None,
+            Demand::Lifetime | Demand::Watershed | Demand::Final => return None,
         };
         Some(Constraint::new(other.demand, other.steps.iter().copied()).with(options))
     }

@@ -51,15 +51,13 @@ pub struct ForestStep {
 impl ForestStep {
     /// Whether the step only looks, so that making it again and again is spinning.
     fn only_looks(&self) -> bool {
-        self.actions.iter().all(|action| {
-            matches!(
-                action,
-                Action::Read(..)
-                    | Action::Touch(_, AccessMode::Reads)
-                    | Action::Idle(_)
-                    | Action::Refused(_)
-                    | Action::Empty(_)
-            )
+        use Action::*;
+        self.actions.iter().all(|action| match action {
+            Read(..) | Touch(_, AccessMode::Reads) | Idle(_) | Refused(_) | Empty(_) => true,
+            Write(..) | Update(..) | Touch(_, AccessMode::Writes) | Free(_) | Renew { .. } => false,
+            Acquire { .. } | Release(_) | Wait { .. } | Wake { .. } | Timeout { .. } | Signal { .. } => false,
+            Arrive(_) | Leave(..) | Take(_) | Post(_) => false,
+            Create(_) | Start(_) | Exit | Join(_) | Unended(_) | Keep(..) | Watershed(..) => false,
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use threadbare_trace::{Event, EventKind, ThreadId};
+use threadbare_trace::{Event, EventKind, ThreadId, kinds};
 
 use crate::action::{Action, MemoryRange};
 
@@ -95,19 +95,8 @@ impl Reading {
 
     /// Whoever comes first to a semaphore shows what it was before.
     fn take_note_of(&mut self, event: &Event) {
-        let Event { addr, value, .. } = *event;
-        match event.kind() {
-            Some(EventKind::SemWait) => {
-                self.tokens.entry(addr).or_insert(value.saturating_add(1));
-            }
-            Some(EventKind::SemPost) => {
-                self.tokens.entry(addr).or_insert(value.saturating_sub(1));
-            }
-            Some(EventKind::SemFailed) => {
-                self.tokens.entry(addr).or_insert(0);
-            }
-            // No other kind shows a semaphore's value.
-            _ => {}
+        if let Some(before) = event.tokens_before() {
+            self.tokens.entry(event.addr).or_insert(before);
         }
     }
 }
@@ -127,10 +116,14 @@ impl OnceWord {
     const ELSEWHERE: u64 = 1 << 63;
 
     fn of(event: &Event) -> Option<OnceWord> {
-        use EventKind::{OnceBegin, OnceEnd, OnceSeen};
-        let kind = event.kind().filter(|kind| matches!(kind, OnceBegin | OnceEnd | OnceSeen))?;
+        let kind = event.kind().filter(|kind| matches!(kind, kinds!(once)))?;
         let extent = MemoryRange { addr: event.addr | Self::ELSEWHERE, len: 4 };
-        Some(OnceWord { extent, kind, before: u64::from(kind == OnceSeen), is_left: event.value != 0 })
+        Some(OnceWord {
+            extent,
+            kind,
+            before: u64::from(kind == EventKind::OnceSeen),
+            is_left: event.value != 0,
+        })
     }
 
     /// What a step does with the word, and with the lock around it.
@@ -140,6 +133,7 @@ impl OnceWord {
             (EventKind::OnceSeen, Action::Acquire { lock, .. }) => {
                 vec![locks, Action::Read(self.extent, Some(1)), Action::Release(lock)]
             }
+            // Only the end of the routine is left: `of` lets no other kind through.
             _ if self.is_left => vec![locks],
             _ => vec![Action::Write(self.extent, Some(1)), locks],
         }

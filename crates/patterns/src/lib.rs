@@ -26,7 +26,7 @@ use std::fmt;
 pub use key::{ObjectId, PatternKey, SiteId, mix};
 pub use limits::{Dropped, Limits};
 pub use matcher::Matcher;
-pub use objects::{Module, Objects, VariableChange};
+pub use objects::{ModuleRange, Objects, VariableChange};
 pub use occurrence::{MemoryAccess, Occurrence};
 pub use set::PatternSet;
 pub use trace::TraceMatcher;

@@ -43,9 +43,9 @@ pub enum VariableChange {
     Forget(ObjectId),
 }
 
-/// A module in the program's memory.
+/// Where a module lies in the program's memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Module {
+pub struct ModuleRange {
     /// Where it lies.
     pub range: Range<u64>,
     /// A number that is its own wherever it lies, such as a hash of its name.
@@ -55,7 +55,7 @@ pub struct Module {
 /// Names the variables of a trace, one event at a time. Cheap to copy.
 #[derive(Clone)]
 pub struct Objects {
-    images: Arc<[Module]>,
+    images: Arc<[ModuleRange]>,
     /// Heap blocks and stacks by their first byte; they do not overlap.
     regions: RedBlackTreeMapSync<u64, Region>,
     elsewhere: Region,
@@ -65,7 +65,7 @@ pub struct Objects {
 
 impl Objects {
     /// Knows nothing yet. Modules that are not named count by address.
-    pub fn new(images: impl Into<Arc<[Module]>>, limits: &Limits) -> Objects {
+    pub fn new(images: impl Into<Arc<[ModuleRange]>>, limits: &Limits) -> Objects {
         Objects {
             images: images.into(),
             regions: RedBlackTreeMapSync::new_sync(),

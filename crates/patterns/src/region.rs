@@ -8,7 +8,7 @@ use rpds::HashTrieMapSync;
 use threadbare_happens_before::NumberHasher;
 
 use super::key::{ObjectId, mix};
-use super::objects::{Module, VariableChange};
+use super::objects::{ModuleRange, VariableChange};
 use super::word::{WORD, WORD_BITS, Word};
 use super::{AccessType, MemoryAccess};
 
@@ -18,7 +18,7 @@ const IMAGE: u64 = 3;
 const ELSEWHERE: u64 = 4;
 
 /// The stable name of a place in a module.
-pub(super) fn in_image(images: &[Module], address: u64) -> Option<u64> {
+pub(super) fn in_image(images: &[ModuleRange], address: u64) -> Option<u64> {
     let image = images.iter().find(|image| image.range.contains(&address))?;
     Some(mix(mix(IMAGE, image.name), address - image.range.start))
 }
@@ -28,7 +28,7 @@ pub(super) struct Touched<'a> {
     pub access: MemoryAccess,
     pub reads: bool,
     pub writes: bool,
-    pub images: &'a [Module],
+    pub images: &'a [ModuleRange],
 }
 
 impl Touched<'_> {
@@ -72,7 +72,7 @@ impl Region {
         Region::new(0..u64::MAX, ELSEWHERE, 0)
     }
 
-    fn object(&self, address: u64, images: &[Module]) -> ObjectId {
+    fn object(&self, address: u64, images: &[ModuleRange]) -> ObjectId {
         let module = if self.name == ELSEWHERE { in_image(images, address) } else { None };
         ObjectId(module.unwrap_or_else(|| mix(self.name, address.wrapping_sub(self.anchor))))
     }
@@ -90,7 +90,13 @@ impl Region {
     }
 
     /// Forgets the words from `first` to `last`.
-    pub fn forget(&mut self, first: u64, last: u64, images: &[Module], changes: &mut Vec<VariableChange>) {
+    pub fn forget(
+        &mut self,
+        first: u64,
+        last: u64,
+        images: &[ModuleRange],
+        changes: &mut Vec<VariableChange>,
+    ) {
         for word in self.known_words(first, last) {
             let base = word << WORD_BITS;
             let pieces = self.words.get(&word).into_iter().flat_map(|word| word.pieces(0, WORD));
@@ -100,7 +106,7 @@ impl Region {
     }
 
     /// Forgets everything.
-    pub fn forget_all(mut self, images: &[Module], changes: &mut Vec<VariableChange>) {
+    pub fn forget_all(mut self, images: &[ModuleRange], changes: &mut Vec<VariableChange>) {
         self.forget(0, u64::MAX >> WORD_BITS, images, changes);
     }
 

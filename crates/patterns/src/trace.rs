@@ -6,7 +6,7 @@ use threadbare_trace::{Event, EventKind};
 
 use super::limits::{Dropped, Limits};
 use super::matcher::Matcher;
-use super::objects::{Module, Objects, VariableChange};
+use super::objects::{ModuleRange, Objects, VariableChange};
 use super::occurrence::Occurrence;
 use super::set::PatternSet;
 
@@ -28,7 +28,7 @@ impl Default for TraceMatcher {
 impl TraceMatcher {
     /// A matcher that has seen nothing. Modules that are not named count by address, which is
     /// enough within a campaign.
-    pub fn new(images: impl Into<Arc<[Module]>>, limits: Limits) -> TraceMatcher {
+    pub fn new(images: impl Into<Arc<[ModuleRange]>>, limits: Limits) -> TraceMatcher {
         TraceMatcher { objects: Objects::new(images, &limits), matcher: Matcher::new(limits), seen: 0 }
     }
 

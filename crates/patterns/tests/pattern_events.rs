@@ -1,6 +1,6 @@
 //! Patterns from raw events: which accesses overlap, and under which names.
 
-use threadbare_patterns::{Limits, Module, Occurrence, PatternSet, TraceMatcher};
+use threadbare_patterns::{Limits, ModuleRange, Occurrence, PatternSet, TraceMatcher};
 use threadbare_trace::{Event, EventKind, ThreadId};
 
 fn event(kind: EventKind, thread: u16, pc: u64, addr: u64, size: u8) -> Event {
@@ -92,7 +92,7 @@ fn memory_that_is_used_again_is_something_else() {
     assert_eq!(numbers(&[write(1, 0x6ff8, 4), frame, read(2, 0x6ff8, 4)]), [2]);
 }
 
-fn patterns(events: &[Event], images: &[Module]) -> PatternSet {
+fn patterns(events: &[Event], images: &[ModuleRange]) -> PatternSet {
     let mut matcher = TraceMatcher::new(images.to_vec(), Limits::default());
     events.iter().for_each(|event| matcher.observe(event, &mut Vec::new()));
     matcher.patterns().clone()
@@ -109,7 +109,7 @@ fn names_do_not_depend_on_addresses() {
             events.extend([write(1, addr, 4), read(2, addr, 4)]);
         }
         events.iter_mut().filter(|it| it.pc == 0x10 || it.pc == 0x20).for_each(|it| it.pc += module);
-        patterns(&events, &[Module { range: module..module + 0x1000, name: 5 }])
+        patterns(&events, &[ModuleRange { range: module..module + 0x1000, name: 5 }])
     };
     let (here, there, other) = (run(0, 1), run(0x1_0000, 1), run(0, 2));
     assert_eq!((here.len(), here.count_beyond(&there), here.count_beyond(&other)), (3, 0, 1));

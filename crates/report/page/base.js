@@ -1,5 +1,5 @@
 "use strict";
-// Everything that the page shows goes through these: text is text, never markup.
+// The elements of all views. Text is set as text, never as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -69,7 +69,7 @@ function table(columns, rows, fields = {}) {
   return el("table", fields, el("thead", {}, el("tr", {}, head)), el("tbody", {}, body));
 }
 
-/** The same for those who do not look at drawings. */
+/** The same for screen readers. */
 function asTable(columns, rows, what = "As a table") {
   return el("details", {}, el("summary", { text: what }), el("div", { class: "tall" }, table(columns, rows)));
 }
@@ -98,7 +98,7 @@ function copyButton(label, text) {
   return button;
 }
 
-/** A command to be copied. */
+/** A command, with a button that copies it. */
 function commandLine(command) {
   return el(
     "div",
@@ -108,7 +108,7 @@ function commandLine(command) {
   );
 }
 
-/** A file that is made here. */
+/** Downloads this text as a file. */
 function download(name, kind, text) {
   const link = el("a", { download: name, href: URL.createObjectURL(new Blob([text], { type: kind })) });
   document.body.append(link);
@@ -117,7 +117,7 @@ function download(name, kind, text) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-/** The marks of steps: each sort has a shape of its own, so that colour is not needed to tell them apart. */
+/** The marks of steps: each kind has a shape of its own, so that colour is not needed to distinguish them. */
 const MARKS = {
   read: ["read", "M5 0A5 5 0 1 1-5 0A5 5 0 1 1 5 0Z", false],
   write: ["write", "M5 0A5 5 0 1 1-5 0A5 5 0 1 1 5 0Z", true],

@@ -1,4 +1,4 @@
-// Charts: lines of what was covered, and boxes of what trials came to.
+// Charts: curves of coverage, and box plots of trials.
 
 const DASHES = ["", "7 4", "2 3", "10 3 2 3", "1 4", "12 4"];
 const SPOTS = [
@@ -22,12 +22,12 @@ function ticks(most, wanted = 4, isCounted = true) {
   return list;
 }
 
-/** A chart of steps: each series is a name and points that hold until the next one. */
+/** A step chart: each series is a name and points, and a value holds until the next point. */
 function stepChart({ title, unit, series, xTitle, isCounted = true, xText = figure, end, target }) {
   const [width, height, left, right, top, bottom] = [520, 260, 46, 16, 24, 40];
   const every = series.flatMap((it) => [it, ...(it.faint ?? [])]).flatMap((it) => it.points);
   const highest = Math.max(1, ...every.map(([, y]) => y));
-  // An estimate far above all that was seen would leave the curves flat on the ground.
+  // An estimate far above all that was covered would flatten the curves.
   const isFar = target > 2.5 * highest;
   const [xs, ys] = [
     ticks(Math.max(end, ...every.map(([x]) => x)), 4, isCounted),

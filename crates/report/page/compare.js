@@ -2,13 +2,13 @@
 
 const stars = (p) => (p < 0.001 ? "***" : p < 0.01 ? "**" : p < 0.05 ? "*" : "");
 
-/** Whether a figure is a lower bound; records of earlier versions say it of all at once, the deviation aside. */
+/** Whether a figure is a lower bound. Records of earlier versions have one mark for all figures except the deviation. */
 const isLowerBound = (it, key) => it.lower_bounds?.[key] ?? (key !== "sd" && it.executions_are_lower_bounds);
 
-/** What a trial counts with: where nothing failed, the next execution is the first that can have. */
+/** The executions that a trial counts as: where none failed, the next one is the first that can. */
 const countedAs = (trial) => trial.executions + (trial.failed ? 0 : 1);
 
-/** A figure of executions; a lower bound says so, and of no trial there is none. */
+/** A number of executions, marked if it is a lower bound; none if there is no trial. */
 const executionsText = (it, key) =>
   it.trials === 0 ? "–" : `${isLowerBound(it, key) ? "≥ " : ""}${figure(it.executions[key])}`;
 

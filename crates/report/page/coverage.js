@@ -1,4 +1,4 @@
-// What was covered, over executions and over time.
+// Coverage, over executions and over time.
 
 const CRITERIA = {
   sp: ["Synchronization pairs", "pairs", "two places that take the same lock one after the other"],
@@ -22,10 +22,10 @@ const CRITERIA = {
   ],
 };
 
-/** Nothing can be saturated where there is nothing. */
+/** Coverage of nothing cannot be saturated. */
 const isNothingToCover = (it) => it.covered === 0 && (it.required ?? it.estimated) === 0;
 
-/** What a campaign covered by one criterion. */
+/** The coverage of a campaign, by one criterion. */
 function covering(report, name) {
   const it = report.coverage?.[name];
   if (!it?.history?.length) return null;
@@ -46,7 +46,7 @@ function covering(report, name) {
 /** The reports of campaigns that differ from one in their strategies only, its own among them. */
 function fellows(report, all) {
   const own = all.find((campaign) => campaign.record.report === report);
-  // In records without a subject, what the program is given is at the end of what was typed.
+  // In records without a subject, the program's arguments are at the end of the command line.
   const given = ({ record }) =>
     record.subject
       ? `${record.subject.program} ${record.subject.given}`
@@ -59,7 +59,7 @@ function fellows(report, all) {
   return own ? all.filter(same).map((campaign) => campaign.record.report) : [report];
 }
 
-/** What was measured in a campaign: a list of criteria, each with its series. */
+/** The coverage that a campaign measured: a list of criteria, each with its series. */
 function measured(report, all = []) {
   const found = [];
   for (const name of Object.keys(report.coverage ?? {})) {
@@ -121,7 +121,7 @@ function usualSaturation(points, history) {
   return { executions: middle("executions"), elapsed_s: middle("elapsed_s") };
 }
 
-/** The median over trials of what each had covered by then. */
+/** The median over trials of the coverage that each had reached by then. */
 function median(all) {
   if (!all.length) return [];
   const middle = (key) => {
@@ -208,7 +208,7 @@ function sentence(it, unit, what) {
   return parts.join(" ");
 }
 
-/** What each strategy came to. */
+/** The coverage that each strategy reached. */
 function strategyTable(it) {
   const columns = [
     { title: "Strategy", show: (one) => `${one.name}${one.isOwn ? " (this campaign)" : ""}` },
@@ -232,7 +232,7 @@ function spot(campaign, place) {
   );
 }
 
-/** What is said where nothing is left to be tried. */
+/** The sentence where nothing is left uncovered. */
 const NOTHING_LEFT = {
   sp: "Nothing that is required is left.",
   map: "No pattern is left that the accesses seen could make.",
@@ -240,7 +240,7 @@ const NOTHING_LEFT = {
   cfp: "Every two functions that run while other threads do are shown at the same time by some input.",
 };
 
-/** A table of what is left to be tried. */
+/** A table of what is left uncovered. */
 function leftToTry(left, what, columns, rows, words) {
   if (!rows.length) return el("p", { class: "small", text: NOTHING_LEFT[left.criterion] ?? NOTHING_LEFT.sp });
   return el(

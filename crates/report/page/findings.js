@@ -1,4 +1,4 @@
-// Findings: sortable, each with its steps drawn.
+// Findings: sortable, each with its accesses drawn as lanes.
 
 function findingsView(campaign, openInterleaving) {
   const { report, findings: cards } = campaign.record;
@@ -110,7 +110,7 @@ const OPERATION_MARKS = {
   create: "fork",
 };
 
-/** Who does what in which order: a lane for each thread, a row for each step. */
+/** The accesses in order: a lane for each thread, a row for each access. */
 function patternDrawing(card, finding) {
   if (!card.accesses.length) return "";
   const threads = [...new Set(card.accesses.map((it) => it.thread))];

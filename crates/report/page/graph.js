@@ -90,7 +90,7 @@ function zoomable({ node, width, height }, title) {
   const frame = el("div", { class: "scroll tall panned", id: "graph-frame", tabindex: 0, role: "region", "aria-label": title }, node);
   const shown = el("output", { id: "graph-zoom", text: "100 %" });
   let scale = 1;
-  // A frame is as high as what it holds, so the most that it can be is looked up.
+  // A frame grows with its content, so its greatest height is read from the style.
   const whole = () => {
     const highest = parseFloat(getComputedStyle(frame).maxHeight) || frame.clientHeight;
     return Math.min(frame.clientWidth / width, highest / height, 1);

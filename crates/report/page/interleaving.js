@@ -1,4 +1,4 @@
-// The view of executions: lanes, what is chosen in them, and its source.
+// The view of interleavings: lanes, the selected step, and its source.
 
 function interleavingView(campaign) {
   const state = {
@@ -27,7 +27,7 @@ function interleavingView(campaign) {
       ["original", interleavings().original],
     ].filter(([which, it]) => it && (which === "main" || state.both));
 
-  /** Which steps the filters leave; none where there is no filter. */
+  /** The steps that match the filters; null where there is no filter. */
   function filterOf(interleaving) {
     const words = state.text.trim().toLowerCase();
     if (!words && !state.object) return null;
@@ -67,7 +67,7 @@ function interleavingView(campaign) {
     drawToolbar();
     drawAbout();
     draw();
-    // What is pointed out is where one wants to begin.
+    // The first step of the witness is selected at first.
     const first = main ? main.steps.findIndex((step) => step.marked) : -1;
     if (main) select("main", first >= 0 ? first : main.failure ? "failure" : 0, false);
     const failure = document.getElementById("original-step-failure");
@@ -182,7 +182,7 @@ function interleavingView(campaign) {
   }
 
   function draw() {
-    // What the pointer was on may be elsewhere now.
+    // The step under the pointer may have moved.
     tip.classList.add("hidden");
     const scrolled = new Map(
       [...panes.querySelectorAll(".pane")].map((it) => [it.id, windowOf(it.querySelector(".lanes"))]),

@@ -1,10 +1,10 @@
-// One execution as lanes: a column for each thread, a row for each step, time from top to bottom.
+// One interleaving as lanes: a column for each thread, a row for each step, in the order of the trace.
 
 const ZOOMS = [5, 9, 15, 22, 30];
 const LONG_RUN = 8;
 const KEPT_ENDS = 2;
 
-/** What is to be drawn, row by row: steps, folded runs, stretches that are hidden or were left out, the failure. */
+/** The rows to draw: steps, folded runs, steps that are filtered out or are not in the record, the failure. */
 function laneRows(interleaving, view) {
   const rows = [];
   const gaps = new Map(interleaving.gaps.map((gap) => [gap.before, gap.count]));
@@ -32,7 +32,7 @@ function laneRows(interleaving, view) {
   return rows;
 }
 
-/** Runs of one thread that say little: from which step to which. */
+/** Long runs of one thread without a context switch that can be folded: from which step to which. */
 function longRuns(interleaving) {
   const folds = new Map();
   const gaps = new Set(interleaving.gaps.map((gap) => gap.before));
@@ -53,7 +53,7 @@ function longRuns(interleaving) {
   return folds;
 }
 
-/** Draws lanes into a pane; `view` says how, and is told what is chosen. */
+/** Draws lanes into a pane; `view` says how, and is told which step is selected. */
 function drawLanes(interleaving, view, width) {
   const height = ZOOMS[view.zoom];
   const isWordy = height >= 15;
@@ -240,7 +240,7 @@ function noteRow(row, { view, gutter, total, markX }) {
   return svg("text", { class: "gap", x: gutter, y: row.y + 4, text: `⋯ ${words}` });
 }
 
-/** Locks that are held at the same time stand beside each other. */
+/** Locks that a thread holds at the same time are drawn side by side. */
 function spanDepths(interleaving) {
   const open = new Map();
   return [...interleaving.spans]
@@ -279,7 +279,7 @@ function drawSpan(layer, interleaving, span, depth, { places, markX, height, end
   );
 }
 
-/** Where control goes from one lane to another; a preemption stands out. */
+/** The context switches, from lane to lane; preemptions are drawn apart. */
 function drawControl(layer, interleaving, rows, markX) {
   const preempted = new Set(interleaving.switches.filter((it) => it.preempts).map((it) => it.before));
   let last = null;

@@ -9,7 +9,7 @@ const VERDICTS = {
   unfinished: ["◐", "nothing found, not exhausted"],
 };
 
-/** What a campaign came to. One that was interrupted, or was to try everything and did not, has not shown that there is nothing. */
+/** The verdict of a campaign. One that was interrupted, or was to explore all interleavings and did not, is not called clean. */
 function verdictOf(report) {
   if (report.verdict !== "clean") return report.verdict;
   if (report.interrupted) return "interrupted";
@@ -153,7 +153,7 @@ function head(campaign) {
   ];
 }
 
-/** A view, or why there is none: not all of a record is looked at before it is drawn. */
+/** A view, or the reason why it cannot be drawn: a record is not checked as a whole beforehand. */
 function attempt(make) {
   try {
     return make();
@@ -163,7 +163,7 @@ function attempt(make) {
   }
 }
 
-/** The views that a campaign has something for: a key, a title, how many, and how it is made. */
+/** The views that a campaign has data for: a key, a title, a count, and how the view is made. */
 function views(campaign, all, go) {
   const { report, graphs } = campaign.record;
   return [
@@ -256,14 +256,14 @@ function start(data) {
     }
   }
 
-  /** Has the address and the tab's title say what is shown, so that both can be kept and handed on. */
+  /** Puts what is shown into the address and the tab's title, so that it can be bookmarked and shared. */
   function tellAddress(key, title) {
     const { campaign } = current;
     document.title = [campaign.title, title, "threadbare"].filter(Boolean).join(" · ");
     const said = new URLSearchParams({ campaign: campaign.title, ...(key ? { view: key } : {}) }).toString();
     if (said === location.hash.slice(1)) return;
-    // What was gone through is not worth a way back through every tab; where a browser keeps pages from disk from this, the
-    // address itself is set.
+    // Changing tabs adds nothing to the history. A browser may forbid this to pages from disk; then the address itself is
+    // set.
     try {
       history.replaceState(null, "", `#${said}`);
     } catch {

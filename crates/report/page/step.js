@@ -1,6 +1,6 @@
-// What is known of one step: beside the lanes, under the pointer, and above them for a failure.
+// The description of one step: beside the lanes, under the pointer, and above the lanes for a failure.
 
-/** How a step is connected with another one: seen from where the arrow begins, and from where it ends. */
+/** The relations between two steps, in words for the first and for the second of them. */
 const CONNECTIONS = {
   "reads-from": ["reads what this wrote", "its value comes from"],
   fork: ["begins by this", "created by"],
@@ -10,12 +10,12 @@ const CONNECTIONS = {
 
 const placeOf = (interleaving, step) => (step.place === undefined ? null : interleaving.places[step.place]);
 
-/** The place of the interleaving of a failure or a finding, -1 if there is none. */
+/** The index of the interleaving of a failure or a finding, -1 if there is none. */
 function interleavingOf(campaign, kind, index) {
   return campaign.interleavings.findIndex((it) => it.of && it.of[0] === kind && it.of[1] === index);
 }
 
-/** All that is known of a failure's end. */
+/** All that is known of the failure at the end of an interleaving. */
 function failureDetails(campaign, { failure }) {
   return [
     el("h3", { text: `T${failure.thread} fails: ${failure.kind}` }),
@@ -25,7 +25,7 @@ function failureDetails(campaign, { failure }) {
   ];
 }
 
-/** All that is known of a step; `jump` goes to another one. */
+/** All that is known of a step; `jump` selects another one. */
 function stepDetails(campaign, interleaving, index, jump) {
   const step = interleaving.steps[index];
   const place = placeOf(interleaving, step);
@@ -66,20 +66,20 @@ function stepInShort(campaign, interleaving, index) {
   return lines.filter(Boolean).join("\n");
 }
 
-/** What is said of the execution that was found, where it was too long to be drawn. */
+/** The sentence on the failing execution as it was found, where its trace was too long to be drawn. */
 function longOriginal(it) {
   if (!it) return [];
   const words = `The execution as it was found is not on this page: it has ${count(it.events, "event")}, too many to keep. Its schedule was kept, before anything was left out of it:`;
   return [el("p", { class: "small", id: "long-original", text: words }), commandLine(it.replay)];
 }
 
-/** What is known of a failure's schedule. */
+/** Whether a failure's schedule is minimised, or at least reproduces the failure. */
 function howItStands({ minimal, reproduced, preemptions }) {
   if (minimal) return preemptions === 0 ? "it needs no preemption" : "minimised: no preemption can be left out";
   return reproduced ? "failed again when it was run again" : "did not fail again when it was run again";
 }
 
-/** What is known of a failure, above its lanes. */
+/** The description of a failure, above its lanes. */
 function failureWords(campaign, index) {
   const failure = campaign.record.report.failures?.[index];
   if (!failure) return [];

@@ -1,6 +1,6 @@
 //! One step in words.
 
-use threadbare_trace::{Event, EventKind, SignalMask, SwitchRecord, signal_name};
+use threadbare_trace::{Event, EventKind, SignalMask, SwitchRecord, kinds, signal_name};
 
 use crate::Names;
 
@@ -72,8 +72,8 @@ pub(crate) fn meant_kind(event: &Event, names: &dyn Names) -> Option<EventKind> 
 
 /// What a library does for the program where it makes this event. Only atomic steps on words are looked at.
 fn library_operation_of(event: &Event, kind: EventKind, names: &dyn Names) -> Option<String> {
-    let is_on_word = matches!(kind, EventKind::AtomicUpdate | EventKind::AtomicFailed);
-    is_on_word.then(|| names.place(event.pc, event.context))??.library_operation
+    let may_change_word = kind == EventKind::AtomicUpdate || kind == EventKind::AtomicFailed;
+    may_change_word.then(|| names.place(event.pc, event.context))??.library_operation
 }
 
 fn meant_by(operation: &str, event: &Event, kind: EventKind) -> EventKind {
@@ -126,8 +126,11 @@ pub fn about_switch(switch: &SwitchRecord, names: &dyn Names) -> String {
             .and_then(|place| place.library_operation.as_deref())
             .filter(|_| kind == AtomicUpdate);
         text.push_str(operation.unwrap_or(kind.word()));
-        let nameless =
-            matches!(kind, Create | Join | Detach | JoinFailed | Cancel | Start | Exit | Yield | Io);
+        let nameless = match kind {
+            Yield | Io | kinds!(thread) => true,
+            Sleep | Process | Fence | Signal | Frame | kinds!(plain | atomic | lock | condition) => false,
+            kinds!(barrier | semaphore | once | futex | heap | object) => false,
+        };
         if switch.addr != 0 && !nameless {
             text.push(' ');
             text.push_str(object.as_deref().unwrap_or(NAMELESS));

@@ -36,8 +36,7 @@ pub fn failure_site(failure: &Failure, names: &dyn Names) -> Option<SourcePlace>
         return Some(place);
     }
     // What panicked says so itself; calls that are found on the way out say less.
-    let ended_by_panic = matches!(failure.kind, FailureKind::Abort | FailureKind::Exit);
-    if let Some(place) = panic_place(failure).filter(|_| ended_by_panic) {
+    if let Some(place) = panic_place(failure).filter(|_| failure.kind.is_how_panics_end()) {
         return Some(place);
     }
     let places = || failure.stack.iter().filter_map(|&pc| names.place(pc, 0));

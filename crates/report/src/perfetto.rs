@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 use threadbare_happens_before::{LockChange, LockSets};
-use threadbare_trace::{Event, EventKind, Moment, Outcome, SwitchRecord, ThreadId, TraceFile, moments};
+use threadbare_trace::{Event, Moment, Outcome, SwitchRecord, ThreadId, TraceFile, moments};
 
 use crate::describe::meant_kind;
 use crate::locks_held::lock_name;
@@ -137,16 +137,14 @@ impl<'a> Writer<'a> {
     }
 
     fn reads_from(&mut self, index: usize, event: &Event) -> io::Result<()> {
-        use EventKind::*;
-        let kind = event.kind();
-        let reads = matches!(kind, Some(Read | AtomicRead | AtomicFailed | AtomicUpdate));
-        if reads
+        let Some(kind) = event.kind() else { return Ok(()) };
+        if kind.reads_value()
             && let Some((from, writer)) = self.written.get(&event.addr).copied()
             && writer != event.thread
         {
             self.arrow("reads from", from, writer, index, event.thread)?;
         }
-        if matches!(kind, Some(Write | AtomicWrite | AtomicUpdate)) {
+        if kind.writes_value() {
             self.written.insert(event.addr, (index, event.thread));
         }
         Ok(())

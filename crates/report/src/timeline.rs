@@ -157,9 +157,16 @@ fn before(event: &Event, switch: &SwitchRecord) -> bool {
         return true;
     }
     // A thread that goes to sleep in its operation stops *in* it, having already made its first half.
-    let makes_the_thread_stop =
-        matches!(event.kind(), Some(CondWait | FutexWait | BarrierArrive | Exit | Sleep | Yield));
-    event.op == switch.op && switch.why() != Some(SwitchReason::Chosen) && makes_the_thread_stop
+    let makes_the_thread_stop = |kind: EventKind| match kind {
+        CondWait | FutexWait | BarrierArrive | Exit | Sleep | Yield => true,
+        CondWake | CondTimeout | CondSignal | CondBroadcast | BarrierLeave => false,
+        FutexWoken | FutexTimeout | FutexWake | Create | Start | Join | Detach | JoinFailed | Cancel => false,
+        Fence | Signal | Frame | kinds!(plain | atomic | lock | semaphore | once) => false,
+        kinds!(heap | object | outside) => false,
+    };
+    event.op == switch.op
+        && switch.why() != Some(SwitchReason::Chosen)
+        && event.kind().is_some_and(makes_the_thread_stop)
 }
 
 /// In a replay the start of a thread is a switch like any other; it is still no decision that
@@ -213,19 +220,25 @@ fn matters(row: &Row, failure: Option<&Failure>) -> bool {
         Row::Step { event, .. } => event.kind().is_none_or(|step| match step {
             Alloc | Frame | Init | Process | End | Start | Fence => false,
             Destroy => kind == Some(FailureKind::Misuse),
-            Free => {
-                matches!(kind, Some(FailureKind::UseAfterFree | FailureKind::Segfault | FailureKind::Abort))
-            }
+            Free => kind.is_some_and(may_come_of_a_free),
             Create | Exit | Join | Detach | JoinFailed | Cancel | Signal | Io => true,
             kinds!(plain | atomic | lock | condition | barrier | semaphore | once | futex | pause) => true,
         }),
     }
 }
 
+/// Whether memory that was freed too early may be the reason for a failure of this kind.
+fn may_come_of_a_free(kind: FailureKind) -> bool {
+    use FailureKind::*;
+    match kind {
+        UseAfterFree | Segfault | Abort => true,
+        Assertion | Exception | Deadlock | Hang | Misuse | Exit => false,
+    }
+}
+
 /// Leaves out what libraries do to memory on their own account, as when they start a thread, and to variables of
 /// their own or of the compiler's.
 fn leave_out_libraries(rows: &mut Vec<Row>, names: &dyn Names, is_marked: &dyn Fn(&Row) -> bool) {
-    use EventKind::*;
     let mut known: HashMap<(u64, u32), Option<SourcePlace>> = HashMap::new();
     let mut place = |event: &Event| {
         let look_up = || names.place(event.pc, event.context);
@@ -250,7 +263,7 @@ fn leave_out_libraries(rows: &mut Vec<Row>, names: &dyn Names, is_marked: &dyn F
     let mut is_foreign = |index: usize, event: &Event| {
         place(event).is_some_and(|it| it.in_system) || is_of_library(index, event)
     };
-    let concerns = |kind: EventKind| kind.accesses_memory() || matches!(kind, OnceBegin | OnceEnd | OnceSeen);
+    let concerns = |kind: EventKind| kind.accesses_memory() || matches!(kind, kinds!(once));
     let foreign: Vec<bool> = (rows.iter())
         .map(|row| match row {
             Row::Step { index, event, .. } if !is_marked(row) => {

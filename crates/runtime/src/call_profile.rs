@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasherDefault;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use threadbare_trace::{EventKind, ThreadId};
+use threadbare_trace::{EventKind, ThreadId, kinds};
 use threadbare_wire::{CallRecord, LockSetRecord};
 
 use crate::address_hash::AddressHasher;
@@ -126,13 +126,16 @@ pub fn observe(engine: &Engine, thread: ThreadId, kind: EventKind, object: usize
         Unlock => calls.release(shared, thread, object as u64),
         CondWait => calls.release(shared, thread, value),
         CondWake | CondTimeout => calls.take(shared, thread, value, false),
-        _ if kind.orders_threads() && engine.running.get() => {
-            calls.of(thread).time += 1;
-            return true;
-        }
-        _ => {}
+        // None of these changes who holds which lock.
+        LockFailed | CondSignal | CondBroadcast | Fence | Signal | Frame => {}
+        kinds!(plain | atomic | barrier | semaphore | once | futex) => {}
+        kinds!(thread | heap | object | pause | outside) => {}
     }
-    false
+    let counts = kind.orders_threads() && engine.running.get();
+    if counts {
+        calls.of(thread).time += 1;
+    }
+    counts
 }
 
 impl Calls {

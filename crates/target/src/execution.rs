@@ -5,7 +5,9 @@ use std::sync::Arc;
 use threadbare_library::Dependence;
 use threadbare_sched::COUNTERS;
 use threadbare_trace::{Event, Failure, Outcome, ThreadId};
-use threadbare_wire::{ContextRecord, DecisionRecord, LearnedRecord, SwitchRecord, TouchRecord};
+use threadbare_wire::{
+    CallRecord, ContextRecord, DecisionRecord, LearnedRecord, LockSetRecord, SwitchRecord, TouchRecord,
+};
 
 use crate::modules::Modules;
 use crate::own_code::OwnCode;
@@ -21,6 +23,11 @@ pub struct Execution {
     pub switches: Vec<SwitchRecord>,
     /// The decisions, in order, where the plan asked for them.
     pub decisions: Vec<DecisionRecord>,
+    /// The calls of functions that differ in their function, thread, locks or time, where the program was started with
+    /// `flags::CALLS`.
+    pub calls: Vec<CallRecord>,
+    /// The sets of locks that they refer to; the first one has number 1, and 0 is the empty set.
+    pub lock_sets: Vec<LockSetRecord>,
     /// The calls in progress that events and switches refer to; the first one has number 1.
     pub contexts: Vec<ContextRecord>,
     /// What is loaded where: the code that addresses in it refer to.
@@ -64,6 +71,8 @@ impl Execution {
             events: Vec::new(),
             switches: Vec::new(),
             decisions: Vec::new(),
+            calls: Vec::new(),
+            lock_sets: Vec::new(),
             contexts: Vec::new(),
             modules: Arc::default(),
             steps: 0,

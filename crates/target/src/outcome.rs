@@ -27,13 +27,11 @@ pub(crate) fn read(control: &Control, wait_status: i32, output: &[u8]) -> (Outco
         return (Outcome::Uncontrolled(control.message.read()), None);
     }
     if let Some(mut failure) = recorded_failure(control) {
-        if matches!(failure.kind, FailureKind::Exception | FailureKind::Abort)
-            && let Some(message) = terminate_message(output)
-        {
-            failure.kind = FailureKind::Exception;
-            failure.message = message;
-        }
         match failure.kind {
+            FailureKind::Exception | FailureKind::Abort if let Some(message) = terminate_message(output) => {
+                failure.kind = FailureKind::Exception;
+                failure.message = message;
+            }
             FailureKind::Abort => {
                 failure.message = aborting_panics(failure.thread, output).unwrap_or(failure.message);
             }
@@ -63,29 +61,26 @@ pub(crate) fn read(control: &Control, wait_status: i32, output: &[u8]) -> (Outco
                 let panic = panic(output).map(|panic| panic.message);
                 failed(FailureKind::Abort, panic.unwrap_or_else(|| "the program aborted".to_string()))
             }
+            // Whatever else ends a program is fatal to it like a bad access.
             _ => failed(
                 FailureKind::Segfault,
                 format!("the program was ended by {name} ({meaning}, signal {number})"),
             ),
         };
     }
-    match status.code() {
-        Some(code) if code != 0 && control.plan.flags & flags::ANY_EXIT == 0 => {
-            (Outcome::Failed(bad_exit(control, code, output)), None)
+    let bad_code = status.code().filter(|code| *code != 0 && control.plan.flags & flags::ANY_EXIT == 0);
+    if let Some(code) = bad_code {
+        return (Outcome::Failed(bad_exit(control, code, output)), None);
+    }
+    match Status::from_number(control.status) {
+        Status::Ended => match unobserved_panic(control, output) {
+            Some(failure) => (Outcome::Failed(failure), None),
+            None => (Outcome::Passed, None),
+        },
+        Status::Absent | Status::Starting | Status::Serving | Status::Running => {
+            let how = "the program ended without `exit`, by a direct system call or by replacing itself";
+            (Outcome::Passed, Some(how.to_string()))
         }
-        _ if Status::from_number(control.status) == Status::Ended => {
-            match unobserved_panic(control, output) {
-                Some(failure) => (Outcome::Failed(failure), None),
-                None => (Outcome::Passed, None),
-            }
-        }
-        _ => (
-            Outcome::Passed,
-            Some(
-                "the program ended without `exit`, by a direct system call or by replacing itself"
-                    .to_string(),
-            ),
-        ),
     }
 }
 

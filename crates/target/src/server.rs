@@ -15,7 +15,7 @@ use threadbare_library::Dependence;
 use threadbare_sched::PolicySpec;
 use threadbare_trace::{Event, Outcome, ThreadId};
 use threadbare_wire::{
-    CallRecord, ContextRecord, DecisionRecord, DependenceRecord, LearnedRecord, LockSetRecord, Plan,
+    CallRecord, ContextRecord, DecisionRecord, DependenceRecord, LearnedRecord, LockSetRecord, PlanRecord,
     ReplyKind, Request, SwitchRecord, TouchRecord, flags,
 };
 
@@ -102,7 +102,7 @@ impl Server {
         let mut options = options.clone();
         options.flags |= if program.is_test { flags::RUST_TEST } else { 0 };
         let mut memory = Memory::new(options.max_steps).map_err(StartError::Resources)?;
-        memory.control_mut().plan = Plan {
+        memory.control_mut().plan = PlanRecord {
             // Before the snapshot there is nothing to decide.
             policy: 0,
             flags: options.flags,
@@ -184,18 +184,6 @@ impl Server {
 
     pub(crate) fn request(&mut self, request: Request) -> Result<(), RunError> {
         self.requests.write_all(&[request as u8]).map_err(|_| self.lost())
-    }
-
-    /// The calls of the last execution, if it was run with [`flags::CALLS`].
-    pub fn calls(&self) -> (Vec<CallRecord>, Vec<LockSetRecord>) {
-        let (layout, control) = (self.memory.layout(), self.memory.control());
-        // SAFETY: each area is read as the type the layout sizes it for, all plain numbers.
-        unsafe {
-            (
-                self.memory.records::<CallRecord>(layout.calls, control.calls),
-                self.memory.records::<LockSetRecord>(layout.lock_sets, control.lock_sets),
-            )
-        }
     }
 
     /// Tells the server of memory that is shared, from the next execution on.
@@ -346,6 +334,15 @@ impl Server {
                 self.memory.records::<LearnedRecord>(layout.discovered, control.learned_out),
             )
         };
+        let (calls, lock_sets) =
+            (wanted(flags::CALLS, control.calls), wanted(flags::CALLS, control.lock_sets));
+        // SAFETY: the areas hold these records, which are plain numbers and valid for any content.
+        let (calls, lock_sets) = unsafe {
+            (
+                self.memory.records::<CallRecord>(layout.calls, calls),
+                self.memory.records::<LockSetRecord>(layout.lock_sets, lock_sets),
+            )
+        };
         let room = control.touches <= layout.touches.capacity && flags & flags::THREAD_STATES != 0;
         // SAFETY: the area holds touches.
         let touches =
@@ -356,6 +353,8 @@ impl Server {
             events,
             switches,
             decisions,
+            calls,
+            lock_sets,
             contexts,
             modules: Arc::clone(&self.modules),
             steps: control.steps,

@@ -85,6 +85,8 @@ mod tests {
             events,
             switches: Vec::new(),
             decisions: Vec::new(),
+            calls: Vec::new(),
+            lock_sets: Vec::new(),
             contexts: Vec::new(),
             modules: Default::default(),
             steps: 4,

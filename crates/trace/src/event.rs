@@ -261,6 +261,61 @@ impl EventKind {
         }
     }
 
+    /// Whether the step acquires a lock, alone or with other readers. The end of a condition wait, which acquires the mutex again,
+    /// is about the condition.
+    pub fn acquires_lock(self) -> bool {
+        use EventKind::*;
+        match self {
+            Lock | ReadLock => true,
+            Unlock | LockFailed | Fence | Signal | Frame => false,
+            kinds!(plain | atomic | condition | barrier | semaphore | once | futex) => false,
+            kinds!(thread | heap | object | pause | outside) => false,
+        }
+    }
+
+    /// Whether the step reads one value from memory, which is in `old`.
+    pub fn reads_value(self) -> bool {
+        use EventKind::*;
+        match self {
+            Read | AtomicRead | AtomicUpdate | AtomicFailed => true,
+            Write | AtomicWrite | ReadRange | WriteRange | Fence | Signal | Frame => false,
+            kinds!(lock | condition | barrier | semaphore | once | futex) => false,
+            kinds!(thread | heap | object | pause | outside) => false,
+        }
+    }
+
+    /// Whether the step reads one value from memory and does nothing else: it neither replaces nor compares it.
+    pub fn only_reads_value(self) -> bool {
+        use EventKind::*;
+        match self {
+            Read | AtomicRead => true,
+            Write | ReadRange | WriteRange | AtomicWrite | AtomicUpdate | AtomicFailed => false,
+            Fence | Signal | Frame | kinds!(lock | condition | barrier | semaphore | once | futex) => false,
+            kinds!(thread | heap | object | pause | outside) => false,
+        }
+    }
+
+    /// Whether the step leaves one value in memory, which is in `value`.
+    pub fn writes_value(self) -> bool {
+        use EventKind::*;
+        match self {
+            Write | AtomicWrite | AtomicUpdate => true,
+            Read | ReadRange | WriteRange | AtomicRead | AtomicFailed => false,
+            Fence | Signal | Frame | kinds!(lock | condition | barrier | semaphore | once | futex) => false,
+            kinds!(thread | heap | object | pause | outside) => false,
+        }
+    }
+
+    /// Whether the step accesses a whole range of memory, whose length is in `value`.
+    pub fn accesses_range(self) -> bool {
+        use EventKind::*;
+        match self {
+            ReadRange | WriteRange => true,
+            Read | Write | Fence | Signal | Frame | kinds!(atomic | lock | condition | barrier) => false,
+            kinds!(semaphore | once | futex | thread | heap | object | pause | outside) => false,
+        }
+    }
+
     /// Whether the step reads or writes program memory (rather than synchronizing otherwise).
     pub fn accesses_memory(self) -> bool {
         use EventKind::*;
@@ -323,6 +378,18 @@ impl Event {
             Create | Exit | Join | Detach | JoinFailed | Cancel => false,
             Fence | Frame | kinds!(plain | atomic | condition | barrier | semaphore | futex) => false,
             kinds!(heap | object | pause | outside) => false,
+        }
+    }
+
+    /// What a semaphore held before this step, if the step is about one.
+    pub fn tokens_before(&self) -> Option<u64> {
+        use EventKind::*;
+        match self.kind()? {
+            SemWait => Some(self.value.saturating_add(1)),
+            SemPost => Some(self.value.saturating_sub(1)),
+            SemFailed => Some(0),
+            Fence | Signal | Frame | kinds!(plain | atomic | lock | condition | barrier | once) => None,
+            kinds!(futex | thread | heap | object | pause | outside) => None,
         }
     }
 

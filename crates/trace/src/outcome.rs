@@ -52,6 +52,26 @@ failure_kinds! {
     Exit = 9 => "exit",
 }
 
+impl FailureKind {
+    /// Whether threads make no progress any more, as opposed to one of them having done something wrong.
+    pub fn is_lack_of_progress(self) -> bool {
+        use FailureKind::*;
+        match self {
+            Deadlock | Hang => true,
+            Assertion | Abort | Segfault | Exception | UseAfterFree | Misuse | Exit => false,
+        }
+    }
+
+    /// Whether this is how a Rust program ends that panicked.
+    pub fn is_how_panics_end(self) -> bool {
+        use FailureKind::*;
+        match self {
+            Abort | Exit => true,
+            Assertion | Segfault | Exception | Deadlock | Hang | UseAfterFree | Misuse => false,
+        }
+    }
+}
+
 /// One failure of the tested program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
@@ -164,8 +184,7 @@ impl Failure {
         if places.is_empty() {
             places.extend(self.stack.first());
         }
-        let ended_by_panic = matches!(self.kind, FailureKind::Exit | FailureKind::Abort);
-        if places.is_empty() && ended_by_panic {
+        if places.is_empty() && self.kind.is_how_panics_end() {
             places.extend(self.panic_place().map(|(_, line, _)| u64::from(line)));
         }
         places.sort_unstable();

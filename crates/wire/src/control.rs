@@ -175,7 +175,7 @@ impl Status {
     }
 }
 
-/// Bits of [`Plan::flags`].
+/// Bits of [`PlanRecord::flags`].
 pub mod flags {
     /// Every thread of the program is an operating-system thread.
     pub const OS_THREADS: u32 = 1 << 0;
@@ -213,7 +213,7 @@ pub mod flags {
 /// Everything that decides one execution.
 #[derive(Clone, Copy)]
 #[repr(C)]
-pub struct Plan {
+pub struct PlanRecord {
     /// Who picks the next thread, by a number that `threadbare_sched` gives a meaning to.
     pub policy: u32,
     /// See [`flags`].
@@ -240,7 +240,7 @@ pub struct Control {
     /// The process id of the running copy.
     pub child: i32,
     /// What to run.
-    pub plan: Plan,
+    pub plan: PlanRecord,
     /// Records in the learned area that the server has to apply before the next copy.
     pub learned_in: u64,
     /// Records in the own-code area; only policies that look at where locks are taken need them.

@@ -16,7 +16,7 @@ pub use area::{Area, Layout};
 pub use checkpoint::{CheckpointRecord, Leaving, MOST_LEFT};
 pub use control::{
     CallRecord, Control, DecisionRecord, LearnedRecord, LockSetRecord, MAGIC, MESSAGE_BYTES, OfferRecord,
-    Order, Plan, Reply, ReplyKind, Request, STACK_DEPTH, Slot, Status, Text, TouchRecord, flags,
+    Order, PlanRecord, Reply, ReplyKind, Request, STACK_DEPTH, Slot, Status, Text, TouchRecord, flags,
 };
 pub use dependence::DependenceRecord;
 pub use own_code::{CodeRange, own_place};

@@ -99,6 +99,7 @@ fn is_enabled(program: &Program, at: &[usize], thread: usize, made: &[Event]) ->
             let child = next.value as usize;
             at[child] == program.threads[child].len()
         }
+        // Nothing else in the oracle's programs blocks.
         _ => true,
     }
 }

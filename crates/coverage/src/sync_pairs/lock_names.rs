@@ -25,7 +25,7 @@ impl LockNames {
     /// Takes note of a step that gives memory a new meaning.
     pub(super) fn observe(&mut self, event: &Event, kind: EventKind) {
         let range = match kind {
-            EventKind::Init | EventKind::Destroy => Some((event.addr, event.addr)),
+            kinds!(object) => Some((event.addr, event.addr)),
             // `reused_range` knows the other kinds that do.
             _ => reused_range(event, kind),
         };

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use threadbare_trace::{Event, EventKind, ThreadId};
+use threadbare_trace::{Event, EventKind, ThreadId, kinds};
 
 /// Locks are small; counters of the machine's width are none.
 const LARGEST: u8 = 4;
@@ -44,7 +44,7 @@ impl Word {
 pub(super) fn with_lock_words(events: &[Event]) -> Cow<'_, [Event]> {
     let change = |event: &Event| {
         let kind = event.kind()?;
-        let is_change = matches!(kind, EventKind::AtomicUpdate | EventKind::AtomicWrite);
+        let is_change = matches!(kind, kinds!(atomic)) && kind.writes();
         (is_change && event.size <= LARGEST).then_some(kind)
     };
     let mut words: HashMap<u64, Word> = HashMap::new();

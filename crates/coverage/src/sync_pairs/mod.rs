@@ -17,8 +17,6 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use threadbare_trace::EventKind;
-
 pub use self::estimate::estimate;
 use self::lock_names::LockNames;
 use self::lock_words::with_lock_words;
@@ -42,7 +40,7 @@ pub fn shown(seen: &ObservedExecution<'_>) -> BTreeSet<PlacePair> {
     for event in with_lock_words(seen.events).iter() {
         let Some(kind) = event.kind() else { continue };
         names.observe(event, kind);
-        if matches!(kind, EventKind::Lock | EventKind::ReadLock) {
+        if kind.acquires_lock() {
             let second = seen.place(event);
             if let Some(first) = last.insert(names.number(event.addr), second) {
                 pairs.insert(PlacePair { first, second });

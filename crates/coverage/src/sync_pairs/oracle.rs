@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use threadbare_sched::Rng;
-use threadbare_trace::{Event, ThreadId};
+use threadbare_trace::{Event, EventKind, ThreadId};
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! What is required and what is shown, on small traces written by hand.
 
-use threadbare_trace::{Event, ThreadId};
+use threadbare_trace::{Event, EventKind, ThreadId};
 
 use super::model::Model;
 use super::*;

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use threadbare_happens_before::{
     AddressTable, HeldLock, LockChange, LockSets, Mode, Rules, Stamp, ThreadClocks, reused_range,
 };
-use threadbare_trace::{Event, EventKind, ThreadId};
+use threadbare_trace::{Event, ThreadId, kinds};
 
 use self::cycles::{CycleSearch, Dependency, Hold, LockId, accesses};
 use self::lock_paths::Move;
@@ -183,7 +183,7 @@ impl Detector for Deadlock {
 
     fn observe(&mut self, index: usize, event: &Event) {
         let Some(kind) = event.kind() else { return };
-        let acquires = matches!(kind, EventKind::Lock | EventKind::ReadLock);
+        let acquires = kind.acquires_lock();
         // One who waits for a lock has not learned yet what its last holder knew.
         let request = acquires.then(|| self.order.stamp(event.thread));
         self.order.before(event, kind);
@@ -197,7 +197,7 @@ impl Detector for Deadlock {
         self.follow(event.thread, change);
         if let Some((first, last)) = reused_range(event, kind) {
             self.forget(first, last);
-        } else if matches!(kind, EventKind::Init | EventKind::Destroy) {
+        } else if matches!(kind, kinds!(object)) {
             self.forget(event.addr, event.addr);
         }
         self.order.after(event, kind);

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use threadbare_happens_before::AccessedBytes;
-use threadbare_trace::{Awaited, Event, EventKind, Failure, FailureKind, ThreadId, Waiting};
+use threadbare_trace::{Awaited, Event, EventKind, Failure, FailureKind, ThreadId, Waiting, kinds};
 
 use threadbare_detect::{Access, Certainty, Finding, FindingKind};
 
@@ -84,7 +84,15 @@ pub fn missed_wakeup<'a>(
 
 fn wakes(event: &Event, object: u64) -> bool {
     use EventKind::*;
-    event.addr == object && matches!(event.kind(), Some(CondSignal | CondBroadcast | FutexWake | SemPost))
+    let wakes = |kind: EventKind| match kind {
+        CondSignal | CondBroadcast | FutexWake | SemPost => true,
+        CondWait | CondWake | CondTimeout | FutexWait | FutexWoken | FutexTimeout | SemWait | SemFailed => {
+            false
+        }
+        Fence | Signal | Frame | kinds!(plain | atomic | lock | barrier | once) => false,
+        kinds!(thread | heap | object | pause | outside) => false,
+    };
+    event.addr == object && event.kind().is_some_and(wakes)
 }
 
 fn wakers(events: &[Event], object: u64) -> impl Iterator<Item = ThreadId> {
@@ -97,7 +105,7 @@ fn judge(events: &[Event], wait: &Waiting, object: u64, never: bool) -> Option<(
     let is_wait = |event: &Event| {
         event.thread == wait.thread
             && event.addr == object
-            && matches!((event.kind(), event.value), (Some(CondWait), _) | (Some(FutexWait), 0))
+            && (event.kind() == Some(CondWait) || event.kind() == Some(FutexWait) && event.value == 0)
     };
     let kind = match wait.awaits {
         Awaited::Signal(_) => CondWait,
@@ -121,9 +129,13 @@ fn judge(events: &[Event], wait: &Waiting, object: u64, never: bool) -> Option<(
     }
     let after = events.iter().rposition(|event| wakes(event, object)).filter(|at| *at > since);
     if let Some(after) = after.filter(|_| kind != SemWait) {
-        let woken = |event: &&Event| {
-            event.addr == object && matches!(event.kind(), Some(CondWake | FutexWoken | CondTimeout))
+        let wakes_up = |kind: EventKind| match kind {
+            CondWake | CondTimeout | FutexWoken => true,
+            CondWait | CondSignal | CondBroadcast | FutexWait | FutexTimeout | FutexWake => false,
+            Fence | Signal | Frame | kinds!(plain | atomic | lock | barrier | semaphore | once) => false,
+            kinds!(thread | heap | object | pause | outside) => false,
         };
+        let woken = |event: &&Event| event.addr == object && event.kind().is_some_and(wakes_up);
         let other = events[after..].iter().find(woken)?.thread;
         return Some((WhyMissed::WokeAnother(other), vec![step(after)?, waits]));
     }
@@ -138,7 +150,7 @@ fn judge(events: &[Event], wait: &Waiting, object: u64, never: bool) -> Option<(
 }
 
 fn reads(event: &Event) -> bool {
-    matches!(event.kind(), Some(EventKind::Read | EventKind::AtomicRead))
+    event.kind().is_some_and(EventKind::only_reads_value)
 }
 
 /// Whether an event writes what another one reads.

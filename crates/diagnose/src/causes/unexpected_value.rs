@@ -55,7 +55,7 @@ pub fn unexpected<'a>(
 }
 
 pub(super) fn reads(event: &Event) -> bool {
-    matches!(event.kind(), Some(EventKind::Read | EventKind::AtomicRead)) && event.size > 0
+    event.kind().is_some_and(EventKind::only_reads_value) && event.size > 0
 }
 
 fn judge<'a>(

@@ -124,30 +124,20 @@ fn close(
         ));
     }
     let exhausted = campaign.is_complete() && strategy.exhausted();
-    let verdict = match (ledger.found.is_empty(), exhausted) {
-        (false, _) => CampaignVerdict::Failure,
-        (true, true) => CampaignVerdict::Exhausted,
-        (true, false) => CampaignVerdict::Clean,
-    };
+    let account = ledger.close(campaign.elapsed(), campaign.is_stopped());
     Ok(Campaign {
-        verdict,
-        executions,
-        steps: ledger.steps,
-        threads: ledger.threads,
-        elapsed: campaign.elapsed(),
-        found: ledger.found,
-        failures: ledger.failures,
-        uncontrolled,
+        verdict: match account.verdict {
+            CampaignVerdict::Clean if exhausted => CampaignVerdict::Exhausted,
+            verdict => verdict,
+        },
         exhausted,
         snapshots: strategy.snapshots(),
         coverage: coverage.account(),
         effort: strategy.effort(),
         bound: if exhausted { strategy.bound() } else { None },
-        warnings: ledger.warnings,
         shared_locations: campaign.history().shared().len(),
-        interrupted: campaign.is_stopped(),
         saturated: coverage.is_enough(),
         workers: campaign.workers(),
-        modules: ledger.modules,
+        ..account
     })
 }

@@ -5,6 +5,10 @@
 //! same way. If it does not, or if the closure is seen to leave something behind, calls of it do not all begin alike.
 //! Then the rest of the campaign runs a copy for each execution. So do a few in any case: what comes after the closure
 //! has to be run as well.
+//!
+//! This is no configuration of the campaign loop, because the tested process itself draws the plans and runs thousands of
+//! executions before it answers: there is no plan that a strategy could make, and no execution but a failing one that an
+//! observer could be shown. Limits, the account and the form of progress are the loop's.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -16,13 +20,11 @@ use threadbare_trace::Outcome;
 use threadbare_wire::Leak;
 
 use super::progress::Progress;
-use super::results::{Campaign, CampaignVerdict, Ledger};
+use super::results::{Campaign, Ledger};
 use super::workers::Limits;
-use crate::coverage::Measuring;
 use crate::error::ExploreError;
 use crate::minimise::{is_same_failure, replay};
 use crate::options::Options;
-use crate::search_effort::SearchEffort;
 use crate::strategies;
 
 /// Steps after which a copy makes room for a fresh one: it bounds what a closure that leaks memory can take, and how
@@ -118,8 +120,7 @@ pub(crate) fn run(
     let Some(strategy) = for_closures(&options.strategy, wishes.strategy) else {
         return Ok(Repeated::NotAtAll);
     };
-    let deadline = options.time.and_then(|time| begin.checked_add(time));
-    let limits = Limits { stop, deadline };
+    let limits = Limits::of(options, begin, stop);
     let wished = |wish: Option<u64>, given: u64| wish.filter(|_| options.heeds_wishes).unwrap_or(given);
     let budget = wished(wishes.executions, options.executions);
     if budget < 2 {
@@ -140,7 +141,7 @@ pub(crate) fn run(
     let made = repeating.ledger.executions;
     let is_over = !repeating.ledger.found.is_empty() || repeating.limits.stopped();
     if given_up.is_none() && is_over {
-        return Ok(Repeated::Done(Box::new(repeating.close()?)));
+        return Ok(Repeated::Done(Box::new(repeating.close())));
     }
     let left = if given_up.is_some() { budget.saturating_sub(made) } else { afterwards(budget) };
     Ok(Repeated::Rest(Box::new(Rest {
@@ -169,11 +170,7 @@ struct Repeating<'a> {
 impl Repeating<'_> {
     /// Repeats until something ends it; says why the closure cannot be repeated, if that is the reason.
     fn go(&mut self, progress: &dyn Fn(&Progress)) -> Result<Option<String>, ExploreError> {
-        while self.ledger.executions < self.budget {
-            // One batch is always made: a campaign of none would say nothing.
-            if self.limits.stopped() || (self.limits.reached() && self.ledger.executions > 0) {
-                break;
-            }
+        while self.ledger.executions < self.budget && self.limits.allow(self.ledger.executions == 0) {
             let batch = Batch {
                 strategy: self.strategy,
                 seed: self.seed,
@@ -253,32 +250,14 @@ impl Repeating<'_> {
         }
     }
 
-    fn close(self) -> Result<Campaign, ExploreError> {
+    fn close(self) -> Campaign {
         let mut ledger = self.ledger;
         if let Some(warning) = self.server.unexplored() {
             ledger.warn(warning);
         }
-        Ok(Campaign {
-            verdict: if ledger.found.is_empty() { CampaignVerdict::Clean } else { CampaignVerdict::Failure },
-            executions: ledger.executions,
-            steps: ledger.steps,
-            threads: ledger.threads,
-            elapsed: self.begin.elapsed(),
-            found: ledger.found,
-            failures: ledger.failures,
-            uncontrolled: ledger.uncontrolled,
-            snapshots: 0,
-            coverage: Measuring::by(&[], self.options.saturation)?.account(),
-            effort: SearchEffort::default(),
-            exhausted: false,
-            bound: None,
-            warnings: ledger.warnings,
-            shared_locations: self.shared,
-            interrupted: self.limits.stopped(),
-            saturated: false,
-            workers: 1,
-            modules: Arc::new(self.server.modules().clone()),
-        })
+        let modules = Arc::new(self.server.modules().clone());
+        let account = ledger.close(self.begin.elapsed(), self.limits.stopped());
+        Campaign { shared_locations: self.shared, modules, ..account }
     }
 }
 

@@ -1,7 +1,8 @@
 //! The campaign loop: plan a batch, run it, show it to the observers, learn from it, until something ends it.
 //!
 //! All commands that explore are configurations of it: a strategy that plans, workers that run, and observers that make
-//! something of the executions. Limits (`--executions`, `--time`, signals) and `--jobs` are obeyed here and nowhere else.
+//! something of the executions. Limits (`--executions`, `--time`, signals) and `--jobs` are obeyed here and nowhere else, but
+//! for closures that are repeated inside one process; `in_process.rs` says why.
 //!
 //! The sizes of batches do not depend on the number of jobs. Everything that depends on earlier executions (plans,
 //! learned sharing, statistics, observers) changes between batches only, and of several executions in one batch that
@@ -47,8 +48,7 @@ pub(crate) fn conduct<L: Launch, T>(
 ) -> T {
     let begin = Instant::now();
     let tally = Tally::default();
-    let deadline = options.time.and_then(|time| begin.checked_add(time));
-    let limits = Limits { stop, deadline };
+    let limits = Limits::of(options, begin, stop);
     thread::scope(|scope| {
         let workers = Workers::start(scope, launch, options.jobs, limits, &tally);
         phases(&mut Conduct {
@@ -245,10 +245,11 @@ impl Conduct<'_> {
         }));
         let pairs: Vec<_> = runs.iter().map(|(place, made)| (&batch.plans[*place], &*made.run)).collect();
         let learned = strategy.learn(&pairs, sharing_grew, &|| self.limits.reached());
-        for (place, Made { run, found, .. }) in &runs {
+        for (place, Made { run, found, executed, .. }) in &runs {
             self.made += 1;
             let (number, plan, elapsed) = (self.made, &batch.plans[*place], self.begin.elapsed());
-            let seen = Observed { number, plan, run, found, sharing_grew, elapsed };
+            let executed = executed.as_ref();
+            let seen = Observed { number, plan, run, found, executed, sharing_grew, elapsed };
             let mut is_enough = false;
             for observer in &mut *observers {
                 is_enough |= observer.observe(&seen).is_break();

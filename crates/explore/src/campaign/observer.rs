@@ -13,12 +13,18 @@ use threadbare_target::Execution;
 
 use super::workers::BatchResults;
 use crate::strategy::Plan;
+use crate::suite::ExecutedFunctions;
 
 /// What a worker makes of each execution. Its answers depend on the execution alone.
 pub(crate) trait Examiner: Send + Sync {
     /// What the execution shows.
     fn examine(&self, _run: &Execution) -> Vec<Finding> {
         Vec::new()
+    }
+
+    /// Which functions it executed, where calls are measured.
+    fn read_calls(&self, _run: &Execution) -> Option<ExecutedFunctions> {
+        None
     }
 
     /// Whether the phase ends with this execution. Then none is begun that was planned after it, and what was already
@@ -43,6 +49,8 @@ pub(crate) struct Observed<'a> {
     pub(crate) run: &'a Arc<Execution>,
     /// What the examiner found in it.
     pub(crate) found: &'a [Finding],
+    /// Which functions it executed, if the examiner reads calls.
+    pub(crate) executed: Option<&'a ExecutedFunctions>,
     /// Its batch found memory to be shared that was not known before. What was done to that memory is not in the
     /// traces of the batch.
     pub(crate) sharing_grew: bool,

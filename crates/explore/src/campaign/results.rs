@@ -12,7 +12,7 @@ use super::observer::{Observed, Observer};
 use crate::coverage::Covered;
 use crate::search_effort::SearchEffort;
 
-/// After how many executions, none of them under control, there is no point in going on.
+/// After how many executions, none of them under control, there is no point in continuing.
 const HOPELESS: u64 = 4;
 
 /// How many different failures are kept with their traces.
@@ -154,6 +154,31 @@ impl Ledger {
                 let signature = Signature::of(failure);
                 self.keep(signature, policy, run);
             }
+        }
+    }
+
+    /// The account of a campaign that has ended, as far as it follows from the executions.
+    pub(crate) fn close(self, elapsed: Duration, interrupted: bool) -> Campaign {
+        Campaign {
+            verdict: if self.found.is_empty() { CampaignVerdict::Clean } else { CampaignVerdict::Failure },
+            executions: self.executions,
+            steps: self.steps,
+            threads: self.threads,
+            elapsed,
+            found: self.found,
+            failures: self.failures,
+            uncontrolled: self.uncontrolled,
+            snapshots: 0,
+            coverage: Vec::new(),
+            effort: SearchEffort::default(),
+            exhausted: false,
+            bound: None,
+            warnings: self.warnings,
+            shared_locations: 0,
+            interrupted,
+            saturated: false,
+            workers: 1,
+            modules: self.modules,
         }
     }
 

@@ -19,10 +19,12 @@ use super::observer::Examiner;
 use super::progress::CoverageProgress;
 use super::results::Signature;
 use crate::checkpoints::Spared;
+use crate::options::Options;
 use crate::profile::Profile;
 use crate::runner::{Launch, Runner, Trouble};
 use crate::search::Steer as _;
 use crate::strategy::Plan;
+use crate::suite::ExecutedFunctions;
 
 /// How often the campaign says how far it is.
 const PROGRESS: Duration = Duration::from_millis(100);
@@ -36,7 +38,12 @@ pub(crate) struct Limits<'a> {
     pub(crate) deadline: Option<Instant>,
 }
 
-impl Limits<'_> {
+impl<'a> Limits<'a> {
+    /// The limits of a campaign that began then.
+    pub(crate) fn of(options: &Options, begin: Instant, stop: &'a AtomicBool) -> Limits<'a> {
+        Limits { stop, deadline: options.time.and_then(|time| begin.checked_add(time)) }
+    }
+
     /// The user wants it to end now.
     pub(crate) fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
@@ -45,6 +52,11 @@ impl Limits<'_> {
     /// No further execution may begin.
     pub(crate) fn reached(&self) -> bool {
         self.stopped() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// Whether an execution may begin. The very first may even if the time is up: a campaign of none would say nothing.
+    pub(crate) fn allow(&self, is_very_first: bool) -> bool {
+        if is_very_first { !self.stopped() } else { !self.reached() }
     }
 }
 
@@ -129,9 +141,8 @@ impl Batch {
 
     /// The next place to run.
     fn take(&self, limits: &Limits<'_>) -> Option<usize> {
-        // One execution is always made: a campaign of none would say nothing.
         let is_very_first = self.first == 1 && self.next.load(Ordering::Relaxed) == 0;
-        if limits.stopped() || (limits.reached() && !is_very_first) {
+        if !limits.allow(is_very_first) {
             return None;
         }
         let place = self.next.fetch_add(1, Ordering::Relaxed);
@@ -154,6 +165,7 @@ pub(crate) struct Made {
     pub(crate) run: Arc<Execution>,
     pub(crate) profile: Option<Profile>,
     pub(crate) found: Vec<Finding>,
+    pub(crate) executed: Option<ExecutedFunctions>,
     /// The phase ends with it.
     pub(crate) ends: bool,
 }
@@ -303,6 +315,7 @@ impl<L: Launch> Worker<'_, L> {
         let plan = &batch.plans[place];
         let profile = plan.profile.then(|| Profile::of(&run.events));
         let found = batch.examiner.examine(&run);
+        let executed = batch.examiner.read_calls(&run);
         let ends = batch.examiner.ends_with(&run, &found);
         if ends {
             batch.end_at(place);
@@ -317,6 +330,7 @@ impl<L: Launch> Worker<'_, L> {
             run.switches = Vec::new();
             run.output = Vec::new();
         }
-        Made { run: Arc::new(run), profile, found, ends }
+        (run.calls, run.lock_sets) = (Vec::new(), Vec::new());
+        Made { run: Arc::new(run), profile, found, executed, ends }
     }
 }

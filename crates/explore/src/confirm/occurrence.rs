@@ -16,12 +16,12 @@ use crate::strategy::Plan;
 /// ever are no consequence of how accesses follow each other.
 pub(crate) fn fails_of(finding: &Finding, run: &Execution) -> bool {
     run.outcome.failure().is_some_and(|failure| {
-        let waits = matches!(failure.kind, FailureKind::Deadlock | FailureKind::Hang);
+        let waits = failure.kind.is_lack_of_progress();
         match finding.kind {
             // A thread that comes too late for a signal waits for ever.
             FindingKind::Order => true,
             FindingKind::Deadlock => waits,
-            _ => !waits,
+            FindingKind::Race | FindingKind::Atomicity | FindingKind::LockDiscipline => !waits,
         }
     })
 }
@@ -95,7 +95,7 @@ pub(crate) fn happens(finding: &Finding, run: &Execution) -> bool {
             failure.kind == FailureKind::Deadlock
                 && about.map_or(!waits, |locks| locks.iter().any(|lock| finding.locks.contains(lock)))
         }
-        _ => {
+        FindingKind::Race | FindingKind::Atomicity | FindingKind::Order | FindingKind::LockDiscipline => {
             let failure = run.outcome.failure();
             occurrence(finding, &run.events).is_some()
                 || failure.is_some_and(|failure| is_cut_short(finding, &run.events, failure.thread))
@@ -126,7 +126,15 @@ fn occurrence(finding: &Finding, events: &[Event]) -> Option<Vec<usize>> {
             let came_before = steps.iter().take_while(|index| **index < at).any(conflicts);
             (!came_before).then(|| vec![at])
         }
-        (_, accesses) => {
+        // Everything else that can be shown has a pattern.
+        (
+            FindingKind::Race
+            | FindingKind::Atomicity
+            | FindingKind::Order
+            | FindingKind::Deadlock
+            | FindingKind::LockDiscipline,
+            accesses,
+        ) => {
             let pattern = Pattern::with_id(finding.pattern?)?;
             if pattern.steps.len() != accesses.len() {
                 return None;

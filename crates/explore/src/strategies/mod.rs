@@ -162,7 +162,7 @@ pub const TABLE: &[Row] = &[
     Row {
         name: "ars-paper",
         group: Group::FromThePapers,
-        help: "ars as published: goes on with the sub-traces that are farthest from what passed",
+        help: "ars as published: extends the sub-traces that are farthest from those that passed",
         reads: &[StrategyOption::ArsWidth, StrategyOption::NoSnapshots],
         claim: Claim::Nothing,
         in_process: None,

@@ -10,7 +10,7 @@ pub struct StrategyOptions {
     pub pct_depth: u32,
     /// How likely an operation is delayed.
     pub delay_probability: f64,
-    /// How many sub-traces to go on with.
+    /// How many of the farthest sub-traces are kept.
     pub ars_width: usize,
     /// Go on from snapshots in the middle of executions.
     pub snapshots: bool,
@@ -87,13 +87,13 @@ impl StrategyOption {
             StrategyOption::PctDepth => "how many ordering constraints a failure needs",
             StrategyOption::Probability => "the probability of a delay at an operation",
             StrategyOption::ArsWidth => {
-                "how many sub-traces to go on with; ars compares four times as many futures"
+                "how many of the farthest sub-traces are kept; ars compares four times as many futures"
             }
             StrategyOption::NoSnapshots => {
-                "run every prefix again instead of going on from snapshots (slower, same result)"
+                "run every prefix again instead of continuing from snapshots (slower, same result)"
             }
             StrategyOption::NoCheckpoints => {
-                "run every schedule from its beginning instead of going on from checkpoints (same result)"
+                "run every schedule from its beginning instead of continuing from checkpoints (same result)"
             }
             StrategyOption::PreemptionBound => {
                 "at most this many preemptions of an interleaving (default: no bound)"

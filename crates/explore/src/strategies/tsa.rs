@@ -129,7 +129,7 @@ impl Tsa {
 }
 
 fn is_lock(event: &Event) -> bool {
-    matches!(event.kind(), Some(EventKind::Lock | EventKind::ReadLock))
+    event.kind().is_some_and(EventKind::acquires_lock)
 }
 
 impl Strategy for Tsa {

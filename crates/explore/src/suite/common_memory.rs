@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use threadbare_code::{Announcement, Code};
 use threadbare_coverage::cfp::{FunctionAddress, FunctionPair};
-use threadbare_trace::{Event, EventKind, ThreadId};
+use threadbare_trace::{Event, ThreadId};
 
 /// Accesses to the same eight bytes count as accesses to the same memory.
 const GRAIN_BITS: u32 = 3;
@@ -46,8 +46,7 @@ pub(super) fn meeting<'e>(
             actors.push(Actor { pc: event.pc, thread: event.thread, function, meets: false });
             actors.len() as u64 - 1
         });
-        let is_range = matches!(kind, EventKind::ReadRange | EventKind::WriteRange);
-        let size = if is_range { event.value } else { u64::from(event.size) };
+        let size = if kind.accesses_range() { event.value } else { u64::from(event.size) };
         let last = event.addr.saturating_add(size.max(1) - 1) >> GRAIN_BITS;
         touches.extend((event.addr >> GRAIN_BITS..=last).map(|grain| grain << ACTOR_BITS | number));
     }

@@ -10,7 +10,7 @@ use threadbare_coverage::cfp::{FunctionPair, functions_of};
 use threadbare_detect::{Atomicity, Detector, Finding, FindingSet, Hybrid, Key};
 use threadbare_sched::{Pct, PolicySpec, Random, Rng};
 use threadbare_target::{Execution, Modules, Program, RunError};
-use threadbare_trace::{Event, EventKind, Outcome};
+use threadbare_trace::{Event, Outcome, kinds};
 
 use super::common_memory::meeting;
 use super::identity::identity;
@@ -22,7 +22,6 @@ use crate::campaign::observer::{Observed, Observer, Unexamined};
 use crate::campaign::{Conduct, Phase, conduct};
 use crate::error::ExploreError;
 use crate::history::History;
-use crate::options::Options;
 use crate::runner::Servers;
 use crate::strategy::{Plan, Strategy};
 
@@ -112,14 +111,7 @@ pub fn detect(
     let uninstrument =
         functions.as_ref().map_or_else(Arc::default, |functions| watch.announcements_outside(functions));
     let program = Program { uninstrument, ..program.clone() };
-    // One execution follows from another; inputs are looked at side by side.
-    let options = Options {
-        max_steps: detection.limits.max_steps,
-        any_exit: detection.limits.any_exit,
-        stall: detection.limits.stall,
-        jobs: 1,
-        ..Options::default()
-    };
+    let options = detection.limits.options();
     let mut detected = Detected {
         sightings: Vec::new(),
         events: 0,
@@ -287,14 +279,11 @@ impl Detecting<'_, '_> {
     /// The events that are examined. Functions of the C library announce the memory they touch themselves, wherever
     /// they are called from.
     fn seen<'e>(&self, events: &'e [Event]) -> impl Iterator<Item = (usize, &'e Event)> + use<'e, '_> {
-        use EventKind::{Read, ReadRange, Write, WriteRange};
         let left_out = &self.left_out[..];
         let is_left_out = move |event: &Event| {
             let at = event.pc.wrapping_sub(1);
             let after = left_out.partition_point(|range| range.start <= at);
-            after > 0
-                && left_out[after - 1].contains(&at)
-                && matches!(event.kind(), Some(Read | Write | ReadRange | WriteRange))
+            after > 0 && left_out[after - 1].contains(&at) && matches!(event.kind(), Some(kinds!(plain)))
         };
         events.iter().enumerate().filter(move |(_, event)| left_out.is_empty() || !is_left_out(event))
     }

@@ -18,6 +18,7 @@ pub use detect::{Detected, Detection, Sighting, detect};
 pub use drive::drive_to_happen;
 pub use file::{Input, Source, SuiteFile, SuiteFileError};
 pub use input_outcome::InputOutcome;
+pub(crate) use measure::ExecutedFunctions;
 pub use measure::{Measured, measure};
 pub use run_limits::RunLimits;
 pub use watch::{Optimizations, Watch};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use threadbare_wire::flags;
+use crate::options::Options;
 
 /// What holds for all executions of an input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,7 +22,9 @@ impl Default for RunLimits {
 }
 
 impl RunLimits {
-    pub(super) fn flags(&self) -> u32 {
-        if self.any_exit { flags::ANY_EXIT } else { 0 }
+    /// The options of a campaign with one input. Inputs are looked at side by side, so the executions of one are not.
+    pub(super) fn options(&self) -> Options {
+        let RunLimits { stall, max_steps, any_exit } = *self;
+        Options { stall, max_steps, any_exit, jobs: 1, ..Options::default() }
     }
 }

@@ -24,7 +24,7 @@ impl Default for Optimizations {
 
 /// How the executable of a suite is watched.
 pub struct Watch {
-    code: Code,
+    code: Arc<Code>,
     inherits: Inheritance,
     /// Functions that touch nothing but their stack.
     on_stack: BTreeSet<FunctionAddress>,
@@ -50,16 +50,21 @@ impl Watch {
             let skipped = unwatched(function.part_of.unwrap_or(function.start));
             announcements.extend(function.announcements().filter_map(|(call, what)| match what {
                 Announcement::Access => Some(call.at),
-                Announcement::Entrance | Announcement::Exit if skipped => Some(call.at),
-                _ => None,
+                Announcement::Entrance | Announcement::Exit => skipped.then_some(call.at),
+                Announcement::Operation => None,
             }));
         }
-        Watch { code, inherits, on_stack, announcements: Arc::new(announcements) }
+        Watch { code: Arc::new(code), inherits, on_stack, announcements: Arc::new(announcements) }
     }
 
     /// The code that is watched.
     pub fn code(&self) -> &Code {
         &self.code
+    }
+
+    /// The same for workers, which may outlive whoever asks for it.
+    pub(super) fn shared_code(&self) -> Arc<Code> {
+        Arc::clone(&self.code)
     }
 
     /// The announcements that measuring does without.

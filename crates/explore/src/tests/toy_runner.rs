@@ -360,6 +360,8 @@ fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
         contexts: Vec::new(),
         modules: Default::default(),
         decisions: walk.decisions.iter().map(decision).collect(),
+        calls: Vec::new(),
+        lock_sets: Vec::new(),
         steps: walk.order.len() as u64,
         threads: toy.threads.len() as u32,
         peak_threads: toy.threads.len() as u32,

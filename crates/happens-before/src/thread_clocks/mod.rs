@@ -191,11 +191,12 @@ impl ThreadClocks {
         if !self.rules.count(kind) {
             return;
         }
-        if self.any_lost && !kind.only_names() && !matches!(kind, FutexWait | FutexWake) {
+        let is_in_futex = kind == FutexWait || kind == FutexWake;
+        if self.any_lost && !kind.only_names() && !is_in_futex {
             self.run_on(event);
         }
         // Most steps are plain accesses, and are not to pay for the others.
-        if !matches!(kind, Read | Write | ReadRange | WriteRange) {
+        if !matches!(kind, kinds!(plain)) {
             self.synchronize(event, kind);
         }
     }

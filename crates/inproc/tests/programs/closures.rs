@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::thread;
 
-use threadbare::{Hunt, Strategy, hunt};
+use threadbare::{Hunt, HuntStrategy, hunt};
 
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 
@@ -128,7 +128,7 @@ fn main() {
         "try-lock" => hunt(insists_on_trying),
         "counts its calls" => hunt(counts_its_calls),
         "leaves a thread" => hunt(leaves_a_thread),
-        "wishes" => Hunt::new().executions(123).seed(5).strategy(Strategy::Random).run(|| count(true)),
+        "wishes" => Hunt::new().executions(123).seed(5).strategy(HuntStrategy::Random).run(|| count(true)),
         "no threads" => hunt(|| assert_eq!(2 + 2, 4)),
         "fails afterwards" => {
             hunt(|| count(true));

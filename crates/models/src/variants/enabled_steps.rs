@@ -122,7 +122,10 @@ impl EnabledSteps {
                 let sum = own.last().map_or(0, |(_, sum)| *sum);
                 own.push((place, sum + if matches!(effect, StepEffect::Take { .. }) { -1 } else { 1 }));
             }
-            _ => {}
+            // These change nothing that a step may have to wait for.
+            StepEffect::Access { writes: false, .. } | StepEffect::Refused { .. } => {}
+            StepEffect::Notify { .. } | StepEffect::Empty { .. } | StepEffect::Arrive { .. } => {}
+            StepEffect::Leave { .. } | StepEffect::Join { .. } | StepEffect::Keep(_) | StepEffect::Marks => {}
         }
     }
 
@@ -196,6 +199,7 @@ impl EnabledSteps {
                     *permits = if *all { most } else { permits.saturating_add(1).min(most) };
                     waiting.into_iter().for_each(|other| after.notified[other] = 1);
                 }
+                // No other effect is about a condition.
                 _ => {}
             }
         }
@@ -218,7 +222,11 @@ impl EnabledSteps {
                     state.notified[lane] == 1 && may_wake && self.is_free(state, lane, mutex, false)
                 }
                 StepEffect::Take { semaphore } => self.tokens(state, semaphore) > 0,
-                _ => true,
+                // These never block, or wait only for what `needs` lists.
+                StepEffect::Access { .. } | StepEffect::Unlock { .. } | StepEffect::Refused { .. } => true,
+                StepEffect::Wait { .. } | StepEffect::Notify { .. } | StepEffect::Post { .. } => true,
+                StepEffect::Empty { .. } | StepEffect::Arrive { .. } | StepEffect::Leave { .. } => true,
+                StepEffect::Join { .. } | StepEffect::Keep(_) | StepEffect::Marks => true,
             })
     }
 
@@ -228,7 +236,13 @@ impl EnabledSteps {
             StepEffect::Lock { lock, shared, tries: true } => self.is_free(state, lane, lock, shared),
             StepEffect::Refused { lock } => !self.is_free(state, lane, lock, false),
             StepEffect::Empty { semaphore } => self.tokens(state, semaphore) <= 0,
-            _ => true,
+            // From these a thread learns nothing that depends on the order.
+            StepEffect::Lock { tries: false, .. } | StepEffect::Unlock { .. } => true,
+            StepEffect::Wait { .. } | StepEffect::Wake { .. } | StepEffect::Notify { .. } => true,
+            StepEffect::Take { .. } | StepEffect::Post { .. } | StepEffect::Arrive { .. } => true,
+            StepEffect::Leave { .. } | StepEffect::Join { .. } | StepEffect::Keep(_) | StepEffect::Marks => {
+                true
+            }
         })
     }
 

@@ -28,7 +28,11 @@ pub(super) fn keep_order(steps: &mut Steps, scope: Scope) {
                         .or_insert_with(|| arrived.remove(&barrier).unwrap_or_default());
                     needs.extend(all.iter().copied());
                 }
-                _ => {}
+                // The order of these may vary, except for what `Steps::kept` lists.
+                StepEffect::Access { .. } | StepEffect::Lock { .. } | StepEffect::Unlock { .. } => {}
+                StepEffect::Refused { .. } | StepEffect::Wait { .. } | StepEffect::Wake { .. } => {}
+                StepEffect::Notify { .. } | StepEffect::Take { .. } | StepEffect::Post { .. } => {}
+                StepEffect::Empty { .. } | StepEffect::Keep(_) | StepEffect::Marks => {}
             }
         }
         for kept in Steps::kept(step) {
@@ -64,9 +68,10 @@ fn keep_others(steps: &mut Steps, varied: [usize; 2]) {
             needs.extend(last_other.replace((lane, place + 1)));
         }
         for effect in &step.effects {
-            let object = match effect {
-                StepEffect::Access { variable, writes, .. } => Some(((true, *variable as u64), *writes)),
-                _ => effect.object().map(|(object, changes)| ((false, object), changes)),
+            let object = if let StepEffect::Access { variable, writes, .. } = effect {
+                Some(((true, *variable as u64), *writes))
+            } else {
+                effect.object().map(|(object, changes)| ((false, object), changes))
             };
             let Some((object, changes)) = object else { continue };
             let known = last.entry(object).or_default();

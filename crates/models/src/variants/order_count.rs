@@ -34,9 +34,10 @@ pub fn pair_orders(events: &[Event]) -> u128 {
 /// Whether one of the two creates or joins the other: their order is hardly free then.
 fn is_created(events: &[Event], one: ThreadId, other: ThreadId) -> bool {
     events.iter().any(|event| {
-        let orders = matches!(event.kind(), Some(EventKind::Create | EventKind::Join));
+        let kind = event.kind();
+        let creates_or_joins = kind == Some(EventKind::Create) || kind == Some(EventKind::Join);
         let about = ThreadId(event.value as u16);
-        orders && [(one, other), (other, one)].contains(&(event.thread, about))
+        creates_or_joins && [(one, other), (other, one)].contains(&(event.thread, about))
     })
 }
 
@@ -45,7 +46,8 @@ fn takes(step: &Operation) -> Option<bool> {
     match step.act {
         OperationKind::Lock | OperationKind::ReadLock => Some(true),
         OperationKind::Unlock => Some(false),
-        _ => None,
+        OperationKind::Read | OperationKind::Write | OperationKind::AtomicRead => None,
+        OperationKind::AtomicWrite | OperationKind::Other(_) => None,
     }
 }
 

@@ -74,40 +74,45 @@ pub(super) enum StepEffect {
 
 impl StepEffect {
     pub(super) fn lock(&self) -> Option<u64> {
+        use StepEffect::*;
         match *self {
-            StepEffect::Lock { lock, .. } | StepEffect::Unlock { lock } | StepEffect::Refused { lock } => {
-                Some(lock)
-            }
-            StepEffect::Wait { mutex, .. } | StepEffect::Wake { mutex, .. } => Some(mutex),
-            _ => None,
+            Lock { lock, .. } | Unlock { lock } | Refused { lock } => Some(lock),
+            Wait { mutex, .. } | Wake { mutex, .. } => Some(mutex),
+            Access { .. } | Notify { .. } | Take { .. } | Post { .. } | Empty { .. } => None,
+            Arrive { .. } | Leave { .. } | Join { .. } | Keep(_) | Marks => None,
         }
     }
 
     pub(super) fn condition(&self) -> Option<u64> {
+        use StepEffect::*;
         match *self {
-            StepEffect::Wait { condition, .. }
-            | StepEffect::Wake { condition, .. }
-            | StepEffect::Notify { condition, .. } => Some(condition),
-            _ => None,
+            Wait { condition, .. } | Wake { condition, .. } | Notify { condition, .. } => Some(condition),
+            Access { .. } | Lock { .. } | Unlock { .. } | Refused { .. } => None,
+            Take { .. } | Post { .. } | Empty { .. } | Arrive { .. } | Leave { .. } => None,
+            Join { .. } | Keep(_) | Marks => None,
         }
     }
 
     /// The object by which it depends on the effects of others, and whether it changes it.
     pub(super) fn object(&self) -> Option<(u64, bool)> {
+        use StepEffect::*;
         match *self {
-            StepEffect::Take { semaphore }
-            | StepEffect::Post { semaphore }
-            | StepEffect::Empty { semaphore } => Some((semaphore, true)),
-            _ => self.lock().or(self.condition()).map(|object| (object, true)),
+            Take { semaphore } | Post { semaphore } | Empty { semaphore } => Some((semaphore, true)),
+            Lock { .. } | Unlock { .. } | Refused { .. } | Wait { .. } | Wake { .. } | Notify { .. } => {
+                self.lock().or(self.condition()).map(|object| (object, true))
+            }
+            Access { .. } | Arrive { .. } | Leave { .. } | Join { .. } | Keep(_) | Marks => None,
         }
     }
 
     /// Whether it takes something away that others may wait for.
     pub(super) fn takes(&self) -> bool {
-        matches!(
-            self,
-            StepEffect::Lock { .. } | StepEffect::Wake { .. } | StepEffect::Take { .. } | StepEffect::Keep(_)
-        )
+        use StepEffect::*;
+        match self {
+            Lock { .. } | Wake { .. } | Take { .. } | Keep(_) => true,
+            Access { .. } | Unlock { .. } | Refused { .. } | Wait { .. } | Notify { .. } => false,
+            Post { .. } | Empty { .. } | Arrive { .. } | Leave { .. } | Join { .. } | Marks => false,
+        }
     }
 }
 

@@ -98,21 +98,18 @@ impl Steps {
                     versions[*variable] += u32::from(touch.writes);
                 }
             }
-            steps.note_tokens(event, kind);
+            steps.note_tokens(event);
             let goes_on = latest.insert(lane, event.op) == Some(event.op);
             steps.add(lane, index, effects, goes_on);
-            match kind {
-                EventKind::Create => {
-                    let child = steps.lane(ThreadId(event.value as u16));
-                    let made = steps.lanes[lane].steps.len() as u32;
-                    steps.lanes[child].begins_after = Some((lane, made));
-                }
-                EventKind::Exit => {
-                    ended.insert(lane);
-                    steps.ends.insert(index);
-                }
-                // All other kinds matter by their effects only.
-                _ => {}
+            // All other kinds matter by their effects only.
+            if kind == EventKind::Create {
+                let child = steps.lane(ThreadId(event.value as u16));
+                let made = steps.lanes[lane].steps.len() as u32;
+                steps.lanes[child].begins_after = Some((lane, made));
+            }
+            if kind == EventKind::Exit {
+                ended.insert(lane);
+                steps.ends.insert(index);
             }
         }
         steps.close(ending, &ended);
@@ -154,15 +151,11 @@ impl Steps {
         }
     }
 
-    fn note_tokens(&mut self, event: &Event, kind: EventKind) {
-        let first = match kind {
-            EventKind::SemWait => event.value.saturating_add(1),
-            EventKind::SemPost => event.value.saturating_sub(1),
-            EventKind::SemFailed => 0,
-            // No other kind shows a semaphore's value.
-            _ => return,
-        };
-        self.tokens.entry(event.addr).or_insert(first);
+    /// Whoever comes first to a semaphore shows what it was before.
+    fn note_tokens(&mut self, event: &Event) {
+        if let Some(before) = event.tokens_before() {
+            self.tokens.entry(event.addr).or_insert(before);
+        }
     }
 
     fn close(&mut self, ending: &Ending, ended: &BTreeSet<usize>) {

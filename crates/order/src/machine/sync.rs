@@ -86,7 +86,11 @@ impl Sync {
             let counts = match act {
                 Act::Keep(..) => true,
                 Act::Acquire(section) => model.sections[*section as usize].comes_first,
-                _ => false,
+                Act::Release(_) | Act::Refused { .. } | Act::Wait(_) | Act::Wake(..) | Act::Signal(..) => {
+                    false
+                }
+                Act::Arrive(..) | Act::Leave(_) | Act::Take(_) | Act::Post(_) => false,
+                Act::Exit | Act::Join(_) | Act::Unended(_) | Act::Watershed(_) => false,
             };
             if !as_recorded && !counts {
                 continue;
@@ -202,7 +206,9 @@ impl Sync {
             Act::Take(semaphore) => self.tokens[*semaphore as usize] == 0,
             Act::Leave(round) => !self.rounds[*round as usize].1,
             Act::Join(thread) => !self.ended.contains_key(thread),
-            _ => false,
+            // These never block.
+            Act::Release(_) | Act::Refused { .. } | Act::Wait(_) | Act::Signal(..) | Act::Arrive(..) => false,
+            Act::Post(_) | Act::Exit | Act::Unended(_) | Act::Keep(..) | Act::Watershed(_) => false,
         })
     }
 

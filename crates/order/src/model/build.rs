@@ -49,12 +49,11 @@ impl<'a> Builder<'a> {
                 None => self.model.branches |= self.model.threads[&thread].len() > 1,
             }
             for action in actions {
-                match action {
-                    Action::Create(child) => {
-                        self.model.creators.entry(*child).or_default().push(at as Ix);
-                    }
-                    Action::Exit => self.model.exits.entry(thread).or_default().push(at as Ix),
-                    _ => {}
+                if let Action::Create(child) = action {
+                    self.model.creators.entry(*child).or_default().push(at as Ix);
+                }
+                if *action == Action::Exit {
+                    self.model.exits.entry(thread).or_default().push(at as Ix);
                 }
             }
             self.model.steps.push(ModelStep {
@@ -80,12 +79,11 @@ impl<'a> Builder<'a> {
         let objects: BTreeSet<u64> = self.actions().filter_map(Action::object).collect();
         let mut mortal: BTreeSet<u64> = BTreeSet::new();
         for action in self.actions() {
-            match action {
-                Action::Renew { object, .. } => {
-                    mortal.insert(*object);
-                }
-                Action::Free(extent) => mortal.extend(objects.range(extent.addr..extent.end())),
-                _ => {}
+            if let Action::Renew { object, .. } = action {
+                mortal.insert(*object);
+            }
+            if let Action::Free(extent) = action {
+                mortal.extend(objects.range(extent.addr..extent.end()));
             }
         }
         mortal.into_iter().enumerate().map(|(number, object)| (object, (first + number) as u32)).collect()
@@ -133,7 +131,7 @@ impl<'a> Builder<'a> {
             doubts.insert(Doubt::Start);
         }
         let asked = self.forest.lifetimes_are_asked;
-        let is_life = |action: &Action| matches!(action, Action::Free(_) | Action::Renew { .. });
+        let is_life = |action: &Action| action.lifetime_change().is_some();
         let unclear = self.actions().filter(|action| !(asked && is_life(action)));
         doubts.extend(unclear.filter_map(unclear_together));
         if asked && lifetimes::are_unclear(self.forest) {
@@ -216,7 +214,8 @@ impl Act {
             Act::Refused { .. } | Act::Unended(_) => Some(Doubt::Refusal),
             Act::Arrive(..) | Act::Leave(_) => Some(Doubt::Rounds),
             Act::Watershed(_) => Some(Doubt::Outside),
-            _ => None,
+            Act::Acquire(_) | Act::Release(_) | Act::Wait(_) | Act::Wake(..) | Act::Signal(..) => None,
+            Act::Take(_) | Act::Post(_) | Act::Exit | Act::Join(_) | Act::Keep(..) => None,
         }
     }
 }

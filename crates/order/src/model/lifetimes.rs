@@ -49,20 +49,12 @@ struct Lives {
 
 fn objects_with_lifetimes(forest: &Forest) -> HashSet<u64> {
     let actions = forest.ids().flat_map(|id| forest.step(id).actions.iter());
-    let renewed = actions.filter_map(|action| match action {
-        Action::Renew { object, .. } => Some(*object),
-        _ => None,
-    });
-    renewed.collect()
+    let renewed =
+        |action: &Action| if let Action::Renew { object, .. } = action { Some(*object) } else { None };
+    actions.filter_map(renewed).collect()
 }
 
 /// The synchronization objects that an action uses.
 fn objects(action: &Action) -> [Option<u64>; 2] {
-    let mutex = match *action {
-        Action::Wait { mutex, .. } | Action::Wake { mutex, .. } | Action::Timeout { mutex, .. } => {
-            Some(mutex)
-        }
-        _ => None,
-    };
-    [action.object(), mutex]
+    [action.object(), action.mutex()]
 }

@@ -68,14 +68,11 @@ impl Syncing {
             is_first_in_step: false,
         };
         for action in actions {
-            match action {
-                Action::Timeout { condition, .. } => {
-                    syncing.kept_conditions.insert(*condition);
-                }
-                Action::Empty(semaphore) => {
-                    syncing.kept_semaphores.insert(*semaphore);
-                }
-                _ => {}
+            if let Action::Timeout { condition, .. } = action {
+                syncing.kept_conditions.insert(*condition);
+            }
+            if let Action::Empty(semaphore) = action {
+                syncing.kept_semaphores.insert(*semaphore);
             }
         }
         syncing

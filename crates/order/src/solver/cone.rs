@@ -57,7 +57,9 @@ impl Cone<'_> {
                     place.checked_sub(1).map(|place| model.chains[*chain as usize].steps[place as usize])
                 }
                 Act::Arrive(round, true) => before(&model.rounds[*round as usize].arrivals),
-                _ => None,
+                Act::Arrive(_, false) | Act::Acquire(_) | Act::Release(_) | Act::Refused { .. } => None,
+                Act::Wait(_) | Act::Signal(..) | Act::Post(_) => None,
+                Act::Exit | Act::Unended(_) | Act::Watershed(_) => None,
             };
             needed.into_iter().for_each(|step| self.need(step));
         }

@@ -105,7 +105,8 @@ fn can_block(at: Ix, model: &Model) -> bool {
     let blocks = |act: &Act| match act {
         Act::Acquire(section) => !model.sections[*section as usize].tries,
         Act::Wake(..) | Act::Take(_) | Act::Leave(_) | Act::Join(_) => true,
-        _ => false,
+        Act::Release(_) | Act::Refused { .. } | Act::Wait(_) | Act::Signal(..) | Act::Arrive(..) => false,
+        Act::Post(_) | Act::Exit | Act::Unended(_) | Act::Keep(..) | Act::Watershed(_) => false,
     };
     model.acts_of(at).iter().any(blocks)
 }
@@ -147,7 +148,9 @@ fn stop(
                     reasons.push(unsignalled(condition, since, model, literals, wake_ups)?);
                 }
                 Act::Take(semaphore) => reasons.push(empty(semaphore, model, literals, wake_ups)?),
-                _ => {}
+                // These never block.
+                Act::Release(_) | Act::Refused { .. } | Act::Wait(_) | Act::Signal(..) | Act::Arrive(..) => {}
+                Act::Post(_) | Act::Exit | Act::Unended(_) | Act::Keep(..) | Act::Watershed(_) => {}
             }
         }
     }

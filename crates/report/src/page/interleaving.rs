@@ -224,10 +224,13 @@ impl Draft<'_> {
     }
 
     fn object(&mut self, index: usize, event: &Event) -> Option<usize> {
-        let has_object = !matches!(
-            event.kind()?,
-            EventKind::Io | EventKind::Start | EventKind::Frame | EventKind::Create | EventKind::Join
-        );
+        use EventKind::*;
+        let has_object = match event.kind()? {
+            Io | Start | Frame | Create | Join => false,
+            Exit | Detach | JoinFailed | Cancel | Fence | Signal | Process => true,
+            kinds!(plain | atomic | lock | condition | barrier | semaphore | once | futex) => true,
+            kinds!(heap | object | pause) => true,
+        };
         let name = self.names.object_at(index, event.addr).filter(|_| has_object)?;
         let objects = &mut self.interleaving.objects;
         Some(*self.object_numbers.entry(name).or_insert_with_key(|name| {

@@ -46,12 +46,12 @@ pub(super) fn links(events: &[Event], positions: &BTreeMap<usize, usize>) -> Vec
     for (index, event) in events.iter().enumerate() {
         let Some(kind) = event.kind() else { continue };
         let other = |from: &&usize| events[**from].thread != event.thread;
-        if matches!(kind, Read | AtomicRead | AtomicFailed | AtomicUpdate)
+        if kind.reads_value()
             && let Some(from) = written.get(&event.addr).filter(other)
         {
             add(*from, index, "reads-from");
         }
-        if matches!(kind, CondWake | FutexWoken)
+        if (kind == CondWake || kind == FutexWoken)
             && let Some(from) = signalled.get(&event.addr).filter(other)
         {
             add(*from, index, "wakes");

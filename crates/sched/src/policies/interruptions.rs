@@ -4,7 +4,7 @@
 //! after it has published something and before it has published the rest, or with one lock taken and the next one to
 //! take. Here everybody is preempted at every such place, and whoever has waited longest runs.
 
-use threadbare_trace::{EventKind, ThreadId};
+use threadbare_trace::{EventKind, ThreadId, kinds};
 
 use crate::by_thread::ByThread;
 use crate::{Candidate, Choice, Malformed, Op, Policy, Rng, Specification, Words};
@@ -51,7 +51,7 @@ impl Interruption {
         match self {
             Interruption::AfterStore => matches!(effect, Some(Effect::Stores | Effect::Unlocks)),
             Interruption::AfterLock => effect == Some(Effect::Locks),
-            _ => false,
+            Interruption::BeforeStore | Interruption::BeforeLock => false,
         }
     }
 
@@ -60,7 +60,7 @@ impl Interruption {
         match self {
             Interruption::BeforeStore => effect == Some(Effect::Stores),
             Interruption::BeforeLock => effect == Some(Effect::Locks),
-            _ => false,
+            Interruption::AfterStore | Interruption::AfterLock => false,
         }
     }
 }
@@ -146,7 +146,9 @@ impl InterruptionsPolicy {
             Unlock | SemPost => Some(Effect::Unlocks),
             AtomicUpdate if self.updated.contains(&(thread, op.object)) => Some(Effect::Unlocks),
             AtomicUpdate => Some(Effect::Locks),
-            _ => None,
+            Read | ReadRange | AtomicRead | AtomicFailed | LockFailed | SemFailed => None,
+            Fence | Signal | Frame | kinds!(condition | barrier | once | futex) => None,
+            kinds!(thread | heap | object | pause | outside) => None,
         }
     }
 
@@ -209,8 +211,9 @@ impl Policy for InterruptionsPolicy {
 
     fn created(&mut self, _thread: ThreadId, parent: ThreadId) {
         // Where stores count, it is left to meet others; where locks do, it goes first.
-        if matches!(self.at, Interruption::AfterLock | Interruption::BeforeLock) {
-            self.over = Some(parent);
+        match self.at {
+            Interruption::AfterLock | Interruption::BeforeLock => self.over = Some(parent),
+            Interruption::BeforeStore | Interruption::AfterStore => {}
         }
     }
 

@@ -203,7 +203,7 @@ fn any<'a>(rng: &mut Rng, all: &'a [Paused], fits: impl Fn(&Paused) -> bool) -> 
 }
 
 fn is_lock(op: &Op) -> bool {
-    matches!(op.kind, EventKind::Lock | EventKind::ReadLock | EventKind::AtomicUpdate)
+    op.kind.acquires_lock() || op.kind == EventKind::AtomicUpdate
 }
 
 fn last_place(last: &[(u64, Option<PlaceId>)], lock: u64) -> Option<PlaceId> {

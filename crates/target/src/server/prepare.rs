@@ -3,7 +3,7 @@
 use std::io::{Seek as _, SeekFrom};
 
 use threadbare_sched::PolicySpec;
-use threadbare_wire::Plan;
+use threadbare_wire::PlanRecord;
 
 use super::Server;
 use crate::server_error::RunError;
@@ -16,7 +16,7 @@ impl Server {
         }
         let control = self.memory.control_mut();
         self.baseline.restore(control);
-        control.plan = Plan {
+        control.plan = PlanRecord {
             policy: policy.parameters.number(),
             flags,
             seed: policy.seed,
@@ -74,7 +74,7 @@ mod tests {
         int main(void) { pthread_t t; pthread_create(&t, NULL, nothing, NULL); return pthread_join(t, NULL); }\n";
 
     /// Runs a plan that is changed after it was written.
-    fn run(server: &mut Server, change: impl Fn(&mut Plan)) -> Result<Outcome, RunError> {
+    fn run(server: &mut Server, change: impl Fn(&mut PlanRecord)) -> Result<Outcome, RunError> {
         server.prepare(&PolicySpec::new(Random, 1), 0)?;
         change(&mut server.memory.control_mut().plan);
         server.request(Request::Run)?;

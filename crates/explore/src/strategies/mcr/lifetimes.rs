@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use threadbare_order::{Action, Forest, Goal, MemoryRange, StepId};
+use threadbare_order::{Forest, Goal, MemoryRange, StepId};
 use threadbare_trace::ThreadId;
 
 use super::targets::{Key, Target};
@@ -37,14 +37,10 @@ pub(super) fn of(forest: &Forest, steps: &[StepId], asked: &HashSet<Key>) -> (Ve
         let step = forest.step(id);
         let thread = step.thread;
         for action in &step.actions {
-            let change = match *action {
-                Action::Free(what) => Some((what, true)),
-                Action::Renew { object, ends } => Some((MemoryRange { addr: object, len: 1 }, ends)),
-                _ => None,
-            };
+            let change = action.lifetime_change();
             changes.extend(change.map(|(what, ends)| LifetimeChange { id, thread, what, ends }));
             let memory = action.accesses().map(|(extent, _)| extent).or(change.map(|(what, _)| what));
-            let objects = action.object().into_iter().chain(mutex(action));
+            let objects = action.object().into_iter().chain(action.mutex());
             let objects = objects.map(|object| MemoryRange { addr: object, len: 1 });
             for extent in memory.into_iter().chain(objects) {
                 uses.entry(extent.addr).or_default().push(Use { id, thread, end: extent.end() });
@@ -72,14 +68,4 @@ pub(super) fn of(forest: &Forest, steps: &[StepId], asked: &HashSet<Key>) -> (Ve
         }
     }
     (by_place.into_values().flatten().collect(), is_cut)
-}
-
-/// The mutex that a wait on a condition releases or acquires again.
-fn mutex(action: &Action) -> Option<u64> {
-    match *action {
-        Action::Wait { mutex, .. } | Action::Wake { mutex, .. } | Action::Timeout { mutex, .. } => {
-            Some(mutex)
-        }
-        _ => None,
-    }
 }

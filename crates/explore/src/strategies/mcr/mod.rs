@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
 use threadbare_order::{Answer, Doubt, Forest, Goal, Model, Panel, Path, Question, SolvedSchedule, StepId};
 use threadbare_target::Execution;
-use threadbare_trace::{FailureKind, Outcome, ThreadId, kinds};
+use threadbare_trace::{Failure, FailureKind, Outcome, ThreadId, kinds};
 
 pub use self::open_questions::{OpenKind, OpenQuestion};
 pub(crate) use self::targets::Target;
@@ -198,9 +198,12 @@ impl Values {
     fn check(&mut self, path: &Path, planned: Planned<Aim>, run: &Execution, forest: &Forest) {
         let Planned { schedule, aim } = planned;
         if aim.as_ref().is_some_and(|target| matches!(target.key, Key::Lifetime(..))) {
-            use FailureKind::{Misuse, UseAfterFree};
-            let failure = run.outcome.failure();
-            if !failure.is_some_and(|failure| matches!(failure.kind, UseAfterFree | Misuse)) {
+            use FailureKind::*;
+            let shows_it = |failure: &Failure| match failure.kind {
+                UseAfterFree | Misuse => true,
+                Assertion | Abort | Segfault | Exception | Deadlock | Hang | Exit => false,
+            };
+            if !run.outcome.failure().is_some_and(shows_it) {
                 // It can happen, and nobody knows what comes of it.
                 self.known.omissions.insert(Omission::Doubt(Doubt::Lifetime));
             }

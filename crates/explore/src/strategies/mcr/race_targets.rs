@@ -87,6 +87,7 @@ fn can_race(first: &PlainAccess, second: &PlainAccess) -> bool {
 }
 
 fn accesses(forest: &Forest, steps: &[StepId], atomic: &HashSet<u64>) -> Vec<PlainAccess> {
+    use Action::*;
     let mut held: HashMap<StepId, Vec<u64>> = HashMap::new();
     let mut made = Vec::new();
     for &id in steps {
@@ -94,19 +95,20 @@ fn accesses(forest: &Forest, steps: &[StepId], atomic: &HashSet<u64>) -> Vec<Pla
         let mut locks = step.parent.and_then(|parent| held.get(&parent)).cloned().unwrap_or_default();
         for action in &step.actions {
             match *action {
-                Action::Acquire { lock, shared: false, .. } => locks.push(lock),
-                Action::Wake { mutex, .. } | Action::Timeout { mutex, .. } => locks.push(mutex),
-                Action::Release(lock) | Action::Wait { mutex: lock, .. } => {
+                Acquire { lock, shared: false, .. } => locks.push(lock),
+                Wake { mutex, .. } | Timeout { mutex, .. } => locks.push(mutex),
+                Release(lock) | Wait { mutex: lock, .. } => {
                     if let Some(place) = locks.iter().position(|held| *held == lock) {
                         locks.remove(place);
                     }
                 }
-                _ => {}
+                // A lock that is shared does not keep other readers out.
+                Acquire { shared: true, .. } | Refused(_) => {}
+                Read(..) | Write(..) | Update(..) | Touch(..) | Free(_) | Renew { .. } => {}
+                Signal { .. } | Arrive(_) | Leave(..) | Take(_) | Post(_) | Empty(_) => {}
+                Create(_) | Start(_) | Exit | Join(_) | Unended(_) | Keep(..) | Watershed(..) | Idle(_) => {}
             }
-            let freed = match action {
-                Action::Free(block) => Some((*block, AccessMode::Writes)),
-                _ => None,
-            };
+            let freed = if let Free(block) = action { Some((*block, AccessMode::Writes)) } else { None };
             if let Some((extent, access)) = action.accesses().or(freed) {
                 made.push(PlainAccess {
                     id,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use threadbare_code::{Code, Fate, Flows};
 use threadbare_models::DataFlow;
 use threadbare_target::{Execution, Modules};
-use threadbare_trace::{Event, EventKind};
+use threadbare_trace::{Event, EventKind, kinds};
 
 use super::values::Sites;
 
@@ -121,15 +121,20 @@ impl Relevance {
     /// The heap of these executions hands out no address twice; others do. Whoever compares the address of memory that was given
     /// back may find another block there, which these executions do not show.
     fn look_at_addresses(&mut self, run: &Execution) {
+        use EventKind::*;
         for event in &run.events {
-            match event.kind() {
-                Some(EventKind::Free) => {
+            let Some(kind) = event.kind() else { continue };
+            match kind {
+                Free => {
                     self.freed.insert(event.addr, event.addr.saturating_add(event.value.max(1)));
                 }
-                Some(EventKind::AtomicUpdate | EventKind::AtomicFailed) if event.size >= 8 => {
+                AtomicUpdate | AtomicFailed if event.size >= 8 => {
                     self.compared.extend([event.old, event.value]);
                 }
-                _ => {}
+                // These free nothing, and compare nothing that is as long as an address.
+                Alloc | AtomicRead | AtomicWrite | AtomicUpdate | AtomicFailed | Fence | Signal | Frame => {}
+                kinds!(plain | lock | condition | barrier | semaphore | once | futex) => {}
+                kinds!(thread | object | pause | outside) => {}
             }
         }
         let is_freed = |it: &u64| self.freed.range(..=it).next_back().is_some_and(|(_, end)| it < end);
@@ -141,20 +146,15 @@ impl Relevance {
 
     /// Whether anything depends on the values that a step reads or writes.
     pub(crate) fn matters(&self, event: &Event) -> bool {
-        if !self.all.is_empty() {
-            return true;
-        }
-        match event.kind() {
-            Some(
-                EventKind::Read | EventKind::AtomicRead | EventKind::AtomicFailed | EventKind::ReadRange,
-            ) => self.matters.contains(&event.pc),
-            Some(EventKind::AtomicUpdate) => {
-                self.matters.contains(&event.pc) || self.leaves.contains(&event.pc)
-            }
-            Some(EventKind::Write | EventKind::AtomicWrite | EventKind::WriteRange) => {
-                self.leaves.contains(&event.pc)
-            }
-            _ => true,
+        use EventKind::*;
+        let Some(kind) = event.kind().filter(|_| self.all.is_empty()) else { return true };
+        match kind {
+            Read | AtomicRead | AtomicFailed | ReadRange => self.matters.contains(&event.pc),
+            AtomicUpdate => self.matters.contains(&event.pc) || self.leaves.contains(&event.pc),
+            Write | AtomicWrite | WriteRange => self.leaves.contains(&event.pc),
+            // These synchronize, or say what memory is called or that its lifetime ends.
+            Fence | Signal | Frame | kinds!(lock | condition | barrier | semaphore | once | futex) => true,
+            kinds!(thread | heap | object | pause | outside) => true,
         }
     }
 

@@ -1,7 +1,7 @@
 //! What threads do next, learned from the executions so far: it depends only on what a thread has done and found
 //! before.
 
-use threadbare_trace::{Event, EventKind, ThreadId, kinds};
+use threadbare_trace::{Event, EventKind, ThreadId};
 use threadbare_wire::OfferRecord;
 
 use super::hash::{Numbers, Table, mix};
@@ -52,7 +52,7 @@ impl NextSteps {
             self.initial.insert(event.addr, event.old);
         }
         let history = state.history(event.thread);
-        let found = if finds(kind) { event.old } else { 0 };
+        let found = if kind.reads_value() { event.old } else { 0 };
         for history in [history, own(history, event.thread)] {
             self.next.insert(history, *event);
             self.found.insert((history, found), *event);
@@ -62,11 +62,12 @@ impl NextSteps {
     /// A thread is about to make this step.
     pub fn expect(&mut self, state: &ProgramState, offer: &OfferRecord) {
         let history = state.history(offer.thread);
-        let value = match EventKind::from_number(offer.kind) {
+        let value = if EventKind::from_number(offer.kind) == Some(EventKind::Create) {
             // Threads are numbered one after the other.
-            Some(EventKind::Create) => state.threads() as u64,
-            // Whatever kind it is, what it would write is not known, so it is something that nobody has seen.
-            _ => mix(history, 3),
+            state.threads() as u64
+        } else {
+            // What it would write is not known, so it is something that nobody has seen.
+            mix(history, 3)
         };
         let event = Event {
             pc: offer.site,
@@ -101,7 +102,7 @@ impl NextSteps {
             None => (common, self.next.get(&common)?),
         };
         let kind = next.kind()?;
-        let found = match finds(kind) {
+        let found = match kind.reads_value() {
             true => state.holds(next.addr).or_else(|| self.initial.get(&next.addr).copied()),
             false => Some(0),
         };
@@ -110,7 +111,7 @@ impl NextSteps {
             Some(known) => Event { thread, ..*known },
             None => {
                 let old = found.unwrap_or_else(|| mix(history, 2));
-                let value = match finds(kind) {
+                let value = match kind.reads_value() {
                     true if kind == EventKind::AtomicUpdate => mix(history, old),
                     true => old,
                     false => next.value,
@@ -129,17 +130,6 @@ fn own(history: u64, thread: ThreadId) -> u64 {
 
 fn is_same_step(one: &Event, other: &Event) -> bool {
     (one.kind, one.pc, one.addr) == (other.kind, other.pc, other.addr)
-}
-
-/// Whether what comes of a step depends on what it finds in memory.
-pub(super) fn finds(kind: EventKind) -> bool {
-    use EventKind::*;
-    match kind {
-        Read | AtomicRead | AtomicUpdate | AtomicFailed => true,
-        Write | AtomicWrite | ReadRange | WriteRange | Fence | Signal | Frame => false,
-        kinds!(lock | condition | barrier | semaphore | once | futex) => false,
-        kinds!(thread | heap | object | pause | outside) => false,
-    }
 }
 
 #[cfg(test)]

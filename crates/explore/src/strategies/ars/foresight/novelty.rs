@@ -5,10 +5,9 @@
 //! *feature*. Of what a place has shown so far, nothing has failed; by the rule of succession, one more
 //! fails with a probability of one in two more than that.
 
-use threadbare_trace::Event;
+use threadbare_trace::{Event, EventKind};
 
 use super::hash::{Numbers, SharedTable, Table, mix, shared_table};
-use super::next_steps::finds;
 use super::program_state::ProgramState;
 
 /// What it counts that a thread finds something that only others like it have found.
@@ -89,7 +88,7 @@ impl Gains {
         seen: &SeenFeatures,
         weights: &NoveltyWeights,
     ) {
-        if !event.kind().is_some_and(finds) {
+        if !event.kind().is_some_and(EventKind::reads_value) {
             return;
         }
         let place = mix(event.pc, u64::from(event.kind));

@@ -106,13 +106,13 @@ impl ProgramState {
         let Some(kind) = event.kind().filter(|kind| !kind.only_names()) else { return };
         let thread_state = self.thread_state(event.thread);
         thread_state.is_alive = kind != EventKind::Exit;
-        thread_state.history = match kind {
+        thread_state.history = if kind == EventKind::Start {
             // Threads of one routine are alike until they do something else.
-            EventKind::Start => mix(1, event.old),
-            // Any other step of any kind extends the history.
-            _ => [event.pc, u64::from(event.kind), known_to_thread(kind, event)]
+            mix(1, event.old)
+        } else {
+            [event.pc, u64::from(event.kind), known_to_thread(kind, event)]
                 .into_iter()
-                .fold(thread_state.history, mix),
+                .fold(thread_state.history, mix)
         };
         use EventKind::*;
         match kind {
@@ -182,7 +182,7 @@ impl ProgramState {
     fn readers(&self, lock: u64) -> u32 {
         match self.locks.get(&lock) {
             Some(Hold::Shared(readers)) => *readers,
-            _ => 0,
+            Some(Hold::Exclusive(_)) | None => 0,
         }
     }
 

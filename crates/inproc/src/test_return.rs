@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 /// What a test may return.
-pub trait Verdict {
+pub trait TestReturn {
     /// What a test returns that has passed.
     fn passed() -> Self;
 
@@ -11,7 +11,7 @@ pub trait Verdict {
     fn is_failure(&self) -> bool;
 }
 
-impl Verdict for () {
+impl TestReturn for () {
     fn passed() {}
 
     fn is_failure(&self) -> bool {
@@ -19,7 +19,7 @@ impl Verdict for () {
     }
 }
 
-impl Verdict for ExitCode {
+impl TestReturn for ExitCode {
     fn passed() -> ExitCode {
         ExitCode::SUCCESS
     }
@@ -29,12 +29,12 @@ impl Verdict for ExitCode {
     }
 }
 
-impl<T: Verdict, E> Verdict for Result<T, E> {
+impl<T: TestReturn, E> TestReturn for Result<T, E> {
     fn passed() -> Result<T, E> {
         Ok(T::passed())
     }
 
     fn is_failure(&self) -> bool {
-        self.as_ref().map_or(true, Verdict::is_failure)
+        self.as_ref().map_or(true, TestReturn::is_failure)
     }
 }
