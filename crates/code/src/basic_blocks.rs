@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use iced_x86::{FlowControl, Instruction};
-
-use crate::image::goes_through_slot;
+use crate::isa::{Control, Instruction, Pointer};
 
 /// A piece of code that is entered only at its beginning and left only at its end.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,16 +25,13 @@ pub fn blocks(
     let mut starts = BTreeSet::from([within.start]);
     let mut is_clear = true;
     for it in instructions {
-        let jumps =
-            matches!(it.flow_control(), FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch);
-        if jumps && within.contains(&it.near_branch_target()) {
-            starts.insert(it.near_branch_target());
-        }
-        if it.flow_control() == FlowControl::IndirectBranch && !goes_through_slot(it) {
+        let target = it.jumps_to();
+        starts.extend(target.filter(|target| within.contains(target)));
+        if matches!(it.control, Control::JumpThrough(Pointer::Register(_) | Pointer::Memory(_))) {
             is_clear = false;
         }
-        if jumps || stops(it) || ends(it) {
-            starts.insert(it.next_ip());
+        if target.is_some() || stops(it) || ends(it) {
+            starts.insert(it.next());
         }
     }
     starts.retain(|start| within.contains(start));
@@ -45,8 +40,8 @@ pub fn blocks(
     let mut blocks: Vec<BasicBlock> =
         starts.iter().map(|start| BasicBlock { start: *start, next: Vec::new(), leaves: false }).collect();
     for it in instructions {
-        let Some((_, place)) = places.range(..=it.ip()).next_back() else { continue };
-        let is_last = !within.contains(&it.next_ip()) || places.contains_key(&it.next_ip());
+        let Some((_, place)) = places.range(..=it.address).next_back() else { continue };
+        let is_last = !within.contains(&it.next()) || places.contains_key(&it.next());
         if !is_last {
             continue;
         }
@@ -56,17 +51,16 @@ pub fn blocks(
             Some(_) => {}
             None => block.leaves = true,
         };
-        match it.flow_control() {
-            FlowControl::UnconditionalBranch => goes_to(block, it.near_branch_target()),
-            FlowControl::ConditionalBranch => {
-                goes_to(block, it.near_branch_target());
-                goes_to(block, it.next_ip());
+        match it.control {
+            Control::Jump(target) => goes_to(block, target),
+            Control::Branch(target) => {
+                goes_to(block, target);
+                goes_to(block, it.next());
             }
-            FlowControl::Return => block.leaves = true,
-            FlowControl::IndirectBranch => block.leaves = true,
-            FlowControl::Exception | FlowControl::Interrupt => {}
+            Control::Return | Control::JumpThrough(_) => block.leaves = true,
+            Control::Trap | Control::Interrupt => {}
             _ if ends(it) => {}
-            _ => goes_to(block, it.next_ip()),
+            _ => goes_to(block, it.next()),
         }
     }
     (blocks, is_clear)
@@ -74,6 +68,6 @@ pub fn blocks(
 
 /// Whether control does not simply continue with the next instruction.
 fn stops(it: &Instruction) -> bool {
-    use FlowControl::*;
-    matches!(it.flow_control(), Return | IndirectBranch | Exception | Interrupt | XbeginXabortXend)
+    use Control::*;
+    matches!(it.control, Return | JumpThrough(_) | Trap | Interrupt | Transaction)
 }

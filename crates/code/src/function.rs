@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
-
 use crate::basic_blocks::{self, BasicBlock};
-use crate::image::{Image, goes_through_slot};
+use crate::image::Image;
+use crate::isa::{Control, Instruction, Pointer};
 
 /// Whom a call reaches.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -71,8 +70,7 @@ pub fn read_all(image: &Image<'_>) -> Vec<CodeFunction> {
     let mut functions = Vec::with_capacity(image.named.len());
     for named in &image.named {
         let Some(code) = image.code(named.start, named.end) else { continue };
-        let decoder = Decoder::with_ip(64, code, named.start, DecoderOptions::NONE);
-        let instructions: Vec<Instruction> = decoder.into_iter().collect();
+        let instructions = image.instruction_set.decode(code, named.start);
         let whole = named.name.split_once(".cold").and_then(|(name, _)| by_name.get(name).copied());
         let reach = Reach { image, starts: &starts, within: named.start..named.end };
         pointed_to.extend(instructions.iter().filter_map(|it| reach.address_taken(it)));
@@ -80,12 +78,11 @@ pub fn read_all(image: &Image<'_>) -> Vec<CodeFunction> {
         let (blocks, is_clear) = basic_blocks::blocks(&instructions, &reach.within, leaves);
         let call = |it: &Instruction| {
             Some(Call {
-                at: it.ip(),
-                length: it.len() as u8,
+                at: it.address,
+                length: it.length,
                 to: reach.callee(it)?,
-                block: blocks.partition_point(|block| block.start <= it.ip()).saturating_sub(1),
-                is_jump: it.flow_control() != FlowControl::Call
-                    && it.flow_control() != FlowControl::IndirectCall,
+                block: blocks.partition_point(|block| block.start <= it.address).saturating_sub(1),
+                is_jump: !it.is_call(),
             })
         };
         let calls = instructions.iter().filter_map(call).collect();
@@ -116,14 +113,15 @@ struct Reach<'a> {
 impl Reach<'_> {
     /// Whom the instruction calls, if it calls (or jumps out of the function).
     fn callee(&self, it: &Instruction) -> Option<Callee> {
-        match it.flow_control() {
-            FlowControl::Call => Some(self.at(it.near_branch_target())),
-            FlowControl::IndirectCall => Some(self.through(it)),
-            FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch => {
-                let target = it.near_branch_target();
+        match it.control {
+            Control::Call(target) => Some(self.at(target)),
+            Control::Jump(target) | Control::Branch(target) => {
                 (!self.within.contains(&target)).then(|| self.at(target))
             }
-            FlowControl::IndirectBranch if goes_through_slot(it) => Some(self.through(it)),
+            Control::CallThrough(Pointer::Slot(slot)) | Control::JumpThrough(Pointer::Slot(slot)) => {
+                Some(self.image.slot(slot).cloned().unwrap_or(Callee::Unknown))
+            }
+            Control::CallThrough(_) | Control::CallSystem => Some(Callee::Unknown),
             _ => None,
         }
     }
@@ -135,28 +133,12 @@ impl Reach<'_> {
         self.image.behind(target).cloned().unwrap_or(Callee::Unknown)
     }
 
-    fn through(&self, it: &Instruction) -> Callee {
-        let slot = goes_through_slot(it).then(|| self.image.slot(it.ip_rel_memory_address())).flatten();
-        slot.cloned().unwrap_or(Callee::Unknown)
-    }
-
     /// The function whose address the instruction takes.
     fn address_taken(&self, it: &Instruction) -> Option<u64> {
-        let call = [FlowControl::Call, FlowControl::IndirectCall, FlowControl::IndirectBranch];
-        if call.contains(&it.flow_control()) {
-            return None;
-        }
-        let relative = (0..it.op_count()).any(|op| it.op_kind(op) == OpKind::Memory)
-            && it.memory_base() == Register::RIP;
-        let immediate = (0..it.op_count())
-            .find(|op| {
-                matches!(it.op_kind(*op), OpKind::Immediate32 | OpKind::Immediate64 | OpKind::Immediate32to64)
-            })
-            .map(|op| it.immediate(op));
-        let target = if relative { Some(it.ip_rel_memory_address()) } else { immediate }?;
-        match self.image.slot(target) {
+        let named = it.names?;
+        match self.image.slot(named) {
             Some(Callee::Function(start)) => Some(*start),
-            _ => self.starts.contains_key(&target).then_some(target),
+            _ => self.starts.contains_key(&named).then_some(named),
         }
     }
 }

@@ -1,7 +1,5 @@
 //! Instructions that ask the processor or the system for something past everybody who could notice.
 
-use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic};
-
 use crate::image::Image;
 use crate::{Code, CodeFunction};
 
@@ -22,8 +20,8 @@ impl Code {
         let code = functions
             .filter_map(|function| Some((function.start, image.code(function.start, function.end)?)));
         let found = code.flat_map(|(start, code)| {
-            let decoder = Decoder::with_ip(64, code, start, DecoderOptions::NONE);
-            decoder.into_iter().filter_map(|it| Some(HiddenInput { after: it.next_ip(), name: name(&it)? }))
+            let instructions = image.instruction_set.decode(code, start).into_iter();
+            instructions.filter_map(|it| Some(HiddenInput { after: it.next(), name: it.hidden_input? }))
         });
         found.collect()
     }
@@ -35,21 +33,4 @@ impl CodeFunction {
         use crate::Callee::Import;
         self.calls.iter().any(|call| matches!(&call.to, Import(name) if name.starts_with("__tsan_")))
     }
-}
-
-fn name(instruction: &Instruction) -> Option<&'static str> {
-    const LINUX_32: u32 = 0x80;
-    Some(match instruction.mnemonic() {
-        Mnemonic::Rdtsc => "rdtsc",
-        Mnemonic::Rdtscp => "rdtscp",
-        Mnemonic::Rdpmc => "rdpmc",
-        Mnemonic::Rdpid => "rdpid",
-        Mnemonic::Rdrand => "rdrand",
-        Mnemonic::Rdseed => "rdseed",
-        Mnemonic::Cpuid => "cpuid",
-        Mnemonic::Syscall => "syscall",
-        Mnemonic::Sysenter => "sysenter",
-        Mnemonic::Int if instruction.immediate(0) as u32 & 0xff == LINUX_32 => "int 0x80",
-        _ => return None,
-    })
 }

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use iced_x86::{Code as Opcode, Decoder, DecoderOptions, Instruction, OpKind, Register};
 use object::read::elf::ElfFile64;
 use object::{
     Object, ObjectKind, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget, SectionFlags,
@@ -11,6 +10,7 @@ use object::{
 };
 
 use crate::function::Callee;
+use crate::isa::{self, InstructionSet};
 
 /// A named piece of code.
 pub struct Named {
@@ -19,13 +19,24 @@ pub struct Named {
     pub name: String,
 }
 
-/// Whether the instruction calls or jumps to where a place in memory points, which the loader has filled in.
-pub fn goes_through_slot(it: &Instruction) -> bool {
-    it.op0_kind() == OpKind::Memory && it.memory_base() == Register::RIP
+/// Why the code of a file cannot be read.
+pub enum Refusal {
+    /// It is no ELF file, or not a whole one.
+    NotElf(object::Error),
+    /// Its instructions are not known.
+    OtherProcessor,
+}
+
+impl From<object::Error> for Refusal {
+    fn from(cause: object::Error) -> Refusal {
+        Refusal::NotElf(cause)
+    }
 }
 
 /// What is needed of a file.
 pub struct Image<'a> {
+    /// How its code is read.
+    pub instruction_set: &'static dyn InstructionSet,
     sections: Vec<(u64, &'a [u8])>,
     /// Data that does not change while the program runs: it may only be read, or only the loader writes it.
     constants: Vec<(u64, &'a [u8])>,
@@ -41,8 +52,9 @@ pub struct Image<'a> {
 }
 
 impl<'a> Image<'a> {
-    pub fn parse(bytes: &'a [u8]) -> Result<Image<'a>, object::Error> {
+    pub fn parse(bytes: &'a [u8]) -> Result<Image<'a>, Refusal> {
         let file: ElfFile64<'a> = ElfFile64::parse(bytes)?;
+        let instruction_set = isa::of(file.architecture()).ok_or(Refusal::OtherProcessor)?;
         let is_code = |kind| kind == SectionKind::Text;
         let mut sections = Vec::new();
         for section in file.sections().filter(|section| is_code(section.kind())) {
@@ -68,9 +80,9 @@ impl<'a> Image<'a> {
             constants.push((section.address(), section.data()?));
         }
         let named = named(&file);
-        let (slots, pointed_to) = slots(&file);
+        let (slots, pointed_to) = slots(&file, instruction_set);
         let is_fixed = file.kind() == ObjectKind::Executable;
-        Ok(Image { sections, constants, named, slots, pointed_to, is_fixed, extent })
+        Ok(Image { instruction_set, sections, constants, named, slots, pointed_to, is_fixed, extent })
     }
 
     /// Whether an address is one of the file's.
@@ -100,19 +112,8 @@ impl<'a> Image<'a> {
 
     /// What a call of this address comes to: a linkage stub leads on.
     pub fn behind(&self, address: u64) -> Option<&Callee> {
-        const STUB: u64 = 16;
-        let code = self.code(address, address + STUB)?;
-        let mut decoder = Decoder::with_ip(64, code, address, DecoderOptions::NONE);
-        for instruction in decoder.iter() {
-            match instruction.code() {
-                Opcode::Endbr64 => {}
-                Opcode::Jmp_rm64 if goes_through_slot(&instruction) => {
-                    return self.slot(instruction.ip_rel_memory_address());
-                }
-                _ => return None,
-            }
-        }
-        None
+        let code = self.code(address, address + self.instruction_set.stub_length())?;
+        self.slot(self.instruction_set.linkage_slot(code, address)?)
     }
 }
 
@@ -135,7 +136,7 @@ fn named(file: &ElfFile64<'_>) -> Vec<Named> {
     all
 }
 
-fn slots(file: &ElfFile64<'_>) -> (HashMap<u64, Callee>, Vec<u64>) {
+fn slots(file: &ElfFile64<'_>, instruction_set: &dyn InstructionSet) -> (HashMap<u64, Callee>, Vec<u64>) {
     let (mut slots, mut pointed_to) = (HashMap::new(), Vec::new());
     let symbols = file.dynamic_symbol_table();
     for (address, relocation) in file.dynamic_relocations().into_iter().flatten() {
@@ -152,7 +153,7 @@ fn slots(file: &ElfFile64<'_>) -> (HashMap<u64, Callee>, Vec<u64>) {
         let callee = match (symbol, kind) {
             (Some(symbol), _) if symbol.is_definition() => Callee::Function(symbol.address()),
             (Some(symbol), _) => Callee::Import(symbol.name().unwrap_or_default().to_string()),
-            (None, elf::R_X86_64_RELATIVE) => Callee::Function(relocation.addend() as u64),
+            (None, kind) if instruction_set.is_relative(kind) => Callee::Function(relocation.addend() as u64),
             _ => continue,
         };
         if let Callee::Function(start) = callee {

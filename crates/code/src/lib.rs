@@ -11,6 +11,7 @@ mod flows;
 mod function;
 mod hidden_inputs;
 mod image;
+mod isa;
 mod unavoidable_blocks;
 
 use std::path::Path;
@@ -22,7 +23,7 @@ pub use flows::{Fate, Flows};
 pub use function::{Call, Callee, CodeFunction};
 pub use hidden_inputs::HiddenInput;
 
-use image::Image;
+use image::{Image, Refusal};
 
 /// What went wrong.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +43,14 @@ pub enum CodeError {
         path: String,
         /// Why.
         cause: object::Error,
+    },
+    /// The executable is for a processor that we do not know.
+    #[error(
+        "cannot read the code of {path}: it is for another processor; threadbare reads ELF files for x86-64"
+    )]
+    OtherProcessor {
+        /// The file.
+        path: String,
     },
     /// There are no functions to be seen.
     #[error("{path} does not name its functions; build it without `strip` or `-s`")]
@@ -71,7 +80,10 @@ impl Code {
         let shown = path.display().to_string();
         let bytes =
             std::fs::read(path).map_err(|cause| CodeError::Unreadable { path: shown.clone(), cause })?;
-        let image = Image::parse(&bytes).map_err(|cause| CodeError::NotElf { path: shown.clone(), cause })?;
+        let image = Image::parse(&bytes).map_err(|refusal| match refusal {
+            Refusal::NotElf(cause) => CodeError::NotElf { path: shown.clone(), cause },
+            Refusal::OtherProcessor => CodeError::OtherProcessor { path: shown.clone() },
+        })?;
         let functions = function::read_all(&image);
         if functions.is_empty() {
             return Err(CodeError::Stripped { path: shown });

@@ -136,6 +136,21 @@ fn a_file_without_code_is_refused_in_a_sentence() {
 }
 
 #[test]
+fn code_for_another_processor_is_refused_in_a_sentence() {
+    const MACHINE: std::ops::Range<usize> = 18..20;
+    const AARCH64: u16 = 183;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("program");
+    std::fs::write(folder.path().join("program.c"), "int main(void) { return 0; }").unwrap();
+    cc(folder.path(), &["-o", "program", "program.c"]);
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[MACHINE].copy_from_slice(&AARCH64.to_le_bytes());
+    std::fs::write(&path, bytes).unwrap();
+    let error = Code::read(&path).unwrap_err().to_string();
+    assert!(error.contains("another processor") && error.contains("x86-64"), "{error}");
+}
+
+#[test]
 fn instructions_that_ask_the_processor_or_the_system_are_found() {
     let source = "
         int shared;

@@ -99,7 +99,7 @@ fn announcement(body: &Body<'_>, facts: &mut Facts, place: usize) -> Option<Anno
         _ => size,
     };
     let address = facts.values.rooted(arguments[0]);
-    let site = body.code[place].next_ip();
+    let site = body.code[place].next();
     Some(Announced { place, site, writes, reads, address, size, taken: false, stored: false })
 }
 
@@ -134,7 +134,7 @@ impl Binder<'_> {
                 }
                 continue;
             }
-            for (number, memory) in self.body.effects[place].memory.iter().enumerate() {
+            for (number, memory) in self.body.semantics[place].effect.memory.iter().enumerate() {
                 let address = self.facts.addresses[place][number];
                 let rooted = self.facts.values.rooted(address);
                 let size = if memory.size == 0 { i64::MAX } else { i64::from(memory.size) };

@@ -3,12 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic};
-
 use super::announces::Announces;
-use super::effects::{Effect, effect};
-use super::tables;
+use super::tables::Listing;
 use crate::image::Image;
+use crate::isa::{Control, Instruction, Semantics};
 use crate::{Call, Callee, Code, CodeFunction};
 
 /// Straight code: a range of a body's instructions.
@@ -28,8 +26,8 @@ pub struct Body<'a> {
     pub function: &'a CodeFunction,
     /// Its instructions, by address.
     pub code: Vec<Instruction>,
-    /// What each of them reads and writes.
-    pub effects: Vec<Effect>,
+    /// What each of them does to values.
+    pub semantics: Vec<Semantics>,
     /// Its pieces.
     pub pieces: Vec<Piece>,
     /// The piece that it begins with.
@@ -47,27 +45,28 @@ impl<'a> Body<'a> {
             return None;
         }
         let parts = code.functions().iter().filter(|it| it.part_of == Some(function.start));
-        let parts: Vec<&CodeFunction> = std::iter::once(function).chain(parts).collect();
-        let mut instructions = Vec::new();
+        let mut parts: Vec<&CodeFunction> = std::iter::once(function).chain(parts).collect();
+        parts.sort_by_key(|part| part.start);
+        let (mut instructions, mut semantics) = (Vec::new(), Vec::new());
         for part in &parts {
             let bytes = image.code(part.start, part.end)?;
-            instructions.extend(Decoder::with_ip(64, bytes, part.start, DecoderOptions::NONE).iter());
+            instructions.extend(image.instruction_set.decode(bytes, part.start));
+            semantics.extend(image.instruction_set.semantics(bytes, part.start));
         }
-        instructions.sort_by_key(Instruction::ip);
         let callees: BTreeMap<u64, &Call> =
             parts.iter().flat_map(|part| &part.calls).map(|call| (call.at, call)).collect();
-        let within = |target: u64| instructions.binary_search_by_key(&target, Instruction::ip).is_ok();
+        let within = |target: u64| instructions.binary_search_by_key(&target, |it| it.address).is_ok();
         let mut calls = BTreeMap::new();
         let mut jumps: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
         let mut switches = HashSet::new();
         for (place, it) in instructions.iter().enumerate() {
-            let jumps_inside = it.is_jmp_short_or_near() || it.is_jcc_short_or_near();
-            match callees.get(&it.ip()) {
-                Some(call) if !(jumps_inside && within(it.near_branch_target())) => {
+            match (callees.get(&it.address), it.control) {
+                (Some(call), _) if !it.jumps_to().is_some_and(within) => {
                     calls.insert(place, &call.to);
                 }
-                _ if it.flow_control() == FlowControl::IndirectBranch => {
-                    if let Some(targets) = tables::targets(image, &instructions, place, within) {
+                (_, Control::JumpThrough(pointer)) => {
+                    let code = Listing { image, instructions: &instructions, semantics: &semantics };
+                    if let Some(targets) = code.jump_targets(place, pointer, within) {
                         switches.insert(place);
                         jumps.insert(place, targets);
                     }
@@ -75,10 +74,15 @@ impl<'a> Body<'a> {
                 _ => {}
             }
         }
-        let mut factory = InstructionInfoFactory::new();
-        let effects = instructions.iter().map(|it| effect(&mut factory, it)).collect();
-        let mut body =
-            Body { function, code: instructions, effects, pieces: Vec::new(), entrance: 0, calls, switches };
+        let mut body = Body {
+            function,
+            code: instructions,
+            semantics,
+            pieces: Vec::new(),
+            entrance: 0,
+            calls,
+            switches,
+        };
         body.cut(&jumps, false);
         if !body.unreached().is_empty() {
             body.cut(&jumps, true);
@@ -101,21 +105,18 @@ impl<'a> Body<'a> {
     }
 
     fn number_of(&self, address: u64) -> Option<usize> {
-        self.code.binary_search_by_key(&address, Instruction::ip).ok()
+        self.code.binary_search_by_key(&address, |it| it.address).ok()
     }
 
     fn cut(&mut self, jumps: &BTreeMap<usize, Vec<u64>>, after_calls: bool) {
         let mut starts = BTreeSet::from([0]);
         starts.extend(self.number_of(self.function.start));
         for (place, it) in self.code.iter().enumerate() {
-            let flow = it.flow_control();
-            if matches!(flow, FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch) {
-                starts.extend(self.number_of(it.near_branch_target()));
-            }
+            starts.extend(it.jumps_to().and_then(|target| self.number_of(target)));
             starts.extend(jumps.get(&place).into_iter().flatten().filter_map(|to| self.number_of(*to)));
             let may_throw = self.may_throw(place);
-            let goes_on = matches!(flow, FlowControl::Next | FlowControl::Call | FlowControl::IndirectCall);
-            let has_gap = self.code.get(place + 1).is_some_and(|next| next.ip() != it.next_ip());
+            let goes_on = it.control == Control::Next || it.is_call();
+            let has_gap = self.code.get(place + 1).is_some_and(|next| next.address != it.next());
             if !goes_on || self.ends(place) || has_gap || (after_calls && may_throw) {
                 starts.insert(place + 1);
             }
@@ -127,18 +128,17 @@ impl<'a> Body<'a> {
         for bounds in starts.windows(2) {
             let last = bounds[1] - 1;
             let it = &self.code[last];
-            let on = || self.number_of(it.next_ip()).and_then(piece_of);
-            let to = || self.number_of(it.near_branch_target()).and_then(piece_of);
-            let mut next: Vec<usize> = match it.flow_control() {
-                FlowControl::UnconditionalBranch => to().into_iter().collect(),
-                FlowControl::ConditionalBranch => to().into_iter().chain(on()).collect(),
-                FlowControl::IndirectBranch => {
+            let at = |address: u64| self.number_of(address).and_then(piece_of);
+            let mut next: Vec<usize> = match it.control {
+                Control::Jump(target) => at(target).into_iter().collect(),
+                Control::Branch(target) => at(target).into_iter().chain(at(it.next())).collect(),
+                Control::JumpThrough(_) => {
                     let targets = jumps.get(&last).into_iter().flatten();
-                    targets.filter_map(|to| self.number_of(*to).and_then(piece_of)).collect()
+                    targets.filter_map(|target| at(*target)).collect()
                 }
-                FlowControl::Return | FlowControl::Exception => Vec::new(),
+                Control::Return | Control::Trap => Vec::new(),
                 _ if self.ends(last) => Vec::new(),
-                _ => on().into_iter().collect(),
+                _ => at(it.next()).into_iter().collect(),
             };
             next.sort_unstable();
             next.dedup();
@@ -161,10 +161,8 @@ impl<'a> Body<'a> {
                 }
             }
             let does_something = |piece: &usize| {
-                let fills = |it: &Instruction| {
-                    matches!(it.mnemonic(), Mnemonic::Nop | Mnemonic::Int3 | Mnemonic::Ud2)
-                };
-                !reached[*piece] && !self.code[self.pieces[*piece].code.clone()].iter().all(fills)
+                let code = &self.code[self.pieces[*piece].code.clone()];
+                !reached[*piece] && !code.iter().all(|it| it.is_padding)
             };
             let Some(piece) = candidates.find(does_something) else { return found };
             found.push(piece);

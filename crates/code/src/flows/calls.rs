@@ -1,21 +1,20 @@
 //! Follows values through calls.
 
-use iced_x86::FlowControl;
-
 use super::announces::{Announces, Atomic};
 use super::graph::{CLEAN, Name, Node};
 use super::instructions::Wiring;
-use super::places::{ARGUMENTS, PASSED, RAX, RDX, REGISTERS, RETURNED, VOLATILE, each, general, low, vector};
+use super::places::{REGISTERS, each};
 use super::pointers::{ANYWHERE, TIME, pointed, shifted};
 use super::value::Position;
 use crate::Callee;
+use crate::isa::{ALL_ARGUMENTS, Control, Pointer};
 use threadbare_library::{Role, role};
 
 impl Wiring<'_> {
     /// Follows values into a call and out of it. A jump that leaves the function is a call whose results are the function's own.
     pub(super) fn call(&mut self, place: usize, callee: &Callee) {
         let it = &self.known.body.code[place];
-        let is_jump = !matches!(it.flow_control(), FlowControl::Call | FlowControl::IndirectCall);
+        let is_jump = !it.is_call();
         match (Announces::of(callee), callee) {
             // What a jump announces is recorded at the caller's place.
             (Some(Announces::Access { .. } | Announces::Makes(..)), _) if is_jump => self.lost(place),
@@ -27,14 +26,14 @@ impl Wiring<'_> {
                 None => self.indirect(place),
             },
         }
-        if is_jump && it.flow_control() != FlowControl::ConditionalBranch {
+        if is_jump && !matches!(it.control, Control::Branch(_)) {
             self.flow_to_returned();
         }
     }
 
     /// The function returns.
     pub(super) fn flow_to_returned(&mut self) {
-        for place in each(RETURNED & self.known.overwrites) {
+        for place in each(self.convention.returned & self.known.overwrites) {
             let node = self.read(place);
             self.graph.flow_to(node, Name::Returned(self.number, place));
         }
@@ -42,7 +41,7 @@ impl Wiring<'_> {
 
     /// After a call out of the file nothing is left in the registers that it may overwrite.
     fn clear(&mut self) {
-        for place in each(VOLATILE) {
+        for place in each(self.convention.volatile) {
             self.write(place, CLEAN);
         }
     }
@@ -53,13 +52,13 @@ impl Wiring<'_> {
     }
 
     fn result(&mut self, node: Node) {
-        for place in each(general(RAX)) {
+        for place in each(self.convention.result) {
             self.write(place, node);
         }
     }
 
     fn argument(&mut self, number: usize) -> Vec<Node> {
-        self.registers(general(ARGUMENTS[number]))
+        self.registers(self.convention.argument(number))
     }
 
     fn joined(&mut self, arguments: &[usize]) -> Node {
@@ -68,7 +67,7 @@ impl Wiring<'_> {
     }
 
     fn announce(&mut self, place: usize, announces: Announces) {
-        let site = self.known.body.code[place].next_ip();
+        let site = self.known.body.code[place].next();
         match announces {
             Announces::Nothing => self.clear(),
             Announces::Access { reads, size, .. } => {
@@ -85,7 +84,7 @@ impl Wiring<'_> {
     }
 
     fn atomic(&mut self, place: usize, atomic: Atomic, size: i64) {
-        let site = self.known.body.code[place].next_ip();
+        let site = self.known.body.code[place].next();
         let wide = size == 16;
         let address = self.joined(&[0]);
         self.graph.flow_to(address, Name::Steer);
@@ -127,7 +126,7 @@ impl Wiring<'_> {
         self.clear();
         self.result(result);
         if wide {
-            for place in each(general(RDX)) {
+            for place in each(self.convention.upper_result) {
                 self.write(place, result);
             }
         }
@@ -182,9 +181,9 @@ impl Wiring<'_> {
     }
 
     fn library(&mut self, place: usize, name: &str) {
-        let site = self.known.body.code[place].next_ip();
+        let site = self.known.body.code[place].next();
         let role = role(name);
-        let numbers = each(vector(0) | vector(1) | vector(2)).collect::<Vec<_>>();
+        let numbers = each(self.convention.float_arguments).collect::<Vec<_>>();
         let mut result = CLEAN;
         match role {
             Role::Silent => {}
@@ -195,12 +194,12 @@ impl Wiring<'_> {
                 result = self.graph.join(&mut from);
             }
             Role::Steers => {
-                let all = self.joined(&[0, 1, 2, 3, 4, 5]);
+                let all = self.joined(&ALL_ARGUMENTS);
                 self.graph.flow_to(all, Name::Steer);
             }
             Role::Waits => {
-                let mut all = vec![self.joined(&[0, 1, 2, 3, 4, 5])];
-                all.extend((0..6).flat_map(|argument| self.behind(place, argument, TIME)));
+                let mut all = vec![self.joined(&ALL_ARGUMENTS)];
+                all.extend(ALL_ARGUMENTS.into_iter().flat_map(|argument| self.behind(place, argument, TIME)));
                 self.steer(all);
             }
             Role::Parses => {
@@ -222,7 +221,7 @@ impl Wiring<'_> {
         self.clear();
         self.result(result);
         if role == Role::Pure {
-            for place in each(low(0) | low(1)) {
+            for place in each(self.convention.float_result) {
                 self.write(place, result);
             }
         }
@@ -280,8 +279,8 @@ impl Wiring<'_> {
 
     /// A function that nobody knows: everything that reaches its arguments is lost.
     fn unknown(&mut self, place: usize) {
-        let mut given = self.registers(PASSED & !general(RAX));
-        for argument in 0..6 {
+        let mut given = self.registers(self.convention.passed & !self.convention.vector_count);
+        for argument in ALL_ARGUMENTS {
             given.extend(self.behind(place, argument, ANYWHERE));
         }
         if let Some(Some(top)) = self.facts.tops.get(&place) {
@@ -296,26 +295,26 @@ impl Wiring<'_> {
     /// A function of the program.
     fn own(&mut self, place: usize, callee: usize, is_jump: bool) {
         let other = &self.program.known[callee];
-        for place in each(other.live & PASSED) {
+        for place in each(other.live & self.convention.passed) {
             let node = self.read(place);
             self.graph.flow_to(node, Name::Given(callee, place));
         }
         self.pass_on_stack(place, callee, is_jump);
-        for argument in 0..6 {
+        for argument in ALL_ARGUMENTS {
             for (offset, size) in &other.behind[argument].ranges {
                 for node in self.behind(place, argument, (*offset, *size)) {
                     self.graph.flow_to(node, Name::Behind(callee, argument as u8, *offset, *size));
                 }
             }
         }
-        for argument in 0..6 {
+        for argument in ALL_ARGUMENTS {
             for (offset, size) in &other.left[argument].ranges {
                 let left = self.graph.named(Name::Left(callee, argument as u8, *offset, *size));
                 self.leave(place, argument, (*offset, *size), left);
             }
         }
-        for place in each(VOLATILE & other.overwrites) {
-            if RETURNED >> place & 1 == 1 {
+        for place in each(self.convention.volatile & other.overwrites) {
+            if self.convention.returned >> place & 1 == 1 {
                 let returned = self.graph.named(Name::Returned(callee, place));
                 self.write(place, returned);
             } else {
@@ -326,8 +325,8 @@ impl Wiring<'_> {
 
     fn pass_on_stack(&mut self, place: usize, callee: usize, is_jump: bool) {
         let Some(Some(top)) = self.facts.tops.get(&place) else { return };
-        let first = if is_jump { *top } else { top - 8 };
-        for (start, end) in self.program.known[callee].slots.given() {
+        let first = if is_jump { *top } else { top - self.convention.return_address };
+        for (start, end) in self.program.known[callee].slots.given(self.convention) {
             for node in self.read_slots(self.known.slots.within(first + start, end - start)) {
                 self.graph.flow_to(node, Name::GivenOnStack(callee, start));
             }
@@ -335,11 +334,10 @@ impl Wiring<'_> {
     }
 
     fn indirect(&mut self, place: usize) {
-        let effect = &self.known.body.effects[place];
-        let it = &self.known.body.code[place];
-        if it.op_count() > 0 && it.op0_kind() == iced_x86::OpKind::Register {
-            let target = self.registers(super::places::places(it.op0_register()));
-            for node in target {
+        let effect = &self.known.body.semantics[place].effect;
+        let control = self.known.body.code[place].control;
+        if let Control::CallThrough(Pointer::Register(register)) = control {
+            for node in self.registers(self.convention.general(register)) {
                 self.graph.flow_to(node, Name::Target);
             }
         }
@@ -359,12 +357,12 @@ impl Wiring<'_> {
 
     /// Any function that is pointed to may be the one that is called.
     pub(super) fn call_any(&mut self) {
-        for place in each(PASSED) {
+        for place in each(self.convention.passed) {
             let node = self.read(place);
             self.graph.flow_to(node, Name::GivenToAny(place));
         }
-        for place in each(VOLATILE) {
-            let is_result = RETURNED >> place & 1 == 1;
+        for place in each(self.convention.volatile) {
+            let is_result = self.convention.returned >> place & 1 == 1;
             let node = if is_result { self.graph.named(Name::ReturnedByAny(place)) } else { CLEAN };
             self.write(place, node);
         }

@@ -2,31 +2,35 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 use rustc_hash::FxHashSet;
 
 use super::announces::Announces;
 use super::body::Body;
-use super::effects::Memory;
-use super::places::{ARGUMENTS, RBP, RSP, VOLATILE, general, number};
 use super::state::State;
 use super::value::{Atom, Position, Shape, Value, Values};
 use crate::Callee;
 use crate::image::Image;
+use crate::isa::{
+    ALL_ARGUMENTS, ARGUMENTS, Address, CallingConvention, Control, Operand, Operation, Register,
+};
 
 /// Stands for a value that is loaded, in [`Atom::Made`].
 const LOADED: u8 = 255;
+/// How much a push puts onto the stack.
+const WORD: i64 = 8;
 /// How far a frame that is aligned anew is put away from what the function was given.
 const ANEW: i64 = 1 << 20;
 
 /// What was found out.
 pub struct Facts {
+    /// How functions call each other.
+    pub convention: &'static CallingConvention,
     /// All values.
     pub values: Values,
     /// The addresses of the memory that each instruction touches, in the order of its effect.
     pub addresses: Vec<Vec<Value>>,
     /// What the argument registers hold at each call.
-    pub arguments: BTreeMap<usize, [Value; 6]>,
+    pub arguments: BTreeMap<usize, [Value; ARGUMENTS]>,
     /// Where the stack pointer is at each call or jump out of the function, if that is known.
     pub tops: BTreeMap<usize, Option<i64>>,
     /// What holds at the end of each piece; none if it is never reached.
@@ -36,6 +40,7 @@ pub struct Facts {
 struct Evaluation<'a> {
     body: &'a Body<'a>,
     image: &'a Image<'a>,
+    convention: &'static CallingConvention,
     values: Values,
     /// Offsets and sizes of parts of the frame that are announced. Others have their address, or the compiler would not
     /// announce them; and what is not announced can only be reached by whoever gets its address in a call, and not longer than that.
@@ -45,8 +50,9 @@ struct Evaluation<'a> {
 /// Evaluates a function. None if it does not come to an end in reasonable time.
 pub fn evaluate(body: &Body<'_>, image: &Image<'_>) -> Option<Facts> {
     let mut values = Values::default();
-    let first = State::first(&mut values);
-    let mut it = Evaluation { body, image, values, announced: BTreeSet::new() };
+    let convention = image.instruction_set.convention();
+    let first = State::first(&mut values, convention.stack_pointer);
+    let mut it = Evaluation { body, image, convention, values, announced: BTreeSet::new() };
     let mut joined = FxHashSet::default();
     let mut ends: Vec<Option<State>> = vec![None; body.pieces.len()];
     let mut budget = 40 * body.pieces.len() + 400;
@@ -76,12 +82,12 @@ pub fn evaluate(body: &Body<'_>, image: &Image<'_>) -> Option<Facts> {
         }
         let state = it.beginning(piece, &first, &ends, &mut joined);
         it.run(piece, state, |it, place, state| {
-            let memory = &it.body.effects[place].memory;
-            addresses[place] = memory.iter().map(|memory| it.address(memory, state)).collect();
-            let indirect = it.body.code[place].flow_control() == iced_x86::FlowControl::IndirectBranch;
+            let memory = &it.body.semantics[place].effect.memory;
+            addresses[place] = memory.iter().map(|memory| it.address(memory.address, state)).collect();
+            let indirect = matches!(it.body.code[place].control, Control::JumpThrough(_));
             if it.body.calls.contains_key(&place) || indirect {
-                arguments.insert(place, ARGUMENTS.map(|register| state.registers[register]));
-                let top = match it.values.position(state.registers[RSP]) {
+                arguments.insert(place, convention.arguments.map(|register| state.register(register)));
+                let top = match it.values.position(state.register(convention.stack_pointer)) {
                     Some(Position::At(top)) => Some(top),
                     _ => None,
                 };
@@ -89,7 +95,7 @@ pub fn evaluate(body: &Body<'_>, image: &Image<'_>) -> Option<Facts> {
             }
         });
     }
-    Some(Facts { values: it.values, addresses, arguments, tops, ends })
+    Some(Facts { convention, values: it.values, addresses, arguments, tops, ends })
 }
 
 impl Evaluation<'_> {
@@ -121,35 +127,22 @@ impl Evaluation<'_> {
         state
     }
 
-    fn address(&mut self, memory: &Memory, state: &State) -> Value {
-        let mut sum = self.values.constant(memory.plus);
-        if memory.of_thread {
+    fn address(&mut self, address: Address, state: &State) -> Value {
+        let mut sum = self.values.constant(address.plus);
+        let is_of_file = address.index.is_none() || self.image.holds(address.plus as u64);
+        if address.of_thread {
             let thread = self.values.atom(Atom::Thread);
             sum = self.values.add(sum, thread, 1);
-        } else if memory.base.is_none() && (memory.index.is_none() || self.image.holds(memory.plus as u64)) {
-            sum = self.values.address(memory.plus as u64);
+        } else if address.base.is_none() && is_of_file {
+            sum = self.values.address(address.plus as u64);
         }
-        if let Some(base) = memory.base {
-            sum = self.values.add(sum, state.registers[base], 1);
+        if let Some(base) = address.base {
+            sum = self.values.add(sum, state.register(base), 1);
         }
-        if let Some((index, scale)) = memory.index {
-            sum = self.values.add(sum, state.registers[index], scale);
+        if let Some((index, scale)) = address.index {
+            sum = self.values.add(sum, state.register(index), i64::from(scale));
         }
         sum
-    }
-
-    /// What an address named by an operand is, whether it is touched or only computed.
-    fn operand_address(&mut self, it: &Instruction, state: &State) -> Value {
-        let memory = Memory {
-            base: number(it.memory_base()).filter(|_| it.memory_base() != Register::RIP),
-            index: number(it.memory_index()).map(|index| (index, i64::from(it.memory_index_scale()))),
-            plus: it.memory_displacement64() as i64,
-            of_thread: matches!(it.segment_prefix(), Register::FS | Register::GS),
-            size: 0,
-            read: false,
-            written: false,
-        };
-        self.address(&memory, state)
     }
 
     fn load(&mut self, place: usize, address: Value, size: u32, state: &mut State) -> Value {
@@ -157,8 +150,9 @@ impl Evaluation<'_> {
         if let Some(Position::At(offset)) = self.values.position(address) {
             return state.frame.load(&mut self.values, offset, size, loaded);
         }
-        if self.values.as_atom(address) == Some(Atom::Thread) {
-            return address;
+        let in_thread = self.values.in_thread_block(address);
+        if in_thread.is_some() && in_thread == self.convention.thread_pointer {
+            return self.values.atom(Atom::Thread);
         }
         match self.values.as_address(address) {
             Some(at) if size == 8 && self.image.constant(at).is_some() => match self.image.slot(at) {
@@ -178,27 +172,18 @@ impl Evaluation<'_> {
         }
     }
 
-    fn read(&mut self, place: usize, operand: u32, state: &mut State) -> Value {
-        let it = &self.body.code[place];
-        match it.op_kind(operand) {
-            OpKind::Register => {
-                let register = it.op_register(operand);
-                let high = matches!(register, Register::AH | Register::BH | Register::CH | Register::DH);
-                match number(register) {
-                    Some(_) if high => self.values.atom(Atom::Made(place as u32, LOADED)),
-                    Some(number) => self.sized(register.size() as u32, state.registers[number]),
-                    None => self.values.atom(Atom::Made(place as u32, LOADED)),
-                }
-            }
-            OpKind::Memory => {
-                let address = self.operand_address(it, state);
-                let size = it.memory_size().size() as u32;
+    fn read(&mut self, place: usize, operand: Operand, state: &mut State) -> Value {
+        match operand {
+            Operand::Register(register, size) => self.sized(size.into(), state.register(register)),
+            Operand::Memory(address, size) => {
+                let address = self.address(address, state);
                 self.load(place, address, size, state)
             }
-            _ => match it.immediate(operand) {
-                address if self.image.is_fixed && self.image.holds(address) => self.values.address(address),
-                constant => self.values.constant(constant as i64),
-            },
+            Operand::Constant(constant) if self.image.is_fixed && self.image.holds(constant as u64) => {
+                self.values.address(constant as u64)
+            }
+            Operand::Constant(constant) => self.values.constant(constant),
+            Operand::Inside(_) | Operand::Other => self.values.atom(Atom::Made(place as u32, LOADED)),
         }
     }
 
@@ -209,130 +194,108 @@ impl Evaluation<'_> {
         }
     }
 
-    /// Writes an instruction's first operand.
-    fn write(&mut self, place: usize, value: Value, state: &mut State) {
-        let it = &self.body.code[place];
-        if it.op0_kind() == OpKind::Memory {
-            let address = self.operand_address(it, state);
-            let size = it.memory_size().size() as u32;
-            let value = self.sized(size, value);
-            return self.store(address, size, value, state);
+    fn write(&mut self, place: usize, operand: Operand, value: Value, state: &mut State) {
+        match operand {
+            Operand::Memory(address, size) => {
+                let address = self.address(address, state);
+                let value = self.sized(size, value);
+                self.store(address, size, value, state);
+            }
+            Operand::Register(register, 8) => state.set_register(register, value),
+            Operand::Register(register, 4) => {
+                let value = self.values.part(Shape::Zero(32), value);
+                state.set_register(register, value);
+            }
+            Operand::Register(register, _) | Operand::Inside(register) => self.make(place, register, state),
+            Operand::Constant(_) | Operand::Other => {}
         }
-        let register = it.op0_register();
-        let Some(number) = number(register) else { return };
-        state.registers[number] = match register.size() {
-            8 => value,
-            4 => self.values.part(Shape::Zero(32), value),
-            _ => self.values.atom(Atom::Made(place as u32, number as u8)),
-        };
+    }
+
+    /// Lets an instruction give a register a value of which nothing more is known.
+    fn make(&mut self, place: usize, register: Register, state: &mut State) {
+        let made = self.values.atom(Atom::Made(place as u32, register));
+        state.set_register(register, made);
+    }
+
+    fn move_stack_pointer(&mut self, by: i64, state: &mut State) -> Value {
+        let top = self.values.plus(state.register(self.convention.stack_pointer), by);
+        state.set_register(self.convention.stack_pointer, top);
+        top
     }
 
     fn step(&mut self, place: usize, state: &mut State) {
         if let Some(callee) = self.body.calls.get(&place) {
             return self.call(place, callee, state);
         }
-        let it = &self.body.code[place];
-        let is_general = |operand: u32| match it.op_kind(operand) {
-            OpKind::Register => it.op_register(operand).is_gpr(),
-            _ => true,
-        };
-        let two = it.op_count() == 2 && is_general(0) && is_general(1);
-        let source_bits = |it: &Instruction| match it.op1_kind() {
-            OpKind::Memory => 8 * it.memory_size().size() as u8,
-            _ => 8 * it.op1_register().size() as u8,
-        };
-        let same = it.op_count() == 2
-            && it.op1_kind() == OpKind::Register
-            && it.op0_kind() == OpKind::Register
-            && it.op0_register() == it.op1_register();
-        match it.mnemonic() {
-            Mnemonic::Mov if two => {
-                let value = self.read(place, 1, state);
-                self.write(place, value, state);
+        match self.body.semantics[place].operation {
+            Operation::Copy { to, from } => {
+                let value = self.read(place, from, state);
+                self.write(place, to, value, state);
             }
-            Mnemonic::Lea => {
-                let value = self.operand_address(it, state);
-                self.write(place, value, state);
+            Operation::SignExtend { to, from, bits } => {
+                let value = self.read(place, from, state);
+                let value = self.values.part(Shape::Sign(bits), value);
+                self.write(place, to, value, state);
             }
-            Mnemonic::Add | Mnemonic::Sub if two && !(same && it.mnemonic() == Mnemonic::Sub) => {
-                let (one, other) = (self.read(place, 0, state), self.read(place, 1, state));
-                let times = if it.mnemonic() == Mnemonic::Add { 1 } else { -1 };
-                let value = self.values.add(one, other, times);
-                self.write(place, value, state);
+            Operation::AddressOf { to, address } => {
+                let value = self.address(address, state);
+                self.write(place, to, value, state);
             }
-            Mnemonic::Inc | Mnemonic::Dec => {
-                let value = self.read(place, 0, state);
-                let by = if it.mnemonic() == Mnemonic::Inc { 1 } else { -1 };
-                let value = self.values.plus(value, by);
-                self.write(place, value, state);
+            Operation::Add { to, from, times } => {
+                let (one, other) = (self.read(place, to, state), self.read(place, from, state));
+                let value = self.values.add(one, other, times.into());
+                self.write(place, to, value, state);
             }
-            Mnemonic::Shl if it.op1_kind() == OpKind::Immediate8 => {
-                let value = self.read(place, 0, state);
-                let value = self.values.times(value, 1i64.wrapping_shl(it.immediate8().into()));
-                self.write(place, value, state);
+            Operation::Multiply { to, from, times } => {
+                let value = self.read(place, from, state);
+                let value = self.values.times(value, times);
+                self.write(place, to, value, state);
             }
-            Mnemonic::Imul if it.op_count() == 3 => {
-                let (value, by) = (self.read(place, 1, state), it.immediate(2) as i64);
-                let value = self.values.times(value, by);
-                self.write(place, value, state);
+            Operation::AlignStack => {
+                self.move_stack_pointer(-ANEW, state);
             }
-            Mnemonic::Movsxd | Mnemonic::Movsx => {
-                let value = self.read(place, 1, state);
-                let value = self.values.part(Shape::Sign(source_bits(it)), value);
-                self.write(place, value, state);
+            Operation::Push(from) => {
+                let value = self.read(place, from, state);
+                let top = self.move_stack_pointer(-WORD, state);
+                self.store(top, WORD as u32, value, state);
             }
-            Mnemonic::Movzx => {
-                let value = self.read(place, 1, state);
-                self.write(place, value, state);
+            Operation::Pop(to) => {
+                let top = state.register(self.convention.stack_pointer);
+                let value = self.load(place, top, WORD as u32, state);
+                self.move_stack_pointer(WORD, state);
+                self.write(place, to, value, state);
             }
-            Mnemonic::Cdqe => {
-                state.registers[0] = self.values.part(Shape::Sign(32), state.registers[0]);
+            Operation::LeaveFrame => {
+                let frame = state.register(self.convention.frame_pointer);
+                let value = self.load(place, frame, WORD as u32, state);
+                state.set_register(self.convention.stack_pointer, frame);
+                self.move_stack_pointer(WORD, state);
+                state.set_register(self.convention.frame_pointer, value);
             }
-            Mnemonic::Xor | Mnemonic::Sub if same => {
-                let nothing = self.values.constant(0);
-                self.write(place, nothing, state);
-            }
-            Mnemonic::And if it.op0_kind() == OpKind::Register && it.op0_register() == Register::RSP => {
-                state.registers[RSP] = self.values.plus(state.registers[RSP], -ANEW);
-            }
-            Mnemonic::Push => {
-                let value = self.read(place, 0, state);
-                state.registers[RSP] = self.values.plus(state.registers[RSP], -8);
-                self.store(state.registers[RSP], 8, value, state);
-            }
-            Mnemonic::Pop => {
-                let value = self.load(place, state.registers[RSP], 8, state);
-                state.registers[RSP] = self.values.plus(state.registers[RSP], 8);
-                self.write(place, value, state);
-            }
-            Mnemonic::Leave => {
-                let value = self.load(place, state.registers[RBP], 8, state);
-                state.registers[RSP] = self.values.plus(state.registers[RBP], 8);
-                state.registers[RBP] = value;
-            }
-            _ => self.anything(place, state),
+            Operation::String { .. } | Operation::Divide | Operation::Other => self.anything(place, state),
         }
     }
 
     /// An instruction of which only is known what it touches.
     fn anything(&mut self, place: usize, state: &mut State) {
-        let effect = &self.body.effects[place];
+        let effect = &self.body.semantics[place].effect;
         let made = self.values.atom(Atom::Made(place as u32, LOADED));
         for memory in effect.memory.iter().filter(|memory| memory.written) {
-            let address = self.address(memory, state);
+            let address = self.address(memory.address, state);
             self.store(address, memory.size, made, state);
         }
-        for number in (0..16).filter(|number| effect.writes & general(*number) != 0) {
-            state.registers[number] = self.values.atom(Atom::Made(place as u32, number as u8));
+        for register in self.convention.generals(effect.writes) {
+            self.make(place, register, state);
         }
     }
 
     fn call(&mut self, place: usize, callee: &Callee, state: &mut State) {
-        let position = |it: &Self, argument: usize| it.values.position(state.registers[ARGUMENTS[argument]]);
+        let arguments = self.convention.arguments.map(|register| state.register(register));
+        let position = |it: &Self, argument: usize| it.values.position(arguments[argument]);
         match Announces::of(callee) {
             Some(Announces::Access { size, .. }) => {
                 if let Some(Position::At(offset)) = position(self, 0) {
-                    let counted = self.values.as_constant(state.registers[ARGUMENTS[1]]);
+                    let counted = self.values.as_constant(arguments[1]);
                     let size = if size > 0 { size } else { counted.unwrap_or(-offset) };
                     self.announced.insert((offset, size));
                 }
@@ -344,7 +307,7 @@ impl Evaluation<'_> {
             }
             Some(Announces::Nothing) => {}
             None => {
-                let given = (0..6).filter_map(|argument| match position(self, argument) {
+                let given = ALL_ARGUMENTS.into_iter().filter_map(|argument| match position(self, argument) {
                     Some(Position::At(offset)) => Some((offset, offset.saturating_neg())),
                     _ => None,
                 });
@@ -353,8 +316,8 @@ impl Evaluation<'_> {
                 state.frame.forget(&self.announced);
             }
         }
-        for number in (0..16).filter(|number| VOLATILE & general(*number) != 0) {
-            state.registers[number] = self.values.atom(Atom::Made(place as u32, number as u8));
+        for register in self.convention.generals(self.convention.volatile) {
+            self.make(place, register, state);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::graph::{Graph, Name, Node};
-use super::places::{RAX, REGISTERS, RETURNED, each, general};
+use super::places::{REGISTERS, each};
 use super::program::Program;
 use super::value::Value;
 use super::{Fate, Flows, announces::Announces};
@@ -33,7 +33,7 @@ impl Program<'_> {
             let is_routine =
                 routines.as_ref().map_or(function.is_pointed_to, |it| it.contains(&function.start));
             if is_routine || function.name == "main" {
-                for place in each(general(RAX)) {
+                for place in each(self.convention.result) {
                     let result = graph.named(Name::Returned(number, place));
                     graph.flow_to(result, Name::Steer);
                 }
@@ -46,11 +46,11 @@ impl Program<'_> {
                     (graph.named(Name::GivenToAny(place)), graph.named(Name::Given(number, place)));
                 graph.flow(from, to);
             }
-            for (start, _) in known.slots.given() {
+            for (start, _) in known.slots.given(self.convention) {
                 let from = graph.named(Name::GivenToAny(REGISTERS));
                 graph.flow_to(from, Name::GivenOnStack(number, start));
             }
-            for place in each(RETURNED & known.overwrites) {
+            for place in each(self.convention.returned & known.overwrites) {
                 let (from, to) =
                     (graph.named(Name::Returned(number, place)), graph.named(Name::ReturnedByAny(place)));
                 graph.flow(from, to);
@@ -165,7 +165,7 @@ pub fn flows(program: &Program<'_>, graph: &Graph) -> Flows {
         sees_all.insert(name.clone());
         unannounced.insert(name.clone());
         for place in known.body.calls.keys() {
-            if let Some(fate) = fates.get_mut(&known.body.code[*place].next_ip()) {
+            if let Some(fate) = fates.get_mut(&known.body.code[*place].next()) {
                 fate.unknown = true;
             }
         }

@@ -20,7 +20,7 @@ impl Wiring<'_> {
         }
         let (stored, somewhere) = (self.graph.node(), self.graph.node());
         self.graph.flow(somewhere, stored);
-        for (start, _) in self.known.slots.given() {
+        for (start, _) in self.known.slots.given(self.convention) {
             let given = self.graph.named(Name::GivenOnStack(self.number, start));
             self.graph.flow(given, stored);
         }

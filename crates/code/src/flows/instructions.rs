@@ -5,21 +5,20 @@
 
 use rustc_hash::FxHashMap;
 
-use iced_x86::{FlowControl, Mnemonic};
-
 use super::announced_accesses::Bound;
-use super::effects::Memory;
 use super::graph::{CLEAN, Graph, Name, Node};
-use super::places::{self, FLAGS, PASSED, Place, RAX, RCX, REGISTERS, RSP, Registers, each, general};
+use super::places::{Place, REGISTERS, each};
 use super::pointers::{ANYWHERE, pointed};
 use super::program::{Known, Program, is_constant};
 use super::value::{Position, Value};
+use crate::isa::{CallingConvention, Control, Memory, Operation, Registers, Semantics};
 
 const UNTOUCHED: Node = Node::MAX;
 
 /// Follows the values of one function.
 pub struct Wiring<'a> {
     pub(super) program: &'a Program<'a>,
+    pub(super) convention: &'static CallingConvention,
     pub(super) number: usize,
     pub(super) known: &'a Known<'a>,
     pub(super) facts: &'a super::evaluate::Facts,
@@ -42,6 +41,7 @@ pub fn wire(program: &Program<'_>, number: usize, graph: &mut Graph) {
     let Some(facts) = &known.facts else { return super::unanalysable::wire(program, number, graph) };
     let mut wiring = Wiring {
         program,
+        convention: program.convention,
         number,
         known,
         facts,
@@ -104,7 +104,7 @@ impl Wiring<'_> {
 
     /// What a set of registers holds.
     pub(super) fn registers(&mut self, set: Registers) -> Vec<Node> {
-        each(set & !general(RSP)).map(|place| self.read(place)).collect()
+        each(set & !self.convention.stack()).map(|place| self.read(place)).collect()
     }
 
     fn beginning(&mut self, piece: usize, place: Place) -> Node {
@@ -127,11 +127,12 @@ impl Wiring<'_> {
     /// What a place holds when the function begins.
     fn given(&mut self, place: Place) -> Node {
         if place < REGISTERS {
-            let is_passed = PASSED >> place & 1 == 1;
+            let is_passed = self.convention.passed >> place & 1 == 1;
             return if is_passed { self.graph.named(Name::Given(self.number, place)) } else { CLEAN };
         }
         let (start, _) = self.known.slots.bounds(place);
-        if start >= 8 { self.graph.named(Name::GivenOnStack(self.number, start)) } else { CLEAN }
+        let is_argument = start >= self.convention.return_address;
+        if is_argument { self.graph.named(Name::GivenOnStack(self.number, start)) } else { CLEAN }
     }
 
     /// Connects what was asked for at the beginnings of pieces with what the pieces before have left.
@@ -155,37 +156,29 @@ impl Wiring<'_> {
 
     fn step(&mut self, place: usize) {
         let it = &self.known.body.code[place];
-        let effect = &self.known.body.effects[place];
-        if it.flow_control() == FlowControl::ConditionalBranch {
-            let registers = effect.reads;
-            for node in self.registers(registers) {
-                self.graph.flow_to(node, Name::Branch(it.ip()));
+        let Semantics { operation, effect } = &self.known.body.semantics[place];
+        if matches!(it.control, Control::Branch(_)) {
+            for node in self.registers(effect.reads) {
+                self.graph.flow_to(node, Name::Branch(it.address));
             }
         }
         if let Some(callee) = self.known.body.calls.get(&place) {
             return self.call(place, callee);
         }
-        match it.flow_control() {
-            FlowControl::Return => return self.flow_to_returned(),
-            FlowControl::IndirectBranch => return self.jump(place),
-            FlowControl::ConditionalBranch if effect.writes == 0 => return,
+        match it.control {
+            Control::Return => return self.flow_to_returned(),
+            Control::JumpThrough(_) => return self.jump(place),
+            Control::Branch(_) if effect.writes == 0 => return,
             _ => {}
         }
-        let (mut reads, mut writes) = (effect.reads, effect.writes & !general(RSP));
-        if it.is_string_instruction() {
-            let value = matches!(
-                it.mnemonic(),
-                Mnemonic::Stosb | Mnemonic::Stosw | Mnemonic::Stosd | Mnemonic::Stosq
-            ) || matches!(
-                it.mnemonic(),
-                Mnemonic::Scasb | Mnemonic::Scasw | Mnemonic::Scasd | Mnemonic::Scasq
-            );
-            reads &= if value { general(RAX) } else { 0 };
-            writes &= general(RAX) | 1 << FLAGS | 1 << places::CARRY;
-            if it.has_rep_prefix() || it.has_repne_prefix() {
-                let count = self.registers(general(RCX));
-                self.steer(count);
-            }
+        let (mut reads, mut writes) = (effect.reads, effect.writes & !self.convention.stack());
+        if let Operation::String { value, count } = *operation {
+            let [value, count] = [value, count].map(|it| it.map_or(0, |it| self.convention.general(it)));
+            let counted = effect.memory.iter().fold(count, |all, memory| all | memory.registers);
+            reads &= value;
+            writes &= !counted;
+            let count = self.registers(count);
+            self.steer(count);
         }
         let mut from = self.registers(reads);
         for (number, memory) in effect.memory.iter().enumerate() {
@@ -196,12 +189,12 @@ impl Wiring<'_> {
             }
         }
         let value = self.graph.join(&mut from);
-        let moves_top = !matches!(it.mnemonic(), Mnemonic::Push | Mnemonic::Pop | Mnemonic::Leave);
-        if effect.writes & general(RSP) != 0 && moves_top {
+        let moves_top = !matches!(operation, Operation::Push(_) | Operation::Pop(_) | Operation::LeaveFrame);
+        if effect.writes & self.convention.stack() != 0 && moves_top {
             self.graph.flow_to(value, Name::Steer);
         }
         // To divide by nothing brings the program down.
-        if matches!(it.mnemonic(), Mnemonic::Div | Mnemonic::Idiv) {
+        if *operation == Operation::Divide {
             self.graph.flow_to(value, Name::Steer);
         }
         for place in each(writes) {
@@ -223,7 +216,7 @@ impl Wiring<'_> {
     fn steered(&mut self, memory: &Memory, address: Value) {
         let own = matches!(self.facts.values.position(address), Some(Position::At(_) | Position::Somewhere));
         if !own && !is_constant(self.program.image, self.facts, address) {
-            let nodes = self.registers(memory.address());
+            let nodes = self.registers(memory.registers);
             self.steer(nodes);
         }
     }
@@ -242,7 +235,7 @@ impl Wiring<'_> {
             None => {}
         }
         if !matches!(position, Some(Position::At(_))) {
-            from.extend(self.registers(memory.address()));
+            from.extend(self.registers(memory.registers));
         }
         if let Some((argument, offset)) = pointed(self.facts, address) {
             let (offset, size) = match offset {
@@ -279,7 +272,7 @@ impl Wiring<'_> {
                 self.write_slots(self.known.slots.within(offset, i64::from(memory.size)), value);
             }
             Some(position) => {
-                let mut blurred = self.registers(memory.address());
+                let mut blurred = self.registers(memory.registers);
                 blurred.push(value);
                 let value = self.graph.join(&mut blurred);
                 let slots = match position {
@@ -315,15 +308,15 @@ impl Wiring<'_> {
 
     /// A jump through a table, or to a function through a pointer.
     fn jump(&mut self, place: usize) {
-        let effect = &self.known.body.effects[place];
+        let effect = &self.known.body.semantics[place].effect;
         let mut from = self.registers(effect.reads);
         for (number, memory) in effect.memory.iter().enumerate() {
             from.extend(self.load((place, number), memory, self.facts.addresses[place][number]));
         }
         let is_switch = self.known.body.switches.contains(&place);
-        let ip = self.known.body.code[place].ip();
+        let address = self.known.body.code[place].address;
         for node in from {
-            self.graph.flow_to(node, if is_switch { Name::Branch(ip) } else { Name::Target });
+            self.graph.flow_to(node, if is_switch { Name::Branch(address) } else { Name::Target });
         }
         if !is_switch {
             self.call_any();

@@ -11,7 +11,6 @@ mod announced_accesses;
 mod announces;
 mod body;
 mod calls;
-mod effects;
 mod evaluate;
 mod fates;
 mod frame;

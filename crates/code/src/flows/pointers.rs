@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 
 use super::announces::{Announces, Atomic};
 use super::evaluate::Facts;
-use super::places::ARGUMENTS;
 use super::program::{Known, Program};
 use super::value::{Position, Value};
 use crate::Callee;
+use crate::isa::{ALL_ARGUMENTS, ARGUMENTS};
 use threadbare_library::{Role, role};
 
 /// How far from an argument's pointer a function reads or writes.
@@ -55,7 +55,7 @@ pub fn shifted(range: (i64, i64), by: Option<i64>) -> (i64, i64) {
 /// The argument that an address is counted from, and the offset if it is known.
 pub fn pointed(facts: &Facts, address: Value) -> Option<(usize, Option<i64>)> {
     let (register, offset) = facts.values.behind_entry(address)?;
-    let argument = ARGUMENTS.iter().position(|it| *it == usize::from(register))?;
+    let argument = facts.convention.arguments.iter().position(|it| *it == register)?;
     Some((argument, offset))
 }
 
@@ -68,7 +68,7 @@ impl Program<'_> {
             return (vec![(1, (0, size))], vec![(1, (0, size))]);
         }
         if let Some(callee) = self.callee(callee) {
-            let list = |reach: &[Reach; 6]| {
+            let list = |reach: &[Reach; ARGUMENTS]| {
                 let ranges = |(argument, reach): (usize, &Reach)| {
                     reach.ranges.iter().map(move |range| (argument, *range)).collect::<Vec<_>>()
                 };
@@ -82,12 +82,12 @@ impl Program<'_> {
                 let length = self.length(known, place);
                 (vec![(from, (0, length))], vec![(to, (0, length))])
             }
-            Role::Waits => ((0..6).map(|argument| (argument, TIME)).collect(), Vec::new()),
+            Role::Waits => (ALL_ARGUMENTS.into_iter().map(|argument| (argument, TIME)).collect(), Vec::new()),
             Role::Appends => (all(&[0, 1]), all(&[0])),
             Role::Fills => (Vec::new(), vec![(0, (0, self.length(known, place)))]),
             Role::Looks(2) => (all(&[0, 1]), Vec::new()),
             Role::Looks(_) | Role::Duplicates => (all(&[0]), Vec::new()),
-            Role::Unknown if Announces::of(callee).is_none() => (all(&[0, 1, 2, 3, 4, 5]), Vec::new()),
+            Role::Unknown if Announces::of(callee).is_none() => (all(&ALL_ARGUMENTS), Vec::new()),
             _ => (Vec::new(), Vec::new()),
         }
     }
@@ -96,14 +96,14 @@ impl Program<'_> {
     pub(super) fn reach(&mut self) {
         for known in &mut self.known {
             let Some(facts) = &known.facts else {
-                for argument in 0..6 {
+                for argument in ALL_ARGUMENTS {
                     known.behind[argument].add(ANYWHERE);
                     known.left[argument].add(ANYWHERE);
                 }
                 continue;
             };
             for (place, addresses) in facts.addresses.iter().enumerate() {
-                for (memory, address) in known.body.effects[place].memory.iter().zip(addresses) {
+                for (memory, address) in known.body.semantics[place].effect.memory.iter().zip(addresses) {
                     let Some((argument, offset)) = pointed(facts, *address) else { continue };
                     let size = i64::from(memory.size);
                     let range = offset.filter(|_| size > 0).map_or(ANYWHERE, |offset| (offset, size));
@@ -152,7 +152,7 @@ impl Program<'_> {
     /// Finds out which arguments are pointers into frames whoever calls.
     pub(super) fn framed(&mut self) {
         for known in &mut self.known {
-            known.framed = [!known.body.function.is_pointed_to; 6];
+            known.framed = [!known.body.function.is_pointed_to; ARGUMENTS];
         }
         let mut left: BTreeSet<usize> = (0..self.known.len()).collect();
         while let Some(caller) = left.pop_last() {
@@ -163,7 +163,7 @@ impl Program<'_> {
                 let gives = |argument: &usize| {
                     self.known[callee].framed[*argument] && !self.is_framed(known, *place, *argument)
                 };
-                not.extend((0..6).filter(gives).map(|argument| (callee, argument)));
+                not.extend(ALL_ARGUMENTS.into_iter().filter(gives).map(|argument| (callee, argument)));
             }
             for (callee, argument) in not {
                 self.known[callee].framed[argument] = false;

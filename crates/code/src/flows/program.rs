@@ -2,17 +2,15 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use iced_x86::FlowControl;
-
 use super::announced_accesses::{Bindings, bind};
 use super::announces::Announces;
 use super::body::Body;
 use super::evaluate::{Facts, evaluate};
-use super::places::{PASSED, RDI, RETURNED, Registers, VOLATILE, general};
 use super::pointers::{ANYWHERE, Reach};
 use super::slots::Slots;
 use super::value::{Position, Value};
 use crate::image::Image;
+use crate::isa::{ARGUMENTS, CallingConvention, Control, Registers};
 use crate::{Callee, Code};
 
 /// A function and what is known of it.
@@ -30,17 +28,19 @@ pub struct Known<'a> {
     /// Registers that it may overwrite.
     pub overwrites: Registers,
     /// For each argument register: what it reads behind the pointer there.
-    pub behind: [Reach; 6],
+    pub behind: [Reach; ARGUMENTS],
     /// What it writes there.
-    pub left: [Reach; 6],
+    pub left: [Reach; ARGUMENTS],
     /// Whether all callers give it a pointer into a frame there.
-    pub framed: [bool; 6],
+    pub framed: [bool; ARGUMENTS],
 }
 
 /// All functions.
 pub struct Program<'a> {
     /// The file.
     pub image: &'a Image<'a>,
+    /// How they call each other.
+    pub convention: &'static CallingConvention,
     /// The functions.
     pub known: Vec<Known<'a>>,
     /// Their numbers, by where they begin.
@@ -69,10 +69,11 @@ impl<'a> Program<'a> {
                 overwrites: 0,
                 behind: Default::default(),
                 left: Default::default(),
-                framed: [false; 6],
+                framed: [false; ARGUMENTS],
             });
         }
-        let mut program = Program { image, known, numbers };
+        let convention = image.instruction_set.convention();
+        let mut program = Program { image, convention, known, numbers };
         program.reach();
         program.framed();
         for number in 0..program.known.len() {
@@ -147,15 +148,15 @@ impl<'a> Program<'a> {
     /// Finds out which registers functions may overwrite, by themselves and by what they call.
     fn overwrites(&mut self) {
         for known in &mut self.known {
-            let own = known.body.effects.iter().fold(0, |all, effect| all | effect.writes);
-            known.overwrites = if known.facts.is_some() { own } else { VOLATILE };
+            let own = known.body.semantics.iter().fold(0, |all, it| all | it.effect.writes);
+            known.overwrites = if known.facts.is_some() { own } else { self.convention.volatile };
         }
         let callers = self.callers();
         let mut left: BTreeSet<usize> = (0..self.known.len()).collect();
         while let Some(number) = left.pop_last() {
             let of = |callee: &Callee| match self.callee(callee) {
                 Some(callee) => self.known[callee].overwrites,
-                None => VOLATILE,
+                None => self.convention.volatile,
             };
             let known = &self.known[number];
             let all = known.body.calls.values().fold(known.overwrites, |all, callee| all | of(callee));
@@ -174,25 +175,26 @@ impl<'a> Program<'a> {
             let mut live: Registers =
                 body.pieces[piece].next.iter().map(|next| begins[*next]).fold(0, |all, more| all | more);
             for place in body.pieces[piece].code.clone().rev() {
-                let effect = &body.effects[place];
-                match body.calls.get(&place) {
-                    Some(callee) => live = self.live_before(callee, live),
-                    None if body.code[place].flow_control() == FlowControl::Return => live |= RETURNED,
-                    None if body.code[place].flow_control() == FlowControl::IndirectBranch => live |= PASSED,
-                    None => {}
+                let effect = &body.semantics[place].effect;
+                match (body.calls.get(&place), body.code[place].control) {
+                    (Some(callee), _) => live = self.live_before(callee, live),
+                    (None, Control::Return) => live |= self.convention.returned,
+                    (None, Control::JumpThrough(_)) => live |= self.convention.passed,
+                    (None, _) => {}
                 }
                 if !body.calls.contains_key(&place) {
                     live &= !(effect.writes & !effect.keeps);
                 }
                 live |= effect.reads;
-                live |= effect.memory.iter().fold(0, |all, memory| all | memory.address());
+                live |= effect.memory.iter().fold(0, |all, memory| all | memory.registers);
             }
             if live != begins[piece] {
                 begins[piece] = live;
                 left.extend(&body.pieces[piece].before);
             }
         }
-        let live = if self.known[number].facts.is_some() { begins[body.entrance] & PASSED } else { PASSED };
+        let passed = self.convention.passed;
+        let live = if self.known[number].facts.is_some() { begins[body.entrance] & passed } else { passed };
         std::mem::replace(&mut self.known[number].live, live) != live
     }
 
@@ -201,23 +203,21 @@ impl<'a> Program<'a> {
             return after | self.known[callee].live;
         }
         let used = match Announces::of(callee) {
-            Some(Announces::Access { .. } | Announces::Nothing) => general(RDI),
-            _ => PASSED,
+            Some(Announces::Access { .. } | Announces::Nothing) => self.convention.argument(0),
+            _ => self.convention.passed,
         };
-        (after & !VOLATILE) | used
+        (after & !self.convention.volatile) | used
     }
 }
 
 /// Whether what lies at an address is known without an announcement: the function's own frame, data that never changes.
 fn is_free(image: &Image<'_>, facts: &Facts, address: Value) -> bool {
-    const CANARY: i64 = 0x28;
     if matches!(facts.values.position(address), Some(Position::At(_) | Position::Somewhere)) {
         return true;
     }
-    let (mut terms, plus) = facts.values.parts(address);
-    let of_thread = terms.next() == Some((super::value::Atom::Thread, 1)) && terms.next().is_none();
-    let is_canary = of_thread && (plus == CANARY || plus == 0);
-    is_canary || is_constant(image, facts, address)
+    let fixed = [facts.convention.thread_pointer, facts.convention.canary];
+    let is_of_thread = facts.values.in_thread_block(address).is_some_and(|at| fixed.contains(&Some(at)));
+    is_of_thread || is_constant(image, facts, address)
 }
 
 /// Whether an address lies in data that never changes.
@@ -228,7 +228,7 @@ pub fn is_constant(image: &Image<'_>, facts: &Facts, address: Value) -> bool {
 /// Whether all jumps are known: through a table, or out of the function with the frame gone.
 fn is_clear(body: &Body<'_>, facts: &Facts) -> bool {
     let unclear = body.code.iter().enumerate().filter(|(place, it)| {
-        it.flow_control() == FlowControl::IndirectBranch
+        matches!(it.control, Control::JumpThrough(_))
             && !body.switches.contains(place)
             && !body.calls.contains_key(place)
             && facts.tops.get(place).is_some_and(|top| *top != Some(0))

@@ -6,6 +6,7 @@ use super::body::Body;
 use super::evaluate::Facts;
 use super::places::{Place, REGISTERS};
 use super::value::Position;
+use crate::isa::CallingConvention;
 
 /// The slots, by their bounds.
 #[derive(Default, Debug)]
@@ -18,7 +19,7 @@ impl Slots {
     pub fn cut(body: &Body<'_>, facts: &Facts, reached: &[(i64, i64)]) -> Slots {
         let mut cuts = Vec::new();
         for (place, addresses) in facts.addresses.iter().enumerate() {
-            for (memory, address) in body.effects[place].memory.iter().zip(addresses) {
+            for (memory, address) in body.semantics[place].effect.memory.iter().zip(addresses) {
                 if let Some(Position::At(offset)) = facts.values.position(*address) {
                     cuts.extend([offset, offset + i64::from(memory.size.max(1))]);
                 }
@@ -57,8 +58,8 @@ impl Slots {
     }
 
     /// The slots that the caller fills: arguments.
-    pub fn given(&self) -> impl Iterator<Item = (i64, i64)> {
-        const RETURN_ADDRESS: i64 = 8;
-        self.cuts.windows(2).map(|cut| (cut[0], cut[1])).filter(|(start, _)| *start >= RETURN_ADDRESS)
+    pub fn given(&self, convention: &CallingConvention) -> impl Iterator<Item = (i64, i64)> {
+        let first = convention.return_address;
+        self.cuts.windows(2).map(|cut| (cut[0], cut[1])).filter(move |(start, _)| *start >= first)
     }
 }

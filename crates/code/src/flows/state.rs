@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashSet;
 
-use super::places::RSP;
 use super::value::{Atom, Keeper, Shape, Value, Values};
+use crate::isa::{GENERAL, Register};
 
 /// The frame: what is known to lie at offsets from the stack pointer's first value, and how long it is.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -17,7 +17,7 @@ pub struct Frame {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct State {
     /// The general registers.
-    pub registers: [Value; 16],
+    registers: [Value; GENERAL],
     /// The frame.
     pub frame: Frame,
 }
@@ -77,16 +77,26 @@ impl Frame {
 
 impl State {
     /// What holds when a function begins.
-    pub fn first(values: &mut Values) -> State {
-        let entry = |number| if number == RSP { Atom::Stack } else { Atom::Entry(number as u8) };
-        let registers = std::array::from_fn(|number| values.atom(entry(number)));
+    pub fn first(values: &mut Values, stack_pointer: Register) -> State {
+        let entry = |register| if register == stack_pointer { Atom::Stack } else { Atom::Entry(register) };
+        let registers = std::array::from_fn(|number| values.atom(entry(number as Register)));
         State { registers, frame: Frame::default() }
+    }
+
+    /// What a general register holds.
+    pub fn register(&self, register: Register) -> Value {
+        self.registers[usize::from(register)]
+    }
+
+    /// Lets a general register hold something else.
+    pub fn set_register(&mut self, register: Register, value: Value) {
+        self.registers[usize::from(register)] = value;
     }
 
     /// What a keeper holds.
     pub fn kept(&self, keeper: Keeper) -> Option<Value> {
         match keeper {
-            Keeper::Register(number) => Some(self.registers[usize::from(number)]),
+            Keeper::Register(register) => Some(self.register(register)),
             Keeper::Slot(offset) => self.frame.slots.get(&offset).map(|(_, value)| *value),
         }
     }
@@ -112,7 +122,7 @@ impl State {
             }
         };
         let registers = std::array::from_fn(|number| {
-            together(Keeper::Register(number as u8), &mut ways.iter().map(|way| way.registers[number]))
+            together(Keeper::Register(number as Register), &mut ways.iter().map(|way| way.registers[number]))
         });
         let mut frame = Frame::default();
         let Some((first, others)) = ways.split_first() else { return State { registers, frame } };

@@ -4,6 +4,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::isa::Register;
+
 /// A value, by number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Value(u32);
@@ -12,7 +14,7 @@ pub struct Value(u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Keeper {
     /// A general register.
-    Register(u8),
+    Register(Register),
     /// The frame's slot at an offset from the stack pointer's first value.
     Slot(i64),
 }
@@ -36,7 +38,7 @@ pub enum Atom {
     /// Where the file's addresses begin. What is added to it is an address of the file.
     Image,
     /// A general register when the function begins.
-    Entry(u8),
+    Entry(Register),
     /// What an instruction gives to a register, or (255) loads.
     Made(u32, u8),
     /// What a keeper holds where ways come together, at the beginning of a piece.
@@ -166,8 +168,7 @@ impl Values {
 
     /// The address of the file that a value is.
     pub fn as_address(&self, value: Value) -> Option<u64> {
-        let (mut terms, plus) = self.parts(value);
-        (terms.next() == Some((Atom::Image, 1)) && terms.next().is_none()).then_some(plus as u64)
+        self.offset_from(Atom::Image, value).map(|offset| offset as u64)
     }
 
     /// An address of the file.
@@ -182,8 +183,19 @@ impl Values {
         terms.any(|term| term == (Atom::Image, 1)).then_some(plus as u64)
     }
 
+    /// Where in the thread's block an address is.
+    pub fn in_thread_block(&self, value: Value) -> Option<i64> {
+        self.offset_from(Atom::Thread, value)
+    }
+
+    /// How far an address is from an atom, if it is counted from nothing else.
+    fn offset_from(&self, atom: Atom, value: Value) -> Option<i64> {
+        let (mut terms, plus) = self.parts(value);
+        (terms.next() == Some((atom, 1)) && terms.next().is_none()).then_some(plus)
+    }
+
     /// The argument register whose value when the function began an address is counted from, and the offset if that is known.
-    pub fn behind_entry(&self, value: Value) -> Option<(u8, Option<i64>)> {
+    pub fn behind_entry(&self, value: Value) -> Option<(Register, Option<i64>)> {
         let (mut terms, plus) = self.parts(value);
         let register = terms.find_map(|term| match term {
             (Atom::Entry(register), 1) => Some(register),

@@ -1,54 +1,16 @@
 //! What single instructions read and write.
 
 use iced_x86::{
-    CpuidFeature, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register,
-    RflagsBits,
+    CpuidFeature, FlowControl, Instruction as Decoded, InstructionInfoFactory, Mnemonic, OpAccess, OpKind,
+    Register as Named, RflagsBits,
 };
 
-use super::places::{CARRY, FLAGS, Registers, general, is_blurred, low, number, places};
-
-/// Memory that an instruction touches: where and how.
-#[derive(Clone, Copy, Debug)]
-pub struct Memory {
-    /// A general register that is part of the address.
-    pub base: Option<usize>,
-    /// Another one, and what it is multiplied with.
-    pub index: Option<(usize, i64)>,
-    /// What is added.
-    pub plus: i64,
-    /// Whether the address is relative to the thread's block.
-    pub of_thread: bool,
-    /// How many bytes; 0: as many as a register says.
-    pub size: u32,
-    /// Whether it is read.
-    pub read: bool,
-    /// Whether it is written.
-    pub written: bool,
-}
-
-/// What an instruction reads and writes.
-#[derive(Clone, Default, Debug)]
-pub struct Effect {
-    /// Registers whose values go into what is written. What only makes up an address is not among them.
-    pub reads: Registers,
-    /// Registers that get a new value.
-    pub writes: Registers,
-    /// Those of them that may keep some of the old one.
-    pub keeps: Registers,
-    /// Memory that is touched.
-    pub memory: Vec<Memory>,
-}
-
-impl Memory {
-    /// The registers that make up the address.
-    pub fn address(&self) -> Registers {
-        let base = self.base.map_or(0, general);
-        base | self.index.map_or(0, |(index, _)| general(index))
-    }
-}
+use super::is_of_thread;
+use super::registers::{CARRY, FLAGS, OLD_FLOATS, general, is_blurred, low, number, parts};
+use crate::isa::{Address, Effect, Memory, Registers};
 
 /// What the instruction reads and writes.
-pub fn effect(factory: &mut InstructionInfoFactory, it: &Instruction) -> Effect {
+pub fn effect(factory: &mut InstructionInfoFactory, it: &Decoded) -> Effect {
     let info = factory.info(it);
     let mut effect = Effect::default();
     let mut in_addresses = 0;
@@ -59,16 +21,20 @@ pub fn effect(factory: &mut InstructionInfoFactory, it: &Instruction) -> Effect 
         }
         let repeated = it.has_rep_prefix() || it.has_repne_prefix();
         let is_string = it.is_string_instruction();
+        let (base, index) = (number(used.base()), number(used.index()));
         let memory = Memory {
-            base: number(used.base()),
-            index: number(used.index()).map(|index| (index, i64::from(used.scale()))),
-            plus: used.displacement() as i64,
-            of_thread: matches!(used.segment(), Register::FS | Register::GS),
+            address: Address {
+                base,
+                index: index.map(|index| (index, used.scale() as u8)),
+                plus: used.displacement() as i64,
+                of_thread: is_of_thread(used.segment()),
+            },
+            registers: base.map_or(0, general) | index.map_or(0, general),
             size: if is_string && repeated { 0 } else { used.memory_size().size() as u32 },
             read,
             written,
         };
-        in_addresses |= memory.address();
+        in_addresses |= memory.registers;
         effect.memory.push(memory);
     }
     if it.mnemonic() == Mnemonic::Lea {
@@ -90,7 +56,7 @@ pub fn effect(factory: &mut InstructionInfoFactory, it: &Instruction) -> Effect 
         }
         if written {
             let clears_the_rest = !effect.memory.is_empty() && moves_low_half(it);
-            let changed = if scalar && !clears_the_rest { taken } else { places(register) };
+            let changed = if scalar && !clears_the_rest { taken } else { parts(register) };
             effect.writes |= changed;
             let conditional = matches!(used.access(), OpAccess::CondWrite | OpAccess::ReadCondWrite);
             if conditional || is_blurred(register) {
@@ -100,13 +66,12 @@ pub fn effect(factory: &mut InstructionInfoFactory, it: &Instruction) -> Effect 
     }
     flags(it, &mut effect);
     if is_old_float(it) {
-        let all = places(Register::ST0);
-        effect.reads |= all;
-        effect.writes |= all;
-        effect.keeps |= all;
+        effect.reads |= OLD_FLOATS;
+        effect.writes |= OLD_FLOATS;
+        effect.keeps |= OLD_FLOATS;
     }
     if is_same_whatever(it) {
-        effect.reads &= if it.mnemonic() == Mnemonic::Sbb { 1 << CARRY } else { 0 };
+        effect.reads &= if it.mnemonic() == Mnemonic::Sbb { CARRY } else { 0 };
     }
     effect
 }
@@ -120,46 +85,46 @@ fn access(access: OpAccess) -> (bool, bool) {
     }
 }
 
-fn flags(it: &Instruction, effect: &mut Effect) {
+fn flags(it: &Decoded, effect: &mut Effect) {
     const OTHERS: u32 = RflagsBits::ZF | RflagsBits::SF | RflagsBits::OF | RflagsBits::PF | RflagsBits::AF;
     let read = it.rflags_read();
     if read & RflagsBits::CF != 0 {
-        effect.reads |= 1 << CARRY;
+        effect.reads |= CARRY;
     }
     if read & OTHERS != 0 {
-        effect.reads |= 1 << FLAGS;
+        effect.reads |= FLAGS;
     }
     let set = it.rflags_written() | it.rflags_cleared() | it.rflags_set();
     let gone = set | it.rflags_undefined();
     // A shift by nothing leaves the flags as they are.
     let may_shift_by_nothing = it.op_count() > 1 && it.op1_kind() == OpKind::Register && is_shift(it);
     if gone & RflagsBits::CF != 0 {
-        effect.writes |= 1 << CARRY;
+        effect.writes |= CARRY;
         if may_shift_by_nothing {
-            effect.keeps |= 1 << CARRY;
+            effect.keeps |= CARRY;
         }
     }
     if set & OTHERS != 0 {
-        effect.writes |= 1 << FLAGS;
+        effect.writes |= FLAGS;
         if may_shift_by_nothing || gone & RflagsBits::ZF == 0 {
-            effect.keeps |= 1 << FLAGS;
+            effect.keeps |= FLAGS;
         }
     }
 }
 
 /// Whether it works on the old floating-point unit, whose registers are a stack whose entries are not distinguished here.
-fn is_old_float(it: &Instruction) -> bool {
+fn is_old_float(it: &Decoded) -> bool {
     use CpuidFeature::*;
     it.cpuid_features().iter().any(|feature| matches!(feature, FPU | FPU287 | FPU387 | FPU387SL_ONLY))
 }
 
-fn is_shift(it: &Instruction) -> bool {
+fn is_shift(it: &Decoded) -> bool {
     use Mnemonic::*;
     matches!(it.mnemonic(), Shl | Shr | Sar | Sal | Rol | Ror | Rcl | Rcr | Shld | Shrd)
 }
 
 /// Whether it uses registers that are not written down, beside those of an address.
-fn has_silent_operands(it: &Instruction) -> bool {
+fn has_silent_operands(it: &Decoded) -> bool {
     use Mnemonic::*;
     let one_operand = it.op_count() == 1 && it.mnemonic() == Imul;
     let silent = matches!(it.mnemonic(), Mul | Div | Idiv | Cmpxchg | Cmpxchg8b | Cmpxchg16b | Xlatb);
@@ -167,7 +132,7 @@ fn has_silent_operands(it: &Instruction) -> bool {
 }
 
 /// Whether the result is the same for all inputs, as when a register is cleared by subtracting it from itself.
-fn is_same_whatever(it: &Instruction) -> bool {
+fn is_same_whatever(it: &Decoded) -> bool {
     use Mnemonic::*;
     let register = |operand| it.op_kind(operand) == OpKind::Register;
     let same = |a, b| register(a) && register(b) && it.op_register(a) == it.op_register(b);
@@ -188,18 +153,18 @@ fn is_same_whatever(it: &Instruction) -> bool {
     }
 }
 
-fn narrowed(register: Register, scalar: bool) -> Registers {
-    if scalar && register.is_vector_register() { low(register.number()) } else { places(register) }
+fn narrowed(register: Named, scalar: bool) -> Registers {
+    if scalar && register.is_vector_register() { low(register.number()) } else { parts(register) }
 }
 
 /// Whether it moves the low half of a vector register; from memory, it clears the rest.
-fn moves_low_half(it: &Instruction) -> bool {
+fn moves_low_half(it: &Decoded) -> bool {
     use Mnemonic::*;
     !it.is_string_instruction() && matches!(it.mnemonic(), Movq | Movd | Movss | Movsd)
 }
 
 /// Whether it works on the low half of vector registers only.
-fn is_scalar(it: &Instruction) -> bool {
+fn is_scalar(it: &Decoded) -> bool {
     use Mnemonic::*;
     if it.flow_control() != FlowControl::Next || it.is_string_instruction() {
         return false;
