@@ -128,7 +128,9 @@ pub fn about_switch(switch: &SwitchRecord, names: &dyn Names) -> String {
         text.push_str(operation.unwrap_or(kind.word()));
         let nameless = match kind {
             Yield | Io | kinds!(thread) => true,
-            Sleep | Process | Fence | Signal | Frame | kinds!(plain | atomic | lock | condition) => false,
+            Sleep | Process | End | Fence | Signal | Frame | kinds!(plain | atomic | lock | condition) => {
+                false
+            }
             kinds!(barrier | semaphore | once | futex | heap | object) => false,
         };
         if switch.addr != 0 && !nameless {

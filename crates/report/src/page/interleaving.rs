@@ -227,7 +227,7 @@ impl Draft<'_> {
         use EventKind::*;
         let has_object = match event.kind()? {
             Io | Start | Frame | Create | Join => false,
-            Exit | Detach | JoinFailed | Cancel | Fence | Signal | Process => true,
+            Exit | Detach | JoinFailed | Cancel | Fence | Signal | Process | End => true,
             kinds!(plain | atomic | lock | condition | barrier | semaphore | once | futex) => true,
             kinds!(heap | object | pause) => true,
         };
