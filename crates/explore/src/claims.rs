@@ -24,6 +24,8 @@ type Doubts = BTreeMap<(Dependence, String), BTreeSet<u64>>;
 #[derive(Default)]
 pub(crate) struct Claims {
     noted: Doubts,
+    /// Code that synchronizes ran in one piece, as a warning of the execution says.
+    left_out: bool,
     program: Option<(Arc<Modules>, Arc<OwnCode>)>,
     /// What is in the code, once somebody wants to claim something.
     in_code: OnceCell<Doubts>,
@@ -35,6 +37,7 @@ impl Claims {
         if self.program.is_none() && !run.modules.all().is_empty() {
             self.program = Some((Arc::clone(&run.modules), Arc::clone(&run.own_code)));
         }
+        self.left_out |= run.leaves_code_unexplored;
         for dependency in run.depended_on.iter().filter(|dependency| dependency.kind.is_doubt()) {
             let key = (dependency.kind, dependency.function.clone());
             self.noted.entry(key).or_default().insert(dependency.site);
@@ -43,7 +46,7 @@ impl Claims {
 
     /// Whether the claim may be made.
     pub(crate) fn may_be_made(&self) -> bool {
-        self.noted.is_empty() && self.in_code().is_empty()
+        !self.left_out && self.noted.is_empty() && self.in_code().is_empty()
     }
 
     /// What speaks against it, a sentence each, with the lines of the source.
@@ -104,6 +107,7 @@ fn describe(kind: Dependence, name: &str) -> String {
         Dependence::UnseenCalls => format!("what is called through {name} is not seen"),
         Dependence::Instruction => format!("the code has the instruction {name}"),
         Dependence::EarlyEnd => "the process ended while other threads still had steps to make".to_string(),
+        Dependence::Yield => "a loop that waits was followed a few times round only".to_string(),
         Dependence::Overflow => "executions depend on more than could be noted".to_string(),
     }
 }

@@ -200,8 +200,6 @@ pub(crate) struct Solved<R: Reasoning> {
     pub(crate) notes: Notes<R::Aim>,
     pub(crate) reasoning: R,
     ready: VecDeque<Plan>,
-    /// Executions ran code without scheduling points that should have been interleaved.
-    left_out: bool,
     claims: Claims,
 }
 
@@ -214,9 +212,14 @@ impl<R: Reasoning> Solved<R> {
             notes: Notes::new(name, seed, R::relevance()),
             reasoning: R::new(jobs),
             ready: VecDeque::new(),
-            left_out: false,
             claims: Claims::default(),
         }
+    }
+
+    /// Whether executions depended on something else than the order of their steps, or made steps that nobody has seen.
+    pub(crate) fn is_doubted(&self) -> bool {
+        let sees_all = self.notes.relevance.as_ref().is_none_or(Relevance::sees_everything);
+        !sees_all || !self.claims.may_be_made()
     }
 
     /// Keeps only what was counted.
@@ -293,7 +296,6 @@ impl<R: Reasoning> Strategy for Solved<R> {
         is_over: &dyn Fn() -> bool,
     ) -> Result<(), ExploreError> {
         self.notes.made += runs.len() as u64;
-        self.left_out |= runs.iter().any(|(_, run)| run.leaves_code_unexplored);
         runs.iter().for_each(|(_, run)| self.claims.take_in(run));
         if sharing_grew {
             self.begin_anew();
@@ -319,10 +321,7 @@ impl<R: Reasoning> Strategy for Solved<R> {
     }
 
     fn exhausted(&self) -> bool {
-        let sees_all = self.notes.relevance.as_ref().is_none_or(Relevance::sees_everything);
-        let is_whole =
-            self.phase == Phase::Done && self.reasoning.is_complete() && sees_all && !self.left_out;
-        is_whole && self.claims.may_be_made()
+        self.phase == Phase::Done && self.reasoning.is_complete() && !self.is_doubted()
     }
 
     fn effort(&self) -> SearchEffort {

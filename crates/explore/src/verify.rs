@@ -19,9 +19,10 @@ use crate::drive::{examine, phase, servers};
 use crate::error::ExploreError;
 use crate::options::Options;
 use crate::runner::Launch;
+use crate::strategies::dfs::Dfs;
 use crate::strategies::mcr::OpenQuestion;
 use crate::strategies::total::{Graphs, Total};
-use crate::strategies::{DEFAULT, OF_VERIFY, by_name};
+use crate::strategies::{DEFAULT, OF_VERIFY, STATES, by_name};
 use crate::strategy::Strategy as _;
 
 /// The account of a verification.
@@ -94,7 +95,10 @@ pub(crate) fn run<L: Launch>(
     stop: &AtomicBool,
 ) -> Result<Verification, ExploreError> {
     let mut groups = Groups::default();
+    // Its executions make other steps, and say nothing of groups.
+    let mut reached = Groups::default();
     let mut total = Total::new(OF_VERIFY, options.seed, options.jobs, false);
+    let mut states = Dfs::over_states(STATES, options.seed, false);
     let mut auto = by_name(&Options { strategy: DEFAULT.to_string(), ..options.clone() })?;
     let (mut check, (spared, sampled)) = examine(launch, options, progress, stop, |drive| {
         // Each execution decides which questions are still open, and continues from checkpoints of the one before, which
@@ -103,15 +107,25 @@ pub(crate) fn run<L: Launch>(
         let asking = Phase { executions, largest_batch: 1, examiner: Arc::clone(&examiner) as _ };
         drive.follow(&mut total, &asking, &mut groups)?;
         let before = drive.made();
-        if !total.exhausted() {
+        if !total.exhausted() && !total.is_doubted() {
+            // Its questions were too dear, or it has no answer to some: states can be counted, and need no answers.
+            let most = options.executions.saturating_sub(before);
+            drive.follow(&mut states, &phase(most, Arc::clone(&examiner) as _), &mut reached)?;
+        }
+        let before = drive.made();
+        if !total.exhausted() && !states.exhausted() {
             // What could not be worked out may still show at random.
             let most = SAMPLES.min(options.executions.saturating_sub(before));
             drive.follow(auto.as_mut(), &phase(most, examiner), &mut groups)?;
         }
         Ok((drive.spared(), drive.made() - before))
     })?;
+    let also = reached.races.into_iter().filter(|race| groups.met.insert(race.finding.key()));
+    groups.races.extend(also);
     check.findings = groups.races;
-    check.warnings.extend(total.warnings("verify"));
+    if !states.exhausted() {
+        check.warnings.extend(total.warnings("verify"));
+    }
     let Groups { checks, history, .. } = groups;
     Ok(Verification {
         check,
@@ -122,7 +136,7 @@ pub(crate) fn run<L: Launch>(
         checked: Checked { pairs: checks.made(), known: checks.saved(), cleared: checks.cleared() },
         history,
         graphs: total.graphs(),
-        exhausted: total.exhausted(),
+        exhausted: total.exhausted() || states.exhausted(),
         spared,
         sampled,
     })

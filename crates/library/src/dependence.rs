@@ -46,11 +46,13 @@ pub enum Dependence {
     Overflow = 17,
     /// The process ended while other threads still had steps to make.
     EarlyEnd = 18,
+    /// A thread that kept reading what it had read was made to let others go first.
+    Yield = 19,
 }
 
 impl Dependence {
     /// Every kind.
-    pub const ALL: [Dependence; 18] = [
+    pub const ALL: [Dependence; 19] = [
         Dependence::Clock,
         Dependence::Randomness,
         Dependence::Environment,
@@ -69,6 +71,7 @@ impl Dependence {
         Dependence::Instruction,
         Dependence::Overflow,
         Dependence::EarlyEnd,
+        Dependence::Yield,
     ];
 
     /// The kind with this number.
@@ -77,9 +80,10 @@ impl Dependence {
     }
 
     /// Whether an execution with it may have been different although the input and the order of steps were the same, or whether
-    /// there are steps that nobody has seen. The environment is input: it is the same in every execution.
+    /// there are steps that nobody has seen. The environment is input: it is the same in every execution. Whether loops
+    /// were followed far enough is for each strategy to say.
     pub const fn is_doubt(self) -> bool {
-        !matches!(self, Dependence::Environment)
+        !matches!(self, Dependence::Environment | Dependence::Yield)
     }
 }
 
@@ -157,7 +161,7 @@ mod tests {
             assert_eq!(Dependence::from_number(kind as u8), Some(kind));
         }
         assert_eq!(Dependence::from_number(0), None);
-        assert_eq!(Dependence::from_number(19), None);
+        assert_eq!(Dependence::from_number(20), None);
     }
 
     #[test]
@@ -185,8 +189,8 @@ mod tests {
     }
 
     #[test]
-    fn only_the_environment_is_input() {
+    fn only_the_environment_is_input_and_loops_are_the_strategies_affair() {
         let harmless: Vec<Dependence> = Dependence::ALL.into_iter().filter(|kind| !kind.is_doubt()).collect();
-        assert_eq!(harmless, [Dependence::Environment]);
+        assert_eq!(harmless, [Dependence::Environment, Dependence::Yield]);
     }
 }

@@ -100,6 +100,11 @@ fn note(kinds: Dependences, name: &str, site: u64) {
     }
 }
 
+/// A thread has to let others go first, because it seems to wait for them.
+pub fn note_yield(site: u64) {
+    note(Dependences::NONE.with(Dependence::Yield, true), "", site);
+}
+
 /// The process ends although other threads have steps to make.
 pub fn note_early_end() {
     note(Dependences::NONE.with(Dependence::EarlyEnd, true), "", crate::interpose::instrumented_site());
@@ -129,6 +134,7 @@ pub fn left_alone_call(called: &Called, arguments: &[usize; REGISTER_ARGUMENTS],
         return;
     }
     let site = site();
+    crate::thread_state_hash::called(arguments);
     let mut kinds = by_arguments(called, arguments, site, true);
     if called.row.is_none() {
         let is_given_shared = arguments.iter().any(|argument| {
@@ -184,7 +190,7 @@ fn by_arguments(called: &Called, arguments: &[usize], site: u64, is_left_alone: 
                     unsafe { crate::access::range(memory.start, memory.bytes, writes, site) };
                     false
                 }
-                (true, false) => touches(fiber, memory, row, site),
+                (true, false) => touches(fiber, memory, row, site, range.extent),
                 (false, false) => conflicts(memory),
             };
         }
@@ -287,9 +293,10 @@ fn is_on_own_stack(fiber: &Fiber, address: usize) -> bool {
 }
 
 /// Takes it that `fiber`, the running thread, touches the memory; says whether that matters to others.
-fn touches(fiber: &Fiber, memory: Memory, row: &Function, site: u64) -> bool {
+fn touches(fiber: &Fiber, memory: Memory, row: &Function, site: u64, extent: Extent) -> bool {
+    let looks_at_states = engine().world.state_hashes.borrow_mut().are_wanted();
     // Where closures are repeated, small differences cost much, and nothing is claimed.
-    if engine().brief.get() {
+    if engine().brief.get() && !looks_at_states {
         return conflicts(memory);
     }
     let Memory { start, bytes, writes } = memory;
@@ -303,8 +310,11 @@ fn touches(fiber: &Fiber, memory: Memory, row: &Function, site: u64) -> bool {
         return true;
     }
     // What is only printed decides nothing.
-    if engine().world.state_hashes.borrow_mut().are_wanted() && (writes || row.effect != Effect::Silent) {
+    if looks_at_states && (writes || row.effect != Effect::Silent) {
         crate::thread_state_hash::touch(engine(), start, bytes, writes, site);
+    }
+    if looks_at_states && writes && !matches!(extent, Extent::Bytes(_)) {
+        crate::thread_state_hash::changes_unseen(fiber);
     }
     false
 }

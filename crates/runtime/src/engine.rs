@@ -184,7 +184,8 @@ impl Engine {
         self.os_threads.set(control.plan.flags & flags::OS_THREADS != 0);
         self.spurious.set(control.plan.flags & flags::SPURIOUS != 0);
         self.steered.set(control.plan.flags & flags::STEERED != 0);
-        self.brief.set(control.repetition.offered == 1);
+        let merges_states = control.plan.flags & flags::PROGRAM_STATES != 0;
+        self.brief.set(control.repetition.offered == 1 || merges_states);
         self.recorder.takes_all.set(control.plan.flags & flags::RECORD_ALL != 0);
         self.running.set(true);
         self.probe.set((control.plan.flags & flags::PROBE != 0).then(|| Rng::new(control.plan.seed)));

@@ -126,7 +126,11 @@ pub struct Fiber {
     /// Such memory that it is about to write.
     pub own_write: Cell<Option<(usize, usize)>>,
     /// A hash of its state when it announced its operation, while that is looked at.
-    pub state_hash: Cell<u32>,
+    pub state_hash: Cell<u64>,
+    /// A hash of what it has given to the library's function that it is in, while that is looked at.
+    pub given: Cell<u64>,
+    /// Where it is compared whether it spins: a state, for how many rounds, and for how many at most.
+    pub spin_mark: Cell<(u64, u32, u32)>,
     /// The owner tag in shadow cells.
     pub tag: shadow::Cell,
     /// The thread's number.
@@ -258,6 +262,8 @@ impl Fiber {
             own_content: Cell::new(0),
             own_write: Cell::new(None),
             state_hash: Cell::new(0),
+            given: Cell::new(0),
+            spin_mark: Cell::new((0, 0, 0)),
             tag,
             id,
             creator: ThreadId::MAIN,

@@ -17,6 +17,7 @@ use std::hash::BuildHasherDefault;
 use crate::access;
 use crate::address_hash::AddressHasher;
 use crate::engine::Engine;
+use crate::engine::engine;
 use crate::exclusive::Exclusive;
 use crate::fiber::Fiber;
 use crate::shadow::{self, EXPOSED, FREED, GRAIN_BITS, SHARED, WRITTEN};
@@ -55,6 +56,11 @@ impl Guards {
         }
         Some(near.1)
     }
+}
+
+/// Whether who holds a lock holds it alone. Of those that readers share it is not looked how they are held.
+fn excludes_others(lock: &usize) -> bool {
+    engine().world.rwlocks.get(*lock).is_none()
 }
 
 /// Whether the thread holds a lock.
@@ -107,7 +113,8 @@ impl GuardingLocks {
                 guarded = false;
                 continue;
             }
-            let lock = fiber.held_words.borrow_mut().last().or(fiber.held.borrow_mut().last()).copied();
+            let word = fiber.held_words.borrow_mut().last().copied();
+            let lock = word.or_else(|| fiber.held.borrow_mut().iter().rev().copied().find(excludes_others));
             let guard = lock.map(|lock| *self.guards.borrow_mut().by_unit.entry(unit).or_insert(lock));
             if !guard.is_some_and(|guard| holds(fiber, guard)) {
                 grains.into_iter().for_each(access::expose);

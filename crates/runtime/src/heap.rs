@@ -179,8 +179,11 @@ pub unsafe fn allocated(start: *mut c_void, size: usize, site: u64) -> *mut c_vo
 /// The shadow must be up.
 unsafe fn mark(start: usize, place: u64) {
     let exposed = if place & LearnedRecord::EXPOSED != 0 { EXPOSED } else { 0 };
-    // SAFETY: as the caller vouches. The shift drops the mark of exposed places.
-    unsafe { *shadow::cell(start + ((place as usize) << GRAIN_BITS)) |= SHARED | exposed };
+    // The shift drops the mark of exposed places.
+    let address = start + ((place as usize) << GRAIN_BITS);
+    // SAFETY: as the caller vouches.
+    unsafe { *shadow::cell(address) |= SHARED | exposed };
+    thread_state_hash::is_shared(address);
 }
 
 /// How much of a freed block is compared with what other threads touched.

@@ -110,6 +110,7 @@ macro_rules! interpose {
                     return unsafe { crate::interpose::real!($name as unsafe extern "C-unwind" fn($($type),*) $(-> $ret)?)($($arg),*) };
                 }
                 crate::spin::called();
+                crate::thread_state_hash::called(&[$(crate::dependences::word(&$arg)),*]);
                 const CALLED: crate::dependences::Called =
                     crate::dependences::Called::interposed(stringify!($name));
                 if const { CALLED.is_worth_a_look() } {

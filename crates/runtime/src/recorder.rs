@@ -9,6 +9,7 @@ use threadbare_wire::SwitchRecord;
 
 use crate::engine::{Engine, engine};
 use crate::fiber::Fiber;
+use crate::thread_state_hash;
 
 /// A write whose new value is known only once the program has made it.
 #[derive(Clone, Copy)]
@@ -65,7 +66,7 @@ impl Recorder {
             context: engine.context_of(fiber),
             flags: u32::from(fiber.volatile_access.get()) * Event::VOLATILE
                 + fiber.weakness.get()
-                + (fiber.state_hash.get() << Event::STATE_HASH),
+                + thread_state_hash::in_event(fiber.state_hash.get()),
         })
     }
 

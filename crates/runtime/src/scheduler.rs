@@ -118,9 +118,13 @@ impl Engine {
                 self.spin_detector.note_progress();
             }
             let steps = self.shared.control().steps;
-            if fiber.fruitless.get() >= self.policy.borrow_mut().spin_limit()
+            if (fiber.fruitless.get() >= self.policy.borrow_mut().spin_limit()
+                && crate::thread_state_hash::may_spin(fiber))
                 || steps - self.turn_began.get() >= LONG_TURN
             {
+                if !crate::thread_state_hash::is_in_loop(fiber) {
+                    crate::dependences::note_yield(fiber.site());
+                }
                 self.turn_began.set(steps);
                 fiber.yielded_at.set(Some(self.progress.get()));
                 self.world.checkpoints.borrow_mut().leave_no_more();
@@ -215,7 +219,9 @@ impl Engine {
             let bit =
                 |candidate: &Candidate<'_>| 1u64.checked_shl(u32::from(candidate.thread.0)).unwrap_or(0);
             let enabled = candidates.iter().fold(0, |mask, candidate| mask | bit(candidate));
-            self.shared.decision(DecisionRecord { enabled, chosen, current: fiber.id, step: step as u32 });
+            let state = crate::thread_state_hash::of_program(self, enabled);
+            let (current, step) = (fiber.id, step as u32);
+            self.shared.decision(DecisionRecord { enabled, chosen, current, step, state });
         }
         chosen
     }

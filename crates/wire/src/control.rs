@@ -208,6 +208,9 @@ pub mod flags {
     pub const RUST_TEST: u32 = 1 << 11;
     /// Atomic operations are events even in code that is passed over: they order what others do.
     pub const RECORD_ALL: u32 = 1 << 12;
+    /// Add to every decision a hash of the program's state, and let the address of a heap block depend on nothing but what
+    /// its thread has allocated. Accesses that a lock guards are no steps.
+    pub const PROGRAM_STATES: u32 = 1 << 13;
 }
 
 /// Everything that decides one execution.
@@ -329,6 +332,8 @@ pub struct DecisionRecord {
     pub current: ThreadId,
     /// The visible steps made before.
     pub step: u32,
+    /// A hash of the program's state, if the plan asks for it.
+    pub state: u64,
 }
 
 /// Code that touches memory which is its thread's own, or which everybody only reads. It is no step.

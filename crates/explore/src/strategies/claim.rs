@@ -11,6 +11,8 @@ pub enum Claim {
     EveryObservableOrder,
     /// No read returns a value in some interleaving that it has not returned.
     EveryReadValue,
+    /// Every state that the program can be in was reached.
+    EveryState,
     /// No thread takes a path in some interleaving that it has not taken.
     EveryPath,
 }
@@ -29,6 +31,7 @@ impl Claim {
             (Claim::EveryReadValue, _) => {
                 "whatever the interleaving, no read returns any other value".to_string()
             }
+            (Claim::EveryState, _) => "every state that threads can reach was reached".to_string(),
             (Claim::EveryPath, _) => "whatever the interleaving, no thread takes any other path".to_string(),
         }
     }

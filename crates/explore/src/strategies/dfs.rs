@@ -5,9 +5,14 @@
 //! thread. So the tree is walked without ever running a leaf twice. Since the tree depends on
 //! what counts as a scheduling point, the walk begins anew whenever more memory turns out to be
 //! shared, and only a walk that learned nothing can claim to be complete.
+//!
+//! With *states*, a decision is a place to branch only in the first execution that comes to its state: whatever can happen from
+//! there is the same. Then the walk grows with the number of states, not with the number of orders that lead to them.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
+use threadbare_library::Dependence;
 use threadbare_sched::{Parameters, Prefix};
 use threadbare_target::Execution;
 use threadbare_trace::{Outcome, ThreadId};
@@ -42,6 +47,8 @@ pub(crate) struct Dfs {
     probed: bool,
     begun: bool,
     bound_was_met: bool,
+    /// The states that were branched out from, if each of them is one only once.
+    states: Option<HashSet<u64>>,
     /// Why nothing can be claimed even if nothing is left.
     doubt: Option<String>,
     claims: Claims,
@@ -62,9 +69,15 @@ impl Dfs {
             probed: sharing_is_known,
             begun: false,
             bound_was_met: false,
+            states: None,
             doubt: None,
             claims: Claims::default(),
         }
+    }
+
+    /// A walk that branches out from every state once.
+    pub(crate) fn over_states(name: &'static str, seed: u64, sharing_is_known: bool) -> Dfs {
+        Dfs { states: Some(HashSet::new()), ..Dfs::new(name, seed, None, sharing_is_known) }
     }
 
     /// A walk over the interleavings with at most this many preemptions, where all shared memory is
@@ -81,8 +94,12 @@ impl Dfs {
     fn follow(&self, threads: Vec<ThreadId>) -> Plan {
         // One seed for all: whatever else it decides has to be the same on every path.
         let mut plan = Plan::new(Prefix { choices: threads }, self.seed, self.name);
-        plan.flags = flags::DECISIONS;
+        plan.flags = flags::DECISIONS | self.flags();
         plan
+    }
+
+    fn flags(&self) -> u32 {
+        if self.states.is_some() { flags::PROGRAM_STATES } else { 0 }
     }
 
     fn next_path(&mut self) -> Option<Vec<ThreadId>> {
@@ -114,6 +131,9 @@ impl Dfs {
         let mut preemptions = 0;
         for (at, decision) in decisions.iter().enumerate() {
             if at >= prefix.len() {
+                if self.states.as_mut().is_some_and(|states| !states.insert(decision.state)) {
+                    break;
+                }
                 let untried = self.alternatives(decision, preemptions);
                 if untried != 0 {
                     self.branches.push(Branch { path: Rc::clone(&path), at, untried });
@@ -149,7 +169,9 @@ impl Strategy for Dfs {
     fn plan(&mut self, _first: u64, count: usize, _history: &History) -> Vec<Plan> {
         if !self.probed {
             self.probed = true;
-            return vec![Plan::probe(self.seed, format!("{} (probe)", self.name))];
+            let mut probe = Plan::probe(self.seed, format!("{} (probe)", self.name));
+            probe.flags |= self.flags();
+            return vec![probe];
         }
         if !self.begun {
             self.begun = true;
@@ -174,6 +196,7 @@ impl Strategy for Dfs {
             self.branches.clear();
             self.begun = false;
             self.bound_was_met = false;
+            self.states.iter_mut().for_each(HashSet::clear);
             return Ok(());
         }
         // The first execution's branches end on top, so that the walk stays depth first.
@@ -181,6 +204,13 @@ impl Strategy for Dfs {
             if let Outcome::Uncontrolled(_) = run.outcome {
                 self.doubt.get_or_insert_with(|| {
                     "some executions could not be kept under control, so nothing is claimed to be complete"
+                        .to_string()
+                });
+            }
+            if self.states.is_none() && run.depended_on.iter().any(|it| it.kind == Dependence::Yield) {
+                self.doubt.get_or_insert_with(|| {
+                    "loops that wait for a value were followed a few times round only, so nothing is claimed to be \
+                     complete; --strategy states follows them until they repeat themselves"
                         .to_string()
                 });
             }

@@ -46,6 +46,9 @@ pub const DEFAULT: &str = "auto";
 /// The strategy that `verify` runs.
 pub const OF_VERIFY: &str = "total";
 
+/// The strategy that `verify` continues with where that one leaves something open.
+pub(crate) const STATES: &str = "states";
+
 /// Who a strategy is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Group {
@@ -237,6 +240,15 @@ pub const TABLE: &[Row] = &[
             let bound = options.strategy_options.preemption_bound;
             Ok(Box::new(Dfs::new(name, options.seed, bound, options.known.is_some())))
         },
+    },
+    Row {
+        name: STATES,
+        group: Group::Baselines,
+        help: "all states that the program can be in, each continued from once, until exhausted",
+        reads: &[],
+        claim: Claim::EveryState,
+        in_process: None,
+        make: |name, options| Ok(Box::new(Dfs::over_states(name, options.seed, options.known.is_some()))),
     },
     Row {
         name: "reach",

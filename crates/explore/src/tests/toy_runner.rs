@@ -1,6 +1,7 @@
 //! A stand-in for servers: runs toy programs, and misbehaves on request.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -341,11 +342,13 @@ fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
             ..Event::default()
         }
     };
-    let decision = |decision: &threadbare_sched::toy::Decision| DecisionRecord {
-        enabled: decision.enabled,
-        chosen: decision.chosen,
-        current: decision.current,
-        step: 0,
+    // Each path leads to a state of its own.
+    let mut path = DefaultHasher::new();
+    let decision = |decision: &threadbare_sched::toy::Decision| {
+        let state = path.finish();
+        decision.chosen.hash(&mut path);
+        let (enabled, chosen, current) = (decision.enabled, decision.chosen, decision.current);
+        DecisionRecord { enabled, chosen, current, step: 0, state }
     };
     let switch = |turn: &threadbare_sched::SwitchPoint| SwitchRecord {
         op: turn.op,

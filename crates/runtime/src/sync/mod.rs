@@ -85,6 +85,7 @@ pub fn step_when(
 /// Notes a step on a synchronization object.
 pub fn note(kind: EventKind, object: usize, value: u64) {
     crate::spin::was_harmless(kind);
+    crate::thread_state_hash::synchronized(kind, object, value);
     engine().recorder.note(kind, object, 0, value, 0);
 }
 
