@@ -259,6 +259,7 @@ pub fn json(
         coverage: covered(args, result).json(),
         saturated: result.saturated,
         exhausted: false,
+        memory_model: Default::default(),
         interrupted: result.interrupted,
         failed_executions: threadbare_report::failed_executions(&failures),
         failures,

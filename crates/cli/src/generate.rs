@@ -310,6 +310,7 @@ impl Work<'_> {
             coverage: coverage::Account::plain(&self.measuring.account()).json(),
             saturated: false,
             exhausted: false,
+            memory_model: Default::default(),
             interrupted: self.stop.load(Ordering::Relaxed),
             replay: None,
             generated: Some(GeneratedReport {

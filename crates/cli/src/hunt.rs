@@ -378,6 +378,7 @@ fn json(args: &HuntArgs, campaign: &Campaign, kept: &[KeptFailure]) -> JsonRepor
         coverage: covered(args, campaign).json(),
         saturated: campaign.saturated,
         exhausted: campaign.exhausted,
+        memory_model: Default::default(),
         interrupted: campaign.interrupted,
         failed_executions: campaign.failures.iter().map(|(kind, count)| (kind.word(), *count)).collect(),
         failures,

@@ -248,6 +248,7 @@ fn report(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols
         findings: findings.json(),
         coverage: Coverage::default(),
         exhausted: false,
+        memory_model: Default::default(),
         saturated: false,
         interrupted: runs.interrupted,
         replay: Some(ReplayReport {

@@ -170,6 +170,7 @@ fn json(
         strategy: OF_VERIFY.to_string(),
         verdict,
         exhausted: result.exhausted,
+        memory_model: Default::default(),
         coverage: Coverage { groups: serde_json::to_value(&groups).ok(), ..report.coverage.clone() },
         total: Some(TotalReport {
             test_cases: result.test_cases,

@@ -26,6 +26,8 @@ pub(crate) struct Claims {
     noted: Doubts,
     /// Code that synchronizes ran in one piece, as a warning of the execution says.
     left_out: bool,
+    /// Where orders are asked for that are weaker than sequentially consistent.
+    weak_orders: BTreeSet<u64>,
     program: Option<(Arc<Modules>, Arc<OwnCode>)>,
     /// What is in the code, once somebody wants to claim something.
     in_code: OnceCell<Doubts>,
@@ -38,6 +40,8 @@ impl Claims {
             self.program = Some((Arc::clone(&run.modules), Arc::clone(&run.own_code)));
         }
         self.left_out |= run.leaves_code_unexplored;
+        let weak = run.depended_on.iter().filter(|dependency| dependency.kind == Dependence::WeakOrder);
+        self.weak_orders.extend(weak.map(|dependency| dependency.site));
         for dependency in run.depended_on.iter().filter(|dependency| dependency.kind.is_doubt()) {
             let key = (dependency.kind, dependency.function.clone());
             self.noted.entry(key).or_default().insert(dependency.site);
@@ -49,8 +53,24 @@ impl Claims {
         !self.left_out && self.noted.is_empty() && self.in_code().is_empty()
     }
 
+    /// What has to be said of a search that is through: what speaks against the claim, or what it rests on.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        if !self.may_be_made() {
+            return self.doubts();
+        }
+        let symbols = self.program.as_ref().map(|(modules, _)| Symbols::new(modules));
+        let is_weak = !self.weak_orders.is_empty();
+        let remark = is_weak.then(|| {
+            format!(
+                "this holds under sequential consistency, and the program uses weaker orders{}",
+                places(&self.weak_orders, symbols.as_ref())
+            )
+        });
+        remark.into_iter().collect()
+    }
+
     /// What speaks against it, a sentence each, with the lines of the source.
-    pub(crate) fn doubts(&self) -> Vec<String> {
+    fn doubts(&self) -> Vec<String> {
         let all: Vec<_> = self.noted.iter().chain(self.in_code()).collect();
         let symbols = self.program.as_ref().map(|(modules, _)| Symbols::new(modules));
         let shown = all.iter().take(MOST_DOUBTS).map(|((kind, name), sites)| {
@@ -107,6 +127,9 @@ fn describe(kind: Dependence, name: &str) -> String {
         Dependence::UnseenCalls => format!("what is called through {name} is not seen"),
         Dependence::Instruction => format!("the code has the instruction {name}"),
         Dependence::EarlyEnd => "the process ended while other threads still had steps to make".to_string(),
+        Dependence::WeakOrder => {
+            "orders are asked for that are weaker than sequentially consistent".to_string()
+        }
         Dependence::Yield => "a loop that waits was followed a few times round only".to_string(),
         Dependence::Overflow => "executions depend on more than could be noted".to_string(),
     }

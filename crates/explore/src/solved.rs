@@ -332,7 +332,7 @@ impl<R: Reasoning> Strategy for Solved<R> {
         let is_through = self.phase == Phase::Done;
         let left_out = is_through.then(|| self.reasoning.warning(speaker)).flatten();
         let unseen = self.notes.relevance.as_ref().and_then(Relevance::warning);
-        let doubts = if is_through { self.claims.doubts() } else { Vec::new() };
+        let doubts = if is_through { self.claims.remarks() } else { Vec::new() };
         left_out.into_iter().chain(unseen).chain(doubts).collect()
     }
 }

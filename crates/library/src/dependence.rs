@@ -48,11 +48,13 @@ pub enum Dependence {
     EarlyEnd = 18,
     /// A thread that kept reading what it had read was made to let others go first.
     Yield = 19,
+    /// Memory that threads share was accessed with an order weaker than sequentially consistent, or as `volatile`.
+    WeakOrder = 20,
 }
 
 impl Dependence {
     /// Every kind.
-    pub const ALL: [Dependence; 19] = [
+    pub const ALL: [Dependence; 20] = [
         Dependence::Clock,
         Dependence::Randomness,
         Dependence::Environment,
@@ -72,6 +74,7 @@ impl Dependence {
         Dependence::Overflow,
         Dependence::EarlyEnd,
         Dependence::Yield,
+        Dependence::WeakOrder,
     ];
 
     /// The kind with this number.
@@ -81,9 +84,9 @@ impl Dependence {
 
     /// Whether an execution with it may have been different although the input and the order of steps were the same, or whether
     /// there are steps that nobody has seen. The environment is input: it is the same in every execution. Whether loops
-    /// were followed far enough is for each strategy to say.
+    /// were followed far enough is for each strategy to say, and all is said of sequentially consistent memory.
     pub const fn is_doubt(self) -> bool {
-        !matches!(self, Dependence::Environment | Dependence::Yield)
+        !matches!(self, Dependence::Environment | Dependence::Yield | Dependence::WeakOrder)
     }
 }
 
@@ -161,7 +164,7 @@ mod tests {
             assert_eq!(Dependence::from_number(kind as u8), Some(kind));
         }
         assert_eq!(Dependence::from_number(0), None);
-        assert_eq!(Dependence::from_number(20), None);
+        assert_eq!(Dependence::from_number(21), None);
     }
 
     #[test]
@@ -189,8 +192,8 @@ mod tests {
     }
 
     #[test]
-    fn only_the_environment_is_input_and_loops_are_the_strategies_affair() {
+    fn input_loops_and_memory_orders_are_no_doubts() {
         let harmless: Vec<Dependence> = Dependence::ALL.into_iter().filter(|kind| !kind.is_doubt()).collect();
-        assert_eq!(harmless, [Dependence::Environment, Dependence::Yield]);
+        assert_eq!(harmless, [Dependence::Environment, Dependence::Yield, Dependence::WeakOrder]);
     }
 }

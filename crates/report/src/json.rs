@@ -9,6 +9,15 @@ use crate::coverage::CoverageReport;
 use crate::suite::SuiteReport;
 use crate::verify_json::TotalReport;
 
+/// How memory behaves in executions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MemoryModel {
+    /// Each read sees the write before it in the one order of all steps.
+    #[default]
+    SequentialConsistency,
+}
+
 /// What a command concluded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -60,6 +69,8 @@ pub struct JsonReport {
     pub coverage: Coverage,
     /// Whether nothing is left to try.
     pub exhausted: bool,
+    /// The memory model that all of this holds under.
+    pub memory_model: MemoryModel,
     /// Whether it ended because coverage was saturated.
     pub saturated: bool,
     /// Whether a signal ended the campaign early.

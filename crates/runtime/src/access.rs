@@ -109,6 +109,9 @@ unsafe fn serve_watched(fiber: &'static Fiber, addr: usize, size: usize, write: 
         }
     } else {
         engine.point(op, None, false);
+        if shared && fiber.volatile_access.get() && engine.running.get() {
+            crate::dependences::note_weak_order(pc);
+        }
         if !shared {
             fiber.was_a_look();
         }

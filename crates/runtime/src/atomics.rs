@@ -17,6 +17,9 @@ use crate::sync::rust_std;
 
 const SC: Ordering = Ordering::SeqCst;
 
+/// The order argument that stands for it.
+const SEQUENTIALLY_CONSISTENT: i32 = 5;
+
 /// What an operation with this order argument does not order, as an event says it. A consuming one counts as acquiring,
 /// as all compilers take it.
 fn weakness(order: i32) -> u32 {
@@ -136,6 +139,9 @@ unsafe fn announce<T: Word>(kind: EventKind, addr: usize, leaves_zero: bool) -> 
         fiber.set_site(pc);
         guarding_locks::does_not_wait(fiber);
         let shared = access::touch_word(fiber, addr, size_of::<T>(), kind.writes());
+        if !shared && engine().world.state_hashes.borrow_mut().are_wanted() {
+            crate::thread_state_hash::touch(engine(), addr, size_of::<T>(), kind.writes(), pc);
+        }
         if !shared && engine().brief.get() && !fiber.is_stop_due() {
             return Announced::Private;
         }
@@ -185,6 +191,9 @@ fn done<T: Word>(announced: Announced, kind: EventKind, addr: usize, value: T, o
             return;
         }
         Announced::Unseen | Announced::Step => {}
+    }
+    if order != SEQUENTIALLY_CONSISTENT && engine.running.get() {
+        crate::dependences::note_weak_order(engine.current().site());
     }
     engine.current().weakness.set(weakness(order));
     engine.recorder.note(kind, addr, size_of::<T>() as u8, value.low(), old.low());

@@ -105,6 +105,11 @@ pub fn note_yield(site: u64) {
     note(Dependences::NONE.with(Dependence::Yield, true), "", site);
 }
 
+/// Shared memory is accessed with an order weaker than sequentially consistent.
+pub fn note_weak_order(site: u64) {
+    note(Dependences::NONE.with(Dependence::WeakOrder, true), "", site);
+}
+
 /// The process ends although other threads have steps to make.
 pub fn note_early_end() {
     note(Dependences::NONE.with(Dependence::EarlyEnd, true), "", crate::interpose::instrumented_site());

@@ -148,6 +148,7 @@ pub fn json(args: &TestArgs, outcomes: &[Outcome], elapsed: Duration) -> TestsRe
         findings,
         coverage: Coverage::default(),
         exhausted: false,
+        memory_model: Default::default(),
         saturated: false,
         interrupted: has(TestStatus::Interrupted),
         failed_executions,

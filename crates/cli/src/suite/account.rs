@@ -208,6 +208,7 @@ fn json(
             ..Coverage::default()
         },
         exhausted: false,
+        memory_model: Default::default(),
         saturated: false,
         interrupted: suite.is_stopped(),
         failed_executions: threadbare_report::failed_executions(failures),

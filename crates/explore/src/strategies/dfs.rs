@@ -232,7 +232,7 @@ impl Strategy for Dfs {
     }
 
     fn warnings(&self, _speaker: &str) -> Vec<String> {
-        let doubts = if self.is_through() { self.claims.doubts() } else { Vec::new() };
+        let doubts = if self.is_through() { self.claims.remarks() } else { Vec::new() };
         self.doubt.iter().cloned().chain(doubts).collect()
     }
 }
