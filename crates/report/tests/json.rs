@@ -51,6 +51,7 @@ fn sample() -> JsonReport {
         findings: vec![],
         coverage: Coverage::default(),
         exhausted: false,
+        memory_model: Default::default(),
         saturated: false,
         interrupted: false,
         failed_executions: [("assertion", 3)].into(),

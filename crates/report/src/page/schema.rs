@@ -34,6 +34,7 @@ const SHAPE: &[(&str, Kind)] = &[
     ("executions_per_s", Number),
     ("test_cases", Number),
     ("exhausted", Truth),
+    ("memory_model", Text),
     ("interrupted", Truth),
     ("warnings", List),
     ("warnings[]", Text),
