@@ -45,7 +45,8 @@ pub fn run(args: &VerifyArgs) -> Result<u8, CliError> {
     for warning in &result.check.warnings {
         output::say(&format!("warning: {warning}"));
     }
-    let conditions = Conditions::of(&options, &program);
+    // States are told apart to the end of each loop.
+    let conditions = Conditions { exact_loops: true, ..Conditions::of(&options, &program) };
     let head = hunt::schedule_head(&program, cflags, &conditions, &options);
     let mut replayer = Replayer::start(&program, &conditions, &stop)?;
     let findings = check::record_all(&args.check, &result.check, &replayer, &head, &suppressions)?;

@@ -32,6 +32,8 @@ pub struct Conditions {
     pub os_threads: bool,
     /// Whether a non-zero exit status is no failure.
     pub any_exit: bool,
+    /// Whether a loop is taken to wait only when it comes back to a state that it was in.
+    pub exact_loops: bool,
     /// Real time without a step after which an execution is given up.
     pub stall: Duration,
     /// What the program reads.
@@ -52,6 +54,7 @@ impl Conditions {
             spurious: options.spurious,
             os_threads: options.os_threads,
             any_exit: options.any_exit,
+            exact_loops: options.exact_loops(),
             stall: options.stall,
             stdin: program.stdin.clone(),
             env: program.env.clone(),
@@ -67,6 +70,7 @@ impl Conditions {
         flag(self.spurious, "spurious");
         flag(self.os_threads, "os-threads");
         flag(self.any_exit, "any-exit");
+        flag(self.exact_loops, "exact-loops");
         flag(self.is_test, "test");
         options.push(format!("stall {}", self.stall.as_secs_f64()));
         options.extend(self.stdin.iter().map(|path| format!("stdin {}", path.display())));
@@ -82,6 +86,7 @@ impl Conditions {
             spurious: false,
             os_threads: false,
             any_exit: false,
+            exact_loops: false,
             stall: Duration::from_secs(10),
             stdin: None,
             env: Vec::new(),
@@ -100,6 +105,7 @@ impl Conditions {
             "spurious" => self.spurious = true,
             "os-threads" => self.os_threads = true,
             "any-exit" => self.any_exit = true,
+            "exact-loops" => self.exact_loops = true,
             "test" => self.is_test = true,
             "stall" => self.stall = seconds(value)?,
             "stdin" => self.stdin = Some(PathBuf::from(value)),
@@ -125,6 +131,7 @@ mod tests {
             spurious: true,
             os_threads: true,
             any_exit: true,
+            exact_loops: true,
             stall: Duration::from_millis(2500),
             stdin: Some("in put.txt".into()),
             env: vec![("MODE".into(), "fast=1 and\nmore".into()), ("EMPTY".into(), String::new())],

@@ -70,6 +70,7 @@ impl Replayer {
             stop: Default::default(),
             flags: bit(conditions.spurious, flags::SPURIOUS)
                 | bit(conditions.os_threads, flags::OS_THREADS)
+                | bit(conditions.exact_loops, flags::EXACT_LOOPS)
                 | bit(conditions.any_exit, flags::ANY_EXIT),
         };
         let (server, early, symbols) = match start(program, &options) {

@@ -105,6 +105,11 @@ impl Options {
         StrategyOption::ALL.into_iter().filter(differs).collect()
     }
 
+    /// Whether failures have to be run again with loops followed as the strategy follows them.
+    pub fn exact_loops(&self) -> bool {
+        self.strategy == strategies::STATES
+    }
+
     pub(crate) fn flags(&self) -> u32 {
         let bit = |set: bool, flag: u32| if set { flag } else { 0 };
         bit(self.spurious, flags::SPURIOUS)

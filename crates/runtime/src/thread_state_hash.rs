@@ -23,6 +23,8 @@ pub struct StateHashes {
     wanted: bool,
     /// Decisions are given the state of the program.
     of_program: bool,
+    /// Threads are taken to spin only when they come back to a state.
+    exact_loops: bool,
     /// What threads do to memory of their own is reported.
     reports: bool,
     reported: HashSet<TouchRecord, BuildHasherDefault<AddressHasher>>,
@@ -51,15 +53,21 @@ impl StateHashes {
 /// Begins to look, if the plan asks for it.
 pub fn begin(engine: &Engine) {
     let asked = engine.shared.control().plan.flags;
-    let wanted = asked & (flags::THREAD_STATES | flags::PROGRAM_STATES) != 0;
+    let wanted = asked & (flags::THREAD_STATES | flags::PROGRAM_STATES | flags::EXACT_LOOPS) != 0;
     {
         let mut hashes = engine.world.state_hashes.borrow_mut();
         hashes.wanted = wanted;
         hashes.of_program = asked & flags::PROGRAM_STATES != 0;
+        hashes.exact_loops = asked & (flags::PROGRAM_STATES | flags::EXACT_LOOPS) != 0;
         hashes.reports = asked & flags::THREAD_STATES != 0;
     }
     engine.world.regions.borrow_mut().begin(wanted);
     engine.threads.all().for_each(|fiber| look_at_own_memory(engine, fiber));
+}
+
+/// Whether executions that come to the same state are continued only once.
+pub fn are_merged() -> bool {
+    engine().world.state_hashes.borrow_mut().of_program
 }
 
 /// A place is shared by threads.
@@ -143,15 +151,15 @@ pub fn of_program(engine: &Engine, enabled: u64) -> u64 {
 
 /// Whether it is certain that a thread goes round in a loop.
 pub fn is_in_loop(fiber: &Fiber) -> bool {
-    let is_known = engine().world.state_hashes.borrow_mut().of_program;
-    is_known && fiber.spin_mark.get().0 == mix(fiber.state_hash.get(), fiber.site())
+    engine().world.state_hashes.borrow_mut().exact_loops
+        && fiber.spin_mark.get().0 == mix(fiber.state_hash.get(), fiber.site())
 }
 
 /// Whether a thread that keeps reading what it has read goes round in a loop. If its state is known, it does only when it comes back to one
 /// that it was in; otherwise it is taken to. (Brent's way of finding a cycle: the state that it is compared with is replaced after
 /// twice as many rounds each time.)
 pub fn may_spin(fiber: &Fiber) -> bool {
-    if !engine().world.state_hashes.borrow_mut().of_program {
+    if !engine().world.state_hashes.borrow_mut().exact_loops {
         return true;
     }
     let state = mix(fiber.state_hash.get(), fiber.site());

@@ -211,6 +211,8 @@ pub mod flags {
     /// Add to every decision a hash of the program's state, and let the address of a heap block depend on nothing but what
     /// its thread has allocated. Accesses that a lock guards are no steps.
     pub const PROGRAM_STATES: u32 = 1 << 13;
+    /// A thread that keeps reading the same lets others go first only when it comes back to a state that it was in.
+    pub const EXACT_LOOPS: u32 = 1 << 14;
 }
 
 /// Everything that decides one execution.
