@@ -16,8 +16,8 @@
 //!    when the main thread alone is left and looks at no other.
 //! 4. **What a blocked thread waits for outlives the wait**: it is one of those objects, or lies on the waiting thread's own stack.
 //!
-//! A build with the feature `borrow-checks` checks the second one: a second borrow, and a borrow that is there at a switch, end the
-//! process with the source lines. Without it there is neither flag nor check: a borrow is a pointer.
+//! A build with the feature `borrow-checks` checks the second one: a second borrow, and a borrow that is there at a switch or where the
+//! program's code is called, end the process with the source lines. Without it there is neither flag nor check: a borrow is a pointer.
 
 #[cfg(any(test, feature = "borrow-checks"))]
 use std::cell::Cell;

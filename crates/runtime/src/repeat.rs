@@ -17,6 +17,7 @@ use threadbare_wire::{Leak, Status};
 
 use crate::engine::{Engine, engine};
 use crate::entropy::Entropy;
+use crate::exclusive::nothing_is_borrowed;
 use crate::fiber::{Fiber, Waitable};
 use crate::shared_memory::{lost_control, refuse_plan};
 use crate::time::Clock;
@@ -83,6 +84,7 @@ pub unsafe extern "C-unwind" fn threadbare_repeat(
             "only the first closure of a test is repeated in one process; what comes after it has fewer executions",
         );
     }
+    nothing_is_borrowed();
     // SAFETY: as the caller vouches.
     let result = unsafe { closure(data) };
     if result == 0 {
@@ -130,6 +132,7 @@ unsafe fn repeat(closure: Closure, data: *mut c_void) -> ! {
         engine.world.guarding_locks.gives_back_at_once.set(!shows_locks(index, probes));
         engine.probe.set(probes.then(|| Rng::new(seed)));
         engine.update_stop();
+        nothing_is_borrowed();
         // SAFETY: as the caller vouches.
         let panicked = unsafe { closure(data) } != 0;
         if !panicked {

@@ -65,6 +65,7 @@ pub fn run_exit_functions() {
                 if !value.is_null() {
                     found = true;
                     libc::pthread_setspecific(key, std::ptr::null());
+                    nothing_is_borrowed();
                     destructor(value);
                 }
             }

@@ -8,6 +8,7 @@ use threadbare_trace::{EventKind, ThreadId};
 use super::{note, step, step_when};
 use crate::arch;
 use crate::engine::engine;
+use crate::exclusive::nothing_is_borrowed;
 use crate::fiber::{Fiber, Waitable};
 use crate::interpose::{interpose, site};
 
@@ -68,6 +69,7 @@ pub unsafe fn run(control: *mut c_int, routine: unsafe extern "C-unwind" fn(), p
         once.running.set(Some(engine().current_id()));
         note(EventKind::OnceBegin, address, 0);
         let mut unfinished = Unfinished { once, is_done: false };
+        nothing_is_borrowed();
         routine();
         // The routine has called the runtime; and others that come meanwhile wait.
         arch::set_registers(registers);
