@@ -125,37 +125,32 @@ pub fn run(seed: u64, number: u64, over: &[String], effort: Effort, keep: &Path)
     let folder = tempfile::tempdir()?;
     let mut random = Rng::new(Rng::derive(!seed, number));
     let mut disagreements = Vec::new();
-
     let mut clock = Clock::default();
 
     let reporting = Built::new(&program, Check::Report, number, folder.path())?;
     clock.lap("building");
     let all = reporting.claimed_by("dfs", seed, 1, effort.executions);
     clock.lap("dfs");
-    let seen = reporting.seen_otherwise(&all, seed, effort, &mut clock);
-    for other in &seen {
-        contradict(&all, other, &mut disagreements);
-    }
+    let mut seen = reporting.seen_otherwise(&all, seed, effort, &mut clock);
+    disagreements.extend(contradiction(&all, &seen));
+    seen.push(all.clone());
 
-    let forbidden = choose(&all, &mut random);
+    let forbidden = choose(&seen, &mut random);
     let checking = Built::new(&program, Check::Forbid(forbidden), number, folder.path())?;
     clock.lap("building");
-    let known = all.with_check(forbidden, program.failure);
+    let known: Vec<Said> = seen.iter().map(|said| said.with_check(forbidden, program.failure)).collect();
     let mut said = Vec::new();
     for by in CLAIMING {
         // Where there are too many interleavings, dfs would not end here either.
-        let dfs_is_over = by == "dfs" && !all.ended;
-        said.push(if dfs_is_over {
-            known.clone()
-        } else {
-            checking.claimed_by(by, seed, 1, effort.executions)
+        let has_no_end = by == "dfs" && !all.ended;
+        said.push(match known.last().filter(|_| has_no_end) {
+            Some(known) => known.clone(),
+            None => checking.claimed_by(by, seed, 1, effort.executions),
         });
         clock.lap(by);
     }
-    for (one, other) in said.iter().flat_map(|one| said.iter().chain([&known]).map(move |other| (one, other)))
-    {
-        contradict(one, other, &mut disagreements);
-    }
+    let everything: Vec<Said> = said.iter().chain(&known).cloned().collect();
+    disagreements.extend(said.iter().filter_map(|claim| contradiction(claim, &everything)));
     for once in &said {
         if let Some(error) = &once.error {
             let against = error.clone();
@@ -188,27 +183,31 @@ pub fn run(seed: u64, number: u64, over: &[String], effort: Effort, keep: &Path)
     Ok(Trial { number, features: program.features, said, disagreements, kept, spent: clock.spent })
 }
 
-/// Whether somebody has seen what cannot be, if a claim holds.
-fn contradict(claim: &Said, other: &Said, disagreements: &mut Vec<Disagreement>) {
-    if !claim.exhausted || claim.by == other.by {
-        return;
+/// What others have seen that cannot be, if a claim holds.
+fn contradiction(claim: &Said, others: &[Said]) -> Option<Disagreement> {
+    let mut seen_by: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for other in others.iter().filter(|_| claim.exhausted) {
+        for outcome in other.failures().into_iter().filter(|outcome| !claim.outcomes.contains_key(*outcome)) {
+            seen_by.entry(outcome).or_default().insert(other.by);
+        }
     }
-    let missed: Vec<&str> = other
-        .outcomes
-        .keys()
-        .map(String::as_str)
-        .filter(|outcome| *outcome != PASSED && !claim.outcomes.contains_key(*outcome))
-        .collect();
-    if !missed.is_empty() {
-        let against = format!("claims it after {}; {} saw {}", claim.words(), other.by, missed.join(" and "));
-        disagreements.push(Disagreement { kind: Kind::FalseClaim, by: claim.by, against });
-    }
+    let seen = |(outcome, by): (&&str, &BTreeSet<&str>)| {
+        format!("{outcome}, by {}", by.iter().copied().collect::<Vec<_>>().join(" and "))
+    };
+    let seen: Vec<String> = seen_by.iter().map(seen).collect();
+    let against = format!("{}, but there is {}", claim.words(), seen.join("; "));
+    (!seen.is_empty()).then_some(Disagreement { kind: Kind::FalseClaim, by: claim.by, against })
 }
 
 /// The outcome to forbid: mostly one that is possible and rare, so that it has to be looked for.
-fn choose(all: &Said, random: &mut Rng) -> u32 {
-    let mut possible: Vec<(u64, u32)> =
-        all.outcomes.iter().filter_map(|(outcome, count)| Some((*count, status(outcome)?))).collect();
+fn choose(seen: &[Said], random: &mut Rng) -> u32 {
+    let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+    for (outcome, count) in seen.iter().flat_map(|said| &said.outcomes) {
+        if let Some(status) = status(outcome) {
+            *counts.entry(status).or_default() += count;
+        }
+    }
+    let mut possible: Vec<(u64, u32)> = counts.into_iter().map(|(status, count)| (count, status)).collect();
     possible.sort_unstable();
     match (random.below(4), possible.is_empty()) {
         (0, _) | (_, true) => random.below(u64::from(OUTCOMES)) as u32,
@@ -223,6 +222,8 @@ fn status(outcome: &str) -> Option<u32> {
     status.checked_sub(FIRST_STATUS).filter(|status| *status < OUTCOMES)
 }
 
+/// What can be said of a program that runs by itself and does not end well.
+const ALONE: [&str; 2] = ["does not end", "was killed"];
 const PASSED: &str = "passed";
 const EXIT: &str = "exit ";
 
@@ -338,11 +339,11 @@ impl Built {
             let outcome = match self.run_alone(longest) {
                 Some(outcome) => outcome,
                 None if may_hang => continue,
-                None => "hang".to_string(),
+                None => ALONE[0].to_string(),
             };
             // The system has one word for several kinds.
             let outcome = match outcome.as_str() {
-                "killed" if saw(&["abort", "segfault", "exception"]) => continue,
+                "was killed" if saw(&["abort", "segfault", "exception"]) => continue,
                 "killed"
                     if all
                         .outcomes
@@ -383,7 +384,7 @@ impl Built {
                     return Some(match (status.code(), status.signal()) {
                         (Some(0), _) => PASSED.to_string(),
                         (Some(code), _) => format!("{EXIT}{code}"),
-                        _ => "killed".to_string(),
+                        _ => ALONE[1].to_string(),
                     });
                 }
                 _ if begin.elapsed() > longest => {
@@ -426,7 +427,9 @@ impl Said {
             None => outcome.to_string(),
         };
         let mut outcomes = BTreeMap::new();
-        for (outcome, count) in &self.outcomes {
+        // A program by itself does not say why it was killed.
+        for (outcome, count) in self.outcomes.iter().filter(|(outcome, _)| !ALONE.contains(&outcome.as_str()))
+        {
             *outcomes.entry(translate(outcome)).or_default() += count;
         }
         Said { outcomes, exhausted: false, ..self.clone() }
