@@ -10,6 +10,7 @@ mod ars_width;
 mod census;
 mod cfp;
 mod classes;
+mod clock;
 mod curves;
 mod detectors;
 mod engine;
@@ -20,6 +21,7 @@ mod pcr;
 mod pcr_budget;
 mod plot;
 mod rust_tests;
+mod soundness;
 mod subjects;
 mod total;
 mod tsa;
@@ -73,6 +75,8 @@ enum Part {
     RustBugs(rust_tests::RustArgs),
     /// Popular Rust crates, unmodified: right tests pass, wrong ones are found
     RustCrates(rust_tests::RustArgs),
+    /// Small generated programs: whether what strategies claim of them is true
+    Soundness(soundness::SoundnessArgs),
     /// What snapshots save ars, and how fast it goes through a long program
     ArsSnapshots,
 }
@@ -81,8 +85,12 @@ fn show(figures: &[Figure]) {
     figures.iter().for_each(|figure| println!("{figure}"));
 }
 
-fn run(part: Option<Part>) -> Result<()> {
+fn run(part: Option<Part>) -> Result<ExitCode> {
     match part {
+        Some(Part::Soundness(args)) => {
+            let is_sound = soundness::print(&args)?;
+            return Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        }
         Some(Part::Engine) => show(&engine::measure()?),
         Some(Part::Detectors) => show(&detectors::measure()),
         Some(Part::Patterns) => show(&patterns::measure()),
@@ -102,12 +110,12 @@ fn run(part: Option<Part>) -> Result<()> {
             show(&engine::measure()?);
         }
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
 fn main() -> ExitCode {
     match run(Arguments::parse().part) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("threadbare-bench: {error}");
             ExitCode::from(2)

@@ -11,8 +11,8 @@ use threadbare_coverage::cfp::select;
 use threadbare_explore::suite::{Detection, Optimizations, RunLimits, Watch, detect, measure};
 use threadbare_target::{Program, resolve};
 
-use super::clock::{Clock, Spent};
 use crate::Result;
+use crate::clock::{Clock, Spent};
 
 /// A suite as the program prints it.
 #[derive(Deserialize)]

@@ -1,6 +1,5 @@
 //! The evaluation of the CFP paper again: Tables 2 to 7 and 10 to 12, on programs in the shape of the paper's.
 
-mod clock;
 mod growth;
 mod paper;
 mod row;

@@ -11,10 +11,10 @@ use threadbare_explore::suite::{
 };
 use threadbare_target::Symbols;
 
-use super::clock::{Clock, Spent};
 use super::paper::Figures;
 use super::subject::Subject;
 use crate::Result;
+use crate::clock::{Clock, Spent};
 
 /// One kind of detection over several inputs.
 #[derive(Default)]

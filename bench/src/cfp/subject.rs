@@ -8,9 +8,9 @@ use threadbare_code::Code;
 use threadbare_explore::suite::{Source, SuiteFile};
 use threadbare_target::{Program, resolve};
 
-use super::clock::{Clock, Spent};
 use super::paper::Paper;
 use crate::Result;
+use crate::clock::{Clock, Spent};
 
 /// A program with its inputs.
 pub struct Subject {

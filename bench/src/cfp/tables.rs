@@ -1,8 +1,8 @@
 //! The tables, with the paper's figures in brackets.
 
-use super::clock::Spent;
 use super::paper::{Count, Figures, KindFigures};
 use super::row::{Kind, Row};
+use crate::clock::Spent;
 
 /// What a table is made of: a head, and a line for each subject.
 type Line = Vec<String>;

@@ -1,0 +1,104 @@
+//! Whether claims are true: small generated programs, all of whose interleavings can be run, and what each strategy claims of them.
+
+mod features;
+mod program;
+mod summary;
+mod trial;
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use clap::Args;
+
+use self::features::FEATURES;
+use self::trial::{Effort, Kind, Trial};
+use crate::Result;
+use crate::clock::Clock;
+
+/// What can be said about it.
+#[derive(Args)]
+pub struct SoundnessArgs {
+    /// How many programs
+    #[arg(long, default_value_t = 200)]
+    programs: u64,
+    /// What they are drawn by
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Only the program with this number
+    #[arg(long)]
+    only: Option<u64>,
+    /// Only programs over these features; the table has their names
+    #[arg(long, value_delimiter = ',')]
+    features: Vec<String>,
+    /// Programs that are tried side by side
+    #[arg(long, default_value_t = 1)]
+    jobs: usize,
+    /// Where programs are kept that show something wrong; a temporary folder otherwise
+    #[arg(long)]
+    keep: Option<PathBuf>,
+    /// The most executions of a strategy
+    #[arg(long, default_value_t = 1_000)]
+    executions: u64,
+    /// Executions by random, pct and pos together, where dfs claims to have run everything
+    #[arg(long, default_value_t = 2_000)]
+    samples: u64,
+    /// Runs of the program by itself
+    #[arg(long, default_value_t = 50)]
+    native: u32,
+}
+
+/// Tries programs and prints what is wrong; says whether every claim was true.
+pub fn print(args: &SoundnessArgs) -> Result<bool> {
+    if let Some(name) = args.features.iter().find(|name| FEATURES.iter().all(|it| it.name != **name)) {
+        return Err(format!("there is no feature `{name}`; the table has the names").into());
+    }
+    let keep = match &args.keep {
+        Some(folder) => folder.clone(),
+        None => tempfile::tempdir()?.keep(),
+    };
+    let clock = Clock::start();
+    let numbers = match args.only {
+        Some(number) => number..number + 1,
+        None => 1..args.programs + 1,
+    };
+    let next = AtomicU64::new(numbers.start);
+    let done: Mutex<Vec<std::result::Result<Trial, String>>> = Mutex::default();
+    let effort = Effort { executions: args.executions, samples: args.samples, native: args.native };
+    thread::scope(|scope| {
+        for _ in 0..args.jobs.max(1) {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= numbers.end {
+                        break;
+                    }
+                    let trial = trial::run(args.seed, number, &args.features, effort, &keep);
+                    let trial =
+                        trial.map_err(|error| format!("program {number} of seed {}: {error}", args.seed));
+                    show(args.seed, &trial);
+                    done.lock().expect("no thread panics while it holds this").push(trial);
+                }
+            });
+        }
+    });
+    let done = done.into_inner().expect("no thread panics while it holds this");
+    let (trials, failed): (Vec<_>, Vec<_>) = done.into_iter().partition(|trial| trial.is_ok());
+    let trials: Vec<Trial> = trials.into_iter().flatten().collect();
+    summary::print(&trials, failed.len(), clock.spent());
+    Ok(trials.iter().flat_map(|trial| &trial.disagreements).all(|it| it.kind != Kind::FalseClaim))
+}
+
+/// Prints what is wrong with one program.
+fn show(seed: u64, trial: &std::result::Result<Trial, String>) {
+    let trial = match trial {
+        Ok(trial) => trial,
+        Err(error) => return println!("not tried: {error}\n"),
+    };
+    let Some(kept) = &trial.kept else { return };
+    println!("program {} of seed {seed}: {} ({})", trial.number, kept.display(), trial.features.join(", "));
+    for it in &trial.disagreements {
+        println!("  {:?} of {}: {}", it.kind, it.by, it.against.replace('\n', "\n    "));
+    }
+}
