@@ -14,7 +14,9 @@ fn has_sources() -> bool {
     sysroot.join("lib/rustlib/src/rust/library/Cargo.lock").exists()
 }
 
+/// Building the library takes more than a minute: `cargo test --release -p threadbare --test build_std -- --ignored`.
 #[test]
+#[ignore = "builds the standard library; run by hand"]
 fn an_instrumented_library_is_right_where_it_is_and_wrong_uses_of_it_are_found() {
     let answer: Answer = Command::new(env!("CARGO_BIN_EXE_cargo-threadbare"))
         .args(["threadbare", "test", "--build-std", "--target-dir"])

@@ -9,8 +9,7 @@ use support::Desk;
 const CLAIMING: [&str; 5] = ["dfs", "states", "mcr", "total", "reach"];
 
 fn run(desk: &Desk, args: &[&str]) -> Value {
-    let common =
-        ["--json", "-", "--quiet", "--jobs", "1", "--executions", "3000", "--no-minimise", "--no-explain"];
+    let common = ["--json", "-", "--quiet", "--jobs", "1", "--executions", "3000", "--no-minimise"];
     desk.run(&[args, &common].concat()).json()
 }
 

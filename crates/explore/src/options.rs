@@ -107,7 +107,7 @@ impl Options {
 
     /// Whether failures have to be run again with loops followed as the strategy follows them.
     pub fn exact_loops(&self) -> bool {
-        self.strategy == strategies::STATES
+        [strategies::STATES, "dfs"].contains(&self.strategy.as_str())
     }
 
     pub(crate) fn flags(&self) -> u32 {

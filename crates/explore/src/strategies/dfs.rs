@@ -49,6 +49,9 @@ pub(crate) struct Dfs {
     bound_was_met: bool,
     /// The states that were branched out from, if each of them is one only once.
     states: Option<HashSet<u64>>,
+    /// A thread that reads the same again and again lets others go first only when it comes back to a state: it has been seen to do
+    /// so.
+    exact_loops: bool,
     /// Why nothing can be claimed even if nothing is left.
     doubt: Option<String>,
     claims: Claims,
@@ -70,6 +73,7 @@ impl Dfs {
             begun: false,
             bound_was_met: false,
             states: None,
+            exact_loops: false,
             doubt: None,
             claims: Claims::default(),
         }
@@ -98,8 +102,16 @@ impl Dfs {
         plan
     }
 
+    fn begin_anew(&mut self) {
+        self.branches.clear();
+        self.begun = false;
+        self.bound_was_met = false;
+        self.states.iter_mut().for_each(HashSet::clear);
+    }
+
     fn flags(&self) -> u32 {
-        if self.states.is_some() { flags::PROGRAM_STATES } else { 0 }
+        let states = if self.states.is_some() { flags::PROGRAM_STATES } else { 0 };
+        states | if self.exact_loops { flags::EXACT_LOOPS } else { 0 }
     }
 
     fn next_path(&mut self) -> Option<Vec<ThreadId>> {
@@ -177,6 +189,8 @@ impl Strategy for Dfs {
             self.begun = true;
             return vec![self.follow(Vec::new())];
         }
+        // Which states are new depends on the execution before, and addresses differ from worker to worker.
+        let count = if self.states.is_some() { 1 } else { count };
         let paths: Vec<Vec<ThreadId>> = (0..count).map_while(|_| self.next_path()).collect();
         paths.into_iter().map(|path| self.follow(path)).collect()
     }
@@ -192,25 +206,24 @@ impl Strategy for Dfs {
             return Err(ExploreError::TooManyThreads { strategy, most, started });
         }
         runs.iter().for_each(|(_, run)| self.claims.take_in(run));
-        if sharing_grew {
-            self.branches.clear();
-            self.begun = false;
-            self.bound_was_met = false;
-            self.states.iter_mut().for_each(HashSet::clear);
+        let waits = runs.iter().any(|(_, run)| run.depended_on.iter().any(|it| it.kind == Dependence::Yield));
+        if sharing_grew || (waits && !self.exact_loops) {
+            self.exact_loops |= waits;
+            self.begin_anew();
             return Ok(());
+        }
+        if waits {
+            self.doubt.get_or_insert_with(|| {
+                "loops that wait for a value were followed a few times round only, so nothing is claimed to be \
+                 complete"
+                    .to_string()
+            });
         }
         // The first execution's branches end on top, so that the walk stays depth first.
         for (plan, run) in runs.iter().rev().filter(|(plan, _)| plan.flags & flags::PROBE == 0) {
             if let Outcome::Uncontrolled(_) = run.outcome {
                 self.doubt.get_or_insert_with(|| {
                     "some executions could not be kept under control, so nothing is claimed to be complete"
-                        .to_string()
-                });
-            }
-            if self.states.is_none() && run.depended_on.iter().any(|it| it.kind == Dependence::Yield) {
-                self.doubt.get_or_insert_with(|| {
-                    "loops that wait for a value were followed a few times round only, so nothing is claimed to be \
-                     complete; --strategy states follows them until they repeat themselves"
                         .to_string()
                 });
             }

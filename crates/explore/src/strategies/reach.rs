@@ -58,7 +58,8 @@ impl<const PAIRS: bool> Variants<PAIRS> {
     /// Adds the variants of an execution.
     fn derive(&mut self, notes: &mut Notes<()>, run: &Execution, path: &Path) {
         let events = &run.events;
-        let ending = Ending { threads: run.threads as u16, ended_by: follow_schedule::brought_down_by(run) };
+        let brought_down_by = follow_schedule::brought_down_by(run);
+        let ending = Ending { threads: run.threads as u16, brought_down_by, ended_by: run.ended_by };
         self.shown.push(ShownClasses::of(events));
         let mut size = (0, 0);
         for scope in Self::scopes(ending.threads) {

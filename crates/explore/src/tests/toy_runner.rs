@@ -377,7 +377,7 @@ fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
         policy_counters: Default::default(),
         own_code: Arc::default(),
         depended_on: Vec::new(),
-        ended_by: Some(ThreadId::MAIN),
+        ended_by: None,
         leaves_code_unexplored: false,
     }
 }

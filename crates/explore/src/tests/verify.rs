@@ -24,7 +24,7 @@ use crate::strategy::{Plan, Strategy};
 use crate::verify::{Verification, races, verify};
 
 /// How many programs are generated.
-pub(super) const PROGRAMS: u64 = 40;
+pub(super) const PROGRAMS: u64 = 24;
 
 /// What programs use besides variables, locks, branches and loops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -6,7 +6,7 @@ use threadbare_trace::{Event, ThreadId};
 use super::super::variants::{Count, Ending, Scope, ShownClasses, VariantGraph, VariantKind, size};
 use super::{A, B, X, Y, ended, section_3_6, trace};
 
-const ENDING: Ending = Ending { threads: 0, ended_by: None };
+const ENDING: Ending = Ending { threads: 0, brought_down_by: None, ended_by: None };
 
 fn graph(events: &[Event]) -> VariantGraph {
     VariantGraph::of(events, &ENDING, Scope::All, 100_000)
@@ -173,7 +173,7 @@ fn threads_begin_after_their_creation_and_are_joined_after_their_end() {
 #[test]
 fn others_may_go_on_where_a_failure_ended_all() {
     let events = trace(&[(1, 1, Read, X), (2, 10, Write, X), (1, 2, Read, X)]);
-    let ending = Ending { threads: 3, ended_by: Some(ThreadId(1)) };
+    let ending = Ending { threads: 3, brought_down_by: Some(ThreadId(1)), ended_by: None };
     let graph = VariantGraph::of(&events, &ending, Scope::All, 1000);
     let kinds: Vec<VariantKind> = graph.variants().iter().map(|it| it.kind).collect();
     // T0 has shown nothing at all, T2 one step. They may run before T1's failure, and where T1 would vary.

@@ -42,7 +42,9 @@ pub enum Scope {
 pub struct Ending {
     /// How many threads there were, whether or not they came to do anything; they are numbered from 0.
     pub threads: u16,
-    /// The thread whose last step ended the process: it failed, or it was main and returned.
+    /// The thread whose last step brought the process down.
+    pub brought_down_by: Option<ThreadId>,
+    /// The thread that ended the process in order, once the others had made their steps.
     pub ended_by: Option<ThreadId>,
 }
 

@@ -169,7 +169,10 @@ impl Steps {
             }
         }
         (self.locks, self.conditions) = (locks.len(), conditions.into_iter().collect());
-        let Some(place) = ending.ended_by.map(|thread| self.lane(thread)) else { return };
+        if let Some(place) = ending.ended_by.map(|thread| self.lane(thread)) {
+            self.lanes[place].is_open = false;
+        }
+        let Some(place) = ending.brought_down_by.map(|thread| self.lane(thread)) else { return };
         let lane = &mut self.lanes[place];
         lane.is_open = false;
         // Its last step need not be one that others notice; that it was made ends everything all the same.
