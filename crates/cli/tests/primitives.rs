@@ -56,7 +56,7 @@ impl Program {
             expect: list("expect:"),
             message: said("message:").map(str::to_string),
             reaches: list("reaches:"),
-            executions: said("executions:").unwrap_or("200").to_string(),
+            executions: said("executions:").unwrap_or("100").to_string(),
             strategies: words(if strategies == "all" { ALL } else { strategies }),
             options: list("options:"),
             flags: list("flags:"),
