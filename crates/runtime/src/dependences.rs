@@ -211,7 +211,9 @@ fn is_announced(row: &Function, range: Range, writes: bool) -> bool {
         Extent::Argument(_) | Extent::Product(..) | Extent::Text | Extent::TextUpTo(_) => !writes,
         Extent::Unknown | Extent::Rest => false,
     };
-    is_exact && !row.calls_back && !(writes && row.blocks)
+    // Where closures are repeated, small differences cost much, and nothing is claimed.
+    let is_brief = engine().brief.get() && !engine().world.state_hashes.borrow_mut().are_wanted();
+    is_exact && !is_brief && !row.calls_back && !(writes && row.blocks)
 }
 
 /// Whether a wait that could have a limit was given none.
