@@ -213,7 +213,8 @@ fn is_announced(row: &Function, range: Range, writes: bool) -> bool {
     };
     // Where closures are repeated, small differences cost much, and nothing is claimed.
     let is_brief = engine().brief.get() && !engine().world.state_hashes.borrow_mut().are_wanted();
-    is_exact && !is_brief && !row.calls_back && !(writes && row.blocks)
+    let comes_later = row.calls_back || (writes && row.blocks);
+    is_exact && !is_brief && !comes_later
 }
 
 /// Whether a wait that could have a limit was given none.
