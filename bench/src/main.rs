@@ -30,6 +30,7 @@ mod tsa_overhead;
 mod tsa_subjects;
 mod tsa_tables;
 mod tsa_trials;
+mod verify_growth;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -77,6 +78,8 @@ enum Part {
     RustCrates(rust_tests::RustArgs),
     /// Small generated programs: whether what strategies claim of them is true
     Soundness(soundness::SoundnessArgs),
+    /// How what `verify` takes grows with a program, beside dfs and mcr
+    VerifyGrowth(verify_growth::GrowthArgs),
     /// What snapshots save ars, and how fast it goes through a long program
     ArsSnapshots,
 }
@@ -103,6 +106,7 @@ fn run(part: Option<Part>) -> Result<ExitCode> {
         Some(Part::Total(args)) => total::print(&args)?,
         Some(Part::RustBugs(args)) => rust_tests::print_bugs(&args)?,
         Some(Part::RustCrates(args)) => rust_tests::print_crates(&args)?,
+        Some(Part::VerifyGrowth(args)) => verify_growth::print(&args)?,
         Some(Part::ArsSnapshots) => ars_snapshots::measure(&|figure| println!("{figure}"))?,
         None => {
             show(&detectors::measure());

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use clap::Args;
+use threadbare_library::Dependence;
 
 use self::features::FEATURES;
 use self::trial::{Effort, Kind, Trial};
@@ -26,7 +27,7 @@ pub struct SoundnessArgs {
     /// What they are drawn by
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Only the program with this number
+    /// Only the program with this number, which is kept in any case
     #[arg(long)]
     only: Option<u64>,
     /// Only programs over these features; the table has their names
@@ -47,6 +48,17 @@ pub struct SoundnessArgs {
     /// Runs of the program by itself
     #[arg(long, default_value_t = 50)]
     native: u32,
+    /// A kind of doubt that is passed over (Clock, Refusal, …): if there is nothing false to find then, nobody needs it
+    #[arg(long, value_parser = kind_of_doubt)]
+    overlook: Option<Dependence>,
+}
+
+fn kind_of_doubt(name: &str) -> std::result::Result<Dependence, String> {
+    let all = || Dependence::ALL.into_iter().filter(|kind| kind.is_doubt());
+    all().find(|kind| format!("{kind:?}") == name).ok_or_else(|| {
+        let names: Vec<String> = all().map(|kind| format!("{kind:?}")).collect();
+        format!("the kinds are {}", names.join(", "))
+    })
 }
 
 /// Tries programs and prints what is wrong; says whether every claim was true.
@@ -65,7 +77,8 @@ pub fn print(args: &SoundnessArgs) -> Result<bool> {
     };
     let next = AtomicU64::new(numbers.start);
     let done: Mutex<Vec<std::result::Result<Trial, String>>> = Mutex::default();
-    let effort = Effort { executions: args.executions, samples: args.samples, native: args.native };
+    let SoundnessArgs { executions, samples, native, overlook, .. } = *args;
+    let effort = Effort { executions, samples, native, overlook, keeps_all: args.only.is_some() };
     thread::scope(|scope| {
         for _ in 0..args.jobs.max(1) {
             scope.spawn(|| {

@@ -9,6 +9,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use threadbare_explore::{ExploreError, Options, hunt, verify};
+use threadbare_library::Dependence;
 use threadbare_sched::Rng;
 use threadbare_target::{self as target, resolve};
 use threadbare_trace::{Failure, FailureKind};
@@ -17,7 +18,7 @@ use super::program::{CHECK_FAILS, Check, FIRST_STATUS, OUTCOMES, Program};
 use crate::Result;
 
 /// The strategies that claim something when they end, `dfs` first: it runs everything, and the others are measured by it.
-pub const CLAIMING: [&str; 5] = ["dfs", "verify", "mcr", "total", "reach"];
+pub const CLAIMING: [&str; 6] = ["dfs", "verify", "states", "mcr", "total", "reach"];
 /// Those that claim nothing and see other interleavings than `dfs` if it leaves some out.
 const SAMPLING: [&str; 3] = ["random", "pct", "pos"];
 
@@ -38,6 +39,10 @@ pub struct Effort {
     pub samples: u64,
     /// Runs without control.
     pub native: u32,
+    /// A kind of doubt that is passed over.
+    pub overlook: Option<Dependence>,
+    /// Programs are kept even if nothing is wrong with them.
+    pub keeps_all: bool,
 }
 
 /// What a strategy says.
@@ -127,7 +132,7 @@ pub fn run(seed: u64, number: u64, over: &[String], effort: Effort, keep: &Path)
     let mut disagreements = Vec::new();
     let mut clock = Clock::default();
 
-    let reporting = Built::new(&program, Check::Report, number, folder.path())?;
+    let reporting = Built::new(&program, Check::Report, number, folder.path(), effort)?;
     clock.lap("building");
     let all = reporting.claimed_by("dfs", seed, 1, effort.executions);
     clock.lap("dfs");
@@ -136,7 +141,7 @@ pub fn run(seed: u64, number: u64, over: &[String], effort: Effort, keep: &Path)
     seen.push(all.clone());
 
     let forbidden = choose(&seen, &mut random);
-    let checking = Built::new(&program, Check::Forbid(forbidden), number, folder.path())?;
+    let checking = Built::new(&program, Check::Forbid(forbidden), number, folder.path(), effort)?;
     clock.lap("building");
     let known: Vec<Said> = seen.iter().map(|said| said.with_check(forbidden, program.failure)).collect();
     let mut said = Vec::new();
@@ -170,7 +175,7 @@ pub fn run(seed: u64, number: u64, over: &[String], effort: Effort, keep: &Path)
             disagreements.push(Disagreement { kind: Kind::Different, by: once.by, against });
         }
     }
-    let kept = match disagreements.is_empty() {
+    let kept = match disagreements.is_empty() && !effort.keeps_all {
         true => None,
         false => Some(keep_program(
             &program,
@@ -232,10 +237,11 @@ struct Built {
     program: target::Program,
     /// Its exit status says what came out.
     reports: bool,
+    overlooked: Option<Dependence>,
 }
 
 impl Built {
-    fn new(program: &Program, check: Check, number: u64, folder: &Path) -> Result<Built> {
+    fn new(program: &Program, check: Check, number: u64, folder: &Path, effort: Effort) -> Result<Built> {
         let source = program.source(check);
         let way = match check {
             Check::Report => "report",
@@ -246,12 +252,14 @@ impl Built {
         let mut program =
             resolve(&file, &program.flags, folder).map_err(|error| format!("{error}\n{source}"))?;
         program.folder = Some(folder.to_path_buf());
-        Ok(Built { program, reports: matches!(check, Check::Report) })
+        let (reports, overlooked) = (matches!(check, Check::Report), effort.overlook);
+        Ok(Built { program, reports, overlooked })
     }
 
-    fn options(strategy: &str, seed: u64, jobs: usize, executions: u64) -> Options {
+    fn options(&self, strategy: &str, seed: u64, jobs: usize, executions: u64) -> Options {
         Options {
             strategy: strategy.to_string(),
+            overlooked: self.overlooked,
             seed,
             jobs,
             executions,
@@ -284,7 +292,7 @@ impl Built {
         jobs: usize,
         executions: u64,
     ) -> std::result::Result<Said, ExploreError> {
-        let options = Built::options(by, seed, jobs, executions);
+        let options = self.options(by, seed, jobs, executions);
         let campaign = hunt(&self.program, &options, &|_| {}, &Arc::default())?;
         let mut said =
             Said { executions: campaign.executions, exhausted: campaign.exhausted, ..Said::default() };
@@ -296,7 +304,7 @@ impl Built {
     }
 
     fn verified(&self, seed: u64, jobs: usize, executions: u64) -> std::result::Result<Said, ExploreError> {
-        let options = Built::options("total", seed, jobs, executions);
+        let options = self.options("total", seed, jobs, executions);
         let result = verify(&self.program, &options, &|_| {}, &Arc::default())?;
         let mut said =
             Said { executions: result.check.executions, exhausted: result.exhausted, ..Said::default() };

@@ -128,12 +128,6 @@ pub enum CliError {
         /// What is wrong.
         problem: ProgramError,
     },
-    /// There was nothing to decide.
-    #[error(
-        "`{0}` gave no scheduling point, so no interleaving was tried; \
-         build all of it with `threadbare cc` or `threadbare c++`"
-    )]
-    NothingControlled(String),
     /// The program names no operations.
     #[error(
         "`{0}` names no operations of an object; include <threadbare.h> and name them, as \

@@ -37,9 +37,6 @@ pub fn run(args: &HuntArgs) -> Result<u8, CliError> {
         let bar = Bar::new(options.executions, args.output.quiet);
         hunt(&program, &options, &|progress| bar.show(progress), &stop)?
     };
-    if campaign.steps == 0 && campaign.found.is_empty() && !campaign.interrupted {
-        return Err(CliError::NothingControlled(program.name));
-    }
     for warning in &campaign.warnings {
         output::say(&format!("warning: {warning}"));
     }
@@ -142,6 +139,7 @@ pub fn options_with<S: AsRef<str>>(
         time: Some(args.time),
         jobs: args.jobs.unwrap_or_else(cores),
         max_steps: args.max_steps,
+        overlooked: None,
         keep_going: args.keep_going,
         strategy_options: StrategyOptions {
             pct_depth: args.pct_depth,

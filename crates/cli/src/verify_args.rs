@@ -20,8 +20,9 @@ WHAT IS TRIED OUT
 
   `exhausted` says that for this input there is no other group, no other race, no deadlock and no
   failing assertion, as long as memory is sequentially consistent, condition waits end by a
-  signal only (--spurious lets them end otherwise), and `malloc` does not hand out an address again
-  that somebody still compares with. It is not said if anything was left out; the warnings say what,
+  signal only (--spurious lets them end otherwise), and the values of addresses mean nothing: pointers
+  are not asked which is larger or what their bits are, nor compared with the address of what is gone,
+  which `malloc` may hand out again. It is not said if anything was left out; the warnings say what,
   and `threadbare check` or `hunt` may still find something there.
 
 EXIT STATUS

@@ -128,12 +128,28 @@ fn two(main: &str, thread: &str) -> String {
     )
 }
 
+/// Both sides of an attempt that may be refused are run.
+#[test]
+fn attempts_are_run_both_ways() {
+    let desk = Desk::new();
+    for (name, main, attempt) in [
+        ("try_lock", "LOCK; UNLOCK;", "if (pthread_mutex_trylock(&m) == 0) UNLOCK;"),
+        ("try_wait", "sem_wait(&s); sem_post(&s);", "if (sem_trywait(&s) == 0) sem_post(&s);"),
+    ] {
+        for (fails, thread) in [(false, attempt.to_string()), (true, format!("{attempt} else abort();"))] {
+            let file = format!("{name}_{fails}.c");
+            desk.file(&file, two(main, &thread));
+            let report = desk.run(&["verify", &file, "--json", "-", "--quiet"]).json();
+            let verdict = if fails { "failure" } else { "exhausted" };
+            assert_eq!(report["verdict"], verdict, "{file}: {report:#}");
+        }
+    }
+}
+
 #[test]
 fn nothing_is_claimed_where_things_may_go_otherwise_unseen() {
     let desk = Desk::new();
     for (name, main, thread) in [
-        ("try_lock.c", "LOCK; UNLOCK;", "if (pthread_mutex_trylock(&m) == 0) UNLOCK;"),
-        ("try_wait.c", "sem_wait(&s); sem_post(&s);", "if (sem_trywait(&s) == 0) sem_post(&s);"),
         (
             "swapped.c",
             "int *old = top; int *mine = malloc(4); while (!__atomic_compare_exchange_n(&top, &old, mine, 0, 5, 5)) ; free(old);",

@@ -47,6 +47,8 @@ pub struct Image<'a> {
     pub pointed_to: Vec<u64>,
     /// Whether it is loaded at the addresses that are written in the file.
     pub is_fixed: bool,
+    /// Whether some of its functions do something when an exception passes through.
+    pub handles_exceptions: bool,
     /// From where to where its addresses are.
     extent: Range<u64>,
 }
@@ -82,7 +84,19 @@ impl<'a> Image<'a> {
         let named = named(&file);
         let (slots, pointed_to) = slots(&file, instruction_set);
         let is_fixed = file.kind() == ObjectKind::Executable;
-        Ok(Image { instruction_set, sections, constants, named, slots, pointed_to, is_fixed, extent })
+        let handles_exceptions =
+            file.section_by_name(".gcc_except_table").is_some_and(|section| section.size() > 0);
+        Ok(Image {
+            instruction_set,
+            sections,
+            constants,
+            named,
+            slots,
+            pointed_to,
+            is_fixed,
+            handles_exceptions,
+            extent,
+        })
     }
 
     /// Whether an address is one of the file's.

@@ -7,6 +7,7 @@
 mod announced;
 mod basic_blocks;
 mod callers;
+mod dead_registers;
 mod flows;
 mod function;
 mod hidden_inputs;
@@ -19,6 +20,7 @@ use std::path::Path;
 pub use announced::Announcement;
 pub use basic_blocks::BasicBlock;
 pub use callers::Inheritance;
+pub use dead_registers::DeadRegisters;
 pub use flows::{Fate, Flows};
 pub use function::{Call, Callee, CodeFunction};
 pub use hidden_inputs::HiddenInput;

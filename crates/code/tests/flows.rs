@@ -183,6 +183,16 @@ fn who_looks_at_memory_unseen_is_named() {
     assert_eq!(calling.sees_all(), ["qsort"]);
     assert!(calling.unannounced().is_empty(), "a library's function is seen when it is called");
     assert_eq!(silent.code.flows().unannounced(), ["main"]);
+    let stores = "#include <string.h>\nchar text[8];\nint n;\nvoid fill(void) { __builtin_memset(text, 2, 4); }\nvoid add(void) { __asm__ volatile(\"incl %0\" : \"+m\"(n)); }\nint main(void) { int own[2] = { 1, 2 }; fill(); add(); n = own[0]; return n; }\n";
+    for level in ["-O0", "-O1", "-O2"] {
+        let stores = build(stores, "gcc", level).code.flows();
+        assert!(stores.unannounced().contains(&"add".to_string()), "{level}: {:?}", stores.unannounced());
+        assert!(level == "-O0" || stores.unannounced().contains(&"fill".to_string()), "{level}");
+    }
+    let (_, plain) = FIXTURES[0];
+    for level in ["-O0", "-O1", "-O2"] {
+        assert!(build(plain, "gcc", level).code.flows().unannounced().is_empty(), "{level}");
+    }
     let (_, arithmetic) = FIXTURES[0];
     assert!(build(arithmetic, "gcc", "-O0").code.flows().sees_all().is_empty());
 }

@@ -2,8 +2,8 @@
 //!
 //! A search that comes to its end has tried every order of the steps that it has seen, for the input given. That is all there is only if nothing else
 //! decides how the program goes, and if no step went unseen. What executions depended on is noted by the runtime while they run; what no
-//! runtime can notice (instructions that ask the processor or the system) is looked up in the code. Each such dependence
-//! is a doubt, and with a doubt nothing is claimed. Every strategy that can end asks here.
+//! runtime can notice (instructions that ask the processor or the system, accesses that no instrumentation announces) is looked up in
+//! the code. Each such dependence is a doubt, and with a doubt nothing is claimed. Every strategy that can end asks here.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +24,8 @@ type Doubts = BTreeMap<(Dependence, String), BTreeSet<u64>>;
 #[derive(Default)]
 pub(crate) struct Claims {
     noted: Doubts,
+    /// Every order of the steps is run.
+    runs_all: bool,
     /// Code that synchronizes ran in one piece, as a warning of the execution says.
     left_out: bool,
     /// Where orders are asked for that are weaker than sequentially consistent.
@@ -34,6 +36,11 @@ pub(crate) struct Claims {
 }
 
 impl Claims {
+    /// Those of a search that runs every order of the steps, instead of working out which are possible.
+    pub(crate) fn of_all_orders() -> Claims {
+        Claims { runs_all: true, ..Claims::default() }
+    }
+
     /// Takes an execution in.
     pub(crate) fn take_in(&mut self, run: &Execution) {
         if self.program.is_none() && !run.modules.all().is_empty() {
@@ -42,7 +49,9 @@ impl Claims {
         self.left_out |= run.leaves_code_unexplored;
         let weak = run.depended_on.iter().filter(|dependency| dependency.kind == Dependence::WeakOrder);
         self.weak_orders.extend(weak.map(|dependency| dependency.site));
-        for dependency in run.depended_on.iter().filter(|dependency| dependency.kind.is_doubt()) {
+        let runs_all = self.runs_all;
+        let is_doubt = |kind: Dependence| kind.is_doubt() && !(runs_all && kind.is_settled_by_running_all());
+        for dependency in run.depended_on.iter().filter(|dependency| is_doubt(dependency.kind)) {
             let key = (dependency.kind, dependency.function.clone());
             self.noted.entry(key).or_default().insert(dependency.site);
         }
@@ -51,6 +60,12 @@ impl Claims {
     /// Whether the claim may be made.
     pub(crate) fn may_be_made(&self) -> bool {
         !self.left_out && self.noted.is_empty() && self.in_code().is_empty()
+    }
+
+    /// Whether it may be made by who runs every order of the steps.
+    pub(crate) fn may_be_made_of_all_orders(&self) -> bool {
+        let is_settled = |(kind, _): &(Dependence, String)| kind.is_settled_by_running_all();
+        !self.left_out && self.noted.keys().all(is_settled) && self.in_code().is_empty()
     }
 
     /// What has to be said of a search that is through: what speaks against the claim, or what it rests on.
@@ -85,7 +100,7 @@ impl Claims {
 
     fn in_code(&self) -> &Doubts {
         self.in_code.get_or_init(|| match &self.program {
-            Some((modules, own_code)) => hidden_inputs(modules, own_code),
+            Some((modules, own_code)) => out_of_sight(modules, own_code),
             None => Doubts::default(),
         })
     }
@@ -127,16 +142,25 @@ fn describe(kind: Dependence, name: &str) -> String {
         Dependence::UnseenCalls => format!("what is called through {name} is not seen"),
         Dependence::Instruction => format!("the code has the instruction {name}"),
         Dependence::EarlyEnd => "the process ended while other threads still had steps to make".to_string(),
+        Dependence::ChosenEnd => {
+            "the process ended while other threads slept, or were about to end it".to_string()
+        }
         Dependence::WeakOrder => {
             "orders are asked for that are weaker than sequentially consistent".to_string()
         }
+        Dependence::RandomAddresses => {
+            "the system loads the program at random addresses and does not let that be changed (personality)"
+                .to_string()
+        }
+        Dependence::SilentAccess => format!("{name} accesses memory without announcing it"),
+        Dependence::UnrecordedStep => format!("traces do not show every step ({name})"),
         Dependence::Yield => "a loop that waits was followed a few times round only".to_string(),
         Dependence::Overflow => "executions depend on more than could be noted".to_string(),
     }
 }
 
-/// What the program's own code asks past everybody.
-fn hidden_inputs(modules: &Modules, own_code: &OwnCode) -> Doubts {
+/// What the program's own code asks or accesses past everybody.
+fn out_of_sight(modules: &Modules, own_code: &OwnCode) -> Doubts {
     let ranges = own_code.ranges();
     let mut doubts = Doubts::default();
     for (number, module) in modules.all().iter().enumerate() {
@@ -155,6 +179,18 @@ fn hidden_inputs(modules: &Modules, own_code: &OwnCode) -> Doubts {
                 for found in code.hidden_inputs(is_own) {
                     let key = (Dependence::Instruction, found.name.to_string());
                     doubts.entry(key).or_default().insert(found.after.wrapping_add(module.bias));
+                }
+                // Rust's standard library is not instrumented, and what matters of it is known by name: `leaves_code_unexplored`
+                // says if it is not.
+                let has_std = code.functions().iter().any(|it| it.name == "rust_eh_personality");
+                let flows = code.flows();
+                let is_unseen = |it: &&CodeFunction| {
+                    (it.is_instrumented() || !has_std) && flows.unannounced().contains(&it.name)
+                };
+                for function in code.functions().iter().filter(is_unseen) {
+                    let key = (Dependence::SilentAccess, function.name.clone());
+                    // A site is the address after an instruction.
+                    doubts.entry(key).or_default().insert(function.start.wrapping_add(module.bias + 1));
                 }
             }
             Err(error) => drop(doubts.insert((Dependence::UnseenCalls, error.to_string()), BTreeSet::new())),
@@ -205,7 +241,13 @@ mod tests {
             assert!(!claims.may_be_made(), "{kind:?}");
             let doubts = claims.doubts();
             assert_eq!(doubts.len(), 1, "{kind:?}");
-            let is_nobodys = matches!(kind, Dependence::Overflow | Dependence::EarlyEnd);
+            let is_nobodys = matches!(
+                kind,
+                Dependence::Overflow
+                    | Dependence::EarlyEnd
+                    | Dependence::ChosenEnd
+                    | Dependence::RandomAddresses
+            );
             assert!(is_nobodys || doubts[0].contains("foo::bar"), "{doubts:?}");
         }
     }

@@ -9,6 +9,7 @@ use threadbare_target::{Execution, Program};
 use threadbare_trace::Outcome;
 use threadbare_wire::flags;
 
+use crate::campaign::control::{Control, Uncontrolled};
 use crate::campaign::observer::{Examiner, Observed, Observer};
 use crate::campaign::{Conduct, Phase, Progress, conduct};
 use crate::check::{Check, Met};
@@ -45,11 +46,16 @@ pub(crate) fn examine<L: Launch, T>(
 ) -> Result<(Check, T), ExploreError> {
     let mut measuring = options.measuring()?;
     conduct(launch, options, progress, stop, |conduct| {
-        let account = Account { max_steps: options.max_steps, failing: Vec::new(), check: Check::default() };
+        let account = Account {
+            max_steps: options.max_steps,
+            failing: Vec::new(),
+            uncontrolled: Uncontrolled::default(),
+            check: Check::default(),
+        };
         let coverage = Coverage::of(&mut measuring, false);
         let mut drive = Drive { conduct, coverage, account };
         let result = phases(&mut drive)?;
-        Ok((drive.end(), result))
+        Ok((drive.end()?, result))
     })
 }
 
@@ -112,14 +118,24 @@ impl Drive<'_, '_> {
         self.conduct.has_fixed_addresses()
     }
 
-    fn end(self) -> Check {
-        Check {
+    fn end(self) -> Result<Check, ExploreError> {
+        let Account { uncontrolled, mut check, .. } = self.account;
+        let interrupted = self.conduct.is_stopped();
+        let control = Control {
+            executions: check.executions,
+            uncontrolled: &uncontrolled,
+            steps: check.steps,
+            threads: check.threads,
+            has_result: interrupted || !check.failures.is_empty(),
+        };
+        check.warnings.extend(control.judge()?);
+        Ok(Check {
             elapsed: self.conduct.elapsed(),
-            interrupted: self.conduct.is_stopped(),
+            interrupted,
             coverage: self.coverage.account(),
             workers: self.conduct.workers(),
-            ..self.account.check
-        }
+            ..check
+        })
     }
 }
 
@@ -129,6 +145,7 @@ pub(crate) struct Account {
     max_steps: u64,
     /// Executions that failed, to compare with those that passed.
     failing: Vec<Arc<Execution>>,
+    uncontrolled: Uncontrolled,
     pub(crate) check: Check,
 }
 
@@ -139,7 +156,7 @@ impl Observer for Account {
 
     fn observe(&mut self, seen: &Observed<'_>) -> ControlFlow<()> {
         self.enter(seen.run);
-        match self.check.given_up {
+        match self.check.given_up || self.uncontrolled.is_hopeless(self.check.executions) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
@@ -152,6 +169,7 @@ impl Observer for Account {
 
 impl Account {
     fn enter(&mut self, run: &Arc<Execution>) {
+        self.uncontrolled.enter(&run.outcome);
         let check = &mut self.check;
         check.executions += 1;
         check.steps += run.steps;

@@ -36,6 +36,15 @@ pub enum ExploreError {
     /// No execution could be kept under control.
     #[error("no execution could be kept under control: {0}")]
     Uncontrolled(String),
+    /// There was nothing to decide.
+    #[error(
+        "the program gave no scheduling point, so no interleaving was tried; build all of it with `threadbare cc` or \
+         `threadbare c++`"
+    )]
+    NoSchedulingPoint {
+        /// The largest number of threads in one execution, main included.
+        threads: u32,
+    },
     /// The program could not be started.
     #[error(transparent)]
     Start(#[from] StartError),

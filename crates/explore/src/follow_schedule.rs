@@ -1,7 +1,7 @@
 //! Running a schedule that was solved for, and seeing whether the program followed it.
 
 use threadbare_happens_before::LockSets;
-use threadbare_order::{Action, Forest, Path, SolvedSchedule, SolvedSwitch, StepId};
+use threadbare_order::{Forest, Path, SolvedSchedule, SolvedSwitch, StepId};
 use threadbare_sched::{Parameters, Replay, SwitchPoint};
 use threadbare_target::Execution;
 use threadbare_trace::{Awaited, Failure, FailureKind, ThreadId, Waiting};
@@ -83,10 +83,7 @@ pub(crate) fn followed(schedule: &[StepId], path: &Path, forest: &Forest) -> boo
     let mut made = path.steps.iter().map(|id| forest.step(*id)).peekable();
     schedule.iter().map(|id| forest.step(*id)).all(|wanted| {
         // Nobody is stopped before its end.
-        while made
-            .next_if(|made| *made.actions == [Action::Exit] && *wanted.actions != [Action::Exit])
-            .is_some()
-        {}
+        while made.next_if(|made| made.only_ends() && !wanted.only_ends()).is_some() {}
         made.next().is_some_and(|made| {
             wanted.thread == made.thread && wanted.parent == made.parent && wanted.op == made.op
         })

@@ -11,6 +11,7 @@ mod claims;
 mod compare;
 mod confirm;
 mod coverage;
+mod dead_registers;
 mod detected;
 mod drive;
 mod error;

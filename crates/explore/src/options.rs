@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use threadbare_library::Dependence;
 use threadbare_wire::{LearnedRecord, flags};
 
 use crate::checkpoints::CHECKPOINT_GAP;
@@ -26,6 +27,8 @@ pub struct Options {
     pub jobs: usize,
     /// Visible steps after which an execution counts as hung.
     pub max_steps: u64,
+    /// A kind of dependence that is passed over: what is claimed without it shows what it is good for.
+    pub overlooked: Option<Dependence>,
     /// Go on after a failure.
     pub keep_going: bool,
     /// What only some strategies read.
@@ -65,6 +68,7 @@ impl Default for Options {
             time: None,
             jobs: 1,
             max_steps: 1_000_000,
+            overlooked: None,
             keep_going: false,
             strategy_options: StrategyOptions::default(),
             checkpoint_gap: Some(CHECKPOINT_GAP),

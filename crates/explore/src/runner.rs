@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use threadbare_library::Dependence;
 use threadbare_target::{Execution, Program, Server, ServerOptions, Snapshot, StartError, Stop};
 use threadbare_trace::ThreadId;
 use threadbare_wire::{LearnedRecord, flags};
@@ -59,6 +60,7 @@ pub(crate) struct Servers<'a> {
     program: &'a Program,
     options: ServerOptions,
     checkpoint_gap: Option<u64>,
+    overlooked: Option<Dependence>,
 }
 
 impl<'a> Servers<'a> {
@@ -76,7 +78,8 @@ impl<'a> Servers<'a> {
             stall: options.stall,
             stop: Arc::clone(stop),
         };
-        Servers { program, options: server, checkpoint_gap: options.checkpoint_gap }
+        let Options { checkpoint_gap, overlooked, .. } = *options;
+        Servers { program, options: server, checkpoint_gap, overlooked }
     }
 }
 
@@ -85,6 +88,7 @@ pub(crate) struct ServerRunner {
     server: Server,
     checkpoints: Checkpoints,
     flags: u32,
+    overlooked: Option<Dependence>,
 }
 
 impl Launch for Servers<'_> {
@@ -94,7 +98,8 @@ impl Launch for Servers<'_> {
         match Server::start(self.program, &self.options) {
             Ok(server) => {
                 let checkpoints = Checkpoints::new(self.checkpoint_gap);
-                Ok(ServerRunner { server, checkpoints, flags: self.options.flags })
+                let (flags, overlooked) = (self.options.flags, self.overlooked);
+                Ok(ServerRunner { server, checkpoints, flags, overlooked })
             }
             Err(StartError::FailedEarly { failure, output, .. }) => {
                 Err(Trouble::Crashed(Box::new(Execution::before_threads(*failure, output))))
@@ -108,7 +113,9 @@ impl Steer for ServerRunner {
     fn run(&mut self, plan: &Plan) -> Result<Execution, ExploreError> {
         // Copying a long trace that nobody looks at would cost more than the run.
         let events = if plan.profile || plan.trace || plan.watched { 0 } else { flags::EVENTS_OF_FAILURES };
-        Ok(self.checkpoints.run(&mut self.server, plan, self.flags | plan.flags | events)?)
+        let mut run = self.checkpoints.run(&mut self.server, plan, self.flags | plan.flags | events)?;
+        run.depended_on.retain(|dependency| Some(dependency.kind) != self.overlooked);
+        Ok(run)
     }
 
     fn steer(&mut self, seed: u64, choices: &[ThreadId]) -> Result<Stop, ExploreError> {

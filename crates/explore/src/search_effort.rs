@@ -13,6 +13,8 @@ pub struct SearchEffort {
     pub met: u64,
     /// How often each rule of a controller decided which thread to schedule; see `threadbare_sched::Tsa`.
     pub rules: [u64; 3],
+    /// States that executions came to, where those are told apart.
+    pub states: u64,
     /// The largest graph that test cases were taken from.
     pub graph: GraphSize,
 }

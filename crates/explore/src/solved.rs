@@ -222,6 +222,12 @@ impl<R: Reasoning> Solved<R> {
         !sees_all || !self.claims.may_be_made()
     }
 
+    /// Whether there is no such doubt to who runs every order of the steps.
+    pub(crate) fn can_be_settled_by_running_all(&self) -> bool {
+        let sees_all = self.notes.relevance.as_ref().is_none_or(Relevance::sees_everything);
+        sees_all && self.claims.may_be_made_of_all_orders()
+    }
+
     /// Keeps only what was counted.
     fn begin_anew(&mut self) {
         let Notes { name, seed, effort, made, next_tag, .. } = self.notes;

@@ -15,6 +15,7 @@ use crate::campaign::{Phase, Progress};
 use crate::check::{Check, Examined};
 use crate::checkpoints::Spared;
 use crate::confirm::{happens, settle_in};
+use crate::dead_registers::with_dead_registers;
 use crate::drive::{examine, phase, servers};
 use crate::error::ExploreError;
 use crate::options::Options;
@@ -77,6 +78,14 @@ pub struct Checked {
 /// How many executions are made at random where nothing can be claimed.
 const SAMPLES: u64 = 200;
 
+/// How many executions questions may suggest before states are counted instead. Where few things matter this is enough, and
+/// where it is not each question costs more than the one before: those of 2 threads that take a lock 4 times each take
+/// seconds, and its states 9 executions (`threadbare-bench verify-growth`).
+const FIRST_QUESTIONS: u64 = 10;
+
+/// How many executions may be made to count states, at some seconds for all of them, if questions were cut short.
+const FIRST_STATES: u64 = 10_000;
+
 /// Tries out every way that threads can go.
 pub fn verify(
     program: &Program,
@@ -84,7 +93,7 @@ pub fn verify(
     progress: &dyn Fn(&Progress),
     stop: &Arc<AtomicBool>,
 ) -> Result<Verification, ExploreError> {
-    run(&servers(program, options, stop), options, progress, stop)
+    run(&servers(&with_dead_registers(program), options, stop), options, progress, stop)
 }
 
 /// The same on whatever the launcher starts.
@@ -103,14 +112,28 @@ pub(crate) fn run<L: Launch>(
     let (mut check, (spared, sampled)) = examine(launch, options, progress, stop, |drive| {
         // Each execution decides which questions are still open, and continues from checkpoints of the one before, which
         // belong to a worker. The jobs are used to answer questions.
-        let (executions, examiner) = (options.executions, Arc::new(Unexamined));
-        let asking = Phase { executions, largest_batch: 1, examiner: Arc::clone(&examiner) as _ };
-        drive.follow(&mut total, &asking, &mut groups)?;
-        let before = drive.made();
-        if !total.exhausted() && !total.is_doubted() {
+        let examiner = Arc::new(Unexamined);
+        let asking =
+            |executions| Phase { executions, largest_batch: 1, examiner: Arc::clone(&examiner) as _ };
+        drive.follow(&mut total, &asking(options.executions.min(FIRST_QUESTIONS)), &mut groups)?;
+        let is_cut = drive.made() >= FIRST_QUESTIONS;
+        if !total.exhausted() && total.can_be_settled_by_running_all() {
             // Its questions were too dear, or it has no answer to some: states can be counted, and need no answers.
-            let most = options.executions.saturating_sub(before);
+            let left = options.executions.saturating_sub(drive.made());
+            let most = if is_cut { left.div_ceil(2).min(FIRST_STATES) } else { left };
             drive.follow(&mut states, &phase(most, Arc::clone(&examiner) as _), &mut reached)?;
+        }
+        let left = options.executions.saturating_sub(drive.made());
+        if is_cut && left > 0 && !total.exhausted() && !total.is_doubted() && !states.exhausted() {
+            // There are too many states, but what matters of them may be little. What is shared may be known better now, so
+            // all questions are asked anew.
+            total = Total::new(OF_VERIFY, options.seed, options.jobs, false);
+            groups = Groups {
+                met: groups.met.clone(),
+                races: std::mem::take(&mut groups.races),
+                ..Groups::default()
+            };
+            drive.follow(&mut total, &asking(left), &mut groups)?;
         }
         let before = drive.made();
         if !total.exhausted() && !states.exhausted() {

@@ -50,11 +50,19 @@ pub enum Dependence {
     Yield = 19,
     /// Memory that threads share was accessed with an order weaker than sequentially consistent, or as `volatile`.
     WeakOrder = 20,
+    /// The system chose the load addresses at random, and did not let anybody change that.
+    RandomAddresses = 21,
+    /// The process ended while other threads slept, or were about to end it: which of them goes first was a choice like any other.
+    ChosenEnd = 22,
+    /// The code has an access to memory that no announcement belongs to.
+    SilentAccess = 23,
+    /// A step was made that is not in the trace.
+    UnrecordedStep = 24,
 }
 
 impl Dependence {
     /// Every kind.
-    pub const ALL: [Dependence; 20] = [
+    pub const ALL: [Dependence; 24] = [
         Dependence::Clock,
         Dependence::Randomness,
         Dependence::Environment,
@@ -75,6 +83,10 @@ impl Dependence {
         Dependence::EarlyEnd,
         Dependence::Yield,
         Dependence::WeakOrder,
+        Dependence::RandomAddresses,
+        Dependence::ChosenEnd,
+        Dependence::SilentAccess,
+        Dependence::UnrecordedStep,
     ];
 
     /// The kind with this number.
@@ -87,6 +99,12 @@ impl Dependence {
     /// were followed far enough is for each strategy to say, and all is said of sequentially consistent memory.
     pub const fn is_doubt(self) -> bool {
         !matches!(self, Dependence::Environment | Dependence::Yield | Dependence::WeakOrder)
+    }
+
+    /// Whether it is a doubt only to who works out from traces which orders are possible: who runs every order of the steps has run both
+    /// sides of it.
+    pub const fn is_settled_by_running_all(self) -> bool {
+        matches!(self, Dependence::Refusal | Dependence::ChosenEnd | Dependence::UnrecordedStep)
     }
 }
 
@@ -110,14 +128,25 @@ impl Dependences {
         if is_so { Dependences(self.0 & !(1 << kind as u32)) } else { self }
     }
 
+    /// Those of both.
+    #[must_use]
+    pub const fn and(self, others: Dependences) -> Dependences {
+        Dependences(self.0 | others.0)
+    }
+
     /// Whether there is none.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
+    /// Whether this is one of them.
+    pub const fn has(self, kind: Dependence) -> bool {
+        self.0 & 1 << kind as u32 != 0
+    }
+
     /// The kinds, in order.
     pub fn iter(self) -> impl Iterator<Item = Dependence> {
-        Dependence::ALL.into_iter().filter(move |kind| self.0 & 1 << *kind as u32 != 0)
+        Dependence::ALL.into_iter().filter(move |kind| self.has(*kind))
     }
 }
 
@@ -164,7 +193,7 @@ mod tests {
             assert_eq!(Dependence::from_number(kind as u8), Some(kind));
         }
         assert_eq!(Dependence::from_number(0), None);
-        assert_eq!(Dependence::from_number(21), None);
+        assert_eq!(Dependence::from_number(25), None);
     }
 
     #[test]

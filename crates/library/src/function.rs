@@ -1,5 +1,7 @@
 //! A row of the table.
 
+use crate::hidden_object::{HiddenObject, HiddenObjects};
+
 /// How a tested program comes by a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Provision {
@@ -26,6 +28,8 @@ pub enum Extent {
     Text,
     /// A text that ends with a zero byte, or after as many bytes as this argument says.
     TextUpTo(u8),
+    /// All pages with some of as many bytes as this argument says: they come, go, or may be accessed in another way.
+    Pages(u8),
     /// The argument, and each that comes after it, is what the format in the argument before it says: see [`crate::Format`].
     Rest,
     /// A structure that says how long to wait, or until when.
@@ -188,6 +192,12 @@ pub struct Function {
     pub leads_out_of_sight: bool,
     /// There are functions with `f` and `l` at the end of the name that do the same for other types.
     pub has_forms: bool,
+    /// The state of library and system that its effect or its answer depends on, and that it leaves as it was.
+    pub looks_at: HiddenObjects,
+    /// The state of library and system that it changes; its answer may depend on it, too.
+    pub changes: HiddenObjects,
+    /// Its stand-in makes steps, and says itself when it has come to the hidden objects.
+    pub comes_later: bool,
     reads: [Option<Range>; MOST_RANGES],
     writes: [Option<Range>; MOST_RANGES],
 }
@@ -212,6 +222,9 @@ impl Function {
             is_unsupported: false,
             leads_out_of_sight: false,
             has_forms: false,
+            looks_at: HiddenObjects::NONE,
+            changes: HiddenObjects::NONE,
+            comes_later: false,
             reads: [None; MOST_RANGES],
             writes: [None; MOST_RANGES],
         }
@@ -310,6 +323,18 @@ impl Function {
         Function { has_forms: true, ..self }
     }
 
+    pub(crate) const fn looks_at(self, object: HiddenObject) -> Function {
+        Function { looks_at: self.looks_at.with(object), ..self }
+    }
+
+    pub(crate) const fn changes(self, object: HiddenObject) -> Function {
+        Function { changes: self.changes.with(object), ..self }
+    }
+
+    pub(crate) const fn comes_later(self) -> Function {
+        Function { comes_later: true, ..self }
+    }
+
     pub(crate) const fn reads(mut self, pointer: u8, extent: Extent) -> Function {
         self.reads = with(self.reads, Range { pointer, extent });
         self
@@ -335,6 +360,11 @@ impl Function {
         self.reads[0].is_some() || self.writes[0].is_some()
     }
 
+    /// Whether it has to do with state that library or system keep.
+    pub const fn touches_hidden_objects(&self) -> bool {
+        !self.looks_at.is_empty() || !self.changes.is_empty()
+    }
+
     /// Whether this row is about the function of this name.
     pub(crate) const fn is_called(&self, name: &str) -> bool {
         let (own, name) = (self.name.as_bytes(), name.as_bytes());
@@ -348,6 +378,8 @@ impl Function {
         let reads_time = self.read_ranges().any(|range| range.extent == Extent::Time);
         match (self.provision, self.effect) {
             (Provision::Wrapped, _) => self.recorded_role(),
+            // What it is given is what others find.
+            (_, Effect::Silent) if !self.changes.is_empty() => Role::Keeps,
             (_, Effect::Steers) if reads_time => Role::Waits,
             (_, effect) => effect.role(),
         }

@@ -11,12 +11,14 @@
 mod dependence;
 mod format;
 mod function;
+mod hidden_object;
 pub mod system_calls;
 mod table;
 
 pub use dependence::{Dependence, Dependences};
 pub use format::{Format, Taken};
 pub use function::{Effect, Extent, Function, Hidden, Provision, Range, Role};
+pub use hidden_object::{HiddenObject, HiddenObjects};
 pub use table::{FAMILIES, Family, PREFIXES, Prefix};
 
 /// The row of the function with this name; none if it is unknown. Names of C++ functions are mangled.

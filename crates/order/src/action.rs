@@ -3,7 +3,7 @@
 //! Two executions of a thread that make the same actions are in the same state: an action holds what the thread
 //! could observe, and nothing that it could not (how many threads waited when it signalled, say).
 
-use threadbare_trace::{Event, EventKind, ThreadId};
+use threadbare_trace::{Event, EventKind, LockManner, ThreadId};
 
 /// A stretch of memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -15,6 +15,14 @@ pub struct MemoryRange {
 }
 
 impl MemoryRange {
+    /// The bit that no address of a program has: a word there stands for something that threads tell each other otherwise.
+    pub(crate) const ELSEWHERE: u64 = 1 << 63;
+
+    /// Whether the program can access it.
+    pub fn is_memory(&self) -> bool {
+        self.addr & Self::ELSEWHERE == 0
+    }
+
     /// The first byte behind it.
     pub fn end(&self) -> u64 {
         self.addr.saturating_add(self.len)
@@ -30,7 +38,7 @@ pub enum Kept {
     Condition(u64),
     /// A semaphore that somebody failed to take.
     Semaphore(u64),
-    /// A lock that was refused to somebody although nobody held it.
+    /// A lock that was refused to somebody although nobody held it, or that tells what became of its last owner.
     Lock(u64),
     /// A descriptor.
     Descriptor(u64),
@@ -159,7 +167,10 @@ impl Action {
             ReadRange => Action::Read(extent(event, value), None),
             WriteRange => Action::Write(extent(event, value), None),
             Free => Action::Free(extent(event, value)),
-            Lock | ReadLock => Action::Acquire { lock: addr, shared: kind == ReadLock, tries: old == 1 },
+            Lock | ReadLock => {
+                let tries = LockManner::from_number(old).would_not_wait;
+                Action::Acquire { lock: addr, shared: kind == ReadLock, tries }
+            }
             Unlock => Action::Release(addr),
             LockFailed => Action::Refused(addr),
             CondWait => Action::Wait { condition: addr, mutex: value },

@@ -49,6 +49,11 @@ pub struct ForestStep {
 }
 
 impl ForestStep {
+    /// Whether it is the end of its thread, and no operation. What the thread did in its last operation is another step.
+    pub fn only_ends(&self) -> bool {
+        self.actions.first() == Some(&Action::Exit)
+    }
+
     /// Whether the step only looks, so that making it again and again is spinning.
     fn only_looks(&self) -> bool {
         use Action::*;
@@ -321,7 +326,7 @@ impl Forest {
         };
         match (next.map(|next| self.step(*next)), after) {
             // The end of a thread is no operation, and has the number of the one before.
-            (Some(end), Some(_)) if end.actions.first() == Some(&Action::Exit) => (end.op + 1, 0),
+            (Some(end), Some(_)) if end.only_ends() => (end.op + 1, 0),
             (Some(next), _) => (next.op, next.pc),
             (None, Some(after)) => (self.step(after).op + 1, 0),
             (None, None) => (1, 0),

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use threadbare_trace::{Event, EventKind, ThreadId, kinds};
+use threadbare_trace::{Event, EventKind, LockManner, ThreadId, kinds};
 
-use crate::action::{Action, MemoryRange};
+use crate::action::{Action, Kept, MemoryRange};
 
 /// One step as a trace shows it.
 #[derive(Clone, Debug)]
@@ -44,6 +44,7 @@ impl Reading {
         let mut latest: HashMap<ThreadId, u32> = HashMap::new();
         let mut words: HashMap<u64, u64> = HashMap::new();
         let mut touched = Touched::default();
+        let mut handed_over = HandedOver::default();
         for event in events {
             let Some(action) = Action::of(event) else {
                 reading.of_event.push(Self::NO_STEP);
@@ -85,6 +86,8 @@ impl Reading {
                 }
                 None => actions.push(action),
             }
+            actions.extend(handed_over.action(event));
+            actions.extend(of_robust_lock(event));
             let left_behind = action.write().or_else(|| action.read());
             if let Some((MemoryRange { addr, len: 4 }, Some(value))) = left_behind {
                 words.insert(addr, value);
@@ -112,12 +115,9 @@ struct OnceWord {
 }
 
 impl OnceWord {
-    /// The bit that no address of a program has.
-    const ELSEWHERE: u64 = 1 << 63;
-
     fn of(event: &Event) -> Option<OnceWord> {
         let kind = event.kind().filter(|kind| matches!(kind, kinds!(once)))?;
-        let extent = MemoryRange { addr: event.addr | Self::ELSEWHERE, len: 4 };
+        let extent = MemoryRange { addr: event.addr | MemoryRange::ELSEWHERE, len: 4 };
         Some(OnceWord {
             extent,
             kind,
@@ -137,6 +137,56 @@ impl OnceWord {
             _ if self.is_left => vec![locks],
             _ => vec![Action::Write(self.extent, Some(1)), locks],
         }
+    }
+}
+
+/// A lock that tells what became of its last owner: who is that, and what was done about it, is only known in recorded order.
+fn of_robust_lock(event: &Event) -> Option<Action> {
+    let manner = LockManner::from_number(event.old);
+    let is_robust = event.kind() == Some(EventKind::Lock) && manner.is_robust;
+    is_robust.then(|| Action::Keep(Kept::Lock(event.addr), u64::from(manner.owner_died)))
+}
+
+/// What threads hand to each other past memory, as words that one writes and the other one reads: the argument of a thread, and
+/// its result. A thread that was given something else is in another state, and so is one that joined a thread with
+/// another result.
+#[derive(Default)]
+struct HandedOver {
+    arguments: HashMap<ThreadId, u64>,
+    results: HashMap<ThreadId, u64>,
+}
+
+impl HandedOver {
+    /// What a step does with such a word, besides what it is recorded for.
+    fn action(&mut self, event: &Event) -> Option<Action> {
+        use EventKind::*;
+        let kind = event.kind().filter(|kind| matches!(kind, kinds!(thread)))?;
+        let other = ThreadId(event.value as u16);
+        match kind {
+            Create => {
+                self.arguments.insert(other, event.addr);
+                Some(Action::Write(Self::word(other, 0), Some(event.addr)))
+            }
+            // Main is not created here.
+            Start => {
+                let argument = self.arguments.get(&event.thread)?;
+                Some(Action::Read(Self::word(event.thread, 0), Some(*argument)))
+            }
+            Exit => {
+                self.results.insert(event.thread, event.value);
+                Some(Action::Write(Self::word(event.thread, 1), Some(event.value)))
+            }
+            Join if event.size != 0 => {
+                Some(Action::Read(Self::word(other, 1), Some(*self.results.get(&other)?)))
+            }
+            Join | Detach | JoinFailed | Cancel => None,
+            // The filter lets nothing else through.
+            _ => None,
+        }
+    }
+
+    fn word(thread: ThreadId, which: u64) -> MemoryRange {
+        MemoryRange { addr: MemoryRange::ELSEWHERE | 1 << 62 | u64::from(thread.0) << 4 | which << 3, len: 8 }
     }
 }
 
@@ -187,7 +237,31 @@ mod tests {
             &|_| true,
         );
         assert_eq!(reading.of_event, [0, 1, 2, Reading::NO_STEP, 2]);
-        assert_eq!(reading.steps[2].actions.len(), 2);
+        let result = Action::Write(HandedOver::word(ThreadId(2), 1), Some(0));
+        assert_eq!(reading.steps[2].actions[1..], [Action::Exit, result]);
+    }
+
+    #[test]
+    fn threads_are_given_arguments_and_hand_results_over() {
+        let joined = |size| Event { size, ..event(1, 2, EventKind::Join, 0, 2) };
+        let reading = Reading::of(
+            &[
+                event(1, 1, EventKind::Create, 7, 2),
+                event(2, 0, EventKind::Start, 0, 0),
+                event(2, 0, EventKind::Exit, 0, 9),
+                joined(0),
+                joined(8),
+            ],
+            &|_| true,
+        );
+        let [argument, result] = [0, 1].map(|which| HandedOver::word(ThreadId(2), which));
+        let made: Vec<Vec<Action>> = reading.steps.into_iter().map(|step| step.actions).collect();
+        assert_eq!(made[0], [Action::Create(ThreadId(2)), Action::Write(argument, Some(7))]);
+        let of_child =
+            [Action::Start(0), Action::Read(argument, Some(7)), Action::Exit, Action::Write(result, Some(9))];
+        assert_eq!(made[1], of_child);
+        let join = Action::Join(ThreadId(2));
+        assert_eq!(made[2], [join, join, Action::Read(result, Some(9))]);
     }
 
     #[test]
@@ -224,7 +298,7 @@ mod tests {
             ],
             &|_| true,
         );
-        let word = MemoryRange { addr: 8 | OnceWord::ELSEWHERE, len: 4 };
+        let word = MemoryRange { addr: 8 | MemoryRange::ELSEWHERE, len: 4 };
         let enter = Action::Acquire { lock: 8, shared: false, tries: false };
         let made: Vec<Vec<Action>> = reading.steps.into_iter().map(|step| step.actions).collect();
         assert_eq!(made[0], [enter, Action::Read(word, Some(0))]);

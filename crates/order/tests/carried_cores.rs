@@ -65,7 +65,7 @@ fn check(flavour: Flavour, seeds: std::ops::Range<u64>) {
 
 #[test]
 fn plain_accesses_and_atomics() {
-    check(Flavour { atomics: true, ..Flavour::default() }, 0..150);
+    check(Flavour { atomics: true, ..Flavour::default() }, 0..200);
 }
 
 #[test]

@@ -6,6 +6,7 @@
 use std::ffi::{c_int, c_void};
 
 use libc::pthread_t;
+use threadbare_library::HiddenObject;
 use threadbare_trace::EventKind;
 
 use crate::engine::engine;
@@ -97,6 +98,22 @@ pub fn check(fiber: &Fiber) {
     }
 }
 
+/// The running thread is about to say when it may be cancelled. If that is at any time so far, a request may still come before.
+fn before_change(pc: u64) {
+    let fiber = engine().current();
+    if fiber.cancel.asynchronous.get() && fiber.cancel.enabled.get() {
+        crate::hidden_objects::look_at(HiddenObject::Calls, pc);
+    }
+}
+
+/// The running thread has said when it may be cancelled, and a request may have come before.
+fn after_change() {
+    let fiber = engine().current();
+    if fiber.cancel.asynchronous.get() {
+        check(fiber);
+    }
+}
+
 interpose! {
     /// Ends the thread.
     fn pthread_exit(result: *mut c_void) {
@@ -107,13 +124,14 @@ interpose! {
         let pc = site();
         step(EventKind::Cancel, 0, pc);
         match find(thread) {
-            Some(target) if !target.done.get() => {
+            Some(target) => {
                 target.cancel.requested.set(true);
                 note(EventKind::Cancel, 0, u64::from(target.id.0));
-                engine().changed();
+                if !target.done.get() {
+                    engine().changed();
+                }
                 0
             }
-            Some(_) => 0,
             None => libc::ESRCH,
         }
     }
@@ -125,6 +143,7 @@ interpose! {
     }
     /// Allows or forbids cancellation.
     fn pthread_setcancelstate(state: c_int, old: *mut c_int) -> c_int {
+        before_change(site());
         let fiber = engine().current();
         if !old.is_null() {
             *old = if fiber.cancel.enabled.get() { PTHREAD_CANCEL_ENABLE } else { PTHREAD_CANCEL_DISABLE };
@@ -134,10 +153,12 @@ interpose! {
             PTHREAD_CANCEL_DISABLE => fiber.cancel.enabled.set(false),
             _ => return libc::EINVAL,
         }
+        after_change();
         0
     }
     /// Chooses between cancellation at points and at once.
     fn pthread_setcanceltype(kind: c_int, old: *mut c_int) -> c_int {
+        before_change(site());
         let fiber = engine().current();
         if !old.is_null() {
             *old = if fiber.cancel.asynchronous.get() { PTHREAD_CANCEL_ASYNCHRONOUS } else { PTHREAD_CANCEL_DEFERRED };
@@ -147,6 +168,7 @@ interpose! {
             PTHREAD_CANCEL_ASYNCHRONOUS => fiber.cancel.asynchronous.set(true),
             _ => return libc::EINVAL,
         }
+        after_change();
         0
     }
     /// A C clean-up handler was pushed.

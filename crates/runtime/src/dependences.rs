@@ -13,17 +13,22 @@ use std::hash::BuildHasherDefault;
 use threadbare_library::{
     Dependence, Dependences, Effect, Extent, Format, Function, Range, Taken, system_calls,
 };
+use threadbare_trace::EventKind;
 use threadbare_wire::DependenceRecord;
 
 use crate::address_hash::AddressHasher;
 use crate::arch::REGISTER_ARGUMENTS;
 use crate::engine::{engine, running, watched};
 use crate::fiber::Fiber;
+use crate::hidden_objects;
 use crate::shadow::{self, Cell, FREED, GRAIN_BITS, MANY, OWNER, SHARED, WRITTEN};
+use crate::thread_state_hash::{self, mix};
 
 /// The most bytes of one piece of memory that are looked at: what a function is given is hardly ever larger, and where it is, the beginning
 /// of a buffer that threads share is shared as well.
 const MOST_BYTES: usize = 1 << 16;
+
+const PAGE: usize = 4096;
 
 /// No memory of a program lies below.
 const LOWEST: usize = 1 << 16;
@@ -59,7 +64,7 @@ impl Called {
     /// Whether calls of it are worth a look.
     pub const fn is_worth_a_look(&self) -> bool {
         let touches = match self.row {
-            Some(row) => row.touches_memory(),
+            Some(row) => row.touches_memory() || row.touches_hidden_objects(),
             None => false,
         };
         !self.kinds.is_empty() || touches
@@ -110,9 +115,15 @@ pub fn note_weak_order(site: u64) {
     note(Dependences::NONE.with(Dependence::WeakOrder, true), "", site);
 }
 
-/// The process ends although other threads have steps to make.
-pub fn note_early_end() {
-    note(Dependences::NONE.with(Dependence::EarlyEnd, true), "", crate::interpose::instrumented_site());
+/// A thread has made a step of which nothing was recorded.
+pub fn note_unrecorded(kind: EventKind, site: u64) {
+    note(Dependences::NONE.with(Dependence::UnrecordedStep, true), kind.word(), site);
+}
+
+/// The process ends although other threads have steps to make. That is a choice if each of them could have been made first.
+pub fn note_early_end(is_choice: bool) {
+    let kind = if is_choice { Dependence::ChosenEnd } else { Dependence::EarlyEnd };
+    note(Dependences::NONE.with(kind, true), "", crate::interpose::instrumented_site());
 }
 
 /// Calls of a function cannot be seen, which holds for every execution.
@@ -127,19 +138,34 @@ pub fn note_unseen(name: &str) {
 /// An interposed function was called.
 #[cold]
 pub fn interposed_call(called: &Called, arguments: &[usize]) {
+    let site = crate::interpose::site();
+    let mut kinds = Dependences::NONE;
     if engine().running.get() {
-        let site = crate::interpose::site();
-        note(by_arguments(called, arguments, site, false), called.name, site);
+        kinds = by_arguments(called, arguments, site, false);
     }
+    if called.row.is_some_and(|row| !row.comes_later) {
+        kinds = kinds.and(by_hidden_objects(called, arguments, site));
+    }
+    note(kinds, called.name, site);
+}
+
+/// The function that the runtime stands in for has come to the hidden objects of its row.
+pub fn hidden_objects(called: &Called, arguments: &[usize]) {
+    let site = crate::interpose::site();
+    note(by_hidden_objects(called, arguments, site), called.name, site);
 }
 
 /// A function that is left alone is about to be called: one with a row, or an unknown one.
 pub fn left_alone_call(called: &Called, arguments: &[usize; REGISTER_ARGUMENTS], site: impl FnOnce() -> u64) {
+    let site = site();
+    if called.kinds.has(Dependence::Processes) {
+        crate::processor_clock::before_other_program();
+    }
     if !engine().running.get() {
+        by_hidden_objects(called, arguments, site);
         return;
     }
-    let site = site();
-    crate::thread_state_hash::called(arguments);
+    thread_state_hash::called(arguments);
     let mut kinds = by_arguments(called, arguments, site, true);
     if called.row.is_none() {
         let is_given_shared = arguments.iter().any(|argument| {
@@ -147,6 +173,7 @@ pub fn left_alone_call(called: &Called, arguments: &[usize; REGISTER_ARGUMENTS],
         });
         kinds = kinds.with(Dependence::UnknownCallWithSharedMemory, is_given_shared);
     }
+    kinds = kinds.and(by_hidden_objects(called, arguments, site));
     note(kinds, called.name, site);
 }
 
@@ -165,7 +192,7 @@ pub fn system_call(number: i64, arguments: &[usize; REGISTER_ARGUMENTS]) {
         libc::SYS_futex => Dependences::NONE.with(Dependence::TimeOut, is_limited_wait(arguments)),
         _ => {
             let called = Called { name: row.name, kinds: row.dependences(), row: Some(row) };
-            by_arguments(&called, arguments, site, false)
+            by_arguments(&called, arguments, site, false).and(by_hidden_objects(&called, arguments, site))
         }
     };
     note(kinds, row.name, site);
@@ -176,6 +203,23 @@ fn is_limited_wait(arguments: &[usize; REGISTER_ARGUMENTS]) -> bool {
     let operation = arguments[1] as i32 & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME);
     let waits = [libc::FUTEX_WAIT, libc::FUTEX_WAIT_BITSET, libc::FUTEX_LOCK_PI, libc::FUTEX_WAIT_REQUEUE_PI];
     waits.contains(&operation) && arguments[3] != 0
+}
+
+/// Makes the access to the hidden objects of a row; says what the execution then depends on.
+fn by_hidden_objects(called: &Called, arguments: &[usize], site: u64) -> Dependences {
+    let none = Dependences::NONE;
+    let Some(row) = called.row.filter(|row| row.touches_hidden_objects()) else { return none };
+    let read = || {
+        let memory = row.read_ranges().filter_map(|range| Memory::of(range, false, arguments));
+        memory.fold(0, |sum, it| mix(sum, thread_state_hash::content(it.start, it.bytes)))
+    };
+    let given = thread_state_hash::of_call(engine().current(), read);
+    none.with(Dependence::LibraryState, hidden_objects::touch(row, given, site))
+}
+
+/// Whether closures are repeated, and no states are looked at.
+pub fn are_repeated() -> bool {
+    engine().brief.get() && !engine().world.state_hashes.borrow_mut().are_wanted()
 }
 
 /// What a call makes the execution depend on, by what it is given.
@@ -209,12 +253,11 @@ fn is_announced(row: &Function, range: Range, writes: bool) -> bool {
     let is_exact = match range.extent {
         Extent::Bytes(_) | Extent::Time => true,
         Extent::Argument(_) | Extent::Product(..) | Extent::Text | Extent::TextUpTo(_) => !writes,
-        Extent::Unknown | Extent::Rest => false,
+        Extent::Pages(_) | Extent::Unknown | Extent::Rest => false,
     };
-    // Where closures are repeated, small differences cost much, and nothing is claimed.
-    let is_brief = engine().brief.get() && !engine().world.state_hashes.borrow_mut().are_wanted();
     let comes_later = row.calls_back || (writes && row.blocks);
-    is_exact && !is_brief && !comes_later
+    // Where closures are repeated, small differences cost much, and nothing is claimed.
+    is_exact && !are_repeated() && !comes_later
 }
 
 /// Whether a wait that could have a limit was given none.
@@ -248,6 +291,7 @@ impl Memory {
             Extent::Text => text(start, MOST_BYTES),
             Extent::TextUpTo(place) => text(start, argument(place)?),
             Extent::Time => size_of::<libc::timespec>(),
+            Extent::Pages(place) => argument(place)?.next_multiple_of(PAGE),
             Extent::Unknown | Extent::Rest => 1,
         };
         (bytes != 0).then_some(Memory { start, bytes: bytes.min(MOST_BYTES), writes })
@@ -304,7 +348,7 @@ fn is_on_own_stack(fiber: &Fiber, address: usize) -> bool {
 fn touches(fiber: &Fiber, memory: Memory, row: &Function, site: u64, extent: Extent) -> bool {
     let looks_at_states = engine().world.state_hashes.borrow_mut().are_wanted();
     // Where closures are repeated, small differences cost much, and nothing is claimed.
-    if engine().brief.get() && !looks_at_states {
+    if are_repeated() {
         return conflicts(memory);
     }
     let Memory { start, bytes, writes } = memory;
@@ -314,15 +358,21 @@ fn touches(fiber: &Fiber, memory: Memory, row: &Function, site: u64, extent: Ext
         return is_freed;
     }
     // SAFETY: the running fiber.
-    if unsafe { crate::access::touch_range(fiber, start, bytes, writes) } {
+    let is_shared = unsafe { crate::access::touch_range(fiber, start, bytes, writes) };
+    if let Extent::Pages(_) = extent {
+        thread_state_hash::pages_change(start..start + bytes);
+        thread_state_hash::changes_unseen(fiber);
+        return is_shared;
+    }
+    if is_shared {
         return true;
     }
     // What is only printed decides nothing.
     if looks_at_states && (writes || row.effect != Effect::Silent) {
-        crate::thread_state_hash::touch(engine(), start, bytes, writes, site);
+        thread_state_hash::touch(engine(), start, bytes, writes, site);
     }
     if looks_at_states && writes && !matches!(extent, Extent::Bytes(_)) {
-        crate::thread_state_hash::changes_unseen(fiber);
+        thread_state_hash::changes_unseen(fiber);
     }
     false
 }

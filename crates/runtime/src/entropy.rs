@@ -6,6 +6,7 @@ use threadbare_sched::Rng;
 
 use crate::engine::engine;
 use crate::interpose::interpose;
+use crate::sys;
 
 /// The generator behind the program's random numbers.
 #[derive(Clone)]
@@ -26,6 +27,39 @@ pub unsafe fn fill(place: *mut c_void, bytes: usize) {
         // SAFETY: as the caller vouches.
         unsafe { *place.cast::<u8>().add(index) = engine().world.entropy.borrow_mut().0.next_u64() as u8 };
     }
+}
+
+/// Replaces the bytes that the system gives every program to begin with. The C library has used them already, for what the program does
+/// not see.
+pub fn init() {
+    const BYTES: usize = 16;
+    // SAFETY: the system has put them there, on the stack.
+    unsafe {
+        let place = libc::getauxval(libc::AT_RANDOM) as *mut c_void;
+        if !place.is_null() {
+            fill(place, BYTES);
+        }
+    }
+}
+
+/// Whether reading from a descriptor gives random bytes: it is `/dev/random` or `/dev/urandom`, however it came about.
+pub fn is_source(fd: c_int) -> bool {
+    const MAJOR: u32 = 1;
+    const MINORS: [u32; 2] = [8, 9];
+    // SAFETY: the record is filled if the call succeeds.
+    unsafe {
+        let mut status: libc::stat = std::mem::zeroed();
+        let found = sys::call(libc::SYS_fstat, [fd as usize, (&raw mut status) as usize, 0, 0, 0, 0]) == 0;
+        found
+            && status.st_mode & libc::S_IFMT == libc::S_IFCHR
+            && libc::major(status.st_rdev) == MAJOR
+            && MINORS.contains(&libc::minor(status.st_rdev))
+    }
+}
+
+/// A random byte.
+pub fn byte() -> c_int {
+    (next() & 0xff) as c_int
 }
 
 fn next() -> u32 {

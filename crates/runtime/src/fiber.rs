@@ -228,6 +228,8 @@ pub struct Fiber {
     pub mask_locks: Cell<u64>,
     /// How many signal handlers have run in this thread.
     pub handled_signals: Cell<u64>,
+    /// The last step on an object and where it was made, as long as nothing is recorded of it.
+    pub unrecorded: Cell<Option<(EventKind, u64)>>,
     /// Those of them that what follows is not yet known to come after, each with its signal.
     pub past_handlers: Exclusive<Vec<(ThreadId, i32)>>,
     /// The stack that the program gave for its handlers.
@@ -324,6 +326,7 @@ impl Fiber {
             blocked_signals: Cell::new(0),
             mask_locks: Cell::new(0),
             handled_signals: Cell::new(0),
+            unrecorded: Cell::new(None),
             past_handlers: Exclusive::default(),
             alternate_stack: Cell::new(None),
             baton: AtomicU32::new(0),

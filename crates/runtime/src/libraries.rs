@@ -50,6 +50,14 @@ impl Libraries {
         thread_pointer - self.variables
     }
 
+    /// The code of the program and of its own libraries.
+    pub fn program_code(&self) -> impl Iterator<Item = &'static [u8]> {
+        // SAFETY: loaded, readable, and there until the end of the process.
+        self.program.iter().map(|(start, end)| unsafe {
+            std::slice::from_raw_parts(*start as *const u8, (end - start) as usize)
+        })
+    }
+
     /// Whether the address is in a system library.
     pub fn is_system(&self, pc: u64) -> bool {
         // The loader names the executable first, and most calls come from it.

@@ -111,6 +111,9 @@ extern "C-unwind" fn begin_exit() {
     if has_company() {
         let sole = SoleExit;
         step_when(EventKind::End, 0, instrumented_site(), Some(&raw const sole), false);
+    } else {
+        // The numbers of later operations must not depend on whether others are left.
+        engine().current().count_operation();
     }
     engine().world.exits.set(Some(engine().current_id()));
 }
@@ -123,19 +126,39 @@ extern "C-unwind" fn end() {
     if has_company() {
         let end = EndOfProcess { since: engine().shared.control().steps };
         step_when(EventKind::End, 0, instrumented_site(), Some(&raw const end), false);
-        let current = engine().current_id();
-        let has_steps = |other: &Fiber| is_busy(other) || is_ending(other) || sleeps(other);
-        if engine().threads.live().any(|other| other.id != current && has_steps(other)) {
-            crate::dependences::note_early_end();
+        if others_that(is_busy) {
+            crate::dependences::note_early_end(false);
+        } else if others_that(|other| is_ending(other) || sleeps(other)) {
+            crate::dependences::note_early_end(true);
         }
     }
     finish();
+}
+
+/// Whether some thread besides the running one is so.
+fn others_that(are_so: fn(&Fiber) -> bool) -> bool {
+    let current = engine().current_id();
+    engine().threads.live().any(|other| other.id != current && are_so(other))
+}
+
+/// Whether a failure of the running thread hides what others could have done before: it has made no step yet, and so nobody had a choice; or
+/// some thread waits to end the process with a bad status, and by itself would not have waited.
+pub fn fails_too_early() -> bool {
+    let has_no_step = || engine().current().starting.get().is_some();
+    let hides_end = || engine().world.ends_badly.get() && others_that(is_ending);
+    engine().running.get() && (has_no_step() || hides_end())
+}
+
+/// A thread is about to end the process with this status.
+fn note_status(status: c_int) {
+    engine().world.ends_badly.set(engine().world.ends_badly.get() || status != 0);
 }
 
 /// The execution reached an end of its own.
 fn finish() {
     let engine = engine();
     engine.recorder.complete_write();
+    engine.threads.all().for_each(crate::sync::see_that_all_is_recorded);
     crate::call_profile::end(None);
     crate::shared_memory::note_policy();
     engine.shared.control().ended_by = u32::from(engine.current_id().0) + 1;
@@ -173,6 +196,7 @@ fn threads_that(are_so: impl Fn(&Fiber) -> bool) -> u64 {
 /// Notes who ends the program, and where, if that is a failure. The first one counts: a function that runs at the exit
 /// may call it again.
 fn note_exit(status: c_int) {
+    note_status(status);
     let control = engine().shared.control();
     if status != 0 {
         if control.stack_len == 0 {
@@ -209,6 +233,7 @@ unsafe extern "C-unwind" fn run_main(
     let Some(main) = engine().world.main.get() else { sys::die("there is no main") };
     // SAFETY: the program's own main with its own arguments.
     let status = unsafe { main(count, arguments, environment) };
+    note_status(status);
     #[unsafe(naked)]
     extern "C-unwind" fn main_has_returned() {
         crate::arch::enter!(begin_exit)

@@ -5,7 +5,7 @@
 //! depends on it, be it a file name or the seed of a random generator, repeats in a replay.
 
 use std::cell::Cell;
-use std::ffi::c_int;
+use std::ffi::{c_int, c_uint};
 
 use libc::{cpu_set_t, id_t, rlimit, sched_param};
 use threadbare_trace::ThreadId;
@@ -59,14 +59,21 @@ pub fn find_thread(number: c_int) -> Option<&'static Fiber> {
     engine.threads.live().find(|fiber| fiber.interrupt.is_none() && thread(fiber) == number)
 }
 
+/// The number that the parent of the tested program has to it.
+const PARENT_NUMBER: c_int = PROCESS_NUMBER - 1;
+
 /// The program's number for the parent process.
 pub fn parent() -> c_int {
-    // SAFETY: always succeeds.
-    let parent = unsafe { sys::call(libc::SYS_getppid, [0; 6]) as c_int };
     match engine().world.identity.copied.get() {
-        Some(copied) if copied.parent == parent => copied.parent_said,
-        _ => parent,
+        Some(copied) if copied.parent == kernel_parent() => copied.parent_said,
+        Some(_) => kernel_parent(),
+        None => PARENT_NUMBER,
     }
+}
+
+fn kernel_parent() -> c_int {
+    // SAFETY: always succeeds.
+    unsafe { sys::call(libc::SYS_getppid, [0; 6]) as c_int }
 }
 
 /// Whom a signal to this number is for; `None` for this process.
@@ -74,6 +81,7 @@ pub fn receiver(number: c_int) -> Option<c_int> {
     match engine().world.identity.copied.get() {
         _ if number == process() => None,
         Some(copied) if copied.parent_said == number => Some(copied.parent),
+        None if number == PARENT_NUMBER => Some(kernel_parent()),
         _ => Some(number),
     }
 }
@@ -95,6 +103,15 @@ interpose! {
     fn getpid() -> c_int { process() }
     /// The number of the parent process.
     fn getppid() -> c_int { parent() }
+    /// The processor that runs this thread: there is one.
+    fn sched_getcpu() -> c_int { 0 }
+    /// The processor and the node that run this thread.
+    fn getcpu(processor: *mut c_uint, node: *mut c_uint) -> c_int {
+        for place in [processor, node].into_iter().filter(|place| !place.is_null()) {
+            *place = 0;
+        }
+        0
+    }
     /// The number of this thread.
     fn gettid() -> c_int { thread(engine().current()) }
     /// The processors of a thread.

@@ -45,6 +45,7 @@ impl Recorder {
         {
             return None;
         }
+        fiber.unrecorded.set(None);
         // Before the first thread there is nothing to order, and the trace begins with it.
         if !engine.running.get() || !self.is_on.get() {
             return None;

@@ -211,19 +211,39 @@ impl Engine {
         } else if candidates.len() == 1 {
             return candidates[0].thread;
         }
+        if crate::thread_state_hash::are_merged()
+            && let Some(joins) = candidates.iter().find(|candidate| self.joins_the_ended(candidate))
+        {
+            // Nobody else can observe when it does, so nothing is lost if it does so first.
+            return joins.thread;
+        }
         if self.steered.get() && self.policy.borrow_mut().awaits_choices() {
             crate::steered::await_order(self, candidates);
         }
-        let chosen = self.policy.borrow_mut().choose(&Choice { candidates, current: fiber.id, step });
+        let asked_for = !self.policy.borrow_mut().awaits_choices();
+        let mut chosen = self.policy.borrow_mut().choose(&Choice { candidates, current: fiber.id, step });
         if self.shared.wants_decisions() {
             let bit =
                 |candidate: &Candidate<'_>| 1u64.checked_shl(u32::from(candidate.thread.0)).unwrap_or(0);
             let enabled = candidates.iter().fold(0, |mask, candidate| mask | bit(candidate));
             let state = crate::thread_state_hash::of_program(self, enabled);
+            if crate::thread_state_hash::are_merged() {
+                chosen = crate::untried::choose(self, state, enabled, chosen, asked_for);
+            }
             let (current, step) = (fiber.id, step as u32);
             self.shared.decision(DecisionRecord { enabled, chosen, current, step, state });
         }
         chosen
+    }
+
+    /// Whether a thread has waited for the end of another, which has come.
+    fn joins_the_ended(&self, candidate: &Candidate<'_>) -> bool {
+        let fiber = self.fiber(candidate.thread);
+        let awaited = fiber.waits_for().and_then(Waitable::holder);
+        candidate.op.kind == EventKind::Join
+            && !fiber.timed.get()
+            && awaited.is_some_and(|awaited| self.fiber(awaited).done.get())
+            && !crate::cancel::is_due(fiber)
     }
 
     /// The step limit was reached. Only now is it said whether everybody spins: a long

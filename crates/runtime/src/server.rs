@@ -25,6 +25,7 @@ pub fn connect() {
     unsafe {
         let Some(shared) = map_shared() else { return };
         shadow::init();
+        crate::hidden_objects::init();
         crate::arch::init();
         let main = Fiber::new(ThreadId::MAIN, Fiber::new_frames());
         main.pthread.set(libc::pthread_self());
@@ -48,6 +49,8 @@ pub fn connect() {
         libc::unsetenv(c"LD_PRELOAD".as_ptr());
         libc::unsetenv(c"THREADBARE_CONTROL".as_ptr());
         interpose::set_controlled(true);
+        crate::entropy::init();
+        crate::processor_clock::init();
     }
 }
 

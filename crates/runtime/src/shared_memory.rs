@@ -6,8 +6,9 @@ use std::ops::{Deref, DerefMut};
 use threadbare_sched::{Divergence, Policy as _};
 use threadbare_trace::{Event, FailureKind};
 use threadbare_wire::{
-    Area, CallRecord, CodeRange, ContextRecord, Control, DecisionRecord, DependenceRecord, LearnedRecord,
-    LockSetRecord, OfferRecord, Slot, Status, SwitchRecord, TouchRecord, flags,
+    Area, CallRecord, CodeRange, ContextRecord, Control, DeadRegistersRecord, DecisionRecord,
+    DependenceRecord, LearnedRecord, LockSetRecord, OfferRecord, Slot, Status, SwitchRecord, TouchRecord,
+    UntriedRecord, flags,
 };
 
 use crate::sys;
@@ -236,6 +237,21 @@ impl Shared {
         }
     }
 
+    /// What the program does not need any more while a call is in progress, as far as the driver knows it.
+    pub fn dead_registers(&self) -> &'static [DeadRegistersRecord] {
+        let control = self.control();
+        match self.slot::<DeadRegistersRecord>(control.layout.dead_registers, 0) {
+            // SAFETY: the driver wrote so many records, which fit, before it started the program.
+            Some(first) => unsafe { std::slice::from_raw_parts(first, control.dead_registers as usize) },
+            None => &[],
+        }
+    }
+
+    /// A place in the table of what has not been tried.
+    pub fn untried(&self, index: u64) -> Option<*mut UntriedRecord> {
+        self.slot::<UntriedRecord>(self.control().layout.untried, index)
+    }
+
     /// The code that is taken in one piece, as far as the driver has given it, and the program's own.
     pub fn whole_code(&self) -> (&'static [CodeRange], &'static [CodeRange]) {
         let control = self.control();
@@ -292,6 +308,9 @@ pub fn note_failure(kind: FailureKind, message: std::fmt::Arguments<'_>) {
     }
     engine.recorder.complete_write();
     crate::call_profile::end(None);
+    if crate::process::fails_too_early() {
+        crate::dependences::note_early_end(false);
+    }
     control.failure_kind = kind as u8;
     control.message.clear();
     let _ = control.message.write_fmt(message);

@@ -15,6 +15,16 @@ type Destructor = unsafe extern "C-unwind" fn(*mut c_void);
 #[derive(Default)]
 pub struct Keys {
     destructors: Vec<(pthread_key_t, Destructor)>,
+    /// All keys there are.
+    all: Vec<pthread_key_t>,
+}
+
+impl Keys {
+    /// What the calling thread has under each key.
+    pub fn values(&self) -> impl Iterator<Item = usize> {
+        // SAFETY: the keys are valid.
+        self.all.iter().map(|key| unsafe { libc::pthread_getspecific(*key) } as usize)
+    }
 }
 
 type CreateFn = unsafe extern "C-unwind" fn(*mut pthread_key_t, Option<Destructor>) -> c_int;
@@ -28,6 +38,9 @@ pub unsafe fn create_key(key: *mut pthread_key_t, destructor: Option<Destructor>
     // SAFETY: as the caller vouches.
     unsafe {
         let error = real!(pthread_key_create as CreateFn)(key, None);
+        if error == 0 {
+            engine().world.keys.borrow_mut().all.push(*key);
+        }
         if error == 0
             && let Some(destructor) = destructor
         {
@@ -40,6 +53,7 @@ pub unsafe fn create_key(key: *mut pthread_key_t, destructor: Option<Destructor>
 /// Deletes a key.
 pub fn delete_key(key: pthread_key_t) -> c_int {
     engine().world.keys.borrow_mut().destructors.retain(|(known, _)| *known != key);
+    engine().world.keys.borrow_mut().all.retain(|known| *known != key);
     // SAFETY: deleting an unknown key is an error, not a fault.
     unsafe { real!(pthread_key_delete as DeleteFn)(key) }
 }

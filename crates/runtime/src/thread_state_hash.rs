@@ -9,13 +9,13 @@ use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasherDefault;
 
 use threadbare_trace::{Event, EventKind, kinds};
-use threadbare_wire::{TouchRecord, flags};
+use threadbare_wire::{DeadRegistersRecord, TouchRecord, flags};
 
 use crate::address_hash::AddressHasher;
 use crate::engine::{Engine, engine};
 use crate::fiber::Fiber;
 use crate::shadow::{self, Cell, FREED, GRAIN_BITS};
-use crate::{arch, spin};
+use crate::{arch, spin, uninstrument};
 
 /// What is known while the plan asks for it.
 #[derive(Default)]
@@ -30,16 +30,12 @@ pub struct StateHashes {
     reported: HashSet<TouchRecord, BuildHasherDefault<AddressHasher>>,
     /// The places that threads share, by grain.
     shared: HashSet<usize, BuildHasherDefault<AddressHasher>>,
-    /// How things stand with objects that are more than taken or free.
-    objects: HashMap<usize, Object, BuildHasherDefault<AddressHasher>>,
-}
-
-/// What happened to an object, as far as it matters for what can happen next.
-#[derive(Clone, Copy, Default)]
-struct Object {
-    history: u64,
-    /// Threads that wait for it.
-    waiting: u32,
+    /// How things stand with objects that are more than taken or free: what happened to them, and what they are now.
+    objects: HashMap<usize, (u64, u64), BuildHasherDefault<AddressHasher>>,
+    /// The registers that are dead while a call is in progress, by where the call returns to in the executable's file.
+    dead_registers: &'static [DeadRegistersRecord],
+    /// Where the executable is.
+    bias: usize,
 }
 
 impl StateHashes {
@@ -60,6 +56,10 @@ pub fn begin(engine: &Engine) {
         hashes.of_program = asked & flags::PROGRAM_STATES != 0;
         hashes.exact_loops = asked & (flags::PROGRAM_STATES | flags::EXACT_LOOPS) != 0;
         hashes.reports = asked & flags::THREAD_STATES != 0;
+        if hashes.of_program {
+            hashes.dead_registers = engine.shared.dead_registers();
+            hashes.bias = uninstrument::bias();
+        }
     }
     engine.world.regions.borrow_mut().begin(wanted);
     engine.threads.all().for_each(|fiber| look_at_own_memory(engine, fiber));
@@ -68,6 +68,13 @@ pub fn begin(engine: &Engine) {
 /// Whether executions that come to the same state are continued only once.
 pub fn are_merged() -> bool {
     engine().world.state_hashes.borrow_mut().of_program
+}
+
+/// These pages come, go, or may be accessed in another way: what threads share there cannot be looked at any more.
+pub fn pages_change(pages: std::ops::Range<usize>) {
+    see_before_release(engine());
+    let gone = |grain: &usize| pages.contains(&(grain << GRAIN_BITS));
+    engine().world.state_hashes.borrow_mut().shared.retain(|grain| !gone(grain));
 }
 
 /// A place is shared by threads.
@@ -82,27 +89,27 @@ pub fn synchronized(kind: EventKind, object: usize, value: u64) {
     if !hashes.of_program {
         return;
     }
-    let it = hashes.objects.entry(object).or_default();
+    let history = &mut hashes.objects.entry(object).or_default().0;
     let thread = u64::from(engine().current_id().0);
     match kind {
         // Which locks are held is kept with the threads, and what is in memory is looked at.
         kinds!(lock | plain | atomic | heap | pause) | Fence | Frame | End => {}
         // How many tokens there are.
-        SemWait | SemPost | SemFailed => it.history = mix(1, value),
-        // The order in which threads wait, until none does.
-        CondWait | FutexWait => {
-            it.waiting += 1;
-            it.history = mix(it.history, thread + 1);
-        }
-        CondWake | CondTimeout | FutexWoken | FutexTimeout => {
-            it.waiting = it.waiting.saturating_sub(1);
-            it.history = if it.waiting == 0 { 0 } else { mix(it.history, !thread) };
-        }
-        CondSignal | CondBroadcast | FutexWake if it.waiting == 0 => {}
-        CondSignal | CondBroadcast | FutexWake => it.history = mix(it.history, kind as u64),
+        SemWait | SemPost | SemFailed => *history = mix(1, value),
+        // Those say themselves who waits for them; see `is_in_state`.
+        CondWait | CondWake | CondTimeout | CondSignal | CondBroadcast => {}
+        FutexWait | FutexWoken | FutexTimeout | FutexWake => {}
         kinds!(barrier | once | thread | object) | Io | Process | Signal => {
-            it.history = mix(mix(it.history, thread << 8 | kind as u64), value);
+            *history = mix(mix(*history, thread << 8 | kind as u64), value);
         }
+    }
+}
+
+/// All that decides what can happen next to an object has come to be this, whatever happened before.
+pub fn is_in_state(object: usize, state: u64) {
+    let mut hashes = engine().world.state_hashes.borrow_mut();
+    if hashes.of_program {
+        hashes.objects.entry(object).or_default().1 = state;
     }
 }
 
@@ -112,17 +119,28 @@ pub fn of_program(engine: &Engine, enabled: u64) -> u64 {
     if !hashes.of_program {
         return 0;
     }
-    let threads =
-        engine.threads.all().fold(mix(enabled, engine.world.clock.borrow_mut().now()), |sum, fiber| {
+    let threads = engine.threads.all().fold(
+        mix(mix(enabled, engine.world.signals.pending.get() as u64), engine.world.clock.borrow_mut().now()),
+        |sum, fiber| {
+            if fiber.done.get() {
+                // Of a thread that has ended only its result is left, until somebody has joined it.
+                let stands = u64::from(fiber.joined.get()) << 1 | u64::from(fiber.detached.get());
+                let result = if stands == 0 { fiber.result.get() as u64 } else { 0 };
+                return [5, result, stands].into_iter().fold(sum, mix);
+            }
             // SAFETY: nobody changes it meanwhile.
             let next = unsafe { fiber.pending.peek() };
-            let held = fiber.held.borrow_mut().iter().fold(0, |sum: u64, lock| sum ^ mix(2, *lock as u64));
+            let held = held(engine, fiber);
             let stands = [
-                fiber.done.get(),
                 fiber.joined.get(),
                 fiber.detached.get(),
                 fiber.timed.get(),
                 fiber.ready(),
+                fiber.cancel.requested.get(),
+                fiber.cancel.enabled.get(),
+                fiber.cancel.asynchronous.get(),
+                fiber.interrupted_by.get().is_some(),
+                fiber.broken_off.get(),
             ];
             let stands = stands.iter().fold(0, |sum, so| sum << 1 | u64::from(*so));
             let words = [
@@ -133,9 +151,14 @@ pub fn of_program(engine: &Engine, enabled: u64) -> u64 {
                 next.site,
                 held,
                 stands,
+                // What a thread has come to with its last step is seen when it is joined.
+                fiber.result.get() as u64,
+                fiber.handled_signals.get(),
+                fiber.blocked_signals.get(),
             ];
             words.into_iter().fold(sum, mix)
-        });
+        },
+    );
     let memory = hashes.shared.iter().fold(0, |sum: u64, grain| {
         let addr = grain << GRAIN_BITS;
         // SAFETY: threads have touched the place, and what is freed is not looked at.
@@ -144,9 +167,20 @@ pub fn of_program(engine: &Engine, enabled: u64) -> u64 {
         };
         sum ^ mix(mix(3, addr as u64), word)
     });
-    let objects = hashes.objects.iter().filter(|(_, it)| it.history != 0);
-    let objects = objects.fold(0, |sum: u64, (addr, it)| sum ^ mix(mix(4, *addr as u64), it.history));
+    let objects = hashes.objects.iter().filter(|(_, it)| **it != (0, 0));
+    let objects = objects
+        .fold(0, |sum: u64, (addr, (history, state))| sum ^ mix(mix(mix(4, *addr as u64), *history), *state));
     mix(mix(threads, memory), objects)
+}
+
+/// One number for the locks that a thread holds, how often each, and whether as a writer.
+fn held(engine: &Engine, fiber: &Fiber) -> u64 {
+    let locks = &engine.world;
+    fiber.held.borrow_mut().iter().fold(0, |sum: u64, lock| {
+        let levels = locks.mutexes.get(*lock).map_or(0, |mutex| u64::from(mutex.levels()));
+        let writes = locks.rwlocks.get(*lock).is_some_and(|it| it.is_written_by(fiber.owner()));
+        sum.wrapping_add(mix(mix(2, *lock as u64), levels << 1 | u64::from(writes)))
+    })
 }
 
 /// Whether it is certain that a thread goes round in a loop.
@@ -210,6 +244,12 @@ pub fn called(arguments: &[usize]) {
     }
 }
 
+/// What identifies a call of the library by the running thread, made with this besides its arguments, where executions that come to the same
+/// state are continued once: what the call leaves in hidden places follows from it. Elsewhere what the thread has seen identifies it.
+pub fn of_call(fiber: &Fiber, given: impl FnOnce() -> u64) -> u64 {
+    if are_merged() { mix(mix(of(fiber), fiber.given.get()), given()) } else { 0 }
+}
+
 /// A function of the library changes memory of the running thread's own, and nobody knows how much of it. What it leaves there follows from the state
 /// that the thread is in and from what it has given.
 pub fn changes_unseen(fiber: &Fiber) {
@@ -242,12 +282,15 @@ fn settle(fiber: &Fiber) {
     }
 }
 
-fn mix(sum: u64, word: u64) -> u64 {
-    (sum.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+/// Adds a word to a hash.
+pub fn mix(sum: u64, word: u64) -> u64 {
+    let product = (sum.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    // Such numbers are added up: without this, two words that change places could leave the sum as it was.
+    product ^ product >> 32
 }
 
 /// One number for what is in some memory.
-fn content(addr: usize, len: usize) -> u64 {
+pub fn content(addr: usize, len: usize) -> u64 {
     // SAFETY: the program is about to write there, or has just done so.
     let bytes = unsafe { std::slice::from_raw_parts(addr as *const u8, len) };
     bytes.iter().fold(addr as u64, |sum, byte| mix(sum, u64::from(*byte)))
@@ -257,9 +300,23 @@ fn content(addr: usize, len: usize) -> u64 {
 /// written to memory of its own elsewhere.
 pub fn of(fiber: &Fiber) -> u64 {
     settle(fiber);
-    let registers = arch::registers();
-    let whole = registers.iter().fold(spin::stack(fiber, registers[0]), |sum, word| mix(sum, *word as u64));
+    let sp = arch::entry_stack_pointer();
+    // SAFETY: the program has called the runtime, and this is where it goes on.
+    let dead = dead_registers(unsafe { *(sp as *const usize) });
+    // SAFETY: every thread has an errno.
+    let errno = unsafe { *libc::__errno_location() } as u64;
+    let modes = mix(mix(spin::stack(fiber, sp), arch::floating_point_modes()), errno);
+    let modes = engine().world.keys.borrow_mut().values().fold(modes, |sum, value| mix(sum, value as u64));
+    let whole = arch::live_registers(dead).iter().fold(modes, |sum, word| mix(sum, *word as u64));
     mix(whole, fiber.own_content.get())
+}
+
+/// The registers that hold nothing which is still needed when a call of the program returns to this address; a bit each.
+fn dead_registers(after: usize) -> u64 {
+    let hashes = engine().world.state_hashes.borrow_mut();
+    let after = after.wrapping_sub(hashes.bias) as u64;
+    let found = hashes.dead_registers.binary_search_by_key(&after, |record| record.after);
+    found.map_or(0, |place| hashes.dead_registers[place].registers)
 }
 
 /// As much of it as an event has room for.

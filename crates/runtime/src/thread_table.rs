@@ -6,11 +6,15 @@ use threadbare_trace::ThreadId;
 
 use crate::exclusive::Exclusive;
 use crate::fiber::Fiber;
+use crate::sys;
 
 /// The threads of the execution.
 pub struct ThreadTable {
-    /// By number. The table owns what the pointers point to.
+    /// By number. The table owns what the pointers point to, which lies in `room`.
     all: Exclusive<Vec<NonNull<Fiber>>>,
+    /// A place for every number. Registers that the runtime leaves to a thread's code hold such addresses, and states of
+    /// threads are compared: so they must not depend on what was allocated before.
+    room: NonNull<Fiber>,
     /// In the order of creation.
     live: Exclusive<Vec<&'static Fiber>>,
 }
@@ -18,12 +22,26 @@ pub struct ThreadTable {
 impl ThreadTable {
     /// A table without threads.
     pub fn new() -> ThreadTable {
-        ThreadTable { all: Exclusive::new(Vec::new()), live: Exclusive::new(Vec::new()) }
+        let room = sys::map((usize::from(u16::MAX) + 1) * size_of::<Fiber>()).cast();
+        // SAFETY: a mapping does not begin at 0.
+        let room = unsafe { NonNull::new_unchecked(room) };
+        ThreadTable { all: Exclusive::new(Vec::new()), room, live: Exclusive::new(Vec::new()) }
+    }
+
+    /// Where the thread with this number is or will be. The memory is zero until it is added.
+    pub fn place(&self, id: ThreadId) -> *const Fiber {
+        // SAFETY: there is room for every number.
+        unsafe { self.room.add(usize::from(id.0)).as_ptr() }
     }
 
     /// Adds a thread, whose number has to be the next one.
     pub fn add(&self, fiber: Box<Fiber>) -> &'static Fiber {
-        let place = NonNull::from(Box::leak(fiber));
+        // SAFETY: there is room for every number, and nobody is in the next place: `drop_others` has dropped who was.
+        let place = unsafe {
+            let place = self.room.add(self.count());
+            place.write(*fiber);
+            place
+        };
         self.all.borrow_mut().push(place);
         // SAFETY: dropped only when nobody has it any more (see `exclusive`).
         let fiber = unsafe { place.as_ref() };
@@ -79,8 +97,8 @@ impl ThreadTable {
         self.live.borrow_mut().truncate(1);
         let others = self.all.borrow_mut().split_off(1);
         for place in others {
-            // SAFETY: made from a box by `add`, and nobody else has it, as the caller vouches.
-            drop(unsafe { Box::from_raw(place.as_ptr()) });
+            // SAFETY: written by `add`, and nobody else has it, as the caller vouches.
+            unsafe { place.drop_in_place() };
         }
     }
 }

@@ -6,6 +6,7 @@ use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
+use threadbare_library::HiddenObject;
 use threadbare_sched::{AnyPolicy, PolicySpec};
 use threadbare_trace::{EventKind, ThreadId};
 
@@ -346,15 +347,36 @@ pub fn end_current() -> ! {
     crate::thread_specific::run_exit_functions();
     let engine = engine();
     let fiber = engine.current();
+    enter_look_before_end();
     crate::sync::mutex::owner_died(fiber);
     crate::sync::rust_std::gives_back_itself(fiber);
     fiber.set_site(0);
+    crate::sync::see_that_all_is_recorded(fiber);
     engine.recorder.complete_write();
-    engine.recorder.note(EventKind::Exit, 0, 0, 0, 0);
+    engine.recorder.note(EventKind::Exit, 0, 0, fiber.result.get() as u64, 0);
     if fiber.detached.get() {
         release(fiber);
     }
     engine.leave_for_good()
+}
+
+/// The last moment at which others can come before the running thread's end, where somebody can tell.
+extern "C-unwind" fn look_before_end() {
+    let engine = engine();
+    if !engine.running.get() {
+        return;
+    }
+    crate::hidden_objects::look_at(HiddenObject::Calls, 0);
+    if !engine.current().held.borrow_mut().is_empty() {
+        // Who tries to take its locks is told whether it has ended.
+        crate::sync::step(EventKind::Exit, 0, 0);
+    }
+}
+
+/// The state of the thread is that in which it comes here.
+#[unsafe(naked)]
+extern "C-unwind" fn enter_look_before_end() {
+    crate::arch::enter!(look_before_end)
 }
 
 /// A thread that has ended and will not be asked for again gives its pthread back.

@@ -6,7 +6,7 @@ use libc::{clockid_t, timespec, timeval};
 use threadbare_trace::EventKind;
 
 use crate::engine::engine;
-use crate::interpose::{interpose, site};
+use crate::interpose::{interpose, real, site};
 use crate::signals::timers::Before;
 use crate::sync::{Limit, note, step, step_when};
 use crate::{cancel, signals};
@@ -104,6 +104,11 @@ fn read(clock: clockid_t) -> u64 {
     }
 }
 
+/// What the processor's clock shows: it ticks three times in a nanosecond, as many do.
+pub fn processor_ticks() -> u64 {
+    3 * read(libc::CLOCK_MONOTONIC)
+}
+
 /// A duration as the C library has it.
 pub fn to_timespec(nanoseconds: u64) -> timespec {
     timespec { tv_sec: (nanoseconds / SECOND) as i64, tv_nsec: (nanoseconds % SECOND) as i64 }
@@ -174,6 +179,27 @@ interpose! {
     /// Reads the processor time used.
     fn clock() -> c_long {
         (read(libc::CLOCK_PROCESS_CPUTIME_ID) / 1000) as c_long
+    }
+    /// Reads the processor time used, in hundredths of seconds, and says how many have passed.
+    fn times(used: *mut libc::tms) -> c_long {
+        const TICK: u64 = SECOND / 100;
+        if let Some(used) = used.as_mut() {
+            let spent = (read(libc::CLOCK_PROCESS_CPUTIME_ID) / TICK) as c_long;
+            *used = libc::tms { tms_utime: spent, tms_stime: 0, tms_cutime: 0, tms_cstime: 0 };
+        }
+        (read(libc::CLOCK_MONOTONIC) / TICK) as c_long
+    }
+    /// Reads what was used: time is virtual, and nothing else is counted, since it would differ from run to run.
+    fn getrusage(who: c_int, used: *mut libc::rusage) -> c_int {
+        let result = real!(getrusage as unsafe extern "C-unwind" fn(c_int, *mut libc::rusage) -> c_int)(who, used);
+        if result == 0 {
+            *used = std::mem::zeroed();
+            if who != libc::RUSAGE_CHILDREN {
+                let spent = to_timespec(read(libc::CLOCK_PROCESS_CPUTIME_ID));
+                (*used).ru_utime = libc::timeval { tv_sec: spent.tv_sec, tv_usec: spent.tv_nsec / 1000 };
+            }
+        }
+        result
     }
     /// Sleeps.
     fn nanosleep(length: *const timespec, left: *mut timespec) -> c_int {

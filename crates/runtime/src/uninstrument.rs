@@ -56,6 +56,11 @@ pub fn apply_to(ranges: &[CodeRange]) {
     }
 }
 
+/// What is added to the addresses in the executable's file.
+pub fn bias() -> usize {
+    Program::look().bias
+}
+
 fn protect(code: &Range<usize>, protection: c_int) {
     let start = code.start & !4095;
     // SAFETY: whole pages of the program's own code, whose contents stay.

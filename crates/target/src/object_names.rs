@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
+use threadbare_library::HiddenObject;
 use threadbare_trace::{Event, EventKind, SignalMask, ThreadId, kinds};
 use threadbare_wire::ContextRecord;
 
@@ -95,11 +96,11 @@ impl<'a> ObjectNames<'a> {
         let of_memory = || (event.addr != 0).then(|| self.name(event.addr));
         match event.kind()? {
             Io => Some(format!("descriptor {}", event.addr)),
-            Start | Frame => None,
+            Create | Start | Frame => None,
             kinds!(plain | atomic | heap) => of_memory(),
             kinds!(lock | condition | barrier | semaphore | once | futex | object) => of_memory(),
             // Most of these have no address.
-            Create | Exit | Join | Detach | JoinFailed | Cancel => of_memory(),
+            Exit | Join | Detach | JoinFailed | Cancel => of_memory(),
             Fence | Signal | Process | End | kinds!(pause) => of_memory(),
         }
     }
@@ -128,6 +129,9 @@ impl<'a> ObjectNames<'a> {
     fn find(&self, address: u64, part: Part) -> Option<String> {
         if let Some(mask) = SignalMask::at(address) {
             return Some(mask.to_string());
+        }
+        if let Some(object) = HiddenObject::at(address) {
+            return Some(object.name().to_string());
         }
         if let Some(name) = self.symbols.data(address, part) {
             return Some(name.to_string());

@@ -10,7 +10,7 @@ use std::time::Duration;
 use object::elf::{DT_NEEDED, EM_X86_64, FileHeader64};
 use object::read::elf::{ElfFile, FileHeader as _};
 use object::{Endianness, Object as _, ObjectSection as _, ObjectSymbol as _};
-use threadbare_wire::RUNTIME_LIBRARY;
+use threadbare_wire::{DeadRegistersRecord, RUNTIME_LIBRARY};
 
 use crate::compiler::{BuildError, SourceLanguage, compile_in};
 use crate::std_stubs::{StdNote, path_of};
@@ -32,6 +32,8 @@ pub struct Program {
     pub folder: Option<PathBuf>,
     /// Announcements in its code that are not wanted, by their addresses in the executable file.
     pub uninstrument: Arc<Vec<u64>>,
+    /// Registers that are dead while a call is in progress, by address; states of threads that differ only there are the same.
+    pub dead_registers: Arc<Vec<DeadRegistersRecord>>,
     /// It runs one test of Rust's test harness, which is to do so on the main thread: the first thread is then the
     /// test's own.
     pub is_test: bool,

@@ -86,6 +86,7 @@ pub struct Server {
     modules: Arc<Modules>,
     own_code: Arc<OwnCode>,
     unexplored: Option<String>,
+    has_fixed_addresses: bool,
     pub(crate) options: ServerOptions,
     pool: u32,
     learned: u64,
@@ -114,6 +115,12 @@ impl Server {
         if !uninstrument(&mut memory, &program.uninstrument) {
             return Err(StartError::Resources(std::io::ErrorKind::FileTooLarge.into()));
         }
+        let dead = &program.dead_registers;
+        let dead = &dead[..dead.len().min(memory.layout().dead_registers.capacity as usize)];
+        let area = memory.layout().dead_registers;
+        // SAFETY: the area holds such records.
+        unsafe { memory.write(area, 0, dead) };
+        memory.control_mut().dead_registers = dead.len() as u64;
         let bodies = if program.is_test { thread_bodies(&program.executable) } else { Arc::default() };
         let Launched { mut process, requests, replies, output, stdin } =
             launch(program, &library, memory.descriptor())
@@ -149,6 +156,7 @@ impl Server {
         let modules = Arc::new(Modules::of_process(process.id()).map_err(StartError::Resources)?);
         let own_code = Arc::new(OwnCode::of(&modules));
         let baseline = Baseline::take(memory.control(), written);
+        let has_fixed_addresses = process.has_fixed_addresses();
         let mut server = Server {
             process,
             requests,
@@ -160,6 +168,7 @@ impl Server {
             modules,
             own_code,
             unexplored: program.unexplored_std(),
+            has_fixed_addresses,
             options,
             pool: 0,
             learned: 0,
@@ -236,7 +245,7 @@ impl Server {
     /// Whether every server of this program loads it at the same addresses. Where a sandbox forbids
     /// that, addresses learned from one server mean nothing to another.
     pub fn has_fixed_addresses(&self) -> bool {
-        self.process.has_fixed_addresses()
+        self.has_fixed_addresses
     }
 
     /// Waits for the running copy to report something, and makes sure that it does.
@@ -362,7 +371,7 @@ impl Server {
             peak_threads: control.peak_threads,
             discovered,
             touches,
-            depended_on: depended_on(&self.memory),
+            depended_on: self.depended_on(),
             warnings,
             output,
             stalled: report.stalled,
@@ -374,6 +383,23 @@ impl Server {
         })
     }
 
+    /// What the last execution depended on.
+    fn depended_on(&self) -> Vec<Dependency> {
+        let memory = &self.memory;
+        let (area, count) = (memory.layout().dependences, memory.control().dependences);
+        // SAFETY: the area holds these records, which are plain numbers and valid for any content.
+        let noted = unsafe { memory.records::<DependenceRecord>(area, count) };
+        let known = |record: &DependenceRecord| {
+            // What the program has damaged is a doubt as well.
+            let kind = Dependence::from_number(record.kind).unwrap_or(Dependence::Overflow);
+            Dependency { kind, function: record.name(), site: record.site }
+        };
+        let nobodys = |kind| Dependency { kind, function: String::new(), site: 0 };
+        let overflow = (count > area.capacity).then(|| nobodys(Dependence::Overflow));
+        let moves = (!self.has_fixed_addresses).then(|| nobodys(Dependence::RandomAddresses));
+        noted.iter().map(known).chain(overflow).chain(moves).collect()
+    }
+
     /// The server itself is gone or out of step: ends it and says so.
     pub(crate) fn lost(&mut self) -> RunError {
         match self.process.end() {
@@ -381,20 +407,6 @@ impl Server {
             Err(error) => RunError::System(error),
         }
     }
-}
-
-/// What the last execution depended on.
-fn depended_on(memory: &Memory) -> Vec<Dependency> {
-    let (area, count) = (memory.layout().dependences, memory.control().dependences);
-    // SAFETY: the area holds these records, which are plain numbers and valid for any content.
-    let noted = unsafe { memory.records::<DependenceRecord>(area, count) };
-    let known = |record: &DependenceRecord| {
-        // What the program has damaged is a doubt as well.
-        let kind = Dependence::from_number(record.kind).unwrap_or(Dependence::Overflow);
-        Dependency { kind, function: record.name(), site: record.site }
-    };
-    let overflow = Dependency { kind: Dependence::Overflow, function: String::new(), site: 0 };
-    noted.iter().map(known).chain((count > area.capacity).then_some(overflow)).collect()
 }
 
 /// Names calls that need not be announced; says whether there was room.

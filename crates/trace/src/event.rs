@@ -66,8 +66,7 @@ event_kinds! {
     ReadRange = 8 => "read range",
     /// A write of a whole range; `value` is its length.
     WriteRange = 9 => "write range",
-    /// A mutex or write lock was acquired; `value` is the depth of a recursive lock, `old` is 1 if the
-    /// thread would not have waited for ever (a try-lock or a timed one).
+    /// A mutex or write lock was acquired; `value` is the depth of a recursive lock, `old` says in which [`LockManner`].
     Lock = 10 => "lock",
     /// A mutex, read or write lock was released.
     Unlock = 11 => "unlock",
@@ -109,15 +108,15 @@ event_kinds! {
     FutexTimeout = 29 => "futex timed out",
     /// A futex wake; `value` is the number of threads woken.
     FutexWake = 30 => "futex wake",
-    /// A thread was created; `value` is its number. If `old` is not zero, a signal of this number was sent: the
-    /// thread is its handler.
+    /// A thread was created; `value` is its number, `addr` what its routine is given. If `old` is not zero, a signal of
+    /// this number was sent: the thread is its handler.
     Create = 31 => "create",
     /// A thread began to run; `addr` and `value` bound its stack, `old` is its routine.
     Start = 32 => "start",
-    /// A thread ended.
+    /// A thread ended; `value` is its result.
     Exit = 33 => "exit",
-    /// A thread was joined; `value` is its number. If `old` is not zero, it is the handler of that signal, or the
-    /// signal was taken without one.
+    /// A thread was joined; `value` is its number, `size` is not zero if its result was asked for. If `old` is not zero, it is
+    /// the handler of that signal, or the signal was taken without one.
     Join = 34 => "join",
     /// A thread was detached; `value` is its number.
     Detach = 35 => "detach",
@@ -151,6 +150,30 @@ event_kinds! {
     /// The thread ends the process. It is the last step, and none that is recorded: it waits until the others have made
     /// theirs.
     End = 48 => "end",
+}
+
+/// How a lock was acquired.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LockManner {
+    /// The thread would not have waited for ever: a try-lock or a timed one.
+    pub would_not_wait: bool,
+    /// The lock tells its next owner if the one before ended without releasing it.
+    pub is_robust: bool,
+    /// It did.
+    pub owner_died: bool,
+}
+
+impl LockManner {
+    /// As an event has it.
+    pub fn to_number(self) -> u64 {
+        u64::from(self.would_not_wait) | u64::from(self.is_robust) << 1 | u64::from(self.owner_died) << 2
+    }
+
+    /// What an event has.
+    pub fn from_number(number: u64) -> LockManner {
+        let has = |bit: u64| number & bit != 0;
+        LockManner { would_not_wait: has(1), is_robust: has(2), owner_died: has(4) }
+    }
 }
 
 /// All kinds of one group or several (`kinds!(lock | once)`), as a pattern.

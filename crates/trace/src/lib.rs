@@ -12,7 +12,7 @@ mod shown_finding;
 mod signal;
 mod std_export;
 
-pub use event::{Event, EventKind, ThreadId};
+pub use event::{Event, EventKind, LockManner, ThreadId};
 pub use file::{EventNames, Moment, SiteName, TraceError, TraceErrorKind, TraceFile, moments};
 pub use outcome::{Awaited, Failure, FailureKind, Outcome, Waiting};
 pub use record::{ContextRecord, SwitchReason, SwitchRecord};

@@ -3,7 +3,8 @@
 use threadbare_trace::{ContextRecord, Event, SwitchRecord};
 
 use crate::control::{
-    CallRecord, Control, DecisionRecord, LearnedRecord, LockSetRecord, OfferRecord, Slot, TouchRecord,
+    CallRecord, Control, DeadRegistersRecord, DecisionRecord, LearnedRecord, LockSetRecord, OfferRecord,
+    Slot, TouchRecord, UntriedRecord,
 };
 use crate::dependence::DependenceRecord;
 use crate::own_code::CodeRange;
@@ -54,6 +55,10 @@ pub struct Layout {
     pub dependences: Area,
     /// Code that is taken in one piece, in order of address, and behind it the program's own.
     pub whole_code: Area,
+    /// Registers that are dead while a call is in progress, in order of address.
+    pub dead_registers: Area,
+    /// A hash table of states: who has not been scheduled in each.
+    pub untried: Area,
     /// The size of the whole.
     pub bytes: u64,
 }
@@ -87,6 +92,8 @@ impl Layout {
         let touches = area(size_of::<TouchRecord>(), 1 << 21);
         let dependences = area(size_of::<DependenceRecord>(), 1 << 10);
         let whole_code = area(size_of::<CodeRange>(), 1 << 20);
+        let dead_registers = area(size_of::<DeadRegistersRecord>(), 1 << 22);
+        let untried = area(size_of::<UntriedRecord>(), 1 << 20);
         Layout {
             events,
             switches,
@@ -104,6 +111,8 @@ impl Layout {
             touches,
             dependences,
             whole_code,
+            dead_registers,
+            untried,
             bytes: end.next_multiple_of(4096),
         }
     }

@@ -215,6 +215,26 @@ pub mod flags {
     pub const EXACT_LOOPS: u32 = 1 << 14;
 }
 
+/// What the program does not need any more while a call is in progress.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct DeadRegistersRecord {
+    /// Where the call returns to, by its address in the executable file.
+    pub after: u64,
+    /// A bit for each general register, as the machine counts them.
+    pub registers: u64,
+}
+
+/// A state of the program, and who has not been scheduled in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct UntriedRecord {
+    /// A hash of the state; 0 where there is none.
+    pub state: u64,
+    /// The threads, a bit each.
+    pub untried: u64,
+}
+
 /// Everything that decides one execution.
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -268,6 +288,8 @@ pub struct Control {
     pub contexts: u64,
     /// Calls that need not be announced: records in the uninstrument area.
     pub uninstrument: u64,
+    /// Records in the area of dead registers.
+    pub dead_registers: u64,
     /// Kinds of calls written.
     pub calls: u64,
     /// Sets of locks written; the first one has number 1.

@@ -15,8 +15,9 @@ mod std_op;
 pub use area::{Area, Layout};
 pub use checkpoint::{CheckpointRecord, Leaving, MOST_LEFT};
 pub use control::{
-    CallRecord, Control, DecisionRecord, LearnedRecord, LockSetRecord, MAGIC, MESSAGE_BYTES, OfferRecord,
-    Order, PlanRecord, Reply, ReplyKind, Request, STACK_DEPTH, Slot, Status, Text, TouchRecord, flags,
+    CallRecord, Control, DeadRegistersRecord, DecisionRecord, LearnedRecord, LockSetRecord, MAGIC,
+    MESSAGE_BYTES, OfferRecord, Order, PlanRecord, Reply, ReplyKind, Request, STACK_DEPTH, Slot, Status,
+    Text, TouchRecord, UntriedRecord, flags,
 };
 pub use dependence::DependenceRecord;
 pub use own_code::{CodeRange, own_place};

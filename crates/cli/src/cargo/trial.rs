@@ -98,8 +98,6 @@ impl Trials<'_> {
             outcome.report.status = TestStatus::Interrupted;
         } else if campaign.threads < 2 {
             outcome.report.status = TestStatus::NothingToExplore;
-        } else if campaign.steps == 0 {
-            return Err(CliError::NothingControlled(test.program.name.clone()));
         } else if !self.args.no_races {
             let limit = self.args.time.saturating_sub(campaign.elapsed).max(campaign.elapsed / 2);
             match self.examine(&test.program, limit.max(Duration::from_secs(1))) {
@@ -201,7 +199,8 @@ impl Trials<'_> {
 /// What there is to say of a test that did not come to its first thread.
 fn without_threads(test: &Test, error: &ExploreError) -> Outcome {
     let (status, message, text) = match error {
-        ExploreError::Start(StartError::NoThreads { .. }) => {
+        ExploreError::Start(StartError::NoThreads { .. })
+        | ExploreError::NoSchedulingPoint { threads: ..2 } => {
             (TestStatus::NothingToExplore, None, String::new())
         }
         ExploreError::Start(StartError::EndedEarly { why, output, .. }) => {

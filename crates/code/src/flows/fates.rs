@@ -10,7 +10,7 @@ use super::{Fate, Flows, announces::Announces};
 use crate::Callee;
 use threadbare_library::{Role, role};
 
-/// What the compiler's start-up code consists of. It runs before and after the program.
+/// What the compiler and the C library put into every executable: it runs before and after the program, or reads only what nobody changes.
 const START_UP: &[&str] = &[
     "_start",
     "_init",
@@ -22,6 +22,8 @@ const START_UP: &[&str] = &[
     "__libc_csu_init",
     "__libc_csu_fini",
     "_dl_relocate_static_pie",
+    "atexit",
+    "at_quick_exit",
 ];
 
 impl Program<'_> {
@@ -114,7 +116,7 @@ impl Program<'_> {
 /// Gathers the fates of all values that are read.
 pub fn flows(program: &Program<'_>, graph: &Graph) -> Flows {
     let mut sinks: HashMap<Node, Name> = HashMap::new();
-    let (mut reads, mut unbound) = (BTreeMap::new(), Vec::new());
+    let (mut reads, mut unbound, mut silent_stores) = (BTreeMap::new(), Vec::new(), Vec::new());
     for (name, node) in graph.names() {
         match name {
             Name::Branch(_) | Name::Write(_) | Name::Steer | Name::Target | Name::Unknown => {
@@ -124,6 +126,7 @@ pub fn flows(program: &Program<'_>, graph: &Graph) -> Flows {
                 reads.insert(site, node);
             }
             Name::Unbound(function, _) => unbound.push((function, node)),
+            Name::UnboundStore(function) => silent_stores.push(function),
             _ => {}
         }
     }
@@ -151,7 +154,9 @@ pub fn flows(program: &Program<'_>, graph: &Graph) -> Flows {
         back.reach_more(*sink, |node| matters[node as usize] = true);
     }
     let mut sees_all = program.sees_all();
-    let mut unannounced = BTreeSet::new();
+    let name_of = |function: usize| &program.known[function].body.function.name;
+    let mut unannounced: BTreeSet<String> = silent_stores.iter().map(|it| name_of(*it).clone()).collect();
+    unannounced.retain(|name| !START_UP.contains(&name.as_str()));
     for (function, node) in unbound {
         if !matters[node as usize] {
             continue;

@@ -27,6 +27,8 @@ pub enum Name {
     Unknown,
     /// What a load finds that belongs to no announcement, in the function with this number, by the instruction's number.
     Unbound(usize, usize),
+    /// What a store leaves that belongs to no announcement, in the function with this number.
+    UnboundStore(usize),
     /// What a function is given in a register.
     Given(usize, Place),
     /// What it is given on the stack, at an offset from its first stack pointer.

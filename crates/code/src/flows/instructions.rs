@@ -298,6 +298,9 @@ impl Wiring<'_> {
         let own = matches!(position, Some(Position::At(_) | Position::Somewhere));
         if !bound.is_sure && !own && !self.is_framed(address) {
             self.graph.flow_to(value, Name::Unknown);
+            if bound.to.is_empty() {
+                self.graph.named(Name::UnboundStore(self.number));
+            }
         }
     }
 

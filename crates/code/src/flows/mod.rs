@@ -84,7 +84,8 @@ impl Flows {
         self.sees_all.clone()
     }
 
-    /// Those of them that are functions of the program. What library functions do is better seen when they are called.
+    /// The functions of the program with a load or a store that belongs to no announcement (inline assembly, and what compilers make of a `memset` or
+    /// `strcpy`, have such stores). What library functions do is better seen when they are called.
     pub fn unannounced(&self) -> &[String] {
         &self.unannounced
     }

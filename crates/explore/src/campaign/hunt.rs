@@ -12,10 +12,11 @@ use super::progress::Progress;
 use super::results::{Campaign, CampaignVerdict, Ledger};
 use super::{Conduct, Phase, conduct};
 use crate::coverage::{Coverage, Measuring};
+use crate::dead_registers::with_dead_registers;
 use crate::error::ExploreError;
 use crate::options::Options;
 use crate::runner::{Launch, Servers};
-use crate::strategies::by_name;
+use crate::strategies::{STATES, by_name};
 use crate::strategy::Strategy;
 
 /// The largest batch: executions of which no trace is kept cost little memory, and strategies that learn from
@@ -50,7 +51,8 @@ pub fn hunt_measured(
         Repeated::Rest(rest) => Some(rest),
         Repeated::NotAtAll => None,
     };
-    let servers = Servers::new(program, options, 0, stop);
+    let looked_at = (options.strategy == STATES).then(|| with_dead_registers(program));
+    let servers = Servers::new(looked_at.as_ref().unwrap_or(program), options, 0, stop);
     let Some(rest) = rest else { return run_measured(&servers, options, measuring, progress, stop) };
     let mut campaign = run_measured(&servers, &rest.options(options), measuring, progress, stop)?;
     rest.add_to(&mut campaign);
@@ -114,15 +116,7 @@ fn close(
     for warning in strategy.warnings(&campaign.options.strategy) {
         ledger.warn(&warning);
     }
-    let Ledger { executions, uncontrolled, .. } = ledger;
-    if let Some(why) = ledger.why_uncontrolled.take() {
-        if uncontrolled == executions {
-            return Err(ExploreError::Uncontrolled(why));
-        }
-        ledger.warn(&format!(
-            "{uncontrolled} of {executions} executions could not be kept under control: {why}"
-        ));
-    }
+    ledger.judge_control(campaign.is_stopped())?;
     let exhausted = campaign.is_complete() && strategy.exhausted();
     let account = ledger.close(campaign.elapsed(), campaign.is_stopped());
     Ok(Campaign {

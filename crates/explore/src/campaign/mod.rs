@@ -8,6 +8,7 @@
 //! learned sharing, statistics, observers) changes between batches only, and of several executions in one batch that
 //! end a phase the first counts. So the result depends on the seed alone.
 
+pub(crate) mod control;
 mod hunt;
 mod in_process;
 pub(crate) mod observer;

@@ -8,12 +8,11 @@ use std::time::Duration;
 use threadbare_target::{Execution, Modules};
 use threadbare_trace::{Failure, FailureKind, Outcome};
 
+use super::control::{Control, Uncontrolled};
 use super::observer::{Observed, Observer};
 use crate::coverage::Covered;
+use crate::error::ExploreError;
 use crate::search_effort::SearchEffort;
-
-/// After how many executions, none of them under control, there is no point in continuing.
-const HOPELESS: u64 = 4;
 
 /// How many different failures are kept with their traces.
 const MOST_FOUND: usize = 100;
@@ -111,8 +110,7 @@ pub(crate) struct Ledger {
     pub(crate) threads: u32,
     pub(crate) found: Vec<Found>,
     pub(crate) failures: Vec<(FailureKind, u64)>,
-    pub(crate) uncontrolled: u64,
-    pub(crate) why_uncontrolled: Option<String>,
+    uncontrolled: Uncontrolled,
     pub(crate) warnings: Vec<String>,
     pub(crate) modules: Arc<Modules>,
     places: HashMap<Signature, usize>,
@@ -122,7 +120,7 @@ pub(crate) struct Ledger {
 impl Observer for Ledger {
     fn observe(&mut self, seen: &Observed<'_>) -> ControlFlow<()> {
         self.enter(&seen.plan.name, Arc::clone(seen.run));
-        match self.executions >= HOPELESS && self.nothing_was_controlled() {
+        match self.uncontrolled.is_hopeless(self.executions) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
@@ -143,18 +141,27 @@ impl Ledger {
         for warning in &run.warnings {
             self.warn(warning);
         }
-        match &run.outcome {
-            Outcome::Passed => {}
-            Outcome::Uncontrolled(why) => {
-                self.uncontrolled += 1;
-                self.why_uncontrolled.get_or_insert_with(|| why.clone());
-            }
-            Outcome::Failed(failure) => {
-                self.count(failure.kind);
-                let signature = Signature::of(failure);
-                self.keep(signature, policy, run);
-            }
+        self.uncontrolled.enter(&run.outcome);
+        if let Outcome::Failed(failure) = &run.outcome {
+            self.count(failure.kind);
+            let signature = Signature::of(failure);
+            self.keep(signature, policy, run);
         }
+    }
+
+    /// An error if nothing was under control; warns if not everything was.
+    pub(crate) fn judge_control(&mut self, interrupted: bool) -> Result<(), ExploreError> {
+        let control = Control {
+            executions: self.executions,
+            uncontrolled: &self.uncontrolled,
+            steps: self.steps,
+            threads: self.threads,
+            has_result: interrupted || !self.found.is_empty(),
+        };
+        if let Some(warning) = control.judge()? {
+            self.warn(&warning);
+        }
+        Ok(())
     }
 
     /// The account of a campaign that has ended, as far as it follows from the executions.
@@ -167,7 +174,7 @@ impl Ledger {
             elapsed,
             found: self.found,
             failures: self.failures,
-            uncontrolled: self.uncontrolled,
+            uncontrolled: self.uncontrolled.count,
             snapshots: 0,
             coverage: Vec::new(),
             effort: SearchEffort::default(),
@@ -187,11 +194,6 @@ impl Ledger {
         if !self.warnings.iter().any(|known| known == warning) {
             self.warnings.push(warning.to_string());
         }
-    }
-
-    /// Whether there were executions, and none of them was under control.
-    fn nothing_was_controlled(&self) -> bool {
-        self.executions > 0 && self.uncontrolled == self.executions
     }
 
     fn count(&mut self, kind: FailureKind) {

@@ -6,10 +6,11 @@
 //! what counts as a scheduling point, the walk begins anew whenever more memory turns out to be
 //! shared, and only a walk that learned nothing can claim to be complete.
 //!
-//! With *states*, a decision is a place to branch only in the first execution that comes to its state: whatever can happen from
-//! there is the same. Then the walk grows with the number of states, not with the number of orders that lead to them.
+//! With *states*, every thread is tried once in each state that an execution comes to: whatever can happen from there is the same,
+//! however it was reached. An execution that has tried what it was planned for goes on in the same way, by a table that the runtime
+//! keeps. So the walk grows with the number of states, not with the number of orders that lead to them.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use threadbare_library::Dependence;
@@ -21,19 +22,69 @@ use threadbare_wire::{DecisionRecord, flags};
 use crate::claims::Claims;
 use crate::error::ExploreError;
 use crate::history::History;
+use crate::search_effort::SearchEffort;
 use crate::strategy::{Plan, Strategy};
 
 /// As many as a decision record has bits for.
 const MOST_THREADS: u32 = 64;
 
-/// A decision with alternatives that have not been run.
+/// A decision with alternatives.
 struct Branch {
     /// The choices of the execution that showed the decision.
     path: Rc<[ThreadId]>,
     /// Which decision of that execution it is.
     at: usize,
-    /// The threads to try, a bit each; never empty.
+    /// The threads that have not been tried, a bit each.
     untried: u64,
+}
+
+impl Branch {
+    /// The way to the next thread that has not been tried.
+    fn next(&mut self) -> Vec<ThreadId> {
+        let thread = ThreadId(self.untried.trailing_zeros() as u16);
+        self.untried &= self.untried - 1;
+        let mut path = self.path[..self.at].to_vec();
+        path.push(thread);
+        path
+    }
+}
+
+/// The states that executions have come to.
+#[derive(Default)]
+struct States {
+    known: HashMap<u64, Branch>,
+    /// Those in which some thread may not have been tried, by how deep they are and when they were found. The first has one that
+    /// was not. Who begins where the fewest steps were made comes to the most that was not tried on the way: there are fewer
+    /// executions than states then, and several times as many the other way round.
+    open: BTreeMap<(usize, usize), u64>,
+}
+
+impl States {
+    /// Takes in what an execution has tried.
+    fn branch_out(&mut self, path: &Rc<[ThreadId]>, decisions: &[DecisionRecord]) {
+        for (at, decision) in decisions.iter().enumerate() {
+            let found = self.known.len();
+            let known = self.known.entry(decision.state).or_insert_with(|| {
+                self.open.insert((at, found), decision.state);
+                Branch { path: Rc::clone(path), at, untried: decision.enabled }
+            });
+            known.untried &= !bit(decision.chosen);
+        }
+        self.drop_tried();
+    }
+
+    fn next_path(&mut self) -> Option<Vec<ThreadId>> {
+        let (_, state) = self.open.first_key_value()?;
+        let path = self.known.get_mut(state)?.next();
+        self.drop_tried();
+        Some(path)
+    }
+
+    fn drop_tried(&mut self) {
+        while let Some(first) = self.open.first_entry().filter(|it| self.known[it.get()].untried == 0) {
+            first.remove();
+        }
+    }
 }
 
 /// A depth-first walk over the tree of decisions.
@@ -47,8 +98,8 @@ pub(crate) struct Dfs {
     probed: bool,
     begun: bool,
     bound_was_met: bool,
-    /// The states that were branched out from, if each of them is one only once.
-    states: Option<HashSet<u64>>,
+    /// The states that executions have come to, if in each of them every thread is tried once.
+    states: Option<States>,
     /// A thread that reads the same again and again lets others go first only when it comes back to a state: it has been seen to do
     /// so.
     exact_loops: bool,
@@ -75,13 +126,13 @@ impl Dfs {
             states: None,
             exact_loops: false,
             doubt: None,
-            claims: Claims::default(),
+            claims: Claims::of_all_orders(),
         }
     }
 
     /// A walk that branches out from every state once.
     pub(crate) fn over_states(name: &'static str, seed: u64, sharing_is_known: bool) -> Dfs {
-        Dfs { states: Some(HashSet::new()), ..Dfs::new(name, seed, None, sharing_is_known) }
+        Dfs { states: Some(States::default()), ..Dfs::new(name, seed, None, sharing_is_known) }
     }
 
     /// A walk over the interleavings with at most this many preemptions, where all shared memory is
@@ -92,7 +143,7 @@ impl Dfs {
 
     /// Whether there is nothing left to run.
     fn is_through(&self) -> bool {
-        self.begun && self.branches.is_empty()
+        self.begun && self.branches.is_empty() && self.states.as_ref().is_none_or(|it| it.open.is_empty())
     }
 
     fn follow(&self, threads: Vec<ThreadId>) -> Plan {
@@ -106,7 +157,7 @@ impl Dfs {
         self.branches.clear();
         self.begun = false;
         self.bound_was_met = false;
-        self.states.iter_mut().for_each(HashSet::clear);
+        self.states = self.states.take().map(|_| States::default());
     }
 
     fn flags(&self) -> u32 {
@@ -115,11 +166,11 @@ impl Dfs {
     }
 
     fn next_path(&mut self) -> Option<Vec<ThreadId>> {
+        if let Some(states) = &mut self.states {
+            return states.next_path();
+        }
         let branch = self.branches.last_mut()?;
-        let thread = ThreadId(branch.untried.trailing_zeros() as u16);
-        branch.untried &= branch.untried - 1;
-        let mut path = branch.path[..branch.at].to_vec();
-        path.push(thread);
+        let path = branch.next();
         if branch.untried == 0 {
             self.branches.pop();
         }
@@ -140,12 +191,13 @@ impl Dfs {
             return;
         }
         let path: Rc<[ThreadId]> = decisions.iter().map(|decision| decision.chosen).collect();
+        if let Some(states) = &mut self.states {
+            states.branch_out(&path, decisions);
+            return;
+        }
         let mut preemptions = 0;
         for (at, decision) in decisions.iter().enumerate() {
             if at >= prefix.len() {
-                if self.states.as_mut().is_some_and(|states| !states.insert(decision.state)) {
-                    break;
-                }
                 let untried = self.alternatives(decision, preemptions);
                 if untried != 0 {
                     self.branches.push(Branch { path: Rc::clone(&path), at, untried });
@@ -189,7 +241,7 @@ impl Strategy for Dfs {
             self.begun = true;
             return vec![self.follow(Vec::new())];
         }
-        // Which states are new depends on the execution before, and addresses differ from worker to worker.
+        // What is untried depends on the execution before, which has tried more than it was asked to.
         let count = if self.states.is_some() { 1 } else { count };
         let paths: Vec<Vec<ThreadId>> = (0..count).map_while(|_| self.next_path()).collect();
         paths.into_iter().map(|path| self.follow(path)).collect()
@@ -238,6 +290,11 @@ impl Strategy for Dfs {
 
     fn exhausted(&self) -> bool {
         self.is_through() && self.doubt.is_none() && self.claims.may_be_made()
+    }
+
+    fn effort(&self) -> SearchEffort {
+        let states = self.states.as_ref().map_or(0, |states| states.known.len() as u64);
+        SearchEffort { states, ..SearchEffort::default() }
     }
 
     fn bound(&self) -> Option<u32> {

@@ -93,7 +93,7 @@ impl EnabledSteps {
             now.map(|(mode, _)| mode)
         };
         match *effect {
-            StepEffect::Access { variable, writes: true, .. } => {
+            StepEffect::Access { variable, writes: true, .. } | StepEffect::Counts { variable } => {
                 of_lane(&mut self.writes[variable], lane).push(place)
             }
             StepEffect::Lock { lock, shared, .. } => {
@@ -223,7 +223,8 @@ impl EnabledSteps {
                 }
                 StepEffect::Take { semaphore } => self.tokens(state, semaphore) > 0,
                 // These never block, or wait only for what `needs` lists.
-                StepEffect::Access { .. } | StepEffect::Unlock { .. } | StepEffect::Refused { .. } => true,
+                StepEffect::Access { .. } | StepEffect::Counts { .. } => true,
+                StepEffect::Unlock { .. } | StepEffect::Refused { .. } => true,
                 StepEffect::Wait { .. } | StepEffect::Notify { .. } | StepEffect::Post { .. } => true,
                 StepEffect::Empty { .. } | StepEffect::Arrive { .. } | StepEffect::Leave { .. } => true,
                 StepEffect::Join { .. } | StepEffect::Keep(_) | StepEffect::Marks => true,
@@ -237,7 +238,8 @@ impl EnabledSteps {
             StepEffect::Refused { lock } => !self.is_free(state, lane, lock, false),
             StepEffect::Empty { semaphore } => self.tokens(state, semaphore) <= 0,
             // From these a thread learns nothing that depends on the order.
-            StepEffect::Lock { tries: false, .. } | StepEffect::Unlock { .. } => true,
+            StepEffect::Counts { .. } | StepEffect::Lock { tries: false, .. } => true,
+            StepEffect::Unlock { .. } => true,
             StepEffect::Wait { .. } | StepEffect::Wake { .. } | StepEffect::Notify { .. } => true,
             StepEffect::Take { .. } | StepEffect::Post { .. } | StepEffect::Arrive { .. } => true,
             StepEffect::Leave { .. } | StepEffect::Join { .. } | StepEffect::Keep(_) | StepEffect::Marks => {

@@ -29,7 +29,8 @@ pub(super) fn keep_order(steps: &mut Steps, scope: Scope) {
                     needs.extend(all.iter().copied());
                 }
                 // The order of these may vary, except for what `Steps::kept` lists.
-                StepEffect::Access { .. } | StepEffect::Lock { .. } | StepEffect::Unlock { .. } => {}
+                StepEffect::Access { .. } | StepEffect::Counts { .. } => {}
+                StepEffect::Lock { .. } | StepEffect::Unlock { .. } => {}
                 StepEffect::Refused { .. } | StepEffect::Wait { .. } | StepEffect::Wake { .. } => {}
                 StepEffect::Notify { .. } | StepEffect::Take { .. } | StepEffect::Post { .. } => {}
                 StepEffect::Empty { .. } | StepEffect::Keep(_) | StepEffect::Marks => {}
@@ -48,7 +49,9 @@ pub(super) fn keep_order(steps: &mut Steps, scope: Scope) {
         }
     }
     // The last thread to arrive at a barrier learns that it was the last, and that is not varied.
-    steps.keeps_order = !rounds.is_empty() || keepers.values().any(|lanes| lanes.len() > 1);
+    // What is done to the world is done to others, too.
+    let is_for_several = |(kept, lanes): (&Kept, &BTreeSet<usize>)| lanes.len() > 1 || *kept == Kept::World;
+    steps.keeps_order = !rounds.is_empty() || keepers.iter().any(is_for_several);
     if let Scope::Pair(one, other) = scope {
         let varied = [steps.lane(one), steps.lane(other)];
         keep_others(steps, varied);
@@ -68,10 +71,10 @@ fn keep_others(steps: &mut Steps, varied: [usize; 2]) {
             needs.extend(last_other.replace((lane, place + 1)));
         }
         for effect in &step.effects {
-            let object = if let StepEffect::Access { variable, writes, .. } = effect {
-                Some(((true, *variable as u64), *writes))
-            } else {
-                effect.object().map(|(object, changes)| ((false, object), changes))
+            let object = match effect {
+                StepEffect::Access { variable, writes, .. } => Some(((true, *variable as u64), *writes)),
+                StepEffect::Counts { variable } => Some(((true, *variable as u64), true)),
+                _ => effect.object().map(|(object, changes)| ((false, object), changes)),
             };
             let Some((object, changes)) = object else { continue };
             let known = last.entry(object).or_default();

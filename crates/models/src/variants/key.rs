@@ -7,6 +7,7 @@ use threadbare_happens_before::{AccessedBytes, ShadowMemory};
 use threadbare_trace::{Event, ThreadId};
 
 use super::super::variables::renewed;
+use super::step_effects::objects;
 use super::{Variant, VariantGraph, VariantKind};
 
 /// The class of a variant's prefix: what each thread has done, and whose values it saw or replaced. Prefixes that differ only in the
@@ -23,6 +24,14 @@ pub struct VariantKey {
 struct Observed {
     memory: ShadowMemory<Option<(ThreadId, u32)>>,
     threads: BTreeMap<ThreadId, DefaultHasher>,
+    lives: HashMap<u64, ObservedLife>,
+}
+
+/// What became of a synchronization object: a use sees whether its life has ended, and the end sees who has used it.
+#[derive(Default)]
+struct ObservedLife {
+    began_or_ended: Option<(ThreadId, u32)>,
+    uses: BTreeMap<ThreadId, u32>,
 }
 
 impl Observed {
@@ -46,6 +55,16 @@ impl Observed {
                         *writer = Some((event.thread, event.op));
                     }
                 });
+            }
+            for (object, writes) in objects(event, kind) {
+                let life = self.lives.entry(object).or_default();
+                life.began_or_ended.hash(hasher);
+                if writes {
+                    life.uses.hash(hasher);
+                    life.began_or_ended = Some((event.thread, event.op));
+                } else {
+                    *life.uses.entry(event.thread).or_default() += 1;
+                }
             }
             number = Some(hasher.finish());
         }

@@ -1,6 +1,6 @@
 //! What a step does that others can notice.
 
-use threadbare_trace::{Event, EventKind, ThreadId, kinds};
+use threadbare_trace::{Event, EventKind, LockManner, ThreadId, kinds};
 
 /// Things whose operations stay in the order in which they were recorded.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -19,6 +19,10 @@ pub(super) enum StepEffect {
         variable: usize,
         version: u32,
         writes: bool,
+    },
+    /// Changes a shared variable, and does not learn what it was.
+    Counts {
+        variable: usize,
     },
     /// Takes a lock; `tries` if it would not have waited for ever.
     Lock {
@@ -78,7 +82,7 @@ impl StepEffect {
         match *self {
             Lock { lock, .. } | Unlock { lock } | Refused { lock } => Some(lock),
             Wait { mutex, .. } | Wake { mutex, .. } => Some(mutex),
-            Access { .. } | Notify { .. } | Take { .. } | Post { .. } | Empty { .. } => None,
+            Access { .. } | Counts { .. } | Notify { .. } | Take { .. } | Post { .. } | Empty { .. } => None,
             Arrive { .. } | Leave { .. } | Join { .. } | Keep(_) | Marks => None,
         }
     }
@@ -87,7 +91,7 @@ impl StepEffect {
         use StepEffect::*;
         match *self {
             Wait { condition, .. } | Wake { condition, .. } | Notify { condition, .. } => Some(condition),
-            Access { .. } | Lock { .. } | Unlock { .. } | Refused { .. } => None,
+            Access { .. } | Counts { .. } | Lock { .. } | Unlock { .. } | Refused { .. } => None,
             Take { .. } | Post { .. } | Empty { .. } | Arrive { .. } | Leave { .. } => None,
             Join { .. } | Keep(_) | Marks => None,
         }
@@ -101,7 +105,8 @@ impl StepEffect {
             Lock { .. } | Unlock { .. } | Refused { .. } | Wait { .. } | Wake { .. } | Notify { .. } => {
                 self.lock().or(self.condition()).map(|object| (object, true))
             }
-            Access { .. } | Arrive { .. } | Leave { .. } | Join { .. } | Keep(_) | Marks => None,
+            Access { .. } | Counts { .. } | Arrive { .. } | Leave { .. } | Join { .. } => None,
+            Keep(_) | Marks => None,
         }
     }
 
@@ -110,10 +115,33 @@ impl StepEffect {
         use StepEffect::*;
         match self {
             Lock { .. } | Wake { .. } | Take { .. } | Keep(_) => true,
-            Access { .. } | Unlock { .. } | Refused { .. } | Wait { .. } | Notify { .. } => false,
+            Access { .. } | Counts { .. } | Unlock { .. } | Refused { .. } | Wait { .. } => false,
+            Notify { .. } => false,
             Post { .. } | Empty { .. } | Arrive { .. } | Leave { .. } | Join { .. } | Marks => false,
         }
     }
+}
+
+/// What has to stay in its order although the event's effect could be put elsewhere: what a lock tells about its last owner.
+pub(super) fn kept_besides(event: &Event, kind: EventKind) -> Option<StepEffect> {
+    let is_robust = kind == EventKind::Lock && LockManner::from_number(event.old).is_robust;
+    is_robust.then_some(StepEffect::Keep(Kept::Object(event.addr)))
+}
+
+/// The synchronization objects that an event uses, and whether their lives begin or end with it.
+pub(super) fn objects(event: &Event, kind: EventKind) -> impl Iterator<Item = (u64, bool)> {
+    use EventKind::*;
+    let (object, mutex) = match kind {
+        Init | Destroy => (Some((event.addr, true)), None),
+        CondWait | CondWake | CondTimeout => (Some((event.addr, false)), Some((event.value, false))),
+        CondSignal | CondBroadcast | kinds!(lock | barrier | semaphore | once) => {
+            (Some((event.addr, false)), None)
+        }
+        Fence | Signal | Frame | kinds!(plain | atomic | futex | thread | heap | pause | outside) => {
+            (None, None)
+        }
+    };
+    object.into_iter().chain(mutex)
 }
 
 /// What an event does, accesses to memory aside.
@@ -121,7 +149,10 @@ pub(super) fn effect_of(event: &Event, kind: EventKind) -> Option<StepEffect> {
     use EventKind::*;
     let Event { addr, value, old, .. } = *event;
     Some(match kind {
-        Lock | ReadLock => StepEffect::Lock { lock: addr, shared: kind == ReadLock, tries: old == 1 },
+        Lock | ReadLock => {
+            let tries = LockManner::from_number(old).would_not_wait;
+            StepEffect::Lock { lock: addr, shared: kind == ReadLock, tries }
+        }
         Unlock => StepEffect::Unlock { lock: addr },
         LockFailed => StepEffect::Refused { lock: addr },
         CondWait => StepEffect::Wait { condition: addr, mutex: value },

@@ -6,7 +6,7 @@ use threadbare_trace::{Event, EventKind, ThreadId};
 
 use super::super::variables::{VariableId, Variables};
 use super::fixed_order::keep_order;
-use super::step_effects::{Kept, StepEffect, effect_of};
+use super::step_effects::{Kept, StepEffect, effect_of, kept_besides, objects};
 use super::{Ending, Scope};
 
 /// What a thread does between two moments at which others may come.
@@ -76,21 +76,88 @@ fn shared(events: &[Event], variables: &Variables) -> HashMap<VariableId, usize>
     matter.enumerate().map(|(number, (variable, _))| (variable, number)).collect()
 }
 
+/// The variables that stand for a synchronization object whose life begins or ends, and that more than one thread uses.
+#[derive(Clone, Copy)]
+struct Mortal {
+    /// Whoever uses the object reads it, and what begins or ends its life is a write.
+    life: usize,
+    /// Whoever uses the object counts it up, and what begins or ends its life is a read: it fails while somebody has the object.
+    uses: usize,
+}
+
+/// The objects that are mortal; their variables are numbered from here on.
+fn mortal(events: &[Event], first: usize) -> HashMap<u64, Mortal> {
+    let mut known: BTreeMap<u64, (BTreeSet<ThreadId>, bool)> = BTreeMap::new();
+    for event in events {
+        for (object, is_life) in event.kind().into_iter().flat_map(|kind| objects(event, kind)) {
+            let (threads, is_mortal) = known.entry(object).or_default();
+            threads.insert(event.thread);
+            *is_mortal |= is_life;
+        }
+    }
+    let matter = known.into_iter().filter(|(_, (threads, is_mortal))| threads.len() > 1 && *is_mortal);
+    let variables = |number: usize| Mortal { life: first + 2 * number, uses: first + 2 * number + 1 };
+    matter.enumerate().map(|(number, (object, _))| (object, variables(number))).collect()
+}
+
+/// A thread that is refused a lock which it holds itself learns nothing of others.
+fn refuse_by_itself(effect: &mut StepEffect, lane: usize, held: &mut HashMap<(usize, u64), u32>) {
+    match *effect {
+        StepEffect::Lock { lock, .. } | StepEffect::Wake { mutex: lock, .. } => {
+            *held.entry((lane, lock)).or_default() += 1;
+        }
+        StepEffect::Unlock { lock } | StepEffect::Wait { mutex: lock, .. } => {
+            let depth = held.entry((lane, lock)).or_default();
+            *depth = depth.saturating_sub(1);
+        }
+        StepEffect::Refused { lock } if held.get(&(lane, lock)).is_some_and(|depth| *depth > 0) => {
+            *effect = StepEffect::Marks;
+        }
+        // These take and release no locks.
+        StepEffect::Refused { .. } | StepEffect::Access { .. } | StepEffect::Counts { .. } => {}
+        StepEffect::Notify { .. } => {}
+        StepEffect::Take { .. } | StepEffect::Post { .. } | StepEffect::Empty { .. } => {}
+        StepEffect::Arrive { .. } | StepEffect::Leave { .. } | StepEffect::Join { .. } => {}
+        StepEffect::Keep(_) | StepEffect::Marks => {}
+    }
+}
+
 impl Steps {
     pub(super) fn of(events: &[Event], ending: &Ending, scope: Scope) -> Steps {
         let variables = Variables::of(events);
         let shared = shared(events, &variables);
-        let mut steps = Steps { variables: shared.len(), ..Steps::default() };
+        let mortal = mortal(events, shared.len());
+        let mut steps = Steps { variables: shared.len() + 2 * mortal.len(), ..Steps::default() };
         for number in 0..ending.threads {
             steps.lane(ThreadId(number));
         }
         let mut ended = BTreeSet::new();
         let mut latest: HashMap<usize, u32> = HashMap::new();
-        let mut versions = vec![0u32; shared.len()];
+        let mut versions = vec![0u32; steps.variables];
+        let mut held: HashMap<(usize, u64), u32> = HashMap::new();
         for (index, event) in events.iter().enumerate() {
             let Some(kind) = event.kind().filter(|kind| !kind.only_names()) else { continue };
             let lane = steps.lane(event.thread);
-            let mut effects: Vec<StepEffect> = effect_of(event, kind).into_iter().collect();
+            let mut effects: Vec<StepEffect> =
+                effect_of(event, kind).into_iter().chain(kept_besides(event, kind)).collect();
+            for effect in &mut effects {
+                refuse_by_itself(effect, lane, &mut held);
+            }
+            for (object, writes) in objects(event, kind) {
+                let Some(Mortal { life, uses }) = mortal.get(&object).copied() else { continue };
+                effects.push(StepEffect::Access { variable: life, version: versions[life], writes });
+                if writes {
+                    effects.push(StepEffect::Access {
+                        variable: uses,
+                        version: versions[uses],
+                        writes: false,
+                    });
+                    versions[life] += 1;
+                } else {
+                    effects.push(StepEffect::Counts { variable: uses });
+                    versions[uses] += 1;
+                }
+            }
             if let Some((touch, pieces)) = &variables.touched[index] {
                 for variable in pieces.iter().filter_map(|piece| shared.get(piece)) {
                     let version = versions[*variable];

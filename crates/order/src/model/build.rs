@@ -130,6 +130,9 @@ impl<'a> Builder<'a> {
         if self.actions().filter_map(Action::read).any(|(extent, _)| unsteady.contains(&extent)) {
             doubts.insert(Doubt::Start);
         }
+        if self.sees_what_nobody_left() {
+            doubts.insert(Doubt::HiddenWrite);
+        }
         let asked = self.forest.lifetimes_are_asked;
         let is_life = |action: &Action| action.lifetime_change().is_some();
         let unclear = self.actions().filter(|action| !(asked && is_life(action)));
@@ -168,6 +171,18 @@ impl<'a> Builder<'a> {
         Ok(self.model)
     }
 
+    /// Whether some step saw a value that nobody is known to have left there: then no order of the known steps shows it again, nor
+    /// what comes after it.
+    fn sees_what_nobody_left(&self) -> bool {
+        let left: HashSet<(MemoryRange, u64)> =
+            self.actions().filter_map(Action::write).filter_map(|(it, value)| Some((it, value?))).collect();
+        let has_source = |it: MemoryRange, value: u64| {
+            self.forest.initial(it) == Some(value) || left.contains(&(it, value))
+        };
+        let seen = self.actions().filter_map(Action::read).filter_map(|(it, value)| Some((it, value?)));
+        { seen }.any(|(it, value)| !has_source(it, value))
+    }
+
     fn resolve(&mut self, tokens: &HashMap<u64, u64>, hidden: &BTreeSet<u32>) {
         let mut syncing = Syncing::new(self.actions(), &self.model, tokens);
         for at in 0..self.ids.len() {
@@ -197,6 +212,7 @@ fn unclear_together(action: &Action) -> Option<Doubt> {
         Timeout { .. } => Some(Doubt::Time),
         Arrive(_) | Leave(..) => Some(Doubt::Rounds),
         Keep(Kept::Futex(_), _) => Some(Doubt::Futex),
+        Keep(Kept::Lock(_), _) => Some(Doubt::Refusal),
         Keep(..) | Watershed(..) | Idle(threadbare_trace::EventKind::Signal) => Some(Doubt::Outside),
         Idle(threadbare_trace::EventKind::Sleep) => Some(Doubt::Time),
         Idle(threadbare_trace::EventKind::FutexWait) => Some(Doubt::Futex),

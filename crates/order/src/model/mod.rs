@@ -287,6 +287,15 @@ impl Model {
         self.touches_of(at).iter().any(both)
     }
 
+    /// Whether the step reads something, there or elsewhere, before it writes there: if it sees something else, it leaves something else
+    /// or nothing.
+    pub(crate) fn reads_first(&self, at: Ix, segment: u32) -> bool {
+        let touches = self.touches_of(at);
+        let writes = |touch: &Touch| touch.segment == segment && touch.writes.is_some();
+        let write = touches.iter().position(writes);
+        write.is_some_and(|write| touches[..=write].iter().any(|touch| touch.reads.is_some()))
+    }
+
     /// How two steps of one thread are ordered, if they are.
     pub(crate) fn order_in_thread(&self, a: Ix, b: Ix) -> InThread {
         let (first, second) = (self.step(a), self.step(b));

@@ -65,7 +65,7 @@ impl ReadsFrom {
                 let made = literals.included(writer, model);
                 literals.clause([!lit, made]);
                 literals.orders.mean(lit, [(writer, self.read)]);
-                if model.updates(writer, self.segment) {
+                if model.reads_first(writer, self.segment) {
                     let recorded = literals.as_recorded(writer, model);
                     literals.clause([!lit, recorded]);
                 }

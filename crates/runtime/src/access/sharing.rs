@@ -125,6 +125,12 @@ pub fn expose(addr: usize) {
     report(addr, LearnedRecord::EXPOSED);
 }
 
+/// Whether a place has turned out not to be guarded by a lock; or, if it is a lock, to be tried by who does not wait for it.
+pub fn is_exposed(addr: usize) -> bool {
+    // SAFETY: the shadow is up.
+    unsafe { *shadow::cell(addr) & EXPOSED != 0 }
+}
+
 /// A place turned out to be shared.
 fn discover(addr: usize) {
     crate::thread_state_hash::is_shared(addr);

@@ -19,7 +19,7 @@
 //!   `note_call_and_pass_on!(note)`, which all of them go through: it has a call noted and jumps to the address that `note` returns.
 //! * **What the program goes on with**: [`PRESERVED`], [`registers`], [`set_registers`], [`entry_stack_pointer`], [`caller`].
 //! * **Instructions** (`instructions`): [`follows_call`], [`call_through_table`], [`remove_call`], [`LONGEST_CALL`],
-//!   [`reads_clock`], [`forbid_clock`].
+//!   [`forbid_clock`], [`may_read_clock`], [`clock_read_at`], [`read_clock`], [`answer_clock`].
 //! * **Kernel and C library** (`abi`): [`syscall`], [`makes_process`], [`program_counter`], [`jump_stack_pointer`],
 //!   [`jump_restores_mask`].
 //! * **Wide atomics** (`wide_atomic`): [`compare_exchange_16`].

@@ -13,7 +13,7 @@ use crate::engine::engine;
 use crate::exclusive::Borrow;
 use crate::interpose::{interpose, real, site};
 use crate::sync::{note, or_errno, step};
-use crate::sys;
+use crate::{entropy, sys};
 
 /// The rest of a call after its scheduling point.
 macro_rules! then_call {
@@ -36,6 +36,10 @@ interpose! {
         if scheduling_point(fd, libc::POLLIN, false, site()) {
             return broken_off() as _;
         }
+        if entropy::is_source(fd) {
+            entropy::fill(place, bytes);
+            return bytes as isize;
+        }
         then_call!(libc::SYS_read, fd, place, bytes)
     }
     /// Reads, with a check of the buffer's size.
@@ -43,12 +47,21 @@ interpose! {
         if scheduling_point(fd, libc::POLLIN, false, site()) {
             return broken_off() as _;
         }
+        if entropy::is_source(fd) {
+            entropy::fill(place, bytes.min(room));
+            return bytes.min(room) as isize;
+        }
         then_call!(libc::SYS_read, fd, place, bytes.min(room))
     }
     /// Reads into several places.
     fn readv(fd: c_int, places: *const iovec, count: c_int) -> isize {
         if scheduling_point(fd, libc::POLLIN, false, site()) {
             return broken_off() as _;
+        }
+        if entropy::is_source(fd) {
+            let places = std::slice::from_raw_parts(places, count.max(0) as usize);
+            places.iter().for_each(|place| entropy::fill(place.iov_base, place.iov_len));
+            return places.iter().map(|place| place.iov_len as isize).sum();
         }
         then_call!(libc::SYS_readv, fd, places, count)
     }
@@ -208,6 +221,7 @@ interpose! {
             note(EventKind::Io, fd as usize, 0);
             engine().changed();
         }
+        crate::dependences::hidden_objects(&CALLED, &[fd as usize]);
         real!(close as unsafe extern "C-unwind" fn(c_int) -> c_int)(fd)
     }
 }

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int, c_void};
 
 use libc::{pthread_attr_t, pthread_t, timespec};
-use threadbare_trace::{EventKind, FailureKind, ThreadId};
+use threadbare_trace::{Event, EventKind, FailureKind, ThreadId};
 use threadbare_wire::flags;
 
 use crate::engine::engine;
@@ -23,7 +23,7 @@ pub fn find(thread: pthread_t) -> Option<&'static Fiber> {
     engine().threads.all().rev().find(|fiber| fiber.pthread.get() == thread)
 }
 
-/// Creates a thread; returns an error number.
+/// Creates a thread; returns an error number. `given` stands for what the program gives to it in the record.
 ///
 /// # Safety
 /// As `pthread_create`.
@@ -32,6 +32,7 @@ pub unsafe fn create(
     attributes: *const pthread_attr_t,
     routine: Routine,
     argument: *mut c_void,
+    given: usize,
     pc: u64,
 ) -> c_int {
     if !engine().running.get() {
@@ -50,12 +51,20 @@ pub unsafe fn create(
         Ok(id) => {
             // SAFETY: the program passed a place for the identity.
             unsafe { *thread = engine().fiber(id).pthread.get() };
-            note(EventKind::Create, 0, u64::from(id.0));
+            note_handover(EventKind::Create, id, |event| event.addr = given as u64);
             engine().changed();
             threads::start(id);
             0
         }
         Err(error) => error,
+    }
+}
+
+/// Notes a step about a thread, with what is handed over. That may be a pointer, but nothing is accessed, and nothing needs a name.
+fn note_handover(kind: EventKind, id: ThreadId, hand_over: impl FnOnce(&mut Event)) {
+    if let Some(event) = note(kind, 0, u64::from(id.0)) {
+        // SAFETY: the record was made just now, and nobody else looks at it meanwhile.
+        hand_over(unsafe { &mut *event });
     }
 }
 
@@ -134,7 +143,8 @@ pub unsafe fn join(thread: pthread_t, value: *mut *mut c_void, limit: Limit, pc:
         // SAFETY: as the caller vouches.
         unsafe { *value = target.result.get() };
     }
-    note(EventKind::Join, 0, u64::from(target.id.0));
+    let size = if value.is_null() { 0 } else { size_of::<*mut c_void>() as u8 };
+    note_handover(EventKind::Join, target.id, |event| event.size = size);
     engine().changed();
     threads::release(target);
     0
@@ -163,7 +173,7 @@ interpose! {
     /// Creates a thread.
     fn pthread_create(thread: *mut pthread_t, attributes: *const pthread_attr_t, routine: Routine, argument: *mut c_void) -> c_int {
         let pc = site();
-        create(thread, attributes, routine, argument, pc)
+        create(thread, attributes, routine, argument, argument as usize, pc)
     }
     /// Waits for a thread's end.
     fn pthread_join(thread: pthread_t, value: *mut *mut c_void) -> c_int {

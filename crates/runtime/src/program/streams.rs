@@ -8,6 +8,7 @@
 use std::ffi::{c_char, c_int, c_void};
 
 use super::blocking_call::scheduling_point;
+use crate::entropy;
 use crate::interpose::{interpose, real, site};
 use crate::sync::{Limit, mutex};
 
@@ -48,16 +49,26 @@ interpose! {
     /// Reads records.
     fn fread(place: *mut c_void, size: usize, count: usize, stream: *mut c_void) -> usize {
         await_input(stream, site());
+        if entropy::is_source(fileno(stream)) {
+            entropy::fill(place, size.saturating_mul(count));
+            return count;
+        }
         real!(fread as unsafe extern "C-unwind" fn(*mut c_void, usize, usize, *mut c_void) -> usize)(place, size, count, stream)
     }
     /// Reads a character.
     fn fgetc(stream: *mut c_void) -> c_int {
         await_input(stream, site());
+        if entropy::is_source(fileno(stream)) {
+            return entropy::byte();
+        }
         real!(fgetc as unsafe extern "C-unwind" fn(*mut c_void) -> c_int)(stream)
     }
     /// Reads a character.
     fn getc(stream: *mut c_void) -> c_int {
         await_input(stream, site());
+        if entropy::is_source(fileno(stream)) {
+            return entropy::byte();
+        }
         real!(getc as unsafe extern "C-unwind" fn(*mut c_void) -> c_int)(stream)
     }
     /// Locks a stream.

@@ -95,6 +95,7 @@ interpose! {
         let pc = site();
         let result = real_sigaction(signal, action, old);
         if result == 0 && !action.is_null() {
+            crate::processor_clock::handler_changed();
             mask::handler_changed(signal, pc);
         }
         result
@@ -103,6 +104,7 @@ interpose! {
     fn signal(signal: c_int, handler: usize) -> usize {
         let pc = site();
         let before = real!(signal as unsafe extern "C-unwind" fn(c_int, usize) -> usize)(signal, handler);
+        crate::processor_clock::handler_changed();
         mask::handler_changed(signal, pc);
         before
     }

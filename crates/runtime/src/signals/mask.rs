@@ -7,6 +7,7 @@
 use std::ffi::c_int;
 
 use libc::sigset_t;
+use threadbare_library::HiddenObject;
 use threadbare_trace::{EventKind, SignalMask};
 
 use super::disposition::{Disposition, handled};
@@ -16,7 +17,7 @@ use crate::engine::engine;
 use crate::fiber::{Fiber, Waitable};
 use crate::interpose::{interpose, site};
 use crate::sync::{or_errno, step_when};
-use crate::sys;
+use crate::{hidden_objects, sys};
 
 /// Signals that the kernel sends a thread for what it just did. It knows nothing of the program's
 /// own threads, so for these its mask follows the program's.
@@ -154,15 +155,17 @@ unsafe fn change(how: c_int, set: *const sigset_t, old: *mut sigset_t, pc: u64) 
             *old.cast::<u64>() = blocked;
         }
         let Some(asked) = asked else { return 0 };
-        self::set(
-            match how {
-                libc::SIG_BLOCK => blocked | asked,
-                libc::SIG_UNBLOCK => blocked & !asked,
-                libc::SIG_SETMASK => asked,
-                _ => return libc::EINVAL,
-            },
-            pc,
-        );
+        let mask = match how {
+            libc::SIG_BLOCK => blocked | asked,
+            libc::SIG_UNBLOCK => blocked & !asked,
+            libc::SIG_SETMASK => asked,
+            _ => return libc::EINVAL,
+        };
+        // What is sent before it is blocked is delivered before.
+        if engine().running.get() && handled(mask & !blocked) != 0 {
+            hidden_objects::look_at(HiddenObject::Calls, pc);
+        }
+        self::set(mask, pc);
     }
     super::send::deliver_before_the_start();
     let_through(pc);

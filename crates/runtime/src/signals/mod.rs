@@ -19,6 +19,7 @@ mod wait;
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
+use threadbare_library::HiddenObject;
 
 pub use disposition::{catches, handles};
 pub use interrupt::Interrupt;
@@ -87,7 +88,8 @@ extern "C" fn caught(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_
     }
     // SAFETY: the kernel passes valid records.
     let (address, pc) = unsafe { ((*info).si_addr() as usize, crate::arch::program_counter(context)) };
-    if signal == libc::SIGSEGV && crate::spin::explains(pc) {
+    // SAFETY: as above.
+    if signal == libc::SIGSEGV && unsafe { crate::processor_clock::answer(context) } {
         return;
     }
     let engine = engine();
@@ -100,9 +102,9 @@ extern "C" fn caught(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_
     process::killed_by(signal, address)
 }
 
-/// A call begins that a handler may break off. As long as a signal waits, it may come before the call as well as
-/// during it.
+/// A call begins that a handler may break off: a signal may come before the call as well as during it.
 pub fn before_call(pc: u64) {
+    crate::hidden_objects::look_at(HiddenObject::Calls, pc);
     if engine().running.get() && engine().world.signals.pending.get() > 0 {
         crate::sync::step(threadbare_trace::EventKind::Signal, 0, pc);
     }

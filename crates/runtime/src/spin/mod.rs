@@ -7,21 +7,20 @@
 //! different next time, then it will do so for ever. If that is true of all of them, nobody will ever get on. All of
 //! this is counted in operations, never in time.
 
-mod instant;
 mod remembered;
 
 use std::cell::Cell;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use threadbare_library::HiddenObject;
 use threadbare_sched::Op;
-use threadbare_trace::{EventKind, FailureKind, ThreadId};
+use threadbare_trace::{EventKind, FailureKind, ThreadId, kinds};
 
 use crate::engine::Engine;
 use crate::exclusive::Exclusive;
 use crate::fiber::{Fiber, Waitable};
-use crate::{access, deadlock, shared_memory};
-pub use instant::explains;
+use crate::{access, deadlock, processor_clock, shared_memory};
 use remembered::Remembered;
 pub use remembered::stack;
 
@@ -45,15 +44,14 @@ pub fn called() {
 
 /// The call in progress turned out to change nothing, and would again.
 pub fn was_harmless(kind: EventKind) {
-    if matches!(
-        kind,
-        EventKind::Yield
-            | EventKind::Sleep
-            | EventKind::LockFailed
-            | EventKind::SemFailed
-            | EventKind::JoinFailed
-    ) {
-        CALLS.store(CALLS.load(Ordering::Relaxed).saturating_sub(1), Ordering::Relaxed);
+    use EventKind::*;
+    match kind {
+        kinds!(pause) | LockFailed | SemFailed | JoinFailed => {
+            CALLS.store(CALLS.load(Ordering::Relaxed).saturating_sub(1), Ordering::Relaxed);
+        }
+        kinds!(plain | atomic | condition | barrier | once | futex | heap | object | outside) => {}
+        Lock | Unlock | ReadLock | SemWait | SemPost | Fence | Signal | Frame => {}
+        Create | Start | Exit | Join | Detach | Cancel => {}
     }
 }
 
@@ -215,7 +213,7 @@ impl SpinDetector {
             }
         }
         let thread = others.pop()?;
-        if !instant::forbid() {
+        if !processor_clock::notice() {
             return None;
         }
         self.look.set(Some(Look {
@@ -235,7 +233,7 @@ impl SpinDetector {
 
     fn end_look(&self) {
         if self.look.take().is_some() {
-            instant::allow();
+            processor_clock::end_notice();
         }
     }
 
@@ -245,9 +243,10 @@ impl SpinDetector {
         let fiber = engine.current();
         // Whether the call in progress is harmless shows when it is over.
         let pending = *fiber.pending.borrow_mut();
-        let in_call = !pending.kind.accesses_memory() && pending.kind != EventKind::Fence;
+        let of_library = HiddenObject::at(pending.object).is_some();
+        let in_call = of_library || !pending.kind.accesses_memory() && pending.kind != EventKind::Fence;
         let (progress, calls) = (engine.progress.get(), CALLS.load(Ordering::Relaxed) - u64::from(in_call));
-        let may_go_on = fiber.ready() && !instant::was_asked();
+        let may_go_on = fiber.ready() && !processor_clock::was_asked();
         let found = match &mut *self.look.borrow_mut() {
             None => return None,
             Some(look) => {

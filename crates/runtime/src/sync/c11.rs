@@ -47,8 +47,9 @@ interpose! {
     /// Creates a thread.
     fn thrd_create(thread: *mut libc::pthread_t, start: Start, argument: *mut c_void) -> c_int {
         let pc = site();
+        let given = (start as usize).rotate_left(usize::BITS / 2) ^ argument as usize;
         let call = Box::into_raw(Box::new(Call { start, argument }));
-        result(program::pthreads::create(thread, std::ptr::null(), run, call.cast(), pc))
+        result(program::pthreads::create(thread, std::ptr::null(), run, call.cast(), given, pc))
     }
     /// Waits for a thread's end.
     fn thrd_join(thread: libc::pthread_t, code: *mut c_int) -> c_int {

@@ -14,7 +14,7 @@ use crate::exclusive::Exclusive;
 use crate::fiber::{Fiber, Waitable};
 use crate::interpose::{interpose, real, site};
 use crate::shared_memory::fail;
-use crate::time;
+use crate::{thread_state_hash, time};
 
 /// A condition variable.
 #[derive(Default)]
@@ -59,6 +59,12 @@ fn at(address: usize) -> &'static Cond {
     engine().world.conds.at(address, Cond::default)
 }
 
+/// Others wait for it now, or for other wake-ups.
+fn tell_state(cond: usize) {
+    let state = at(cond).queue.borrow_mut().state();
+    thread_state_hash::is_in_state(cond, state);
+}
+
 /// Waits; returns an error number.
 pub fn wait(cond: usize, mutex: &'static Mutex, limit: Limit, pc: u64) -> c_int {
     let fiber = engine().current();
@@ -68,11 +74,13 @@ pub fn wait(cond: usize, mutex: &'static Mutex, limit: Limit, pc: u64) -> c_int 
     let address = mutex.address as u64;
     note(EventKind::CondWait, cond, address);
     mutex.give(fiber);
-    let ticket = at(cond).queue.borrow_mut().join(ANY);
+    let ticket = at(cond).queue.borrow_mut().join(fiber.id, ANY);
+    tell_state(cond);
     let may_end_early = limit.timed() || engine().spurious.get();
     let waiting = Wait { cond: at(cond), mutex, address: cond, ticket, may_end_early };
     step_when(EventKind::CondWake, cond, pc, Some(&raw const waiting), false);
     let woken = at(cond).queue.borrow_mut().leave(ticket);
+    tell_state(cond);
     mutex.take(fiber);
     if woken {
         note(EventKind::CondWake, cond, address);
@@ -101,6 +109,7 @@ pub fn signal(cond: usize, all: bool, pc: u64) -> c_int {
     let waiting = queue.borrow_mut().waiting();
     note(kind, cond, waiting as u64);
     let woken = queue.borrow_mut().wake(if all { usize::MAX } else { 1 }, ANY);
+    tell_state(cond);
     if woken > 0 {
         engine().changed();
     }
@@ -111,6 +120,7 @@ pub fn signal(cond: usize, all: bool, pc: u64) -> c_int {
 pub fn init(cond: usize, pc: u64) {
     note_life(EventKind::Init, cond, pc);
     at(cond).queue.set(Queue::default());
+    tell_state(cond);
 }
 
 /// Destroys it.

@@ -60,6 +60,12 @@ fn queue(address: usize) -> &'static Exclusive<Queue> {
     engine().world.futexes.queues.at(address, Exclusive::default)
 }
 
+/// Others wait for it now, or for other wake-ups.
+fn tell_state(address: usize, queue: &Exclusive<Queue>) {
+    let state = queue.borrow_mut().state();
+    crate::thread_state_hash::is_in_state(address, state);
+}
+
 fn wait(address: usize, expected: u32, limit: Limit, mask: u32, pc: u64) -> c_int {
     let fiber = engine().current();
     let lock = (fiber.takes_again.get() != 0).then_some(Free(fiber.takes_again.get()));
@@ -76,12 +82,14 @@ fn wait(address: usize, expected: u32, limit: Limit, mask: u32, pc: u64) -> c_in
     }
     note(EventKind::FutexWait, address, 0);
     let queue = queue(address);
-    let ticket = queue.borrow_mut().join(mask);
+    let ticket = queue.borrow_mut().join(fiber.id, mask);
+    tell_state(address, queue);
     let waiting = Wait { address, queue, ticket, lock };
     let may_end_early = engine().spurious.get() && fiber.waits_on_condition.get();
     step_when(EventKind::FutexWoken, address, pc, Some(&raw const waiting), limit.timed() || may_end_early);
     let broken_off = fiber.take_broken_off();
     let was_woken = queue.borrow_mut().leave(ticket);
+    tell_state(address, queue);
     if was_woken {
         note(EventKind::FutexWoken, address, 0);
         return 0;
@@ -105,6 +113,7 @@ fn wake(address: usize, count: usize, mask: u32, pc: u64) -> usize {
         step(EventKind::FutexWake, address, pc);
     }
     let woken = queue(address).borrow_mut().wake(count, mask);
+    tell_state(address, queue(address));
     note(EventKind::FutexWake, address, woken as u64);
     if woken > 0 {
         engine().changed();

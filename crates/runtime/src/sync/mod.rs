@@ -15,10 +15,10 @@ pub mod word_locks;
 use std::ffi::c_int;
 
 use threadbare_sched::Op;
-use threadbare_trace::EventKind;
+use threadbare_trace::{Event, EventKind};
 
 use crate::engine::engine;
-use crate::fiber::Waitable;
+use crate::fiber::{Fiber, Waitable};
 
 /// How long a wait may last.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -76,17 +76,30 @@ pub fn step_when(
     let engine = engine();
     let fiber = engine.current();
     fiber.count_operation();
+    // Policies ask where locks are taken, and no other kind takes one.
     let is_lock = matches!(kind, EventKind::Lock | EventKind::ReadLock);
     let place = if is_lock { engine.lock_place(pc) } else { 0 };
     let op = Op { kind, object: object as u64, size: 0, site: pc, index: fiber.ops.get(), place };
-    engine.point(op, wait, timed)
+    see_that_all_is_recorded(fiber);
+    let ended_by_time = engine.point(op, wait, timed);
+    // The end of the process is no step that is recorded, and that of a thread is recorded whatever comes before it.
+    let may_be_missed = !matches!(kind, EventKind::End | EventKind::Exit);
+    fiber.unrecorded.set(may_be_missed.then_some((kind, pc)));
+    ended_by_time
 }
 
-/// Notes a step on a synchronization object.
-pub fn note(kind: EventKind, object: usize, value: u64) {
+/// Whoever reasons about traces has to know if a thread's last step on an object left nothing there.
+pub fn see_that_all_is_recorded(fiber: &Fiber) {
+    if let Some((kind, site)) = fiber.unrecorded.take() {
+        crate::dependences::note_unrecorded(kind, site);
+    }
+}
+
+/// Notes a step on a synchronization object; returns its record, if one is kept.
+pub fn note(kind: EventKind, object: usize, value: u64) -> Option<*mut Event> {
     crate::spin::was_harmless(kind);
     crate::thread_state_hash::synchronized(kind, object, value);
-    engine().recorder.note(kind, object, 0, value, 0);
+    engine().recorder.note(kind, object, 0, value, 0)
 }
 
 /// Notes the initialisation or destruction of an object.

@@ -4,14 +4,14 @@ use std::cell::Cell;
 use std::ffi::c_int;
 
 use libc::{pthread_mutex_t, pthread_mutexattr_t, timespec};
-use threadbare_trace::{EventKind, FailureKind, ThreadId};
+use threadbare_trace::{EventKind, FailureKind, LockManner, ThreadId};
 
 use super::{Limit, note, note_life, step, step_aside, step_when};
 use crate::engine::engine;
 use crate::fiber::{Fiber, Waitable};
 use crate::interpose::{interpose, real, site};
 use crate::shared_memory::fail;
-use crate::time;
+use crate::{access, time};
 
 /// The kind that a destroyed mutex has in its memory.
 const DESTROYED: c_int = -1;
@@ -69,6 +69,17 @@ impl Mutex {
     fn is_robust(&self) -> bool {
         const ROBUST: c_int = 16;
         self.bits.get() != DESTROYED && self.bits.get() & ROBUST != 0
+    }
+
+    /// How often its owner has taken it, and not given it back.
+    pub fn levels(&self) -> u32 {
+        self.depth.get()
+    }
+
+    /// Whether its owner has died comes to be known by who takes it next, and whether it can be taken at all.
+    fn tell_state(&self) {
+        let state = u64::from(self.owner_died.get()) | u64::from(self.beyond_repair.get()) << 1;
+        crate::thread_state_hash::is_in_state(self.address, state);
     }
 
     /// Whether nobody holds it.
@@ -164,6 +175,9 @@ fn must_live(mutex: &Mutex, doing: &str, pc: u64) -> usize {
 pub fn lock(mutex: &'static Mutex, limit: Limit, pc: u64) -> c_int {
     let object = must_live(mutex, "locks", pc);
     let fiber = engine().current();
+    if limit != Limit::Forever && crate::thread_state_hash::are_merged() && !access::is_exposed(object) {
+        access::expose(object);
+    }
     let ended_by_time = if limit == Limit::Try {
         step(EventKind::Lock, object, pc);
         false
@@ -189,8 +203,12 @@ pub fn lock(mutex: &'static Mutex, limit: Limit, pc: u64) -> c_int {
     }
     mutex.take(fiber);
     engine().took_lock();
-    let would_not_wait = u64::from(limit != Limit::Forever);
-    engine().recorder.note(EventKind::Lock, object, 0, u64::from(mutex.depth.get()), would_not_wait);
+    let manner = LockManner {
+        would_not_wait: limit != Limit::Forever,
+        is_robust: mutex.is_robust(),
+        owner_died: mutex.owner_died.get(),
+    };
+    engine().recorder.note(EventKind::Lock, object, 0, u64::from(mutex.depth.get()), manner.to_number());
     if mutex.owner_died.get() { libc::EOWNERDEAD } else { 0 }
 }
 
@@ -198,8 +216,8 @@ pub fn lock(mutex: &'static Mutex, limit: Limit, pc: u64) -> c_int {
 pub fn unlock(mutex: &'static Mutex, pc: u64) -> c_int {
     let fiber = engine().current();
     let object = must_live(mutex, "unlocks", pc);
-    if crate::thread_state_hash::are_merged() {
-        // Who could notice when would not wait for it, and nothing is claimed where somebody does not.
+    if crate::thread_state_hash::are_merged() && !access::is_exposed(mutex.address) {
+        // Who could notice when would not wait for it, and nobody has been seen who does not.
         step_aside(EventKind::Unlock, pc);
     } else {
         step(EventKind::Unlock, object, pc);
@@ -220,6 +238,7 @@ pub fn unlock(mutex: &'static Mutex, pc: u64) -> c_int {
     if mutex.depth.get() == 1 && mutex.owner_died.get() {
         mutex.owner_died.set(false);
         mutex.beyond_repair.set(true);
+        mutex.tell_state();
     }
     note(EventKind::Unlock, mutex.address, u64::from(mutex.depth.get() - 1));
     mutex.give(fiber);
@@ -286,6 +305,7 @@ pub fn owner_died(fiber: &Fiber) {
             mutex.owner.set(None);
             mutex.depth.set(0);
             mutex.owner_died.set(true);
+            mutex.tell_state();
         }
     }
 }
@@ -368,6 +388,7 @@ interpose! {
             return libc::EINVAL;
         }
         mutex.owner_died.set(false);
+        mutex.tell_state();
         0
     }
     /// Initialises a spin lock.

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 
 use libc::{pthread_rwlock_t, timespec};
-use threadbare_trace::{EventKind, FailureKind, ThreadId};
+use threadbare_trace::{EventKind, FailureKind, LockManner, ThreadId};
 
 use super::{Limit, note, note_life, step, step_when};
 use crate::engine::engine;
@@ -30,6 +30,11 @@ struct Wait {
 impl RwLock {
     fn new(address: usize) -> RwLock {
         RwLock { address, writer: Cell::new(None), readers: Exclusive::default() }
+    }
+
+    /// Whether this thread is inside to write.
+    pub fn is_written_by(&self, thread: ThreadId) -> bool {
+        self.writer.get() == Some(thread)
     }
 
     /// A thread that is inside: the writer, or the first reader.
@@ -89,8 +94,8 @@ fn acquire(address: usize, write: bool, limit: Limit, pc: u64) -> c_int {
     }
     engine().fiber(fiber.owner()).held.borrow_mut().push(address);
     engine().took_lock();
-    let would_not_wait = u64::from(limit != Limit::Forever);
-    engine().recorder.note(kind, address, 0, 1, would_not_wait);
+    let manner = LockManner { would_not_wait: limit != Limit::Forever, ..LockManner::default() };
+    engine().recorder.note(kind, address, 0, 1, manner.to_number());
     0
 }
 

@@ -1,7 +1,7 @@
 //! Threads that are OS threads, of which one at a time has the baton.
 
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use threadbare_trace::ThreadId;
 
@@ -17,10 +17,10 @@ pub(super) fn create_os_thread(
     attributes: *const libc::pthread_attr_t,
 ) -> Result<Box<Fiber>, c_int> {
     let fiber = Fiber::new(id, Fiber::new_frames());
-    let place = &raw const *fiber;
+    let place = engine().threads.place(id);
     engine().world.detour.set(true);
-    // SAFETY: the fiber is boxed, and lives longer than the thread; the new thread waits for its baton and looks at nothing else
-    // until then.
+    // SAFETY: the fiber will be at its place before anybody passes the baton, and lives longer than the thread; the new thread waits for
+    // its baton and looks at nothing else until then.
     let error = unsafe {
         real!(pthread_create as CreateFn)(
             fiber.pthread.as_ptr(),
@@ -40,9 +40,11 @@ pub(super) fn create_os_thread(
 }
 
 extern "C-unwind" fn os_first_step(fiber: *mut c_void) -> *mut c_void {
-    // SAFETY: the fiber is boxed, and lives longer than its thread.
-    let fiber = unsafe { &*fiber.cast_const().cast::<Fiber>() };
-    wait_for_baton(fiber);
+    let place = fiber.cast_const().cast::<Fiber>();
+    // SAFETY: the word is zero until the fiber is there, and then it is the fiber's.
+    wait_for_baton(unsafe { &(*place).baton });
+    // SAFETY: whoever passed the baton found the fiber there, and it lives longer than its thread.
+    let fiber = unsafe { &*place };
     fiber.thread_pointer.set(arch::thread_pointer());
     first_step()
 }
@@ -60,13 +62,13 @@ pub fn pass_baton(from: &'static Fiber, to: &'static Fiber, ended: bool) {
             unsafe { sys::futex_wait(from.baton.as_ptr(), 0) };
         }
     }
-    wait_for_baton(from);
+    wait_for_baton(&from.baton);
 }
 
-fn wait_for_baton(fiber: &Fiber) {
-    while fiber.baton.load(Ordering::SeqCst) == 0 {
+fn wait_for_baton(baton: &AtomicU32) {
+    while baton.load(Ordering::SeqCst) == 0 {
         // SAFETY: as in `pass_baton`.
-        unsafe { sys::futex_wait(fiber.baton.as_ptr(), 0) };
+        unsafe { sys::futex_wait(baton.as_ptr(), 0) };
     }
-    fiber.baton.store(0, Ordering::SeqCst);
+    baton.store(0, Ordering::SeqCst);
 }

@@ -109,7 +109,7 @@ fn accesses(forest: &Forest, steps: &[StepId], atomic: &HashSet<u64>) -> Vec<Pla
                 Create(_) | Start(_) | Exit | Join(_) | Unended(_) | Keep(..) | Watershed(..) | Idle(_) => {}
             }
             let freed = if let Free(block) = action { Some((*block, AccessMode::Writes)) } else { None };
-            if let Some((extent, access)) = action.accesses().or(freed) {
+            if let Some((extent, access)) = action.accesses().or(freed).filter(|(it, _)| it.is_memory()) {
                 made.push(PlainAccess {
                     id,
                     thread: step.thread,

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use threadbare_code::{Code, Fate, Flows};
+use threadbare_library::HiddenObject;
 use threadbare_models::DataFlow;
 use threadbare_target::{Execution, Modules};
 use threadbare_trace::{Event, EventKind, kinds};
@@ -103,6 +104,7 @@ impl Relevance {
             }
         }
         run.events.iter().for_each(|event| self.sites.step(event));
+        self.look_at_hidden_objects(run);
         self.look_at_addresses(run);
         if let Some(code) = &self.code {
             if self.sites.only_write().any(|site| !code.only_writes(site)) {
@@ -116,6 +118,15 @@ impl Relevance {
         let changed = self.runs.len() > 1 && (matters != self.matters || leaves != self.leaves);
         (self.matters, self.leaves) = (matters, leaves);
         changed
+    }
+
+    /// Where the answer of a call goes that looks at what library or system keep is not followed.
+    fn look_at_hidden_objects(&mut self, run: &Execution) {
+        let steps = run.events.iter().map(|event| (event.pc, event.addr));
+        let touches = run.touches.iter().flatten().map(|touch| (touch.pc, touch.addr));
+        for (site, _) in steps.chain(touches).filter(|(_, address)| HiddenObject::at(*address).is_some()) {
+            self.fates.insert(site, Fate { unknown: true, ..Fate::default() });
+        }
     }
 
     /// The heap of these executions hands out no address twice; others do. Whoever compares the address of memory that was given
@@ -184,11 +195,6 @@ impl Relevance {
                 let see_all = flows.sees_all();
                 if !see_all.is_empty() {
                     self.all.insert(format!("{} may look at any memory", some_of(&see_all)));
-                }
-                // What library functions do is noted when they are called.
-                if !flows.unannounced().is_empty() {
-                    let names = some_of(flows.unannounced());
-                    self.unseen.insert(format!("{names} may read or write memory without announcing it"));
                 }
                 self.code = Some(Machine { flows, modules: Arc::clone(&run.modules) });
             }

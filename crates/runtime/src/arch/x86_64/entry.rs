@@ -29,6 +29,14 @@ pub fn entry_stack_pointer() -> usize {
     REGISTERS[0].load(Ordering::Relaxed)
 }
 
+/// The registers that the program goes on with, where those with a bit in `dead`, by the machine's number, hold nothing.
+pub fn live_registers(dead: u64) -> [usize; PRESERVED] {
+    // In the order in which they are noted: rsp, rbx, rbp, r12 to r15.
+    const NUMBERS: [u32; PRESERVED] = [4, 3, 5, 12, 13, 14, 15];
+    let all = registers();
+    std::array::from_fn(|index| if dead >> NUMBERS[index] & 1 != 0 { 0 } else { all[index] })
+}
+
 /// Puts back what the program goes on with: it has been in the runtime otherwise since.
 pub fn set_registers(registers: [usize; PRESERVED]) {
     for (place, value) in REGISTERS.iter().zip(registers) {

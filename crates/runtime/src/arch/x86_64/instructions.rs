@@ -1,5 +1,6 @@
 //! Reading and replacing single instructions of the program.
 
+use std::ffi::c_void;
 use std::ops::Range;
 
 /// A call and a jump by a distance, and a call through a table.
@@ -72,17 +73,47 @@ pub unsafe fn remove_call(place: *mut u8) {
     unsafe { std::ptr::copy_nonoverlapping(nothing.as_ptr(), place, nothing.len()) };
 }
 
-/// Whether the instruction at a place reads the processor's clock.
+const RDTSC: [u8; 2] = [0x0f, 0x31];
+const RDTSCP: [u8; 3] = [0x0f, 0x01, 0xf9];
+
+/// How long the instruction at a place is, if it reads the processor's clock.
 ///
 /// # Safety
 /// The processor must have stopped at it.
-pub unsafe fn reads_clock(pc: u64) -> bool {
-    const RDTSC: [u8; 2] = [0x0f, 0x31];
-    const RDTSCP: [u8; 3] = [0x0f, 0x01, 0xf9];
+pub unsafe fn clock_read_at(pc: u64) -> Option<usize> {
     // SAFETY: as the caller vouches; no instruction is shorter where these two bytes match.
     let code = unsafe { [*(pc as *const u8), *((pc + 1) as *const u8)] };
     // SAFETY: as above, and the third byte belongs to the same instruction.
-    code == RDTSC || (code == RDTSCP[..2] && unsafe { *((pc + 2) as *const u8) } == RDTSCP[2])
+    let is_longer = code == RDTSCP[..2] && unsafe { *((pc + 2) as *const u8) } == RDTSCP[2];
+    if is_longer { Some(RDTSCP.len()) } else { (code == RDTSC).then_some(RDTSC.len()) }
+}
+
+/// Whether there may be an instruction in some code that reads the processor's clock: the bytes may mean something else there.
+pub fn may_read_clock(code: &[u8]) -> bool {
+    code.windows(RDTSC.len()).any(|bytes| bytes == RDTSC)
+        || code.windows(RDTSCP.len()).any(|bytes| bytes == RDTSCP)
+}
+
+/// Reads the processor's clock.
+pub fn read_clock() -> u64 {
+    // SAFETY: reads a counter.
+    unsafe { std::arch::x86_64::_rdtsc() }
+}
+
+/// Gives the instruction that was stopped its answer, and continues behind it.
+///
+/// # Safety
+/// The kernel's record of an exception at an instruction that reads the clock and is of this length.
+pub unsafe fn answer_clock(context: *mut c_void, length: usize, ticks: u64) {
+    // SAFETY: as the caller vouches.
+    let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
+    registers[libc::REG_RAX as usize] = (ticks & 0xffff_ffff) as i64;
+    registers[libc::REG_RDX as usize] = (ticks >> 32) as i64;
+    if length == RDTSCP.len() {
+        // The number of the processor.
+        registers[libc::REG_RCX as usize] = 0;
+    }
+    registers[libc::REG_RIP as usize] += length as i64;
 }
 
 /// Makes reading the processor's clock an exception (`SIGSEGV`), or allows it again; says whether the system let us.

@@ -25,6 +25,24 @@ pub fn thread_pointer() -> usize {
     pointer
 }
 
+/// How the calling thread rounds, and which exceptions of arithmetic it has masked.
+pub fn floating_point_modes() -> u64 {
+    /// What is behind these bits says which exceptions there were.
+    const MODES: u32 = !0x3f;
+    let (mut vector, mut old): (u32, u16) = (0, 0);
+    // SAFETY: both instructions store into the places that they are given.
+    unsafe {
+        std::arch::asm!(
+            "stmxcsr [{}]",
+            "fnstcw [{}]",
+            in(reg) &raw mut vector,
+            in(reg) &raw mut old,
+            options(nostack, preserves_flags)
+        );
+    }
+    u64::from(vector & MODES) << 16 | u64::from(old)
+}
+
 /// Saves the running context into `save` and goes on with `load` under the thread pointer `fs`.
 ///
 /// # Safety

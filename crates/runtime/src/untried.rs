@@ -1,0 +1,57 @@
+//! Which threads have not been scheduled yet in which state of the program.
+//!
+//! The table lies in memory that all copies of the program share, so an execution that has done what its plan asks for can go on where
+//! none has gone before. It is only advice: the driver keeps books of its own, and what has no room here is tried by a
+//! plan of its own.
+
+use threadbare_trace::ThreadId;
+use threadbare_wire::UntriedRecord;
+
+use crate::engine::Engine;
+
+/// How many places are looked at for a state. Up to three quarters of a table fill before this matters.
+const PROBES: u64 = 32;
+
+/// Decides who goes in a state with these threads enabled: the one that the plan or habit wants, `wanted`, unless it
+/// has been tried before, is not `asked_for` by the plan, and another one has not. Notes who does.
+pub fn choose(engine: &Engine, state: u64, enabled: u64, wanted: ThreadId, asked_for: bool) -> ThreadId {
+    let Some(record) = find(engine, state, enabled) else { return wanted };
+    // SAFETY: the place lies in shared memory, and one copy of the program runs at a time.
+    let record = unsafe { &mut *record };
+    let untried = record.untried & enabled;
+    let is_wanted = asked_for || untried == 0 || untried & bit(wanted) != 0;
+    let chosen = if is_wanted { wanted } else { ThreadId(untried.trailing_zeros() as u16) };
+    record.untried &= !bit(chosen);
+    chosen
+}
+
+fn bit(thread: ThreadId) -> u64 {
+    1u64.checked_shl(u32::from(thread.0)).unwrap_or(0)
+}
+
+/// The record of a state, new or old; none if there is no room.
+fn find(engine: &Engine, state: u64, enabled: u64) -> Option<*mut UntriedRecord> {
+    let control = engine.shared.control();
+    // What counts as a step changes with what is known to be shared, and the same state is another one then.
+    let key = crate::thread_state_hash::mix(
+        crate::thread_state_hash::mix(state, control.learned_in),
+        u64::from(control.plan.flags),
+    )
+    .max(1);
+    let capacity = control.layout.untried.capacity;
+    for probe in 0..PROBES {
+        let record = engine.shared.untried(key.wrapping_add(probe) % capacity)?;
+        // SAFETY: `untried` checked the place.
+        unsafe {
+            match (*record).state {
+                0 => {
+                    record.write(UntriedRecord { state: key, untried: enabled });
+                    return Some(record);
+                }
+                known if known == key => return Some(record),
+                _ => {}
+            }
+        }
+    }
+    None
+}
