@@ -54,12 +54,12 @@ pub fn touch(row: &Function, given: u64, site: u64) -> bool {
 fn access_word(object: HiddenObject, given: Option<u64>, site: u64) {
     let engine = engine();
     let Some(fiber) = watched().filter(|_| engine.running.get()) else { return replace(object, given) };
-    let addr = object.address() as usize;
-    fiber.count_operation();
-    // Where closures are repeated, small differences cost much, and nothing is claimed.
+    // Where closures are repeated, small differences cost much, and nothing is claimed. What libraries do once only must not count there.
     if dependences::are_repeated() {
         return replace(object, given);
     }
+    let addr = object.address() as usize;
+    fiber.count_operation();
     fiber.set_site(site);
     // SAFETY: the runtime is up, and the word is there.
     let shared = unsafe { access::touch_word(fiber, addr, size_of::<u64>(), given.is_some()) };
