@@ -196,6 +196,15 @@ pub const FEATURES: &[Feature] = &[
         &["pthread_mutex_lock(&m); $S pthread_mutex_unlock(&m);", "if (!$v) { pthread_mutex_lock(&m); $S pthread_mutex_unlock(&m); }"],
         &["$v = $k; pthread_mutex_destroy(&m);", "if ($v) l = pthread_mutex_destroy(&m);"],
     ]).declares("static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;"),
+    feature("mutex initialised by a thread", &[
+        &["$v = $k; pthread_mutex_init(&late, 0); $S", "pthread_mutex_init(&late, 0); y++; x = 3;"],
+        &["if ($v) { pthread_mutex_lock(&late); $S pthread_mutex_unlock(&late); }", "if (x == 3) { pthread_mutex_lock(&late); l = y; pthread_mutex_unlock(&late); }"],
+    ]).declares("static pthread_mutex_t late;"),
+    feature("objects in the heap", &[
+        &["pthread_mutex_lock(&o->m); $v = $k; pthread_mutex_unlock(&o->m);", "pthread_mutex_lock(&o->m); $S pthread_mutex_unlock(&o->m);", "$v = $k; sem_post(&o->s);"],
+        &["if ($v) free(o);", "pthread_mutex_lock(&o->m); pthread_mutex_unlock(&o->m); if ($v) free(o);", "if (sem_trywait(&o->s) == 0) free(o);"],
+    ]).declares("static struct object { pthread_mutex_t m; sem_t s; } *o;")
+        .begins("o = malloc(sizeof *o); pthread_mutex_init(&o->m, 0); sem_init(&o->s, 0, 0);"),
     feature("pthread_spinlock", &[&[
         "pthread_spin_lock(&spin); $S pthread_spin_unlock(&spin);", "if (pthread_spin_trylock(&spin) == 0) { $S pthread_spin_unlock(&spin); } else l = 3;",
     ]]).declares("static pthread_spinlock_t spin;").begins("pthread_spin_init(&spin, 0);"),

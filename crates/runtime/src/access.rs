@@ -5,7 +5,7 @@ mod sharing;
 use threadbare_sched::Op;
 use threadbare_trace::EventKind;
 
-pub use sharing::{expose, is_exposed, is_touched_by_others, touch_range, touch_word};
+pub use sharing::{expose, is_exposed, is_touched_by_others, must_be_allocated, touch_range, touch_word};
 use sharing::{is_own, use_after_free};
 
 use crate::engine::{engine, watched};

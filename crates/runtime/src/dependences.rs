@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
 
 use threadbare_library::{
-    Dependence, Dependences, Effect, Extent, Format, Function, Range, Taken, system_calls,
+    Dependence, Dependences, Effect, Extent, Format, Function, HiddenObject, Range, Taken, system_calls,
 };
 use threadbare_trace::EventKind;
 use threadbare_wire::DependenceRecord;
@@ -214,7 +214,9 @@ fn by_hidden_objects(called: &Called, arguments: &[usize], site: u64) -> Depende
         memory.fold(0, |sum, it| mix(sum, thread_state_hash::content(it.start, it.bytes)))
     };
     let given = thread_state_hash::of_call(engine().current(), read);
+    let joins_the_end = row.changes.has(HiddenObject::ExitFunctions) && crate::process::is_ended_by_another();
     none.with(Dependence::LibraryState, hidden_objects::touch(row, given, site))
+        .with(Dependence::UnrecordedStep, joins_the_end)
 }
 
 /// Whether closures are repeated, and no states are looked at.

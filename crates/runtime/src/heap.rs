@@ -242,6 +242,7 @@ pub unsafe fn about_to_free(start: *mut c_void, site: u64) -> bool {
         block.freed_by = by;
         visible |= block.is_recorded;
     }
+    crate::sync::lifetime::end_with_memory(address..address + size);
     engine.world.tokens.borrow_mut().retain(|word| !(address..address + size).contains(word));
     // SAFETY: notes on the block's own memory. Very large blocks go back to the system, where
     // touching them faults by itself.

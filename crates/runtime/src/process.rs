@@ -2,6 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
+use threadbare_library::HiddenObject;
 use threadbare_trace::{EventKind, FailureKind, ThreadId};
 use threadbare_wire::{Status, flags};
 
@@ -10,7 +11,7 @@ use crate::fiber::{Breaks, Fiber, Waitable};
 use crate::interpose::{instrumented_site, interpose, real, site};
 use crate::shared_memory::{fail, note_calls, note_failure};
 use crate::sync::{note, step, step_when};
-use crate::{server, sys, thread_specific};
+use crate::{hidden_objects, server, sys, thread_specific};
 
 /// Steps that other threads may make while one waits to end the process. Some never come to an end of their own.
 const PATIENCE: u64 = 2_000;
@@ -115,7 +116,13 @@ extern "C-unwind" fn begin_exit() {
         // The numbers of later operations must not depend on whether others are left.
         engine().current().count_operation();
     }
+    hidden_objects::look_at(HiddenObject::ExitFunctions, instrumented_site());
     engine().world.exits.set(Some(engine().current_id()));
+}
+
+/// Whether another thread is at it to call the functions of the end: the library looks for the next one after each of them, and that is no step.
+pub fn is_ended_by_another() -> bool {
+    engine().world.exits.get().is_some_and(|thread| thread != engine().current_id())
 }
 
 /// The process ends here, once the other threads have made their steps.

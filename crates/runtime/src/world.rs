@@ -45,6 +45,14 @@ impl<T> Table<T> {
             object
         })
     }
+
+    /// The addresses of known objects in a range.
+    pub fn within(&self, range: std::ops::Range<usize>) -> Vec<usize> {
+        let mut found: Vec<usize> =
+            self.entries.borrow_mut().keys().copied().filter(|address| range.contains(address)).collect();
+        found.sort_unstable();
+        found
+    }
 }
 
 /// The runtime's knowledge of the program.
@@ -56,6 +64,8 @@ pub struct World {
     pub usual_stack: Cell<usize>,
     /// The lowest and the highest address of any thread's stack.
     pub stacks: Exclusive<std::ops::Range<usize>>,
+    /// Which thread has initialised an object, until others use it.
+    pub initialised: Exclusive<HashMap<usize, ThreadId, BuildHasherDefault<AddressHasher>>>,
     /// The heap.
     pub heap: Exclusive<Heap>,
     /// Where blocks of the heap come from, in executions that are reasoned about as a whole.

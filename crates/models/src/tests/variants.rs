@@ -201,6 +201,31 @@ fn a_use_after_free_is_a_variant_of_its_own() {
 }
 
 #[test]
+fn freeing_a_mutex_that_others_use_is_kept_in_its_order() {
+    let mut events = ended(&[(1, 1, Lock, X), (1, 2, Unlock, X), (2, 3, Free, X)]);
+    for event in events.iter_mut().filter(|event| event.kind() == Some(Free)) {
+        event.value = 64;
+    }
+    assert!(graph(&events).keeps_order());
+    let own = ended(&[(1, 1, Lock, X), (1, 2, Unlock, X), (2, 3, Free, Y)]);
+    assert!(!graph(&own).keeps_order());
+}
+
+/// The thread that never came to its lock has begun all the same, and what it would do with the lock is a variant.
+#[test]
+fn who_is_blocked_from_the_beginning_runs_on_after_its_beginning() {
+    let steps = [(1, 1, Start, 0), (1, 2, Lock, X), (2, 3, Start, 0)];
+    let events = trace(&steps);
+    let ending = Ending { threads: 3, ..ENDING };
+    let graph = VariantGraph::of(&events, &ending, Scope::All, 100_000);
+    let shown = ShownClasses::of(&events);
+    let late = graph.variants().iter().find(|variant| variant.kind == VariantKind::GoesOn(ThreadId(2)));
+    let late = late.expect("a variant");
+    assert!(graph.events_of(late).contains(&2), "all that is known of the thread comes first");
+    assert!(!shown.shows(&graph.key(late, &events)), "the execution has not shown what comes then");
+}
+
+#[test]
 fn a_try_that_fails_may_succeed() {
     let events = trace(&[
         (1, 1, Lock, A),

@@ -142,7 +142,7 @@ impl VariantGraph {
     }
 
     /// The events of a variant's prefix, as places in the recorded trace, in the order in which they are to happen. The last step of
-    /// [`VariantKind::Sees`] is included.
+    /// [`VariantKind::Sees`] is included, and so is all that is known of the thread of [`VariantKind::GoesOn`].
     pub fn events_of(&self, variant: &Variant) -> Vec<usize> {
         let mut path = vec![variant.node];
         while let Some((before, _)) = self.nodes[path[path.len() - 1]].from {
@@ -155,12 +155,22 @@ impl VariantGraph {
             let lane = self.nodes[two[1]].from.map(|(_, lane)| lane);
             events.extend(self.between(index(two[0]), index(two[1]), lane));
         }
-        if let VariantKind::Sees(thread) = variant.kind
-            && let Some(lane) = self.enabled.steps.threads.iter().position(|it| *it == thread)
-            && let Some(step) = self.enabled.next(&self.nodes[variant.node].state, lane)
-        {
-            // Who sees something else need not end there.
-            events.extend(step.events.iter().filter(|index| !self.enabled.steps.ends.contains(index)));
+        let lane_of = |thread: ThreadId| self.enabled.steps.threads.iter().position(|it| *it == thread);
+        match variant.kind {
+            VariantKind::Sees(thread) => {
+                let state = &self.nodes[variant.node].state;
+                let step = lane_of(thread).and_then(|lane| self.enabled.next(state, lane));
+                // Who sees something else need not end there.
+                let ends = &self.enabled.steps.ends;
+                let own = step.iter().flat_map(|step| &step.events);
+                events.extend(own.filter(|index| !ends.contains(index)));
+            }
+            // Only what comes after all that is known of the thread is more.
+            VariantKind::GoesOn(thread) => {
+                let rest = lane_of(thread).map(|lane| &self.enabled.steps.lanes[lane].rest);
+                events.extend(rest.into_iter().flatten());
+            }
+            VariantKind::Stuck => {}
         }
         events
     }

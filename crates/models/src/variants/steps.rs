@@ -100,6 +100,22 @@ fn mortal(events: &[Event], first: usize) -> HashMap<u64, Mortal> {
     matter.enumerate().map(|(number, (object, _))| (object, variables(number))).collect()
 }
 
+/// Whether some thread gives back memory with a synchronization object in it that another one uses: which of them comes first is not varied.
+fn frees_objects(events: &[Event]) -> bool {
+    let of_kind = |event: &&Event| event.kind() == Some(EventKind::Free);
+    let blocks: Vec<(ThreadId, std::ops::Range<u64>)> = events
+        .iter()
+        .filter(of_kind)
+        .map(|event| (event.thread, event.addr..event.addr.saturating_add(event.value)))
+        .collect();
+    events.iter().any(|event| {
+        let mut used = event.kind().into_iter().flat_map(|kind| objects(event, kind));
+        used.any(|(object, _)| {
+            blocks.iter().any(|(thread, block)| *thread != event.thread && block.contains(&object))
+        })
+    })
+}
+
 /// A thread that is refused a lock which it holds itself learns nothing of others.
 fn refuse_by_itself(effect: &mut StepEffect, lane: usize, held: &mut HashMap<(usize, u64), u32>) {
     match *effect {
@@ -181,6 +197,7 @@ impl Steps {
         }
         steps.close(ending, &ended);
         keep_order(&mut steps, scope);
+        steps.keeps_order |= frees_objects(events);
         steps
     }
 

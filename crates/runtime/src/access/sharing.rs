@@ -99,6 +99,14 @@ pub unsafe fn touch_range(fiber: &Fiber, addr: usize, size: usize, write: bool) 
     shared
 }
 
+/// Ends the execution if this is freed memory, where a synchronization object is used.
+pub fn must_be_allocated(addr: usize) {
+    // SAFETY: the shadow is up.
+    if unsafe { *shadow::cell(addr) } & FREED != 0 {
+        use_after_free(addr, true);
+    }
+}
+
 /// Ends the execution: freed memory was touched.
 pub(super) fn use_after_free(addr: usize, write: bool) -> ! {
     let verb = if write { "write to" } else { "read of" };

@@ -6,7 +6,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use libc::pthread_barrier_t;
 use threadbare_trace::{EventKind, FailureKind};
 
-use super::{note, note_life, step, step_when};
+use super::{lifetime, note, step, step_when};
 use crate::engine::engine;
 use crate::fiber::{Fiber, Waitable};
 use crate::interpose::{interpose, real, site};
@@ -76,13 +76,13 @@ fn wait(address: usize, pc: u64) -> c_int {
 interpose! {
     /// Initialises a barrier.
     fn pthread_barrier_init(barrier: *mut pthread_barrier_t, attributes: *const c_void, count: c_uint) -> c_int {
-        let pc = site();
         if count == 0 {
             return libc::EINVAL;
         }
+        lifetime::before_init(barrier as usize, site());
         at(barrier as usize).needed.set(count);
         at(barrier as usize).arrived.set(0);
-        note_life(EventKind::Init, barrier as usize, pc);
+        lifetime::note_init(barrier as usize);
         real!(pthread_barrier_init as unsafe extern "C-unwind" fn(*mut pthread_barrier_t, *const c_void, c_uint) -> c_int)(barrier, attributes, count)
     }
     /// Destroys a barrier.

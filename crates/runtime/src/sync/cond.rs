@@ -7,7 +7,7 @@ use threadbare_trace::{EventKind, FailureKind, ThreadId};
 
 use super::mutex::{self, Mutex};
 use super::queue::{ANY, Queue};
-use super::{Limit, note, note_life, step, step_when};
+use super::{Limit, lifetime, note, step, step_when};
 use crate::cancel;
 use crate::engine::{Engine, engine};
 use crate::exclusive::Exclusive;
@@ -118,9 +118,10 @@ pub fn signal(cond: usize, all: bool, pc: u64) -> c_int {
 
 /// Begins anew.
 pub fn init(cond: usize, pc: u64) {
-    note_life(EventKind::Init, cond, pc);
+    lifetime::before_init(cond, pc);
     at(cond).queue.set(Queue::default());
     tell_state(cond);
+    lifetime::note_init(cond);
 }
 
 /// Destroys it.

@@ -4,6 +4,7 @@ pub mod barrier;
 pub mod c11;
 pub mod cond;
 pub mod futex;
+pub mod lifetime;
 pub mod mutex;
 pub mod once;
 mod queue;
@@ -15,7 +16,7 @@ pub mod word_locks;
 use std::ffi::c_int;
 
 use threadbare_sched::Op;
-use threadbare_trace::{Event, EventKind};
+use threadbare_trace::{Event, EventKind, kinds};
 
 use crate::engine::engine;
 use crate::fiber::{Fiber, Waitable};
@@ -82,6 +83,9 @@ pub fn step_when(
     let op = Op { kind, object: object as u64, size: 0, site: pc, index: fiber.ops.get(), place };
     see_that_all_is_recorded(fiber);
     let ended_by_time = engine.point(op, wait, timed);
+    if is_object(kind) {
+        lifetime::see_use(object);
+    }
     // The end of the process is no step that is recorded, and that of a thread is recorded whatever comes before it.
     let may_be_missed = !matches!(kind, EventKind::End | EventKind::Exit);
     fiber.unrecorded.set(may_be_missed.then_some((kind, pc)));
@@ -102,12 +106,13 @@ pub fn note(kind: EventKind, object: usize, value: u64) -> Option<*mut Event> {
     engine().recorder.note(kind, object, 0, value, 0)
 }
 
-/// Notes the initialisation or destruction of an object.
-pub fn note_life(kind: EventKind, object: usize, pc: u64) {
-    let engine = engine();
-    engine.recorder.complete_write();
-    engine.current().set_site(pc);
-    note(kind, object, 0);
+/// Whether steps of this kind use an object of the program's memory. To wake a futex needs its address only.
+fn is_object(kind: EventKind) -> bool {
+    use EventKind::*;
+    match kind {
+        kinds!(lock | condition | barrier | semaphore | once | object) => true,
+        Fence | Signal | Frame | kinds!(plain | atomic | futex | thread | heap | pause | outside) => false,
+    }
 }
 
 /// A result that goes through `errno`.

@@ -6,7 +6,7 @@ use std::ffi::c_int;
 use libc::{pthread_mutex_t, pthread_mutexattr_t, timespec};
 use threadbare_trace::{EventKind, FailureKind, LockManner, ThreadId};
 
-use super::{Limit, note, note_life, step, step_aside, step_when};
+use super::{Limit, lifetime, note, step, step_aside, step_when};
 use crate::engine::engine;
 use crate::fiber::{Fiber, Waitable};
 use crate::interpose::{interpose, real, site};
@@ -175,8 +175,8 @@ fn must_live(mutex: &Mutex, doing: &str, pc: u64) -> usize {
 pub fn lock(mutex: &'static Mutex, limit: Limit, pc: u64) -> c_int {
     let object = must_live(mutex, "locks", pc);
     let fiber = engine().current();
-    if limit != Limit::Forever && crate::thread_state_hash::are_merged() && !access::is_exposed(object) {
-        access::expose(object);
+    if limit != Limit::Forever && crate::thread_state_hash::are_merged() {
+        lifetime::expose(object);
     }
     let ended_by_time = if limit == Limit::Try {
         step(EventKind::Lock, object, pc);
@@ -219,6 +219,7 @@ pub fn unlock(mutex: &'static Mutex, pc: u64) -> c_int {
     if crate::thread_state_hash::are_merged() && !access::is_exposed(mutex.address) {
         // Who could notice when would not wait for it, and nobody has been seen who does not.
         step_aside(EventKind::Unlock, pc);
+        lifetime::see_use(object);
     } else {
         step(EventKind::Unlock, object, pc);
     }
@@ -260,6 +261,9 @@ pub unsafe fn destroy(address: usize, pc: u64) {
 /// A mutex or spin lock must not be destroyed while a thread holds it or waits for it.
 fn end_life(address: usize, pc: u64) {
     let fiber = engine().current();
+    if crate::thread_state_hash::are_merged() {
+        lifetime::expose(address);
+    }
     step(EventKind::Destroy, address, pc);
     if let Some(mutex) = engine().world.mutexes.get(address) {
         if let Some(owner) = mutex.owner.get() {
@@ -284,16 +288,33 @@ fn end_life(address: usize, pc: u64) {
     note(EventKind::Destroy, address, 0);
 }
 
+/// A mutex or spin lock must not be initialised while a thread holds it.
+fn must_be_free(address: usize) {
+    if let Some(known) = engine().world.mutexes.get(address)
+        && let Some(owner) = known.owner.get()
+    {
+        fail(
+            FailureKind::Misuse,
+            format_args!(
+                "{} initialises <obj {address:#x}> again while {owner} holds it",
+                engine().current_id()
+            ),
+        );
+    }
+}
+
 /// Begins anew as a mutex without attributes.
 ///
 /// # Safety
 /// The address must be that of a mutex.
 pub unsafe fn init_plain(address: usize, recursive: bool, pc: u64) {
     let bits = if recursive { libc::PTHREAD_MUTEX_RECURSIVE } else { 0 };
+    lifetime::before_init(address, pc);
+    must_be_free(address);
     // SAFETY: as the caller vouches.
     unsafe { *kind_of(address) = bits };
     set(address, bits);
-    note_life(EventKind::Init, address, pc);
+    lifetime::note_init(address);
 }
 
 /// A thread ended: robust mutexes it held report that to the next owner.
@@ -324,25 +345,18 @@ pub fn must_hold(mutex: &Mutex, doing: &str) {
 interpose! {
     /// Initialises a mutex.
     fn pthread_mutex_init(mutex: *mut pthread_mutex_t, attributes: *const pthread_mutexattr_t) -> c_int {
-        let pc = site();
+        let address = mutex as usize;
+        lifetime::before_init(address, site());
+        must_be_free(address);
         let error = real!(pthread_mutex_init
             as unsafe extern "C-unwind" fn(*mut pthread_mutex_t, *const pthread_mutexattr_t) -> c_int)(mutex, attributes);
         if error != 0 {
             return error;
         }
-        let address = mutex as usize;
-        if let Some(known) = engine().world.mutexes.get(address) && let Some(owner) = known.owner.get() {
-            let fiber = engine().current();
-            fiber.set_site(pc);
-            fail(
-                FailureKind::Misuse,
-                format_args!("{} initialises <obj {address:#x}> again while {owner} holds it", fiber.id),
-            );
-        }
         const SHARED_BETWEEN_PROCESSES: c_int = 128;
         engine().world.process_shared.set(engine().world.process_shared.get() | (*kind_of(address) & SHARED_BETWEEN_PROCESSES != 0));
         set(address, *kind_of(address));
-        note_life(EventKind::Init, address, pc);
+        lifetime::note_init(address);
         0
     }
     /// Destroys a mutex.
@@ -393,10 +407,11 @@ interpose! {
     }
     /// Initialises a spin lock.
     fn pthread_spin_init(lock: *mut c_int, shared: c_int) -> c_int {
-        let pc = site();
+        lifetime::before_init(lock as usize, site());
+        must_be_free(lock as usize);
         *lock = 0;
         set(lock as usize, 0);
-        note_life(EventKind::Init, lock as usize, pc);
+        lifetime::note_init(lock as usize);
         0
     }
     /// Destroys a spin lock.

@@ -6,7 +6,7 @@ use std::ffi::{c_int, c_void};
 use libc::{pthread_rwlock_t, timespec};
 use threadbare_trace::{EventKind, FailureKind, LockManner, ThreadId};
 
-use super::{Limit, note, note_life, step, step_when};
+use super::{Limit, lifetime, note, step, step_when};
 use crate::engine::engine;
 use crate::exclusive::Exclusive;
 use crate::fiber::{Fiber, Waitable};
@@ -140,10 +140,10 @@ fn timed(address: usize, write: bool, until: *const timespec, pc: u64) -> c_int 
 interpose! {
     /// Initialises a read-write lock.
     fn pthread_rwlock_init(lock: *mut pthread_rwlock_t, attributes: *const c_void) -> c_int {
-        let pc = site();
+        lifetime::before_init(lock as usize, site());
         at(lock as usize).writer.set(None);
         at(lock as usize).readers.set(Vec::new());
-        note_life(EventKind::Init, lock as usize, pc);
+        lifetime::note_init(lock as usize);
         real!(pthread_rwlock_init as unsafe extern "C-unwind" fn(*mut pthread_rwlock_t, *const c_void) -> c_int)(lock, attributes)
     }
     /// Destroys a read-write lock.

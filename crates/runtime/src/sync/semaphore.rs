@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint};
 use libc::{mode_t, sem_t, timespec};
 use threadbare_trace::EventKind;
 
-use super::{Limit, note, note_life, or_errno, step, step_when};
+use super::{Limit, lifetime, note, or_errno, step, step_when};
 use crate::cancel;
 use crate::engine::engine;
 use crate::fiber::{Breaks, Fiber, Waitable};
@@ -119,12 +119,12 @@ fn open(name: &CStr, flags: c_int, value: c_uint) -> *mut sem_t {
 interpose! {
     /// Initialises a semaphore.
     fn sem_init(semaphore: *mut sem_t, shared: c_int, value: c_uint) -> c_int {
-        let pc = site();
+        lifetime::before_init(semaphore as usize, site());
         let result = real!(sem_init as unsafe extern "C-unwind" fn(*mut sem_t, c_int, c_uint) -> c_int)(semaphore, shared, value);
         if result == 0 {
             engine().world.process_shared.set(engine().world.process_shared.get() | (shared != 0));
             set(semaphore as usize, value);
-            note_life(EventKind::Init, semaphore as usize, pc);
+            lifetime::note_init(semaphore as usize);
         }
         result
     }
