@@ -191,11 +191,20 @@ pub fn run(seed: u64, number: u64, over: &[String], effort: Effort, keep: &Path)
     Ok(Trial { number, features: program.features, said, disagreements, kept, spent: clock.spent })
 }
 
+/// What broken memory leads to: depends on what lies where, and strategies that reason about all orders never use an address twice.
+const AFTER_BROKEN_MEMORY: [FailureKind; 3] =
+    [FailureKind::Segfault, FailureKind::Abort, FailureKind::Exception];
+
 /// What others have seen that cannot be, if a claim holds.
 fn contradiction(claim: &Said, others: &[Said]) -> Option<Disagreement> {
     let mut seen_by: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let breaks_memory = claim.outcomes.contains_key(FailureKind::UseAfterFree.word());
+    let is_explained = |outcome: &str| {
+        claim.outcomes.contains_key(outcome)
+            || breaks_memory && AFTER_BROKEN_MEMORY.iter().any(|kind| kind.word() == outcome)
+    };
     for other in others.iter().filter(|_| claim.exhausted) {
-        for outcome in other.failures().into_iter().filter(|outcome| !claim.outcomes.contains_key(*outcome)) {
+        for outcome in other.failures().into_iter().filter(|outcome| !is_explained(outcome)) {
             seen_by.entry(outcome).or_default().insert(other.by);
         }
     }

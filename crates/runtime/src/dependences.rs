@@ -233,7 +233,9 @@ fn by_arguments(called: &Called, arguments: &[usize], site: u64, is_left_alone: 
     let ranges = row.read_ranges().map(|range| (range, false));
     for (range, writes) in ranges.chain(row.written_ranges().map(|range| (range, true))) {
         if range.extent == Extent::Rest {
-            is_shared |= formatted(range.pointer.into(), writes, arguments).any(conflicts);
+            for memory in formatted(range.pointer.into(), writes, arguments) {
+                is_shared |= touches(fiber, memory, row, site, range.extent);
+            }
         } else if let Some(memory) = Memory::of(range, writes, arguments) {
             is_shared |= match (is_left_alone, is_announced(row, range, writes)) {
                 (_, true) => {

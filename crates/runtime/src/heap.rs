@@ -85,7 +85,7 @@ impl Heap {
     pub fn learn(&mut self, record: LearnedRecord) {
         if record.site == 0 {
             // SAFETY: the shadow is up before anything can be learned.
-            unsafe { mark(0, record.place) };
+            thread_state_hash::was_shared(unsafe { mark(0, record.place) });
         } else {
             self.learned.entry(record.site).or_default().push(record.place);
         }
@@ -165,7 +165,7 @@ pub unsafe fn allocated(start: *mut c_void, size: usize, site: u64) -> *mut c_vo
         if let Some(places) = heap.learned.get(&site) {
             for place in places {
                 if (*place << GRAIN_BITS) < size as u64 {
-                    mark(start_address, *place);
+                    thread_state_hash::is_shared(mark(start_address, *place));
                 }
             }
         }
@@ -173,17 +173,17 @@ pub unsafe fn allocated(start: *mut c_void, size: usize, site: u64) -> *mut c_vo
     start
 }
 
-/// Marks a learned place in a block, or anywhere for a block from 0 on.
+/// Marks a learned place in a block, or anywhere for a block from 0 on; returns its address.
 ///
 /// # Safety
 /// The shadow must be up.
-unsafe fn mark(start: usize, place: u64) {
+unsafe fn mark(start: usize, place: u64) -> usize {
     let exposed = if place & LearnedRecord::EXPOSED != 0 { EXPOSED } else { 0 };
     // The shift drops the mark of exposed places.
     let address = start + ((place as usize) << GRAIN_BITS);
     // SAFETY: as the caller vouches.
     unsafe { *shadow::cell(address) |= SHARED | exposed };
-    thread_state_hash::is_shared(address);
+    address
 }
 
 /// How much of a freed block is compared with what other threads touched.

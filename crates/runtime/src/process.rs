@@ -149,11 +149,30 @@ fn others_that(are_so: fn(&Fiber) -> bool) -> bool {
 }
 
 /// Whether a failure of the running thread hides what others could have done before: it has made no step yet, and so nobody had a choice; or
-/// some thread waits to end the process with a bad status, and by itself would not have waited.
+/// others would have found changed what its last step changed; or some thread waits to end the process with a bad status, and by itself would
+/// not have waited.
 pub fn fails_too_early() -> bool {
     let has_no_step = || engine().current().starting.get().is_some();
+    let hides_change = || is_noticed(next_kind(engine().current())) && others_that(is_busy);
     let hides_end = || engine().world.ends_badly.get() && others_that(is_ending);
-    engine().running.get() && (has_no_step() || hides_end())
+    engine().running.get() && (has_no_step() || hides_change() || hides_end())
+}
+
+/// Whether others can find a difference after a step of this kind. What it only looks at, it could as well look at after their steps, or would
+/// find something else there.
+fn is_noticed(step: EventKind) -> bool {
+    use EventKind::*;
+    match step {
+        Read | ReadRange | AtomicRead | AtomicFailed | LockFailed | SemFailed | OnceSeen | JoinFailed => {
+            false
+        }
+        Yield | Sleep | Fence | Frame | Start | Alloc => false,
+        Write | WriteRange | AtomicWrite | AtomicUpdate | Free | Lock | Unlock | ReadLock | Init
+        | Destroy => true,
+        CondWait | CondWake | CondTimeout | CondSignal | CondBroadcast | BarrierArrive | BarrierLeave => true,
+        SemWait | SemPost | OnceBegin | OnceEnd | FutexWait | FutexWoken | FutexTimeout | FutexWake => true,
+        Create | Exit | Join | Detach | Cancel | Signal | Io | Process | End => true,
+    }
 }
 
 /// A thread is about to end the process with this status.

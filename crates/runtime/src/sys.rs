@@ -71,6 +71,16 @@ pub unsafe fn forget(start: usize, end: usize) {
     }
 }
 
+/// Whether the eight bytes around an address can be read.
+pub fn is_readable(addr: usize) -> bool {
+    // The kernel copies the new mask before it looks at what is to be done with it, and there is nothing of this number.
+    const NOTHING: usize = usize::MAX;
+    let mask = addr & !(size_of::<u64>() - 1);
+    // SAFETY: changes nothing; memory that cannot be read is an error.
+    let error = unsafe { call(libc::SYS_rt_sigprocmask, [NOTHING, mask, 0, size_of::<u64>(), 0, 0]) };
+    error != -(libc::EFAULT as isize)
+}
+
 /// Writes all bytes to a descriptor, as far as it takes them.
 pub fn write(fd: i32, mut bytes: &[u8]) {
     while !bytes.is_empty() {

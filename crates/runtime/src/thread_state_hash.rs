@@ -15,7 +15,7 @@ use crate::address_hash::AddressHasher;
 use crate::engine::{Engine, engine};
 use crate::fiber::Fiber;
 use crate::shadow::{self, Cell, FREED, GRAIN_BITS};
-use crate::{arch, spin, uninstrument};
+use crate::{arch, spin, sys, uninstrument};
 
 /// What is known while the plan asks for it.
 #[derive(Default)]
@@ -30,6 +30,8 @@ pub struct StateHashes {
     reported: HashSet<TouchRecord, BuildHasherDefault<AddressHasher>>,
     /// The places that threads share, by grain.
     shared: HashSet<usize, BuildHasherDefault<AddressHasher>>,
+    /// Places that threads of other executions shared, and where there was no memory when this one began.
+    absent: HashSet<usize, BuildHasherDefault<AddressHasher>>,
     /// How things stand with objects that are more than taken or free: what happened to them, and what they are now.
     objects: HashMap<usize, (u64, u64), BuildHasherDefault<AddressHasher>>,
     /// The registers that are dead while a call is in progress, by where the call returns to in the executable's file.
@@ -70,16 +72,30 @@ pub fn are_merged() -> bool {
     engine().world.state_hashes.borrow_mut().of_program
 }
 
-/// These pages come, go, or may be accessed in another way: what threads share there cannot be looked at any more.
+/// These pages come, go, or may be accessed in another way: whether what threads share there can be looked at has to be seen each time.
 pub fn pages_change(pages: std::ops::Range<usize>) {
     see_before_release(engine());
     let gone = |grain: &usize| pages.contains(&(grain << GRAIN_BITS));
-    engine().world.state_hashes.borrow_mut().shared.retain(|grain| !gone(grain));
+    let mut hashes = engine().world.state_hashes.borrow_mut();
+    let gone: Vec<usize> = hashes.shared.iter().copied().filter(gone).collect();
+    for grain in gone {
+        hashes.shared.remove(&grain);
+        hashes.absent.insert(grain);
+    }
 }
 
 /// A place is shared by threads.
 pub fn is_shared(addr: usize) {
     engine().world.state_hashes.borrow_mut().shared.insert(addr >> GRAIN_BITS);
+}
+
+/// A place was shared by threads in other executions. In this one there need not be memory yet.
+pub fn was_shared(addr: usize) {
+    if sys::is_readable(addr) {
+        is_shared(addr);
+    } else {
+        engine().world.state_hashes.borrow_mut().absent.insert(addr >> GRAIN_BITS);
+    }
 }
 
 /// The running thread has done something with an object.
@@ -159,9 +175,12 @@ pub fn of_program(engine: &Engine, enabled: u64) -> u64 {
             words.into_iter().fold(sum, mix)
         },
     );
-    let memory = hashes.shared.iter().fold(0, |sum: u64, grain| {
+    let is_there =
+        |grain: &&usize| !hashes.shared.contains(*grain) && sys::is_readable(**grain << GRAIN_BITS);
+    let come = hashes.absent.iter().filter(is_there);
+    let memory = hashes.shared.iter().chain(come).fold(0, |sum: u64, grain| {
         let addr = grain << GRAIN_BITS;
-        // SAFETY: threads have touched the place, and what is freed is not looked at.
+        // SAFETY: there is memory, and what is freed is not looked at.
         let word = unsafe {
             if *shadow::cell(addr) & FREED != 0 { u64::MAX } else { u64::from(*(addr as *const u32)) }
         };

@@ -61,6 +61,10 @@ impl<const PAIRS: bool> Variants<PAIRS> {
         let brought_down_by = follow_schedule::brought_down_by(run);
         let ending = Ending { threads: run.threads as u16, brought_down_by, ended_by: run.ended_by };
         self.shown.push(ShownClasses::of(events));
+        let others = follow_schedule::unfinished_threads(run);
+        if brought_down_by.is_some_and(|thread| others.into_iter().any(|other| other != thread)) {
+            self.omissions.insert(Omission::Stalled);
+        }
         let mut size = (0, 0);
         for scope in Self::scopes(ending.threads) {
             let graph = VariantGraph::of(events, &ending, scope, MOST_NODES);

@@ -149,6 +149,8 @@ fn discover(addr: usize) {
 fn report(addr: usize, how: u64) {
     let mut record = match heap::young_block_at(addr) {
         Some(block) => LearnedRecord { site: block.site, place: ((addr - block.start) >> GRAIN_BITS) as u64 },
+        // What lies between blocks has no name that holds in other executions.
+        None if heap::thread_regions::contains(addr as *const _) => return,
         None => LearnedRecord { site: 0, place: (addr >> GRAIN_BITS) as u64 },
     };
     record.place |= how;
