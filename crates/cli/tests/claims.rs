@@ -950,6 +950,77 @@ int main(void) {
     }
 }
 
+/// What a thread is about to store, and nobody has in memory yet, is part of a state.
+#[test]
+fn what_is_about_to_be_stored_is_part_of_a_state() {
+    let desk = Desk::new();
+    for (name, update) in [
+        ("store", "a = a + 3;"),
+        ("exchange", "int own = a + 3; atomic_exchange(&a, own);"),
+        ("compare", "int own = a, seen = 1; atomic_compare_exchange_strong(&a, &seen, own + 3);"),
+        ("add", "int own = a ? 5 : 2; atomic_fetch_add(&a, own);"),
+    ] {
+        let file = format!("{name}.c");
+        desk.file(
+            &file,
+            format!(
+                "#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+static _Atomic int a;
+static void *v(void *u) {{ {update} return 0; }}
+static void *w(void *u) {{ a = 1; assert(a != 3); return 0; }}
+int main(void) {{
+    pthread_t s, t;
+    pthread_create(&s, 0, v, 0);
+    pthread_create(&t, 0, w, 0);
+    pthread_join(s, 0);
+    pthread_join(t, 0);
+    return 0;
+}}
+"
+            ),
+        );
+        for (who, report) in verdicts(&desk, &file) {
+            assert_ne!(report["verdict"], "exhausted", "{name}, {who}: {report:#}");
+            let must_find = ["dfs", "states", "verify"].contains(&who.as_str());
+            assert!(!must_find || report["verdict"] == "failure", "{name}, {who}: {report:#}");
+        }
+    }
+}
+
+/// Which function is called through a variable is decided when it is called.
+#[test]
+fn pointers_to_functions_that_threads_change_decide_what_is_called() {
+    let desk = Desk::new();
+    desk.file(
+        "pointer.c",
+        "#include <assert.h>
+#include <pthread.h>
+static int x, y;
+static void first(void) { x++; }
+static void second(void) { y++; }
+static void (*act)(void) = first;
+static void *v(void *u) { act = second; return 0; }
+static void *w(void *u) { act(); return 0; }
+int main(void) {
+    pthread_t s, t;
+    pthread_create(&s, 0, v, 0);
+    pthread_create(&t, 0, w, 0);
+    pthread_join(s, 0);
+    pthread_join(t, 0);
+    assert(y == 0);
+    return 0;
+}
+",
+    );
+    for level in ["-O0", "-O1", "-O2"] {
+        let args = ["verify", "pointer.c", "--cflags", level, "--json", "-", "--quiet", "--jobs", "1"];
+        let report = desk.run(&args).json();
+        assert_eq!(report["verdict"], "failure", "{level}: {report:#}");
+    }
+}
+
 #[test]
 fn a_walk_over_states_has_no_more_executions_than_there_are_states() {
     let desk = Desk::new();

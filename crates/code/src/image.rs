@@ -41,7 +41,7 @@ pub struct Image<'a> {
     /// Data that does not change while the program runs: it may only be read, or only the loader writes it.
     constants: Vec<(u64, &'a [u8])>,
     pub named: Vec<Named>,
-    /// What the loader writes to a place in memory.
+    /// What the loader writes to places in memory that nobody changes afterwards.
     slots: HashMap<u64, Callee>,
     /// Functions whose address is in data.
     pub pointed_to: Vec<u64>,
@@ -82,7 +82,13 @@ impl<'a> Image<'a> {
             constants.push((section.address(), section.data()?));
         }
         let named = named(&file);
-        let (slots, pointed_to) = slots(&file, instruction_set);
+        let (mut slots, pointed_to) = slots(&file, instruction_set);
+        // What the loader writes elsewhere is only what is there first: the program may put another pointer there.
+        let is_constant = |address: &u64| {
+            let holds = |(start, data): &(u64, &[u8])| (*start..start + data.len() as u64).contains(address);
+            constants.iter().any(holds)
+        };
+        slots.retain(|address, _| is_constant(address));
         let is_fixed = file.kind() == ObjectKind::Executable;
         let handles_exceptions =
             file.section_by_name(".gcc_except_table").is_some_and(|section| section.size() > 0);

@@ -293,8 +293,17 @@ macro_rules! stubs {
         pub unsafe extern "C-unwind" fn $name($($arg: $type),*) $(-> $ret)? {
             #[allow(unused_variables, unused_unsafe)]
             unsafe extern "C-unwind" fn serve($($arg: $type),*) $(-> $ret)? {
+                // What is to be stored need not be anywhere else.
+                let is_kept = watched().is_some() && crate::thread_state_hash::are_merged();
+                if is_kept {
+                    $(crate::thread_state_hash::gives(&$arg);)*
+                }
                 // SAFETY: the program's own addresses.
-                unsafe { $body }
+                let result = unsafe { $body };
+                if is_kept {
+                    engine().current().given.set(0);
+                }
+                result
             }
             arch::enter!(serve)
         }

@@ -68,6 +68,7 @@ pub fn begin(engine: &Engine) {
 }
 
 /// Whether executions that come to the same state are continued only once.
+#[inline(always)]
 pub fn are_merged() -> bool {
     engine().world.state_hashes.borrow_mut().of_program
 }
@@ -261,6 +262,15 @@ pub fn called(arguments: &[usize]) {
         let given = arguments.iter().fold(0, |sum, word| mix(sum, *word as u64));
         engine.current().given.set(given);
     }
+}
+
+/// The running thread gives an operation this, besides what it gave it before.
+#[cold]
+pub fn gives<T: Copy>(argument: &T) {
+    // SAFETY: an argument of a C function has no padding.
+    let bytes = unsafe { std::slice::from_raw_parts((&raw const *argument).cast::<u8>(), size_of::<T>()) };
+    let fiber = engine().current();
+    fiber.given.set(bytes.iter().fold(fiber.given.get(), |sum, byte| mix(sum, u64::from(*byte))));
 }
 
 /// What identifies a call of the library by the running thread, made with this besides its arguments, where executions that come to the same

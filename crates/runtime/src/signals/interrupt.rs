@@ -205,6 +205,15 @@ pub fn forget_target(thread: ThreadId) {
     lost.into_iter().for_each(withdraw);
 }
 
+/// The program has come to ignore a signal: the system throws away those that wait, blocked or not. Says whether there were any.
+pub fn discard(signal: c_int) -> bool {
+    let of_signal = |interrupt: &&Interrupt| interrupt.signal == signal && interrupt.is_by_thread();
+    let ignored: Vec<ThreadId> = pending().filter(of_signal).map(|interrupt| interrupt.id).collect();
+    let is_any = !ignored.is_empty();
+    ignored.into_iter().for_each(withdraw);
+    is_any
+}
+
 impl Interrupt {
     /// The number of its thread.
     pub fn id(&self) -> ThreadId {

@@ -91,6 +91,10 @@ pub fn handler_changed(signal: c_int, pc: u64) {
         engine.world.signals.registered.set(engine.world.signals.registered.get() | bit(signal));
         engine.recorder.note(EventKind::OnceEnd, SignalMask::handler(signal) as usize, 0, 0, 0);
     }
+    if engine.running.get() && Disposition::of(signal).is_ignored(signal) && super::interrupt::discard(signal)
+    {
+        crate::dependences::note_unrecorded(EventKind::Signal, pc);
+    }
     super::deliver::lie_behind(|_, other| other == signal);
     super::timers::handler_changed(signal);
 }
