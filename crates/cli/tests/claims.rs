@@ -989,6 +989,48 @@ int main(void) {{
     }
 }
 
+/// What one thread accesses under a lock, or what looks like one, others may access atomically.
+#[test]
+fn no_lock_guards_what_others_access_atomically() {
+    let desk = Desk::new();
+    for (name, w) in [
+        ("word", "if (__sync_bool_compare_and_swap(&y, 0, 1)) seen = x;"),
+        ("mutex", "pthread_mutex_lock(&m); seen = x; pthread_mutex_unlock(&m);"),
+    ] {
+        let file = format!("{name}.c");
+        desk.file(
+            &file,
+            format!(
+                "#include <assert.h>
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static int x, y, seen;
+static void *u(void *p) {{ pthread_mutex_lock(&m); pthread_mutex_unlock(&m); return (void *)(long)__atomic_exchange_n(&x, 1, __ATOMIC_SEQ_CST); }}
+static void *v(void *p) {{ return (void *)(long)__atomic_exchange_n(&x, 2, __ATOMIC_SEQ_CST); }}
+static void *w(void *p) {{ {w} return 0; }}
+int main(void) {{
+    pthread_t r, s, t;
+    void *old;
+    pthread_create(&r, 0, u, 0);
+    pthread_create(&s, 0, v, 0);
+    pthread_create(&t, 0, w, 0);
+    pthread_join(r, &old);
+    pthread_join(s, 0);
+    pthread_join(t, 0);
+    assert(!(x == 1 && (long)old == 2 && seen == 2));
+    return 0;
+}}
+"
+            ),
+        );
+        for (who, report) in verdicts(&desk, &file) {
+            assert_ne!(report["verdict"], "exhausted", "{name}, {who}: {report:#}");
+            let must_find = ["dfs", "states", "verify"].contains(&who.as_str());
+            assert!(!must_find || report["verdict"] == "failure", "{name}, {who}: {report:#}");
+        }
+    }
+}
+
 /// Which function is called through a variable is decided when it is called.
 #[test]
 fn pointers_to_functions_that_threads_change_decide_what_is_called() {

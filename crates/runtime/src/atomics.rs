@@ -145,6 +145,9 @@ unsafe fn announce<T: Word>(kind: EventKind, addr: usize, leaves_zero: bool) -> 
         if !shared && engine().brief.get() && !fiber.is_stop_due() {
             return Announced::Private;
         }
+        if shared && crate::thread_state_hash::are_merged() {
+            engine().world.guarding_locks.accessed_atomically(fiber, addr, size_of::<T>());
+        }
         if leaves_zero && engine().world.guarding_locks.gives_back_unseen(fiber, addr) {
             return Announced::Unseen;
         }

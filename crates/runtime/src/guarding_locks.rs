@@ -11,7 +11,7 @@
 //! done so at once; and the mutexes of the C library.
 
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasherDefault;
 
 use crate::access;
@@ -33,17 +33,20 @@ struct Guards {
     by_unit: HashMap<usize, usize, BuildHasherDefault<AddressHasher>>,
     /// Those last asked for, each with its unit.
     near: [(usize, usize); NEAR],
+    /// The grains that atomic operations access: no lock guards what they do.
+    atomic: HashSet<usize, BuildHasherDefault<AddressHasher>>,
 }
 
 impl Default for Guards {
     fn default() -> Guards {
-        Guards { by_unit: HashMap::default(), near: [(0, 0); NEAR] }
+        Guards { by_unit: HashMap::default(), near: [(0, 0); NEAR], atomic: HashSet::default() }
     }
 }
 
 impl Guards {
     fn forget(&mut self) {
         self.by_unit.clear();
+        self.atomic.clear();
         self.near = [(0, 0); NEAR];
     }
 
@@ -116,12 +119,28 @@ impl GuardingLocks {
             let word = fiber.held_words.borrow_mut().last().copied();
             let lock = word.or_else(|| fiber.held.borrow_mut().iter().rev().copied().find(excludes_others));
             let guard = lock.map(|lock| *self.guards.borrow_mut().by_unit.entry(unit).or_insert(lock));
-            if !guard.is_some_and(|guard| holds(fiber, guard)) {
+            let own =
+                grains[0].max(addr) >> GRAIN_BITS..=(addr + size.max(1) - 1).min(grains[1]) >> GRAIN_BITS;
+            let is_atomic = own.into_iter().any(|grain| self.guards.borrow_mut().atomic.contains(&grain));
+            if is_atomic || !guard.is_some_and(|guard| holds(fiber, guard)) {
                 grains.into_iter().for_each(access::expose);
                 guarded = false;
             }
         }
         guarded
+    }
+
+    /// An atomic operation accesses a shared place. It waits for no lock, unless the place is the lock.
+    pub fn accessed_atomically(&self, fiber: &Fiber, addr: usize, size: usize) {
+        let is_met = {
+            let mut guards = self.guards.borrow_mut();
+            guards.atomic.extend(addr >> GRAIN_BITS..=(addr + size - 1) >> GRAIN_BITS);
+            let guard = guards.by_unit.get(&(addr >> UNIT_BITS)).copied();
+            guard.is_none_or(|guard| guard == addr || holds(fiber, guard))
+        };
+        if !is_met && !access::is_exposed(addr) {
+            access::expose(addr);
+        }
     }
 
     /// Whether the thread gives back a lock at which others look only to take it.

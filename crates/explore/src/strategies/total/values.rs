@@ -33,11 +33,12 @@ impl Sites {
             Alloc | Fence | Signal | Frame | kinds!(lock | condition | barrier | semaphore | once) => return,
             kinds!(futex | thread | object | pause | outside) => return,
         };
-        let updates = kind == EventKind::AtomicUpdate;
+        // What a comparison fails with decides that it writes nothing, and that it would have written.
+        let updates = matches!(kind, AtomicUpdate | AtomicFailed);
         if updates {
             self.updates.insert(event.pc);
         }
-        self.access(event.pc, event.addr, len, updates || !kind.writes(), kind.writes());
+        self.access(event.pc, event.addr, len, updates || !kind.writes(), updates || kind.writes());
     }
 
     fn access(&mut self, pc: u64, addr: u64, len: u64, reads: bool, writes: bool) {
