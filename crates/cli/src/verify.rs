@@ -122,7 +122,7 @@ fn render_text(
     let known = if known == 1 { "once".to_string() } else { format!("{known} times") };
     text.push_str(&format!(
         "All executions together were of {groups}; {} of critical sections or accesses had to be checked for races \
-         ({known} the answer was known, and {} needed no further look).\n",
+         ({known} the answer was known, and {} could be left out).\n",
         counted(pairs as usize, "pair"),
         counted(cleared as usize, "execution"),
     ));

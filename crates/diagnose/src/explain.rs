@@ -90,7 +90,10 @@ pub fn explain(
 
 fn never_passes(others: &OtherExecutions) -> Option<Explanation> {
     let sentence = (others.passing.is_empty() && others.tried > 0).then(|| {
-        format!("none of {} other executions passed: any order of the threads fails", others.tried)
+        format!(
+            "none of {} other executions passed: it seems to fail in any order of the threads",
+            others.tried
+        )
     })?;
     Some(Explanation { sentence: Some(sentence), finding: None, shown: None, sure: false })
 }

@@ -1,6 +1,7 @@
 //! A row of the table.
 
 use crate::hidden_object::{HiddenObject, HiddenObjects};
+use crate::name::Name;
 
 /// How a tested program comes by a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,7 +20,7 @@ pub enum Provision {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Extent {
     /// So many bytes.
-    Bytes(usize),
+    Bytes(u16),
     /// As many bytes as this argument says, counted from 0.
     Argument(u8),
     /// As many bytes as the product of these arguments.
@@ -158,8 +159,7 @@ const MOST_RANGES: usize = 4;
 /// A library or system function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Function {
-    /// Its name, as the linker knows it.
-    pub name: &'static str,
+    name: Name,
     /// How the program comes by it.
     pub provision: Provision,
     /// What its arguments decide.
@@ -205,7 +205,7 @@ pub struct Function {
 impl Function {
     const fn new(name: &'static str, provision: Provision) -> Function {
         Function {
-            name,
+            name: Name::new(name),
             provision,
             effect: Effect::Steers,
             hidden: Hidden::NOTHING,
@@ -343,6 +343,11 @@ impl Function {
     pub(crate) const fn writes(mut self, pointer: u8, extent: Extent) -> Function {
         self.writes = with(self.writes, Range { pointer, extent });
         self
+    }
+
+    /// Its name, as the linker knows it.
+    pub const fn name(&self) -> &str {
+        self.name.as_str()
     }
 
     /// The memory that it reads.

@@ -33,8 +33,9 @@ pub enum HiddenObject {
     Calls = 10,
 }
 
-/// Where the runtime has the word of the first one. No program is loaded there.
-const WORDS: u64 = 0x0f00_0000_0000;
+/// Where the runtime has the word of the first one. No program is loaded there: it is among the runtime's notes on memory, where those are that
+/// would be about notes. The words' own notes are on the same page, so that an execution, which is a fork, has no page more to pay for.
+const WORDS: u64 = 0x2000_0000_0800;
 
 /// How long a word is.
 const WORD_BYTES: u64 = 8;

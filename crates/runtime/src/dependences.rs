@@ -191,11 +191,11 @@ pub fn system_call(number: i64, arguments: &[usize; REGISTER_ARGUMENTS]) {
         // It is a wait only for some of its operations, and has a limit only if it is given one.
         libc::SYS_futex => Dependences::NONE.with(Dependence::TimeOut, is_limited_wait(arguments)),
         _ => {
-            let called = Called { name: row.name, kinds: row.dependences(), row: Some(row) };
+            let called = Called { name: row.name(), kinds: row.dependences(), row: Some(row) };
             by_arguments(&called, arguments, site, false).and(by_hidden_objects(&called, arguments, site))
         }
     };
-    note(kinds, row.name, site);
+    note(kinds, row.name(), site);
 }
 
 /// Whether the arguments of `futex` ask for a wait that ends after a time.
@@ -289,7 +289,7 @@ impl Memory {
         let argument = |place: u8| arguments.get(usize::from(place)).copied();
         let start = argument(range.pointer).filter(|start| is_address(*start))?;
         let bytes = match range.extent {
-            Extent::Bytes(bytes) => bytes,
+            Extent::Bytes(bytes) => usize::from(bytes),
             Extent::Argument(place) => argument(place)?,
             Extent::Product(one, other) => argument(one)?.saturating_mul(argument(other)?),
             Extent::Text => text(start, MOST_BYTES),

@@ -403,6 +403,12 @@ impl Fiber {
         }
     }
 
+    /// All that is left to do is to end.
+    pub fn comes_to_its_end(&self) {
+        let index = self.ops.get() + 1;
+        self.pending.set(Op { kind: EventKind::Exit, object: 0, size: 0, site: 0, index, place: 0 });
+    }
+
     /// From where to where its stack reaches.
     pub fn stack_range(&self) -> Range<usize> {
         self.stack.get().0..self.stack.get().1

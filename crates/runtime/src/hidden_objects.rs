@@ -11,17 +11,15 @@ use threadbare_trace::{Event, EventKind};
 use crate::engine::{Engine, engine, watched};
 use crate::fiber::Fiber;
 use crate::thread_state_hash::{self, mix};
-use crate::{access, dependences, sys};
+use crate::{access, dependences};
 
 /// What is there before anybody has changed anything. Words that are 0 are taken for locks that are free.
 const UNTOUCHED: u64 = 1;
 
-/// Makes the words.
+/// Makes the words. The place of the notes on memory has to be reserved.
 pub fn init() {
-    let first = HiddenObject::ALL[0].address() as usize;
-    sys::map_at(first, size_of::<u64>() * HiddenObject::ALL.len());
     for object in HiddenObject::ALL {
-        // SAFETY: just mapped.
+        // SAFETY: the notes reach further on both sides, and those at this place are about notes: nobody makes such.
         unsafe { word(object).write(UNTOUCHED) };
     }
 }
@@ -108,5 +106,24 @@ fn replace(object: HiddenObject, given: Option<u64>) {
     unsafe {
         let word = word(object);
         *word = mix(mix(*word, thread), given).max(UNTOUCHED + 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shadow;
+
+    #[test]
+    fn words_are_where_notes_on_notes_would_be_and_share_the_page_with_their_own_notes() {
+        let first = HiddenObject::ALL[0].address() as usize;
+        let end = first + size_of::<u64>() * HiddenObject::ALL.len();
+        let notes = shadow::cell(first) as usize..shadow::cell(end) as usize;
+        let reserved = shadow::reserved();
+        let on_notes = shadow::cell(reserved.start) as usize..shadow::cell(reserved.end) as usize;
+        assert!(on_notes.contains(&first) && on_notes.contains(&end));
+        assert!(notes.end <= first || end <= notes.start, "they do not overlap");
+        let pages = [first, end - 1, notes.start, notes.end - 1].map(|address| address / 4096);
+        assert!(pages.iter().all(|page| *page == pages[0]));
     }
 }

@@ -125,5 +125,26 @@ macro_rules! interpose {
     )*};
 }
 
+/// Declares exported functions whose bodies serve processes that are not controlled as well: they know themselves when there is
+/// nothing to do but what the C library does.
+macro_rules! interpose_always {
+    ($(fn $name:ident($($arg:ident: $type:ty),*) $(-> $ret:ty)? $body:block)*) => {$(
+        /// Stands in for the C library's function, or wraps it.
+        ///
+        /// # Safety
+        /// As the C function.
+        #[unsafe(naked)]
+        #[cfg_attr(not(test), unsafe(no_mangle))]
+        pub unsafe extern "C-unwind" fn $name($($arg: $type),*) $(-> $ret)? {
+            unsafe extern "C-unwind" fn serve($($arg: $type),*) $(-> $ret)? {
+                // SAFETY: as the C function demands of its caller.
+                unsafe { $body }
+            }
+            crate::arch::enter!(serve)
+        }
+    )*};
+}
+
 pub(crate) use interpose;
+pub(crate) use interpose_always;
 pub(crate) use real;

@@ -10,7 +10,7 @@ use threadbare_trace::EventKind;
 use crate::engine::engine;
 use crate::heap::thread_regions;
 use crate::heap::{about_to_free, allocated, revive, watching};
-use crate::interpose::site;
+use crate::interpose::{interpose_always, site};
 
 unsafe extern "C-unwind" {
     fn __libc_malloc(size: usize) -> *mut c_void;
@@ -95,25 +95,7 @@ unsafe fn move_to_region(block: *mut c_void, size: usize, pc: u64) -> *mut c_voi
     }
 }
 
-macro_rules! allocators {
-    ($(fn $name:ident($($arg:ident: $type:ty),*) $(-> $ret:ty)? $body:block)*) => {$(
-        /// Stands in for the C library's function of this name.
-        ///
-        /// # Safety
-        /// As the C function.
-        #[unsafe(naked)]
-        #[cfg_attr(not(test), unsafe(no_mangle))]
-        pub unsafe extern "C-unwind" fn $name($($arg: $type),*) $(-> $ret)? {
-            unsafe extern "C-unwind" fn serve($($arg: $type),*) $(-> $ret)? {
-                // SAFETY: as the C function demands of its caller.
-                unsafe { $body }
-            }
-            crate::arch::enter!(serve)
-        }
-    )*};
-}
-
-allocators! {
+interpose_always! {
     fn malloc(size: usize) -> *mut c_void {
         let pc = where_from();
         allocated(from_region(MINIMUM, size).unwrap_or_else(|| __libc_malloc(size)), size, pc)

@@ -324,14 +324,7 @@ impl Engine {
         self.count_progress();
         self.threads.end(fiber.id);
         signals::deliver::thread_ended(fiber.id);
-        fiber.pending.set(Op {
-            kind: EventKind::Exit,
-            object: 0,
-            size: 0,
-            site: 0,
-            index: fiber.ops.get() + 1,
-            place: 0,
-        });
+        fiber.comes_to_its_end();
         let next = match fiber.starting.take() {
             Some(creator) => creator,
             None if !signals::deliver::any_thread_left() => crate::process::end_of_last_thread(),

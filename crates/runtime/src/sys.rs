@@ -45,20 +45,6 @@ pub fn map(bytes: usize) -> *mut u8 {
     address as *mut u8
 }
 
-/// Maps fresh private memory at this place, where nothing else may be.
-pub fn map_at(place: usize, bytes: usize) {
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
-    let protection = (libc::PROT_READ | libc::PROT_WRITE) as usize;
-    // SAFETY: the kernel refuses if anything is mapped there.
-    let got = unsafe {
-        let bytes = bytes.next_multiple_of(4096);
-        call(libc::SYS_mmap, [place, bytes, protection, flags as usize, usize::MAX, 0])
-    };
-    if got != place as isize {
-        die("memory that the threadbare runtime needs is taken");
-    }
-}
-
 /// Gives the pages inside a range back, so that they read as zero again.
 ///
 /// # Safety

@@ -22,8 +22,8 @@ fn the_runtime_exports_what_the_table_says_and_nothing_else() {
         .collect();
     let names: Vec<String> = functions()
         .filter_map(|row| match row.provision {
-            Provision::Interposed => Some(row.name.to_string()),
-            Provision::Wrapped => Some(format!("__wrap_{}", row.name)),
+            Provision::Interposed => Some(row.name().to_string()),
+            Provision::Wrapped => Some(format!("__wrap_{}", row.name())),
             Provision::LeftAlone | Provision::ByNumber => None,
         })
         .collect();

@@ -11,7 +11,7 @@ use threadbare_target::Execution;
 use threadbare_trace::Event;
 
 pub use self::occurrence::{directed, find_shown, pointed_out, shown};
-pub(crate) use self::occurrence::{fails_of, happens, settle_in};
+pub(crate) use self::occurrence::{fails_because_of, happens, settle_in};
 use crate::campaign::observer::{Examiner, Observed, Observer};
 use crate::check::{Examined, Met};
 use crate::drive::{Drive, phase};
@@ -50,7 +50,7 @@ impl Drive<'_, '_> {
                 continue;
             }
             let confirming = self.confirm(&finding, &run)?;
-            let fails = confirming.as_ref().is_some_and(|run| fails_of(&finding, run))
+            let fails = confirming.as_ref().is_some_and(|run| fails_because_of(&finding, run))
                 && !self.account.is_harmless(&finding);
             // If the program fails in another order, the failure's own cause says so better.
             if suspected && !fails || finding.kind == FindingKind::Order {
@@ -74,7 +74,7 @@ impl Drive<'_, '_> {
         finding: &Finding,
         seen: &Execution,
     ) -> Result<Option<Arc<Execution>>, ExploreError> {
-        let shows_it = |met: &&Met| happens(finding, &met.run) && fails_of(finding, &met.run);
+        let shows_it = |met: &&Met| happens(finding, &met.run) && fails_because_of(finding, &met.run);
         let met = self.account.check.failures.iter().find(shows_it).map(|met| Arc::clone(&met.run));
         let most = if finding.kind == FindingKind::Order { TURNS } else { ATTEMPTS };
         let seed = self.options().seed;
@@ -127,7 +127,7 @@ impl Examiner for Occurs {
     }
 
     fn ends_with(&self, run: &Execution, found: &[Finding]) -> bool {
-        !found.is_empty() && fails_of(&self.0, run)
+        !found.is_empty() && fails_because_of(&self.0, run)
     }
 }
 
@@ -145,7 +145,7 @@ impl Observer for Witness {
         self.executions += 1;
         if let Some(finding) = seen.found.first() {
             self.any.get_or_insert_with(|| Arc::clone(seen.run));
-            if fails_of(finding, seen.run) {
+            if fails_because_of(finding, seen.run) {
                 self.failing = Some(Arc::clone(seen.run));
             }
         }

@@ -12,9 +12,9 @@ use threadbare_trace::{Awaited, Event, EventKind, FailureKind, ShownFinding, Thr
 use crate::races::races_in;
 use crate::strategy::Plan;
 
-/// Whether an execution that shows the finding failed of it. Threads that wait for each other for
+/// Whether an execution that shows the finding failed because of it. Threads that wait for each other for
 /// ever are no consequence of how accesses follow each other.
-pub(crate) fn fails_of(finding: &Finding, run: &Execution) -> bool {
+pub(crate) fn fails_because_of(finding: &Finding, run: &Execution) -> bool {
     run.outcome.failure().is_some_and(|failure| {
         let waits = failure.kind.is_lack_of_progress();
         match finding.kind {

@@ -6,6 +6,7 @@ use std::ffi::{c_char, c_int, c_void};
 use crate::access::{range, touch_range};
 use crate::arch::caller;
 use crate::engine::{engine, watched};
+use crate::interpose::interpose_always;
 
 unsafe extern "C" {
     fn memcpy(to: *mut c_void, from: *const c_void, bytes: usize) -> *mut c_void;
@@ -68,25 +69,7 @@ fn watching() -> bool {
     watched().is_some()
 }
 
-macro_rules! wrap {
-    ($(fn $name:ident($($arg:ident: $type:ty),*) $(-> $ret:ty)? $body:block)*) => {$(
-        /// Announces what the wrapped function will touch, then calls it.
-        ///
-        /// # Safety
-        /// As the C function.
-        #[unsafe(naked)]
-        #[cfg_attr(not(test), unsafe(no_mangle))]
-        pub unsafe extern "C-unwind" fn $name($($arg: $type),*) $(-> $ret)? {
-            unsafe extern "C-unwind" fn serve($($arg: $type),*) $(-> $ret)? {
-                // SAFETY: as the C function demands of its caller.
-                unsafe { $body }
-            }
-            crate::arch::enter!(serve)
-        }
-    )*};
-}
-
-wrap! {
+interpose_always! {
     fn __wrap_memcpy(to: *mut c_void, from: *const c_void, bytes: usize) -> *mut c_void {
         let pc = caller();
         copies(to, from, bytes, pc);

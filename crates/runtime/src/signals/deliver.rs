@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use threadbare_sched::{Op, Policy as _};
+use threadbare_sched::Policy as _;
 use threadbare_trace::{EventKind, SignalMask, SwitchReason, ThreadId};
 
 use super::disposition::Disposition;
@@ -116,14 +116,7 @@ fn end_handler(engine: &Engine, id: ThreadId) {
     below.handled_signals.set(below.handled_signals.get() + 1);
     below.break_off(restarts);
     engine.count_progress();
-    fiber.pending.set(Op {
-        kind: EventKind::Exit,
-        object: 0,
-        size: 0,
-        site: 0,
-        index: fiber.ops.get() + 1,
-        place: 0,
-    });
+    fiber.comes_to_its_end();
     let next = engine.decide();
     engine.hand_over(fiber, below, next, SwitchReason::Ended);
 }

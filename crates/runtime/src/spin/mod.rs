@@ -55,6 +55,16 @@ pub fn was_harmless(kind: EventKind) {
     }
 }
 
+/// Whether it is a function of the C library that announces such a step. [`called`] has counted it then.
+fn is_announced_by_call(kind: EventKind) -> bool {
+    use EventKind::*;
+    match kind {
+        Free | Fence | kinds!(plain | atomic) => false,
+        Alloc | Signal | Frame | kinds!(lock | condition | barrier | semaphore | once | futex) => true,
+        kinds!(thread | object | pause | outside) => true,
+    }
+}
+
 /// A look at all runnable threads, one after the other.
 struct Look {
     /// The thread that is looked at.
@@ -244,7 +254,7 @@ impl SpinDetector {
         // Whether the call in progress is harmless shows when it is over.
         let pending = *fiber.pending.borrow_mut();
         let of_library = HiddenObject::at(pending.object).is_some();
-        let in_call = of_library || !pending.kind.accesses_memory() && pending.kind != EventKind::Fence;
+        let in_call = of_library || is_announced_by_call(pending.kind);
         let (progress, calls) = (engine.progress.get(), CALLS.load(Ordering::Relaxed) - u64::from(in_call));
         let may_go_on = fiber.ready() && !processor_clock::was_asked();
         let found = match &mut *self.look.borrow_mut() {

@@ -77,19 +77,28 @@ pub fn step_when(
     let engine = engine();
     let fiber = engine.current();
     fiber.count_operation();
-    // Policies ask where locks are taken, and no other kind takes one.
-    let is_lock = matches!(kind, EventKind::Lock | EventKind::ReadLock);
-    let place = if is_lock { engine.lock_place(pc) } else { 0 };
+    // Policies ask where locks are taken.
+    let place = if kind.acquires_lock() { engine.lock_place(pc) } else { 0 };
     let op = Op { kind, object: object as u64, size: 0, site: pc, index: fiber.ops.get(), place };
     see_that_all_is_recorded(fiber);
     let ended_by_time = engine.point(op, wait, timed);
     if is_object(kind) {
         lifetime::see_use(object);
     }
-    // The end of the process is no step that is recorded, and that of a thread is recorded whatever comes before it.
-    let may_be_missed = !matches!(kind, EventKind::End | EventKind::Exit);
-    fiber.unrecorded.set(may_be_missed.then_some((kind, pc)));
+    fiber.unrecorded.set(has_to_be_recorded(kind).then_some((kind, pc)));
     ended_by_time
+}
+
+/// Whether a trace lacks something if a step that was announced leaves no record.
+fn has_to_be_recorded(kind: EventKind) -> bool {
+    use EventKind::*;
+    match kind {
+        // The end of the process is never recorded, and that of a thread is recorded whatever comes before it.
+        End | Exit => false,
+        Create | Start | Join | Detach | JoinFailed | Cancel | Io | Process | Fence | Signal | Frame => true,
+        kinds!(plain | atomic | lock | condition | barrier | semaphore | once | futex) => true,
+        kinds!(heap | object | pause) => true,
+    }
 }
 
 /// Whoever reasons about traces has to know if a thread's last step on an object left nothing there.

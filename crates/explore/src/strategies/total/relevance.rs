@@ -108,7 +108,7 @@ impl Relevance {
         self.look_at_addresses(run);
         if let Some(code) = &self.code {
             if self.sites.only_write().any(|site| !code.only_writes(site)) {
-                self.unseen.insert("the compiler hides some reads (gcc does not)".to_string());
+                self.unseen.insert("some code that is announced as a write reads as well".to_string());
             }
             for read in self.sites.reads() {
                 self.fates.entry(read).or_insert_with(|| code.fate(read));
