@@ -1,6 +1,7 @@
 //! Whether claims are true: small generated programs, all of whose interleavings can be run, and what each strategy claims of them.
 
 mod features;
+mod mutations;
 mod program;
 mod summary;
 mod trial;
@@ -51,6 +52,9 @@ pub struct SoundnessArgs {
     /// A kind of doubt that is passed over (Clock, Refusal, …): if there is nothing false to find then, nobody needs it
     #[arg(long, value_parser = kind_of_doubt)]
     overlook: Option<Dependence>,
+    /// Pass over each kind of doubt in turn, or only that of `--overlook`, until that makes a claim false
+    #[arg(long)]
+    mutate: bool,
 }
 
 fn kind_of_doubt(name: &str) -> std::result::Result<Dependence, String> {
@@ -75,6 +79,11 @@ pub fn print(args: &SoundnessArgs) -> Result<bool> {
         Some(number) => number..number + 1,
         None => 1..args.programs + 1,
     };
+    if args.mutate {
+        let SoundnessArgs { seed, programs, executions, samples, native, overlook, .. } = *args;
+        let effort = Effort { executions, samples, native, overlook: None, keeps_all: false };
+        return mutations::print(seed, programs, overlook, effort, &keep);
+    }
     let next = AtomicU64::new(numbers.start);
     let done: Mutex<Vec<std::result::Result<Trial, String>>> = Mutex::default();
     let SoundnessArgs { executions, samples, native, overlook, .. } = *args;
