@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use threadbare_diagnose::{Conditions, ExecutionNames, Replayer, recorded, to_schedule};
-use threadbare_explore::{Check, Examined, Found, Met, check, shown};
+use threadbare_explore::{Check, Examined, Found, MAX_STEPS_OF_TRACES, Met, Options, check, shown};
 use threadbare_report::{CampaignRecord, JsonReport, SarifResult, Verdict, finding_text};
 use threadbare_target::{Program, Symbols, compilers};
 use threadbare_trace::Schedule;
@@ -26,7 +26,10 @@ pub const EXECUTIONS: u64 = 100;
 /// Reports what could go wrong; returns the exit status.
 pub fn run(args: &CheckArgs) -> Result<u8, CliError> {
     let hunt = &args.hunt;
-    let options = hunt::options(hunt, EXECUTIONS)?;
+    let options = Options {
+        max_steps: hunt.max_steps.unwrap_or(MAX_STEPS_OF_TRACES),
+        ..hunt::options(hunt, EXECUTIONS)?
+    };
     let suppressions = Suppressions::read(args.suppressions.as_deref())?;
     let stop = signals::stop_flag()?;
     let (program, cflags) = hunt::prepare(hunt, &stop)?;
@@ -198,8 +201,8 @@ pub fn render_text(
     }
     if result.given_up {
         text.push_str(
-            "The same hang was met again and again, and each takes long: nothing more was tried. \
-             --stall SECONDS and --max-steps N say how long.\n",
+            "Executions were cut again and again because they made no step for long: nothing more was tried. \
+             --stall SECONDS says how long.\n",
         );
     }
     let silenced = match findings.silenced {
@@ -249,6 +252,7 @@ pub fn json(
             (true, true) => Verdict::Clean,
         },
         executions: result.executions,
+        cut: result.cut,
         steps: result.steps,
         threads: result.threads,
         elapsed_s: JsonReport::seconds(result.elapsed),

@@ -46,7 +46,7 @@ impl OtherExecutions {
         match run.outcome {
             Outcome::Passed => self.passing.push(run),
             Outcome::Failed(_) => self.failing.push(run),
-            Outcome::Uncontrolled(_) => {}
+            Outcome::Cut(_) | Outcome::Uncontrolled(_) => {}
         }
     }
 

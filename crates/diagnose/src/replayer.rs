@@ -128,7 +128,7 @@ impl Replayer {
         }
         match run.outcome {
             Outcome::Uncontrolled(why) => Err(DiagnoseError::Uncontrolled(why)),
-            Outcome::Passed | Outcome::Failed(_) => Ok(run),
+            Outcome::Passed | Outcome::Failed(_) | Outcome::Cut(_) => Ok(run),
         }
     }
 

@@ -12,6 +12,11 @@ use crate::error::ExploreError;
 use crate::saturation::SaturationRule;
 use crate::strategies::{self, StrategyOption, StrategyOptions};
 
+/// The steps after which executions are cut where nobody says how many: a few seconds.
+pub const MAX_STEPS: u64 = 10_000_000;
+/// The same where whole traces of several executions are held in memory: those of as many steps take 64 MB each.
+pub const MAX_STEPS_OF_TRACES: u64 = 1_000_000;
+
 /// What to do in a campaign.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -25,8 +30,10 @@ pub struct Options {
     pub time: Option<Duration>,
     /// How many executions run at once.
     pub jobs: usize,
-    /// Visible steps after which an execution counts as hung.
+    /// Visible steps after which an execution is cut.
     pub max_steps: u64,
+    /// Cut executions earlier that are much longer than those that came to their end.
+    pub measures_length: bool,
     /// A kind of dependence that is passed over: what is claimed without it shows what it is good for.
     pub overlooked: Option<Dependence>,
     /// Go on after a failure.
@@ -67,7 +74,8 @@ impl Default for Options {
             executions: 10_000,
             time: None,
             jobs: 1,
-            max_steps: 1_000_000,
+            max_steps: MAX_STEPS_OF_TRACES,
+            measures_length: false,
             overlooked: None,
             keep_going: false,
             strategy_options: StrategyOptions::default(),

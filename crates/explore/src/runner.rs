@@ -22,6 +22,9 @@ pub(crate) trait Runner: Steer {
     /// From now on, have this many threads ready before an execution begins.
     fn set_pool(&mut self, threads: u32);
 
+    /// From now on, cut executions after so many steps.
+    fn set_step_limit(&mut self, steps: u64);
+
     /// From now on, accesses at these places in the executable's file are not announced.
     fn uninstrument(&mut self, _places: &[u64]) {}
 
@@ -142,6 +145,10 @@ impl Runner for ServerRunner {
 
     fn set_pool(&mut self, threads: u32) {
         self.server.set_pool(threads);
+    }
+
+    fn set_step_limit(&mut self, steps: u64) {
+        self.server.set_step_limit(steps);
     }
 
     fn uninstrument(&mut self, places: &[u64]) {

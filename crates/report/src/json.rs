@@ -51,6 +51,8 @@ pub struct JsonReport {
     pub verdict: Verdict,
     /// Runs that ended.
     pub executions: u64,
+    /// How many of them were cut at their limit of steps or time: they are no failures, and nothing is known of their end.
+    pub cut: u64,
     /// Visible steps in all of them.
     pub steps: u64,
     /// The largest number of threads in one of them, main included.

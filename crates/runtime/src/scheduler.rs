@@ -6,7 +6,7 @@ mod private_stretch;
 pub use private_stretch::PrivateStretch;
 
 use threadbare_sched::{Candidate, Choice, Op, Policy};
-use threadbare_trace::{EventKind, FailureKind, SwitchReason, ThreadId};
+use threadbare_trace::{EventKind, SwitchReason, ThreadId};
 use threadbare_wire::{DecisionRecord, own_place};
 
 use crate::engine::{self, Engine};
@@ -14,9 +14,6 @@ use crate::exclusive::nothing_is_borrowed;
 use crate::fiber::{Fiber, Waitable};
 use crate::spin::ThreadState;
 use crate::{arch, deadlock, external_waits, guarding_locks, shared_memory, signals, sys, threads};
-
-/// Fruitless steps of all threads together after which no thread can be expected to make progress.
-const LIVELOCK: u64 = 20_000;
 
 /// Steps in a row after which a thread lets others go first, whatever the policy prefers: a loop
 /// that always changes something may still wait for another thread.
@@ -60,7 +57,7 @@ impl Engine {
         let mut control = self.shared.control();
         control.steps += 1;
         if control.steps > control.plan.max_steps && self.running.get() {
-            self.report_hang(control.plan.max_steps);
+            shared_memory::cut(control.plan.max_steps);
         }
         fiber.steps.set(fiber.steps.get() + 1);
         if self.running.get() {
@@ -244,27 +241,6 @@ impl Engine {
             && !fiber.timed.get()
             && awaited.is_some_and(|awaited| self.fiber(awaited).done.get())
             && !crate::cancel::is_due(fiber)
-    }
-
-    /// The step limit was reached. Only now is it said whether everybody spins: a long
-    /// computation on private memory that looks at some shared value looks the same until it ends.
-    fn report_hang(&self, limit: u64) -> ! {
-        if self.spin_detector.fruitless_rounds() > LIVELOCK {
-            shared_memory::fail(
-                FailureKind::Hang,
-                format_args!(
-                    "livelock: every runnable thread only spins, re-reading values that no thread changes\n{}",
-                    deadlock::describe_threads(|_| None)
-                ),
-            );
-        }
-        shared_memory::fail(
-            FailureKind::Hang,
-            format_args!(
-                "the step limit of {limit} was reached without an end; if the program is just long, raise --max-steps\n{}",
-                deadlock::describe_threads(|_| None)
-            ),
-        );
     }
 
     /// Hands control to another thread and returns when it is handed back.

@@ -45,7 +45,7 @@ pub(crate) const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 /// How a server is to be set up.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
-    /// Visible steps after which an execution counts as hung.
+    /// Visible steps after which an execution is cut.
     pub max_steps: u64,
     /// Bits of [`threadbare_wire::flags`] that hold for start-up and every execution.
     pub flags: u32,
@@ -89,6 +89,7 @@ pub struct Server {
     has_fixed_addresses: bool,
     pub(crate) options: ServerOptions,
     pool: u32,
+    max_steps: u64,
     learned: u64,
     learned_full: bool,
     pub(crate) has_output: bool,
@@ -169,6 +170,7 @@ impl Server {
             own_code,
             unexplored: program.unexplored_std(),
             has_fixed_addresses,
+            max_steps: options.max_steps,
             options,
             pool: 0,
             learned: 0,
@@ -215,6 +217,11 @@ impl Server {
     /// How many threads the server is to have ready before it makes a copy.
     pub fn set_pool(&mut self, threads: u32) {
         self.pool = threads;
+    }
+
+    /// After how many steps executions are cut from now on: at most as many as the server was started for.
+    pub fn set_step_limit(&mut self, steps: u64) {
+        self.max_steps = steps.min(self.options.max_steps);
     }
 
     /// How many places of shared memory the server was given.
@@ -314,7 +321,7 @@ impl Server {
             let switches =
                 unsafe { self.memory.records::<SwitchRecord>(self.memory.layout().switches, count) };
             let running = switches.last().map_or(ThreadId::MAIN, |switch| switch.to);
-            (outcome::stalled(running, self.options.stall, &output), None)
+            (outcome::stalled(running, self.options.stall), None)
         } else {
             outcome::read(control, report.status, &output)
         };
@@ -326,7 +333,7 @@ impl Server {
         }
         let layout = self.memory.layout();
         let wanted = |flag: u32, count: u64| if flags & flag != 0 { count } else { 0 };
-        let unwanted = flags & flags::EVENTS_OF_FAILURES != 0 && outcome == Outcome::Passed;
+        let unwanted = flags & flags::EVENTS_OF_FAILURES != 0 && !matches!(outcome, Outcome::Failed(_));
         let events = if flags & flags::NO_EVENTS != 0 || unwanted { 0 } else { control.events };
         // SAFETY: each area is read as the type the layout sizes it for; the types are plain
         // numbers and so valid for any content.

@@ -48,6 +48,7 @@ pub fn stable_hash(execution: &Execution, symbols: &Symbols) -> u64 {
     hash.update(match &execution.outcome {
         Outcome::Passed => "passed",
         Outcome::Failed(failure) => failure.kind.word(),
+        Outcome::Cut(_) => "cut",
         Outcome::Uncontrolled(_) => "uncontrolled",
     });
     let digest = hash.finalize();

@@ -247,7 +247,7 @@ pub struct PlanRecord {
     pub seed: u64,
     /// The policy's parameters: words in the policy area.
     pub policy_words: u64,
-    /// Visible steps after which the execution counts as hung.
+    /// Visible steps after which the execution is cut.
     pub max_steps: u64,
     /// How many threads to have borrowed before the copy is made.
     pub pool: u32,
@@ -318,6 +318,8 @@ pub struct Control {
     pub failure_kind: u8,
     /// Set when the runtime could not continue by no fault of the program; `message` says why.
     pub uncontrolled: u8,
+    /// Set when the execution reached its limit of steps, and was ended there.
+    pub cut: u8,
     /// Set when the runtime cannot run the plan that it was given; `message` says why.
     pub plan_refused: u8,
     /// The thread that failed.

@@ -214,10 +214,9 @@ pub struct TestArgs {
     #[arg(long, value_name = "N", value_parser = worker_count, allow_negative_numbers = true)]
     pub jobs: Option<usize>,
 
-    /// Steps after which an execution counts as hung
-    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = step_limit)]
-    #[arg(allow_negative_numbers = true)]
-    pub max_steps: u64,
+    /// Steps after which an execution is cut, which is no failure (default: many times the length of the first ones)
+    #[arg(long, value_name = "N", value_parser = step_limit, allow_negative_numbers = true)]
+    pub max_steps: Option<u64>,
 
     /// Real time without a step after which an execution is given up
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]

@@ -357,6 +357,11 @@ pub(crate) fn by_name(options: &Options) -> Made {
 }
 
 impl Row {
+    /// Whether it needs to see no executions, so that no traces are kept and executions may be long.
+    pub fn samples(&self) -> bool {
+        self.in_process.is_some()
+    }
+
     /// What to report to a user who has changed options that none of these strategies reads: a sentence for each.
     pub fn unread(rows: &[&Row], options: &Options) -> Vec<String> {
         let is_read = |option: &StrategyOption| rows.iter().any(|row| row.reads.contains(option));

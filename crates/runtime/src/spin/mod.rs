@@ -171,11 +171,6 @@ impl SpinDetector {
         self.look.borrow_mut().is_some()
     }
 
-    /// How many rounds in a row no thread made progress.
-    pub fn fruitless_rounds(&self) -> u64 {
-        self.fruitless_rounds.get()
-    }
-
     /// A thread made progress.
     #[inline(always)]
     pub fn note_progress(&self) {
