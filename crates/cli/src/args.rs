@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
+use threadbare_explore::Timers;
 use threadbare_explore::strategies::{DEFAULT, StrategyOption, StrategyOptions};
 
 use crate::after_help::{check_after, hunt_after};
@@ -230,6 +231,11 @@ pub struct HuntArgs {
     #[arg(long, help_heading = "Program options")]
     pub spurious: bool,
 
+    /// When sleeps and waits end by time: once no thread is runnable, or at any point (default: ordered, loose in some of
+    /// auto's later executions, and loose for strategies that try every order)
+    #[arg(long, value_enum, value_name = "WHEN", help_heading = "Program options")]
+    pub timers: Option<TimersArg>,
+
     /// Run threads as fibers on one OS thread, or as OS threads (slower, for programs that need it)
     #[arg(long, value_enum, default_value_t = Threads::Fibers, help_heading = "Program options")]
     pub threads: Threads,
@@ -279,6 +285,24 @@ pub enum Threads {
     Fibers,
     /// OS threads.
     Os,
+}
+
+/// When sleeps and waits end by time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum TimersArg {
+    /// When no thread is runnable, and then the earliest deadline comes first.
+    Ordered,
+    /// At any point, in any order.
+    Loose,
+}
+
+impl From<TimersArg> for Timers {
+    fn from(given: TimersArg) -> Timers {
+        match given {
+            TimersArg::Ordered => Timers::Ordered,
+            TimersArg::Loose => Timers::Loose,
+        }
+    }
 }
 
 const REPLAY_AFTER: &str = "\

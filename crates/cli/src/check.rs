@@ -127,7 +127,8 @@ pub fn keep_schedule(
     // Its event numbers are of that run only if they are known there.
     let is_settled = Arc::ptr_eq(run, &examined.run);
     let shows = is_settled.then(|| shown(&examined.finding, &run.events, sentence));
-    let schedule = Schedule { failure, shows, switches, ..head.clone() };
+    let mut schedule = Schedule { failure, shows, switches, ..head.clone() };
+    Conditions::note_time(&mut schedule.options, run);
     let name = format!("{name}-{}", examined.finding.kind.word());
     let trace = recorded(run, &names, &schedule);
     let (original, long_original, printed) = (None, None, &run.output[..]);

@@ -11,8 +11,8 @@ use threadbare_coverage::CRITERIA;
 use threadbare_diagnose::{Conditions, Replayer};
 use threadbare_explore::strategies::{Claim, Row, StrategyOptions};
 use threadbare_explore::{
-    CHECKPOINT_GAP, Campaign, CampaignVerdict, ExploreError, MAX_STEPS, MAX_STEPS_OF_TRACES, Options, hunt,
-    strategies,
+    CHECKPOINT_GAP, Campaign, CampaignVerdict, ExploreError, MAX_STEPS, MAX_STEPS_OF_TRACES, Options, Timers,
+    hunt, strategies,
 };
 use threadbare_report::{CampaignRecord, JsonReport, failure_phrase};
 use threadbare_target::{Program, SourceLanguage, compilers, fingerprint, resolve};
@@ -161,6 +161,7 @@ pub fn options_with<S: AsRef<str>>(
         saturation: args.coverage.rule(),
         until_saturated: args.coverage.until_saturated(),
         known: None,
+        timers: args.timers.map(Timers::from),
         in_process: true,
         heeds_wishes: args.executions.is_none(),
     };
@@ -292,6 +293,9 @@ pub fn about(kept: &KeptFailure, seed: u64, is_alone: bool) -> String {
              files, its executions may disturb each other: try --jobs 1.\n"
         }
     });
+    if let Some(delay) = &report.delay {
+        text.push_str(&format!("{}\n", delay.sentence()));
+    }
     if let Some(cause) = &report.cause {
         text.push_str(&format!("Cause: {cause}.\n"));
     }

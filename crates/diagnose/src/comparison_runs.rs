@@ -88,6 +88,17 @@ impl ComparisonRuns {
         }
     }
 
+    /// From now on, sleeps and waits may end by time at any point, or not.
+    pub fn set_loose_time(&mut self, loose: bool) {
+        let others = self.options.flags & !flags::LOOSE_TIME;
+        let wanted = if loose { others | flags::LOOSE_TIME } else { others };
+        if wanted != self.options.flags {
+            self.options.flags = wanted;
+            self.server = None;
+            self.others = None;
+        }
+    }
+
     /// Lowers the time that may be spent.
     pub fn spend_no_more_than(&mut self, limit: Duration) {
         self.time_left = self.time_left.min(limit);

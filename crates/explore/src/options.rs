@@ -17,6 +17,21 @@ pub const MAX_STEPS: u64 = 10_000_000;
 /// The same where whole traces of several executions are held in memory: those of as many steps take 64 MB each.
 pub const MAX_STEPS_OF_TRACES: u64 = 1_000_000;
 
+/// When sleeps and waits end by time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Timers {
+    /// When no thread is runnable, and then the earliest deadline comes first: as on an idle machine.
+    Ordered,
+    /// At any point, in any order: threads may be delayed for as long as a sleep takes.
+    Loose,
+    /// Ordered in the first executions, and loose in some of the later ones.
+    Mixed,
+}
+
+/// Why nothing is claimed where time passes in order.
+pub(crate) const ORDERED_IS_NOT_ALL: &str = "nothing is claimed to be complete, because --timers ordered leaves out that threads \
+     are delayed for longer than others sleep";
+
 /// What to do in a campaign.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -38,6 +53,8 @@ pub struct Options {
     pub overlooked: Option<Dependence>,
     /// Go on after a failure.
     pub keep_going: bool,
+    /// When sleeps and waits end by time; none for what suits the strategy.
+    pub timers: Option<Timers>,
     /// What only some strategies read.
     pub strategy_options: StrategyOptions,
     /// The steps from one checkpoint to the next, where executions may continue from those of others; none for always from the
@@ -78,6 +95,7 @@ impl Default for Options {
             measures_length: false,
             overlooked: None,
             keep_going: false,
+            timers: None,
             strategy_options: StrategyOptions::default(),
             checkpoint_gap: Some(CHECKPOINT_GAP),
             spurious: false,
@@ -122,10 +140,23 @@ impl Options {
         [strategies::STATES, "dfs"].contains(&self.strategy.as_str())
     }
 
+    /// When sleeps and waits end by time. A strategy that is to be through in the end has to try every point, and those that solve for
+    /// orders reckon with every point.
+    pub fn timers(&self) -> Timers {
+        let samples = strategies::find(&self.strategy).is_ok_and(strategies::Row::samples);
+        let usual = match samples {
+            true if self.strategy == strategies::DEFAULT => Timers::Mixed,
+            true => Timers::Ordered,
+            false => Timers::Loose,
+        };
+        self.timers.unwrap_or(usual)
+    }
+
     pub(crate) fn flags(&self) -> u32 {
         let bit = |set: bool, flag: u32| if set { flag } else { 0 };
         bit(self.spurious, flags::SPURIOUS)
             | bit(self.os_threads, flags::OS_THREADS)
             | bit(self.any_exit, flags::ANY_EXIT)
+            | bit(self.timers() == Timers::Loose, flags::LOOSE_TIME)
     }
 }

@@ -28,10 +28,9 @@ fn case(test: &TestReport) -> TestCase {
         TestStatus::Passed => TestCaseStatus::success(),
         TestStatus::Failed => TestCaseStatus::non_success(NonSuccessKind::Failure),
         TestStatus::Unable => TestCaseStatus::non_success(NonSuccessKind::Error),
-        TestStatus::NothingToExplore
-        | TestStatus::Ignored
-        | TestStatus::Long
-        | TestStatus::Interrupted => TestCaseStatus::skipped(),
+        TestStatus::NothingToExplore | TestStatus::Ignored | TestStatus::Long | TestStatus::Interrupted => {
+            TestCaseStatus::skipped()
+        }
     };
     let reason = test.message.as_deref().or(match test.status {
         TestStatus::NothingToExplore => Some("nothing to explore: it starts no thread"),

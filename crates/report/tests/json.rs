@@ -32,6 +32,7 @@ fn sample() -> JsonReport {
         trace: Some(".threadbare/bank-1.trace".into()),
         inputs: vec![],
         original_events: None,
+        delay: None,
     };
     JsonReport {
         tool: "threadbare",

@@ -367,10 +367,8 @@ pub fn cut(limit: u64) -> ! {
         crate::call_profile::end(None);
         control.cut = 1;
         control.message.clear();
-        let _ = write!(
-            control.message,
-            "the limit of {limit} steps was reached; --max-steps N allows for more"
-        );
+        let _ =
+            write!(control.message, "the limit of {limit} steps was reached; --max-steps N allows for more");
         note_calls();
         note_policy();
     }

@@ -160,6 +160,12 @@ pub(crate) fn stalled(thread: ThreadId, after: Duration) -> Outcome {
     ))
 }
 
+/// An execution that took too much of the time that there is for all.
+pub(crate) fn too_long(limit: Duration) -> Outcome {
+    let seconds = limit.as_secs_f64().ceil();
+    Outcome::Cut(format!("it took longer than {seconds} s; --time SECONDS gives it more time"))
+}
+
 /// What the C++ library prints when nobody catches an exception.
 fn terminate_message(output: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(output);

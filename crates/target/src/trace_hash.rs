@@ -98,6 +98,8 @@ mod tests {
             warnings: Vec::new(),
             output: Vec::new(),
             stalled: false,
+            loose_time: false,
+            delay: None,
             divergence: None,
             policy_counters: Default::default(),
             own_code: Default::default(),

@@ -213,6 +213,8 @@ pub mod flags {
     pub const PROGRAM_STATES: u32 = 1 << 13;
     /// A thread that keeps reading the same lets others go first only when it comes back to a state that it was in.
     pub const EXACT_LOOPS: u32 = 1 << 14;
+    /// Sleeps and waits may end by time at any point, in any order.
+    pub const LOOSE_TIME: u32 = 1 << 15;
 }
 
 /// What the program does not need any more while a call is in progress.
@@ -332,6 +334,13 @@ pub struct Control {
     pub message: Text<MESSAGE_BYTES>,
     /// Things the user should know although the run went on, one a line.
     pub warnings: Text<MESSAGE_BYTES>,
+    /// The longest time for which a runnable thread was not scheduled, where sleeps and waits may end at any point: in
+    /// nanoseconds of the sleep or wait that ended before it; 0 if there was none.
+    pub delay: u64,
+    /// The thread that was delayed.
+    pub delayed_thread: ThreadId,
+    /// The code address of the operation that it was about to make.
+    pub delayed_site: u64,
     /// For a replay: the first switch that did not happen as asked, counted from 1; 0 for none.
     pub diverged_at: u64,
     /// For a replay: what happened instead.

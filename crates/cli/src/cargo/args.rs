@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use threadbare_explore::strategies::DEFAULT;
 
-use crate::args::{HuntArgs, OutputArgs, ReplayArgs, STYLES};
+use crate::args::{HuntArgs, OutputArgs, ReplayArgs, STYLES, TimersArg};
 use crate::numbers::{at_least_one, seconds, step_limit, whole, worker_count};
 use crate::strategy_args::StrategyName;
 
@@ -222,6 +222,10 @@ pub struct TestArgs {
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     #[arg(allow_negative_numbers = true)]
     pub stall: Duration,
+
+    /// When sleeps and waits end by time: once no thread is runnable, or at any point
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = TimersArg::Ordered)]
+    pub timers: TimersArg,
 
     /// Let condition waits wake without a signal, as the standard library permits
     #[arg(long)]

@@ -82,6 +82,7 @@ impl Trials<'_> {
             max_steps: args.max_steps.unwrap_or(MAX_STEPS),
             measures_length: args.max_steps.is_none(),
             stall: args.stall,
+            timers: Some(args.timers.into()),
             spurious: args.spurious,
             ..Options::default()
         }
@@ -107,6 +108,9 @@ impl Trials<'_> {
             match self.examine(&test.program, limit.max(Duration::from_secs(1))) {
                 Ok(examined) => self.report_races(test, &examined, &mut outcome)?,
                 Err(_) if self.is_stopped() => outcome.report.status = TestStatus::Interrupted,
+                Err(CliError::Explore(ExploreError::AllCut { why, .. })) => {
+                    outcome.warnings.push(format!("it was not examined for data races: {why}"));
+                }
                 Err(error) => return Err(error),
             }
         }

@@ -245,10 +245,8 @@ fn wanted(suite: &Suite<'_>, results: &Results) -> Vec<Wanted> {
         let was_driven = results.driven.iter().any(|it| it.input == suite.ids[input].0);
         // What fails before its first thread has no interleaving to show, and what does not end in the simplest one does
         // not in others either, each time for as long as that takes.
-        let is_worth_it = results
-            .measured
-            .get(&input)
-            .is_none_or(|it| !it.single_threaded && it.outcome.has_end());
+        let is_worth_it =
+            results.measured.get(&input).is_none_or(|it| !it.single_threaded && it.outcome.has_end());
         if !identities.is_empty() || is_new_failure && !was_driven && is_worth_it {
             let task = Task { input, pairs: record.pairs() };
             wanted.push(Wanted { task, is_whole: record.unguided, identities });

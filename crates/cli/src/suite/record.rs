@@ -295,6 +295,7 @@ impl FailureRecord {
             cause: self.cause.clone(),
             cause_finding: None,
             original_events: None,
+            delay: None,
             preemptions: self.preemptions,
             minimal: self.minimal,
             trace: self.trace.clone(),

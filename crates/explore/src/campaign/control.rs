@@ -73,7 +73,9 @@ impl Control<'_> {
             format!("{uncontrolled} of {executions} executions could not be kept under control: {why}")
         });
         let ended = why_cut.as_ref().map(|why| {
-            format!("{cut} of {executions} executions were cut, so how they would have ended is not known: {why}")
+            format!(
+                "{cut} of {executions} executions were cut, so how they would have ended is not known: {why}"
+            )
         });
         Ok(lost.into_iter().chain(ended).collect())
     }

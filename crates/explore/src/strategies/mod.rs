@@ -37,7 +37,7 @@ use self::sampled::{RoundRobin, Sampled};
 use self::total::Total;
 use self::tsa::{Form, Tsa};
 use crate::error::ExploreError;
-use crate::options::Options;
+use crate::options::{Options, Timers};
 use crate::strategy::Strategy;
 
 /// The strategy of whoever names none.
@@ -104,7 +104,10 @@ pub const TABLE: &[Row] = &[
         reads: &[StrategyOption::Probability],
         claim: Claim::Nothing,
         in_process: Some(ClosureStrategy::Mixed),
-        make: |_, options| Ok(Box::new(Auto::new(options.seed, options.strategy_options.probability()?))),
+        make: |_, options| {
+            let is_mixed = options.timers() == Timers::Mixed;
+            Ok(Box::new(Auto::new(options.seed, options.strategy_options.probability()?, is_mixed)))
+        },
     },
     Row {
         name: "random",

@@ -375,6 +375,8 @@ fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
         warnings: Vec::new(),
         output: Vec::new(),
         stalled: false,
+        loose_time: false,
+        delay: None,
         divergence: None,
         policy_counters: Default::default(),
         own_code: Arc::default(),

@@ -203,7 +203,7 @@ impl SpinDetector {
             if fiber.waits_for().is_some_and(outward) || fiber.starting.get().is_some() {
                 return None;
             }
-            if fiber.ready() {
+            if fiber.ready() || fiber.deadline().is_some() {
                 others.push(fiber.id);
             }
         }
