@@ -192,6 +192,9 @@ pub fn render_text(
         if let Some(cause) = &report.cause {
             text.push_str(&format!("   Cause: {cause}.\n"));
         }
+        if let Some(delay) = &kept.report.delay {
+            text.push_str(&format!("   {}\n", delay.sentence()));
+        }
         kept.left_out.iter().for_each(|what| text.push_str(&format!("   {}\n", what.sentence())));
         text.push_str(&format!("   {}\n\n", output::replay_command(&kept.schedule)));
     }

@@ -390,7 +390,7 @@ impl Server {
         // SAFETY: the area holds touches.
         let touches =
             room.then(|| unsafe { self.memory.records::<TouchRecord>(layout.touches, control.touches) });
-        let delay = (control.delay != 0).then(|| Delay {
+        let delay = (control.delay != 0).then_some(Delay {
             thread: control.delayed_thread,
             site: control.delayed_site,
             nanoseconds: control.delay,

@@ -24,7 +24,7 @@ WHAT IS DONE
 EXIT STATUS
   0  no test failed
   1  a test failed
-  2  the tool could not do its job: the crate does not build, no test has anything to explore
+  2  the tool could not do its job: the crate does not build, no test has anything to explore, or none came to its end
 
 EXAMPLES
   cargo threadbare test
