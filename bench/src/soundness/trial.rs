@@ -165,7 +165,7 @@ pub fn run(seed: u64, number: u64, over: &[String], effort: Effort, keep: &Path)
             disagreements.push(Disagreement { kind: Kind::Error, by: once.by, against });
         }
         // What was ended by time ends elsewhere the next time; and dfs has no choice. It would take a quarter of all time to ask always.
-        if once.by == "dfs" || !once.is_in_time() || number % ASKED_AGAIN != 0 {
+        if once.by == "dfs" || !once.is_in_time() || !number.is_multiple_of(ASKED_AGAIN) {
             continue;
         }
         let again = checking.claimed_by(once.by, seed, 2, effort.executions);

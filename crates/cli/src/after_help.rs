@@ -7,7 +7,7 @@ const HUNT_AFTER: &str = "\
 EXIT STATUS
   0  nothing was found within the budget
   1  a failure was found
-  2  the tool could not do its job
+  2  the tool could not do its job, or every execution was cut
 
 EXAMPLES
   threadbare hunt examples/deadlock.c --strategy pct --pct-depth 2
@@ -45,7 +45,7 @@ SUPPRESSIONS
 EXIT STATUS
   0  nothing was found
   1  a finding or a failure
-  2  the tool could not do its job
+  2  the tool could not do its job, or every execution was cut
 
 EXAMPLES
   threadbare check examples/lost_update.c

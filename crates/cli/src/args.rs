@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
+use threadbare_explore::Timers;
 use threadbare_explore::strategies::{DEFAULT, StrategyOption, StrategyOptions};
 
 use crate::after_help::{check_after, hunt_after};
@@ -192,10 +193,9 @@ pub struct HuntArgs {
     #[arg(long, value_name = "N", value_parser = worker_count, allow_negative_numbers = true)]
     pub jobs: Option<usize>,
 
-    /// Steps after which an execution counts as hung
-    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = step_limit)]
-    #[arg(allow_negative_numbers = true)]
-    pub max_steps: u64,
+    /// Steps after which an execution is cut, which is no failure (default: many times the length of the first ones)
+    #[arg(long, value_name = "N", value_parser = step_limit, allow_negative_numbers = true)]
+    pub max_steps: Option<u64>,
 
     /// Look for more failures after the first, until the budget is spent
     #[arg(long)]
@@ -230,6 +230,11 @@ pub struct HuntArgs {
     /// Let condition waits wake without a signal, as POSIX permits
     #[arg(long, help_heading = "Program options")]
     pub spurious: bool,
+
+    /// When sleeps and waits end by time: once no thread is runnable, or at any point (default: ordered, loose in some of
+    /// auto's later executions, and loose for strategies that try every order)
+    #[arg(long, value_enum, value_name = "WHEN", help_heading = "Program options")]
+    pub timers: Option<TimersArg>,
 
     /// Run threads as fibers on one OS thread, or as OS threads (slower, for programs that need it)
     #[arg(long, value_enum, default_value_t = Threads::Fibers, help_heading = "Program options")]
@@ -280,6 +285,24 @@ pub enum Threads {
     Fibers,
     /// OS threads.
     Os,
+}
+
+/// When sleeps and waits end by time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum TimersArg {
+    /// When no thread is runnable, and then the earliest deadline comes first.
+    Ordered,
+    /// At any point, in any order.
+    Loose,
+}
+
+impl From<TimersArg> for Timers {
+    fn from(given: TimersArg) -> Timers {
+        match given {
+            TimersArg::Ordered => Timers::Ordered,
+            TimersArg::Loose => Timers::Loose,
+        }
+    }
 }
 
 const REPLAY_AFTER: &str = "\

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use threadbare_diagnose::{Conditions, ExecutionNames, Replayer, recorded, to_schedule};
-use threadbare_explore::{Check, Examined, Found, Met, check, shown};
+use threadbare_explore::{Check, Examined, Found, MAX_STEPS_OF_TRACES, Met, Options, check, shown};
 use threadbare_report::{CampaignRecord, JsonReport, SarifResult, Verdict, finding_text};
 use threadbare_target::{Program, Symbols, compilers};
 use threadbare_trace::Schedule;
@@ -26,7 +26,10 @@ pub const EXECUTIONS: u64 = 100;
 /// Reports what could go wrong; returns the exit status.
 pub fn run(args: &CheckArgs) -> Result<u8, CliError> {
     let hunt = &args.hunt;
-    let options = hunt::options(hunt, EXECUTIONS)?;
+    let options = Options {
+        max_steps: hunt.max_steps.unwrap_or(MAX_STEPS_OF_TRACES),
+        ..hunt::options(hunt, EXECUTIONS)?
+    };
     let suppressions = Suppressions::read(args.suppressions.as_deref())?;
     let stop = signals::stop_flag()?;
     let (program, cflags) = hunt::prepare(hunt, &stop)?;
@@ -124,7 +127,8 @@ pub fn keep_schedule(
     // Its event numbers are of that run only if they are known there.
     let is_settled = Arc::ptr_eq(run, &examined.run);
     let shows = is_settled.then(|| shown(&examined.finding, &run.events, sentence));
-    let schedule = Schedule { failure, shows, switches, ..head.clone() };
+    let mut schedule = Schedule { failure, shows, switches, ..head.clone() };
+    Conditions::note_time(&mut schedule.options, run);
     let name = format!("{name}-{}", examined.finding.kind.word());
     let trace = recorded(run, &names, &schedule);
     let (original, long_original, printed) = (None, None, &run.output[..]);
@@ -188,6 +192,9 @@ pub fn render_text(
         if let Some(cause) = &report.cause {
             text.push_str(&format!("   Cause: {cause}.\n"));
         }
+        if let Some(delay) = &kept.report.delay {
+            text.push_str(&format!("   {}\n", delay.sentence()));
+        }
         kept.left_out.iter().for_each(|what| text.push_str(&format!("   {}\n", what.sentence())));
         text.push_str(&format!("   {}\n\n", output::replay_command(&kept.schedule)));
     }
@@ -198,8 +205,8 @@ pub fn render_text(
     }
     if result.given_up {
         text.push_str(
-            "The same hang was met again and again, and each takes long: nothing more was tried. \
-             --stall SECONDS and --max-steps N say how long.\n",
+            "Executions were cut again and again because they made no step for long: nothing more was tried. \
+             --stall SECONDS says how long.\n",
         );
     }
     let silenced = match findings.silenced {
@@ -249,6 +256,7 @@ pub fn json(
             (true, true) => Verdict::Clean,
         },
         executions: result.executions,
+        cut: result.cut,
         steps: result.steps,
         threads: result.threads,
         elapsed_s: JsonReport::seconds(result.elapsed),

@@ -102,6 +102,7 @@ struct Account {
     /// Tests that fail before any thread begins.
     skipped: u64,
     executions: u64,
+    cut: u64,
     steps: u64,
     threads: u32,
     warnings: Vec<String>,
@@ -190,6 +191,7 @@ impl Work<'_> {
             };
         let account = &mut self.account;
         account.executions += campaign.executions;
+        account.cut += campaign.cut;
         account.steps += campaign.steps;
         account.threads = account.threads.max(campaign.threads);
         for warning in &campaign.warnings {
@@ -298,6 +300,7 @@ impl Work<'_> {
             seed: self.options.seed,
             verdict: if failing.is_some() { Verdict::Failure } else { Verdict::Clean },
             executions: account.executions,
+            cut: account.cut,
             steps: account.steps,
             threads: account.threads,
             elapsed_s: JsonReport::seconds(elapsed),

@@ -11,7 +11,8 @@ use threadbare_coverage::CRITERIA;
 use threadbare_diagnose::{Conditions, Replayer};
 use threadbare_explore::strategies::{Claim, Row, StrategyOptions};
 use threadbare_explore::{
-    CHECKPOINT_GAP, Campaign, CampaignVerdict, ExploreError, Options, hunt, strategies,
+    CHECKPOINT_GAP, Campaign, CampaignVerdict, ExploreError, MAX_STEPS, MAX_STEPS_OF_TRACES, Options, Timers,
+    hunt, strategies,
 };
 use threadbare_report::{CampaignRecord, JsonReport, failure_phrase};
 use threadbare_target::{Program, SourceLanguage, compilers, fingerprint, resolve};
@@ -138,7 +139,10 @@ pub fn options_with<S: AsRef<str>>(
         executions: args.executions.unwrap_or(executions),
         time: Some(args.time),
         jobs: args.jobs.unwrap_or_else(cores),
-        max_steps: args.max_steps,
+        max_steps: args.max_steps.unwrap_or_else(|| {
+            if rows.iter().all(|row| row.samples()) { MAX_STEPS } else { MAX_STEPS_OF_TRACES }
+        }),
+        measures_length: args.max_steps.is_none(),
         overlooked: None,
         keep_going: args.keep_going,
         strategy_options: StrategyOptions {
@@ -157,6 +161,7 @@ pub fn options_with<S: AsRef<str>>(
         saturation: args.coverage.rule(),
         until_saturated: args.coverage.until_saturated(),
         known: None,
+        timers: args.timers.map(Timers::from),
         in_process: true,
         heeds_wishes: args.executions.is_none(),
     };
@@ -288,6 +293,9 @@ pub fn about(kept: &KeptFailure, seed: u64, is_alone: bool) -> String {
              files, its executions may disturb each other: try --jobs 1.\n"
         }
     });
+    if let Some(delay) = &report.delay {
+        text.push_str(&format!("{}\n", delay.sentence()));
+    }
     if let Some(cause) = &report.cause {
         text.push_str(&format!("Cause: {cause}.\n"));
     }
@@ -366,6 +374,7 @@ fn json(args: &HuntArgs, campaign: &Campaign, kept: &[KeptFailure]) -> JsonRepor
             CampaignVerdict::Exhausted => threadbare_report::Verdict::Exhausted,
         },
         executions: campaign.executions,
+        cut: campaign.cut,
         steps: campaign.steps,
         threads: campaign.threads,
         elapsed_s: JsonReport::seconds(campaign.elapsed),

@@ -14,7 +14,7 @@ use threadbare_report::{
     finding_text, name_addresses,
 };
 use threadbare_target::{Execution, Program, ProgramError, Symbols, fingerprint, resolve_in};
-use threadbare_trace::Schedule;
+use threadbare_trace::{Outcome, Schedule};
 
 use crate::args::ReplayArgs;
 use crate::error::CliError;
@@ -104,6 +104,8 @@ struct Runs {
     /// The first run, which is the one shown.
     first: Execution,
     made: u64,
+    /// How many were cut.
+    cut: u64,
     /// How many went wrong in any way.
     failed: u64,
     /// How many showed the schedule's finding.
@@ -131,6 +133,7 @@ impl Runs {
         let hash = trace_hash(&first, replayer.symbols());
         let mut runs = Runs {
             made: 0,
+            cut: 0,
             failed: 0,
             showed: 0,
             reproduced: 0,
@@ -157,6 +160,7 @@ impl Runs {
 
     fn count(&mut self, run: &Execution, schedule: &Schedule) {
         self.made += 1;
+        self.cut += u64::from(matches!(run.outcome, Outcome::Cut(_)));
         self.steps += run.steps;
         let failure = run.outcome.failure();
         let shows = finding(schedule, run).is_some();
@@ -237,6 +241,7 @@ fn report(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols
             _ => Verdict::Failure,
         },
         executions: runs.made,
+        cut: runs.cut,
         steps: runs.steps,
         threads: runs.first.threads,
         elapsed_s: JsonReport::seconds(runs.elapsed),

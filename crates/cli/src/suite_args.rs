@@ -84,7 +84,7 @@ pub struct SuiteArgs {
     #[arg(allow_negative_numbers = true)]
     pub jobs: usize,
 
-    /// Steps after which an execution counts as hung
+    /// Steps after which an execution is cut, which is no failure
     #[arg(long, value_name = "N", default_value_t = 10_000_000, value_parser = step_limit)]
     #[arg(allow_negative_numbers = true)]
     pub max_steps: u64,

@@ -62,6 +62,23 @@ fn every_primitive_of_std_is_right_where_it_is_and_wrong_where_it_is_not() {
 }
 
 #[test]
+fn a_test_that_only_a_busy_machine_fails_does_so_when_asked() {
+    let answer = cargo_threadbare("std", &["test", "only_if_delayed", "--executions", "300"]);
+    assert_eq!(answer.code, Some(0), "{}{}", answer.stdout, answer.stderr);
+    let options = ["test", "only_if_delayed", "--executions", "300", "--timers", "loose", "--json", "-"];
+    let found = tempfile::tempdir().expect("a temporary folder");
+    let folder = ["--out", found.path().to_str().expect("text")];
+    let answer = cargo_threadbare("std", &[&options[..], &folder].concat());
+    assert_eq!(answer.code, Some(1), "{}{}", answer.stdout, answer.stderr);
+    let failure = &answer.json()["tests"][0]["failure"];
+    assert_eq!(failure["delay"]["thread"], "T1", "{failure}");
+    assert!(failure["delay"]["nanoseconds"].as_u64().is_some_and(|it| it > 90_000_000), "{failure}");
+    let schedule = failure["schedule"].as_str().expect("a schedule");
+    let again = Command::new(env!("CARGO_BIN_EXE_threadbare")).args(["replay", "-q", schedule]).output();
+    assert_eq!(again.expect("it runs").status.code(), Some(1));
+}
+
+#[test]
 fn a_failing_test_is_shown_with_its_interleaving_and_can_be_replayed() {
     let found = tempfile::tempdir().expect("a temporary folder");
     let junit = found.path().join("junit.xml");

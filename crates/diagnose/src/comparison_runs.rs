@@ -46,7 +46,7 @@ impl OtherExecutions {
         match run.outcome {
             Outcome::Passed => self.passing.push(run),
             Outcome::Failed(_) => self.failing.push(run),
-            Outcome::Uncontrolled(_) => {}
+            Outcome::Cut(_) | Outcome::Uncontrolled(_) => {}
         }
     }
 
@@ -85,6 +85,17 @@ impl ComparisonRuns {
             time_left: TIME,
             cancellation,
             cut: false,
+        }
+    }
+
+    /// From now on, sleeps and waits may end by time at any point, or not.
+    pub fn set_loose_time(&mut self, loose: bool) {
+        let others = self.options.flags & !flags::LOOSE_TIME;
+        let wanted = if loose { others | flags::LOOSE_TIME } else { others };
+        if wanted != self.options.flags {
+            self.options.flags = wanted;
+            self.server = None;
+            self.others = None;
         }
     }
 

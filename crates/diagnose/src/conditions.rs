@@ -3,14 +3,17 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use threadbare_explore::Options;
-use threadbare_target::Program;
+use threadbare_explore::{Options, Timers};
+use threadbare_target::{Execution, Program};
 use threadbare_trace::Schedule;
 
 /// The most steps of an execution: more would not fit the shared memory of one worker.
 pub const MOST_STEPS: u64 = 100_000_000;
 /// The longest time that makes sense, in seconds: a year; beyond it a number is a slip of the finger.
 pub const MOST_SECONDS: f64 = 31_536_000.0;
+
+/// How a schedule file says that sleeps and waits may end by time at any point.
+const LOOSE_TIME: &str = "timers-loose";
 
 fn step_limit(text: &str) -> Option<u64> {
     text.parse().ok().filter(|steps| (1..=MOST_STEPS).contains(steps))
@@ -34,6 +37,8 @@ pub struct Conditions {
     pub any_exit: bool,
     /// Whether a loop is taken to wait only when it comes back to a state that it was in.
     pub exact_loops: bool,
+    /// Whether sleeps and waits may end by time at any point.
+    pub loose_time: bool,
     /// Real time without a step after which an execution is given up.
     pub stall: Duration,
     /// What the program reads.
@@ -47,6 +52,12 @@ pub struct Conditions {
 }
 
 impl Conditions {
+    /// Has the lines of a schedule file say when sleeps and waits ended by time in an execution.
+    pub fn note_time(options: &mut Vec<String>, run: &Execution) {
+        options.retain(|option| option != LOOSE_TIME);
+        options.extend(run.loose_time.then(|| LOOSE_TIME.to_string()));
+    }
+
     /// The conditions of a campaign.
     pub fn of(options: &Options, program: &Program) -> Conditions {
         Conditions {
@@ -55,6 +66,7 @@ impl Conditions {
             os_threads: options.os_threads,
             any_exit: options.any_exit,
             exact_loops: options.exact_loops(),
+            loose_time: options.timers() == Timers::Loose,
             stall: options.stall,
             stdin: program.stdin.clone(),
             env: program.env.clone(),
@@ -71,6 +83,7 @@ impl Conditions {
         flag(self.os_threads, "os-threads");
         flag(self.any_exit, "any-exit");
         flag(self.exact_loops, "exact-loops");
+        flag(self.loose_time, LOOSE_TIME);
         flag(self.is_test, "test");
         options.push(format!("stall {}", self.stall.as_secs_f64()));
         options.extend(self.stdin.iter().map(|path| format!("stdin {}", path.display())));
@@ -87,6 +100,7 @@ impl Conditions {
             os_threads: false,
             any_exit: false,
             exact_loops: false,
+            loose_time: false,
             stall: Duration::from_secs(10),
             stdin: None,
             env: Vec::new(),
@@ -106,6 +120,7 @@ impl Conditions {
             "os-threads" => self.os_threads = true,
             "any-exit" => self.any_exit = true,
             "exact-loops" => self.exact_loops = true,
+            LOOSE_TIME => self.loose_time = true,
             "test" => self.is_test = true,
             "stall" => self.stall = seconds(value)?,
             "stdin" => self.stdin = Some(PathBuf::from(value)),
@@ -128,6 +143,7 @@ mod tests {
     fn conditions_survive_a_schedule_file() {
         let conditions = Conditions {
             max_steps: 77,
+            loose_time: true,
             spurious: true,
             os_threads: true,
             any_exit: true,

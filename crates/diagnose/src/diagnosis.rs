@@ -8,6 +8,7 @@ use threadbare_report::{FailureReport, FindingText};
 use threadbare_target::{Execution, Modules, Symbols};
 use threadbare_trace::{FailureKind, Schedule, ShownFinding, TraceFile};
 
+use crate::conditions::Conditions;
 use crate::error::DiagnoseError;
 use crate::explain::{Explanation, explain};
 use crate::failure_report::describe_failure;
@@ -108,6 +109,7 @@ pub fn diagnose(
     let mut left_out = Vec::new();
     let mut original = None;
     if let Some(replayer) = replayer {
+        replayer.set_loose_time(found.run.loose_time);
         let begin = Instant::now();
         let same = replayer.follow(&found.run.switches).ok();
         let takes_long = begin.elapsed() > LONGEST_COMPARED;
@@ -143,6 +145,7 @@ pub fn diagnose(
         switches: to_schedule(&run.switches, &names),
         ..options.head.clone()
     };
+    Conditions::note_time(&mut schedule.options, &run);
     (options.on_phase)(DiagnosisPhase::Explaining);
     let mut comparisons = comparisons.filter(|_| reproduced);
     let explanation = match options.explain {

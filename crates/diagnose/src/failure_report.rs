@@ -1,6 +1,6 @@
 //! A failed run as the JSON object describes it.
 
-use threadbare_report::{FailureReport, Names, failure_site, name_addresses};
+use threadbare_report::{DelayReport, FailureReport, Names, failure_site, name_addresses};
 use threadbare_target::{Execution, Symbols, stable_hash, test_output};
 use threadbare_trace::FailureKind;
 
@@ -29,6 +29,11 @@ pub fn describe_failure(run: &Execution, names: &dyn Names, symbols: &Symbols) -
         cause: None,
         cause_finding: None,
         original_events: None,
+        delay: run.delay.map(|delay| DelayReport {
+            thread: delay.thread.to_string(),
+            nanoseconds: delay.nanoseconds,
+            site: names.place(delay.site, 0).map(|place| place.to_string()),
+        }),
     })
 }
 

@@ -71,6 +71,7 @@ impl Replayer {
             flags: bit(conditions.spurious, flags::SPURIOUS)
                 | bit(conditions.os_threads, flags::OS_THREADS)
                 | bit(conditions.exact_loops, flags::EXACT_LOOPS)
+                | bit(conditions.loose_time, flags::LOOSE_TIME)
                 | bit(conditions.any_exit, flags::ANY_EXIT),
         };
         let (server, early, symbols) = match start(program, &options) {
@@ -102,6 +103,15 @@ impl Replayer {
         self.flags = flags::RECORD_ALL;
     }
 
+    /// From now on, sleeps and waits may end by time at any point, or only when no thread is runnable: as in the execution that is to be
+    /// run again.
+    pub fn set_loose_time(&mut self, loose: bool) {
+        if let Some(server) = &mut self.server {
+            server.set_loose_time(loose);
+        }
+        self.comparisons.set_loose_time(loose);
+    }
+
     /// Bounds the time for making schedules shorter and for explaining failures by that of the search: nobody wants
     /// to wait for words much longer than for what they are about.
     pub fn spend_no_more_than(&mut self, search: Duration) {
@@ -128,7 +138,7 @@ impl Replayer {
         }
         match run.outcome {
             Outcome::Uncontrolled(why) => Err(DiagnoseError::Uncontrolled(why)),
-            Outcome::Passed | Outcome::Failed(_) => Ok(run),
+            Outcome::Passed | Outcome::Failed(_) | Outcome::Cut(_) => Ok(run),
         }
     }
 

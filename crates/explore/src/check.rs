@@ -73,13 +73,15 @@ pub struct Check {
     pub threads: u32,
     /// How long it took.
     pub elapsed: Duration,
+    /// How many executions were cut at their limit of steps or time.
+    pub cut: u64,
     /// What the user should know.
     pub warnings: Vec<String>,
     /// Findings for which there was not enough time to try all that makes them happen.
     pub untried: Vec<Key>,
     /// A signal ended it early.
     pub interrupted: bool,
-    /// The same hang was met so often that nothing more was tried.
+    /// Executions were cut so often for want of steps that nothing more was tried.
     pub given_up: bool,
     /// What was covered, by the criteria asked for.
     pub coverage: Vec<Covered>,

@@ -9,7 +9,7 @@ use threadbare_target::{Execution, Program};
 use threadbare_trace::Outcome;
 use threadbare_wire::flags;
 
-use crate::campaign::control::{Control, Uncontrolled};
+use crate::campaign::control::{Control, Unfinished};
 use crate::campaign::observer::{Examiner, Observed, Observer};
 use crate::campaign::{Conduct, Phase, Progress, conduct};
 use crate::check::{Check, Met};
@@ -28,7 +28,7 @@ pub(crate) const LARGEST_BATCH: u64 = 8;
 /// How many executions that passed and that failed are kept to compare them, and how many events of each.
 const COMPARED: usize = 40;
 const COMPARED_EVENTS: usize = 400_000;
-/// How often the same hang is met before nothing more is tried: each costs all the time that a hang takes.
+/// How many executions make no step for so long that they are cut before nothing more is tried: each costs all that time.
 const COSTLY: u64 = 3;
 
 /// Starts servers whose executions are recorded whole.
@@ -47,9 +47,9 @@ pub(crate) fn examine<L: Launch, T>(
     let mut measuring = options.measuring()?;
     conduct(launch, options, progress, stop, |conduct| {
         let account = Account {
-            max_steps: options.max_steps,
             failing: Vec::new(),
-            uncontrolled: Uncontrolled::default(),
+            unfinished: Unfinished::default(),
+            has_findings: false,
             check: Check::default(),
         };
         let coverage = Coverage::of(&mut measuring, false);
@@ -119,14 +119,14 @@ impl Drive<'_, '_> {
     }
 
     fn end(self) -> Result<Check, ExploreError> {
-        let Account { uncontrolled, mut check, .. } = self.account;
+        let Account { unfinished, has_findings, mut check, .. } = self.account;
         let interrupted = self.conduct.is_stopped();
         let control = Control {
             executions: check.executions,
-            uncontrolled: &uncontrolled,
+            unfinished: &unfinished,
             steps: check.steps,
             threads: check.threads,
-            has_result: interrupted || !check.failures.is_empty(),
+            has_result: interrupted || has_findings || !check.failures.is_empty(),
         };
         check.warnings.extend(control.judge()?);
         Ok(Check {
@@ -141,11 +141,11 @@ impl Drive<'_, '_> {
 
 /// How executions ended.
 pub(crate) struct Account {
-    /// Steps after which an execution counts as hung.
-    max_steps: u64,
     /// Executions that failed, to compare with those that passed.
     failing: Vec<Arc<Execution>>,
-    uncontrolled: Uncontrolled,
+    unfinished: Unfinished,
+    /// A detector has found something.
+    has_findings: bool,
     pub(crate) check: Check,
 }
 
@@ -155,8 +155,9 @@ impl Observer for Account {
     }
 
     fn observe(&mut self, seen: &Observed<'_>) -> ControlFlow<()> {
+        self.has_findings |= !seen.found.is_empty();
         self.enter(seen.run);
-        match self.check.given_up || self.uncontrolled.is_hopeless(self.check.executions) {
+        match self.check.given_up || self.unfinished.is_hopeless(self.check.executions) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
@@ -169,8 +170,10 @@ impl Observer for Account {
 
 impl Account {
     fn enter(&mut self, run: &Arc<Execution>) {
-        self.uncontrolled.enter(&run.outcome);
+        self.unfinished.enter(&run.outcome);
         let check = &mut self.check;
+        check.cut = self.unfinished.cut;
+        check.given_up |= check.cut >= COSTLY && run.stalled;
         check.executions += 1;
         check.steps += run.steps;
         check.threads = check.threads.max(run.threads);
@@ -185,10 +188,7 @@ impl Account {
                 met.run.outcome.failure().is_some_and(|known| is_same_failure(known, failure))
             };
             match check.failures.iter_mut().find(same) {
-                Some(met) => {
-                    met.count += 1;
-                    check.given_up |= met.count >= COSTLY && (run.stalled || run.steps > self.max_steps);
-                }
+                Some(met) => met.count += 1,
                 None => {
                     check.failures.push(Met { execution: check.executions, run: Arc::clone(run), count: 1 })
                 }
@@ -197,7 +197,7 @@ impl Account {
         let alike = match &run.outcome {
             Outcome::Passed => &mut check.passing,
             Outcome::Failed(_) => &mut self.failing,
-            Outcome::Uncontrolled(_) => return,
+            Outcome::Cut(_) | Outcome::Uncontrolled(_) => return,
         };
         let kept: usize = alike.iter().map(|run| run.events.len()).sum();
         let is_room = alike.len() < COMPARED && kept + run.events.len() <= COMPARED_EVENTS;

@@ -36,6 +36,14 @@ pub enum ExploreError {
     /// No execution could be kept under control.
     #[error("no execution could be kept under control: {0}")]
     Uncontrolled(String),
+    /// No execution came to its end.
+    #[error("no execution came to its end ({cut} were cut): {why}, and a smaller input helps as much")]
+    AllCut {
+        /// How many there were.
+        cut: u64,
+        /// Which limit the first one reached, and how to raise it.
+        why: String,
+    },
     /// There was nothing to decide.
     #[error(
         "the program gave no scheduling point, so no interleaving was tried; build all of it with `threadbare cc` or \

@@ -50,7 +50,7 @@ pub use error::ExploreError;
 pub use history::History;
 pub use minimise::{is_preemption, is_same_failure, minimise, replay};
 pub use neighbours::neighbours;
-pub use options::Options;
+pub use options::{MAX_STEPS, MAX_STEPS_OF_TRACES, Options, Timers};
 pub use profile::Profile;
 pub use races::races;
 pub use saturation::{SaturationRule, Window};

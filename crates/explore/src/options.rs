@@ -12,6 +12,26 @@ use crate::error::ExploreError;
 use crate::saturation::SaturationRule;
 use crate::strategies::{self, StrategyOption, StrategyOptions};
 
+/// The steps after which executions are cut where nobody says how many: a few seconds.
+pub const MAX_STEPS: u64 = 10_000_000;
+/// The same where whole traces of several executions are held in memory: those of as many steps take 64 MB each.
+pub const MAX_STEPS_OF_TRACES: u64 = 1_000_000;
+
+/// When sleeps and waits end by time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Timers {
+    /// When no thread is runnable, and then the earliest deadline comes first: as on an idle machine.
+    Ordered,
+    /// At any point, in any order: threads may be delayed for as long as a sleep takes.
+    Loose,
+    /// Ordered in the first executions, and loose in some of the later ones.
+    Mixed,
+}
+
+/// Why nothing is claimed where time passes in order.
+pub(crate) const ORDERED_IS_NOT_ALL: &str = "nothing is claimed to be complete, because --timers ordered leaves out that threads \
+     are delayed for longer than others sleep";
+
 /// What to do in a campaign.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -25,12 +45,16 @@ pub struct Options {
     pub time: Option<Duration>,
     /// How many executions run at once.
     pub jobs: usize,
-    /// Visible steps after which an execution counts as hung.
+    /// Visible steps after which an execution is cut.
     pub max_steps: u64,
+    /// Cut executions earlier that are much longer than those that came to their end.
+    pub measures_length: bool,
     /// A kind of dependence that is passed over: what is claimed without it shows what it is good for.
     pub overlooked: Option<Dependence>,
     /// Go on after a failure.
     pub keep_going: bool,
+    /// When sleeps and waits end by time; none for what suits the strategy.
+    pub timers: Option<Timers>,
     /// What only some strategies read.
     pub strategy_options: StrategyOptions,
     /// The steps from one checkpoint to the next, where executions may continue from those of others; none for always from the
@@ -67,9 +91,11 @@ impl Default for Options {
             executions: 10_000,
             time: None,
             jobs: 1,
-            max_steps: 1_000_000,
+            max_steps: MAX_STEPS_OF_TRACES,
+            measures_length: false,
             overlooked: None,
             keep_going: false,
+            timers: None,
             strategy_options: StrategyOptions::default(),
             checkpoint_gap: Some(CHECKPOINT_GAP),
             spurious: false,
@@ -114,10 +140,23 @@ impl Options {
         [strategies::STATES, "dfs"].contains(&self.strategy.as_str())
     }
 
+    /// When sleeps and waits end by time. A strategy that is to be through in the end has to try every point, and those that solve for
+    /// orders reckon with every point.
+    pub fn timers(&self) -> Timers {
+        let samples = strategies::find(&self.strategy).is_ok_and(strategies::Row::samples);
+        let usual = match samples {
+            true if self.strategy == strategies::DEFAULT => Timers::Mixed,
+            true => Timers::Ordered,
+            false => Timers::Loose,
+        };
+        self.timers.unwrap_or(usual)
+    }
+
     pub(crate) fn flags(&self) -> u32 {
         let bit = |set: bool, flag: u32| if set { flag } else { 0 };
         bit(self.spurious, flags::SPURIOUS)
             | bit(self.os_threads, flags::OS_THREADS)
             | bit(self.any_exit, flags::ANY_EXIT)
+            | bit(self.timers() == Timers::Loose, flags::LOOSE_TIME)
     }
 }

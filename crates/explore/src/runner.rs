@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use threadbare_library::Dependence;
 use threadbare_target::{Execution, Program, Server, ServerOptions, Snapshot, StartError, Stop};
@@ -14,6 +15,9 @@ use crate::options::Options;
 use crate::search::Steer;
 use crate::strategy::Plan;
 
+/// The real time that an execution has at least before it is cut: a machine may be busy.
+const LEAST_TIME: Duration = Duration::from_secs(10);
+
 /// Runs one plan at a time, always from the same snapshot before the first thread.
 pub(crate) trait Runner: Steer {
     /// From now on, this memory is known to be shared as well.
@@ -21,6 +25,9 @@ pub(crate) trait Runner: Steer {
 
     /// From now on, have this many threads ready before an execution begins.
     fn set_pool(&mut self, threads: u32);
+
+    /// From now on, cut executions after so many steps.
+    fn set_step_limit(&mut self, steps: u64);
 
     /// From now on, accesses at these places in the executable's file are not announced.
     fn uninstrument(&mut self, _places: &[u64]) {}
@@ -61,6 +68,7 @@ pub(crate) struct Servers<'a> {
     options: ServerOptions,
     checkpoint_gap: Option<u64>,
     overlooked: Option<Dependence>,
+    time_limit: Option<Duration>,
 }
 
 impl<'a> Servers<'a> {
@@ -79,7 +87,8 @@ impl<'a> Servers<'a> {
             stop: Arc::clone(stop),
         };
         let Options { checkpoint_gap, overlooked, .. } = *options;
-        Servers { program, options: server, checkpoint_gap, overlooked }
+        let time_limit = options.time.map(|time| time.max(LEAST_TIME));
+        Servers { program, options: server, checkpoint_gap, overlooked, time_limit }
     }
 }
 
@@ -96,7 +105,8 @@ impl Launch for Servers<'_> {
 
     fn launch(&self) -> Result<ServerRunner, Trouble> {
         match Server::start(self.program, &self.options) {
-            Ok(server) => {
+            Ok(mut server) => {
+                server.set_time_limit(self.time_limit);
                 let checkpoints = Checkpoints::new(self.checkpoint_gap);
                 let (flags, overlooked) = (self.options.flags, self.overlooked);
                 Ok(ServerRunner { server, checkpoints, flags, overlooked })
@@ -142,6 +152,10 @@ impl Runner for ServerRunner {
 
     fn set_pool(&mut self, threads: u32) {
         self.server.set_pool(threads);
+    }
+
+    fn set_step_limit(&mut self, steps: u64) {
+        self.server.set_step_limit(steps);
     }
 
     fn uninstrument(&mut self, places: &[u64]) {

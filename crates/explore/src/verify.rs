@@ -18,7 +18,7 @@ use crate::confirm::{happens, settle_in};
 use crate::dead_registers::with_dead_registers;
 use crate::drive::{examine, phase, servers};
 use crate::error::ExploreError;
-use crate::options::Options;
+use crate::options::{ORDERED_IS_NOT_ALL, Options, Timers};
 use crate::runner::Launch;
 use crate::strategies::dfs::Dfs;
 use crate::strategies::mcr::OpenQuestion;
@@ -150,6 +150,10 @@ pub(crate) fn run<L: Launch>(
         check.warnings.extend(total.warnings("verify"));
     }
     let Groups { checks, history, .. } = groups;
+    // How an execution would have ended that was cut is not known.
+    let is_loose = options.timers.is_none_or(|timers| timers == Timers::Loose);
+    let check_is_whole = check.cut == 0 && is_loose;
+    check.warnings.extend((!is_loose).then(|| ORDERED_IS_NOT_ALL.to_string()));
     Ok(Verification {
         check,
         test_cases: total.test_cases(),
@@ -159,7 +163,7 @@ pub(crate) fn run<L: Launch>(
         checked: Checked { pairs: checks.made(), known: checks.saved(), cleared: checks.cleared() },
         history,
         graphs: total.graphs(),
-        exhausted: total.exhausted() || states.exhausted(),
+        exhausted: (total.exhausted() || states.exhausted()) && check_is_whole,
         spared,
         sampled,
     })

@@ -186,7 +186,7 @@ fn counted(count: u64, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
-fn duration(nanoseconds: u64) -> String {
+pub(crate) fn duration(nanoseconds: u64) -> String {
     match nanoseconds {
         0..1_000 => format!("{nanoseconds} ns"),
         1_000..1_000_000 => format!("{} µs", nanoseconds / 1_000),

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::coverage::CoverageReport;
+use crate::describe::duration;
 use crate::suite::SuiteReport;
 use crate::verify_json::TotalReport;
 
@@ -51,6 +52,8 @@ pub struct JsonReport {
     pub verdict: Verdict,
     /// Runs that ended.
     pub executions: u64,
+    /// How many of them were cut at their limit of steps or time: they are no failures, and nothing is known of their end.
+    pub cut: u64,
     /// Visible steps in all of them.
     pub steps: u64,
     /// The largest number of threads in one of them, main included.
@@ -129,9 +132,35 @@ pub struct FailureReport {
     /// How many events the execution had before its schedule was made shorter, if its trace was too long to be kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub original_events: Option<u64>,
+    /// The thread that has to be delayed for it, where sleeps and waits could end by time at any point.
+    pub delay: Option<DelayReport>,
     /// The inputs of a suite that show it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<String>,
+}
+
+/// A thread was runnable and not scheduled while another one slept or waited for a time.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct DelayReport {
+    /// The thread that was delayed.
+    pub thread: String,
+    /// By more than so many nanoseconds.
+    pub nanoseconds: u64,
+    /// Before which place; null where the source is unknown.
+    pub site: Option<String>,
+}
+
+impl DelayReport {
+    /// What it means, in one sentence.
+    pub fn sentence(&self) -> String {
+        let site = self.site.as_ref().map_or_else(String::new, |site| format!(" before {site}"));
+        format!(
+            "This happens only if {} is delayed by more than {}{site}: a sleep or a wait of another thread ends \
+             meanwhile, as it would on a busy machine. With --timers ordered it is not tried.",
+            self.thread,
+            duration(self.nanoseconds)
+        )
+    }
 }
 
 /// How many executions failed in each way.

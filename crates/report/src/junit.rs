@@ -28,13 +28,14 @@ fn case(test: &TestReport) -> TestCase {
         TestStatus::Passed => TestCaseStatus::success(),
         TestStatus::Failed => TestCaseStatus::non_success(NonSuccessKind::Failure),
         TestStatus::Unable => TestCaseStatus::non_success(NonSuccessKind::Error),
-        TestStatus::NothingToExplore | TestStatus::Ignored | TestStatus::Interrupted => {
+        TestStatus::NothingToExplore | TestStatus::Ignored | TestStatus::Long | TestStatus::Interrupted => {
             TestCaseStatus::skipped()
         }
     };
     let reason = test.message.as_deref().or(match test.status {
         TestStatus::NothingToExplore => Some("nothing to explore: it starts no thread"),
         TestStatus::Ignored => Some("ignored"),
+        TestStatus::Long => Some("no execution came to its end"),
         TestStatus::Interrupted => Some("interrupted"),
         _ => None,
     });
@@ -62,6 +63,7 @@ mod tests {
             name: name.into(),
             status,
             executions: 3,
+            cut: 0,
             steps: 9,
             threads: 2,
             elapsed_s: 0.5,
@@ -79,12 +81,14 @@ mod tests {
             test("good", TestStatus::Passed),
             test("bad", TestStatus::Failed),
             test("one", TestStatus::NothingToExplore),
+            test("long", TestStatus::Long),
         ];
         let text = junit("crate", Duration::from_secs(1), &all).expect("XML");
         for part in [
-            r#"<testsuite name="queue" tests="3" disabled="1" errors="0" failures="1""#,
+            r#"<testsuite name="queue" tests="4" disabled="2" errors="0" failures="1""#,
             r#"<failure message="a &lt;panic&gt; &amp; more" type="exit">T1 | T2</failure>"#,
             r#"<skipped message="nothing to explore: it starts no thread"/>"#,
+            r#"<skipped message="no execution came to its end"/>"#,
         ] {
             assert!(text.contains(part), "{part}\n{text}");
         }

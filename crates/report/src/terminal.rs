@@ -50,6 +50,7 @@ pub fn interleaving(execution: &Interleaving<'_>, names: &dyn Names, format: &Te
     match execution.outcome {
         Outcome::Failed(failure) => text.push_str(&failure::paragraph(failure, names, format)),
         Outcome::Passed => text.push_str("The program ended as it should.\n"),
+        Outcome::Cut(why) => text.push_str(&format!("It was cut: {why}\n")),
         Outcome::Uncontrolled(why) => text.push_str(&format!("Control was lost: {why}\n")),
     }
     text

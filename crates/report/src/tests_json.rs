@@ -18,6 +18,8 @@ pub enum TestStatus {
     Ignored,
     /// It could not be run under control.
     Unable,
+    /// Every execution was cut at its limit of steps or time.
+    Long,
     /// The user ended it.
     Interrupted,
 }
@@ -33,6 +35,8 @@ pub struct TestReport {
     pub status: TestStatus,
     /// Runs that ended.
     pub executions: u64,
+    /// How many of them were cut at their limit of steps or time.
+    pub cut: u64,
     /// Visible steps in all of them.
     pub steps: u64,
     /// The largest number of threads in one of them, main included.

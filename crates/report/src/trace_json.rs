@@ -118,6 +118,7 @@ fn outcome(file: &TraceFile, names: &RecordedNames<'_>) -> Value {
     match &file.outcome {
         None => Value::Null,
         Some(Outcome::Passed) => json!({ "verdict": "passed" }),
+        Some(Outcome::Cut(why)) => json!({ "verdict": "cut", "message": why }),
         Some(Outcome::Uncontrolled(why)) => json!({ "verdict": "uncontrolled", "message": why }),
         Some(Outcome::Failed(failure)) => {
             let label = |&pc: &u64| names.place(pc, 0).map(|place| place.to_string());

@@ -32,6 +32,7 @@ fn sample() -> JsonReport {
         trace: Some(".threadbare/bank-1.trace".into()),
         inputs: vec![],
         original_events: None,
+        delay: None,
     };
     JsonReport {
         tool: "threadbare",
@@ -42,6 +43,7 @@ fn sample() -> JsonReport {
         seed: 1,
         verdict: Verdict::Failure,
         executions: 17,
+        cut: 0,
         steps: 4210,
         threads: 3,
         elapsed_s: JsonReport::seconds(Duration::from_nanos(410_000_400)),

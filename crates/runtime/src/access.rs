@@ -108,7 +108,7 @@ unsafe fn serve_watched(fiber: &'static Fiber, addr: usize, size: usize, write: 
             return;
         }
     } else {
-        engine.point(op, None, false);
+        engine.point(op, None, None);
         if shared && fiber.volatile_access.get() && engine.running.get() {
             crate::dependences::note_weak_order(pc);
         }

@@ -162,7 +162,7 @@ unsafe fn announce<T: Word>(kind: EventKind, addr: usize, leaves_zero: bool) -> 
             place,
         };
         let switches = engine().shared.control().switches;
-        engine().point(op, None, false);
+        engine().point(op, None, None);
         if !shared && engine().brief.get() {
             fiber.was_a_look();
         }
@@ -385,7 +385,7 @@ stubs! {
             if is_step {
                 let site = caller();
                 let op = Op { kind: EventKind::Fence, object: 0, size: 0, site, index: fiber.ops.get(), place: 0 };
-                engine().point(op, None, false);
+                engine().point(op, None, None);
             }
             fiber.weakness.set(weakness(order));
             engine().recorder.note(EventKind::Fence, 0, 0, 0, 0);

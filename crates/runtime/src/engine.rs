@@ -13,6 +13,7 @@ use threadbare_wire::flags;
 use crate::exclusive::Exclusive;
 use crate::fiber::Fiber;
 use crate::recorder::Recorder;
+use crate::scheduler::Turn;
 use crate::shared_memory::Shared;
 use crate::spin::SpinDetector;
 use crate::thread_table::ThreadTable;
@@ -35,8 +36,16 @@ pub struct Engine {
     pub progress: Cell<u64>,
     /// Finds threads that spin for ever.
     pub(crate) spin_detector: SpinDetector,
-    /// The steps made when the running thread was switched to, or last yielded.
-    pub(crate) turn_began: Cell<u64>,
+    /// The turn that a thread has because it was starved.
+    pub(crate) turn: Cell<Option<Turn>>,
+    /// The steps made at the last decision.
+    pub(crate) decided_at: Cell<u64>,
+    /// Time passes only when no thread is runnable, and the earliest deadline comes first.
+    pub(crate) time_is_ordered: Cell<bool>,
+    /// The steps made when it last passed.
+    pub(crate) time_passed_at: Cell<u64>,
+    /// Times in a row that all runnable threads gave way to each other.
+    pub(crate) spins: Cell<u64>,
     /// Executions begin at the snapshot; before it there is one thread and nothing to decide.
     pub running: Cell<bool>,
     /// Every thread is an operating-system thread.
@@ -101,7 +110,11 @@ pub fn init(shared: Shared, main: Box<Fiber>) {
         recorder: Recorder::default(),
         progress: Cell::new(0),
         spin_detector: SpinDetector::default(),
-        turn_began: Cell::new(0),
+        turn: Cell::new(None),
+        decided_at: Cell::new(0),
+        time_is_ordered: Cell::new(false),
+        time_passed_at: Cell::new(0),
+        spins: Cell::new(0),
         running: Cell::new(false),
         os_threads: Cell::new(false),
         spurious: Cell::new(false),
@@ -183,10 +196,12 @@ impl Engine {
         self.policy.set(threads::build_policy(&self.shared));
         self.os_threads.set(control.plan.flags & flags::OS_THREADS != 0);
         self.spurious.set(control.plan.flags & flags::SPURIOUS != 0);
+        self.time_is_ordered.set(control.plan.flags & flags::LOOSE_TIME == 0);
         self.steered.set(control.plan.flags & flags::STEERED != 0);
         let merges_states = control.plan.flags & flags::PROGRAM_STATES != 0;
         self.brief.set(control.repetition.offered == 1 || merges_states);
         self.recorder.takes_all.set(control.plan.flags & flags::RECORD_ALL != 0);
+        self.begin_fairly();
         self.running.set(true);
         self.probe.set((control.plan.flags & flags::PROBE != 0).then(|| Rng::new(control.plan.seed)));
         self.update_stop();

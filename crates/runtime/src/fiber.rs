@@ -13,11 +13,13 @@ use threadbare_trace::{EventKind, ThreadId};
 
 use crate::arch::StackPointer;
 use crate::exclusive::Exclusive;
-use crate::scheduler::PrivateStretch;
+use crate::scheduler::{PrivateStretch, Waiting};
 use crate::shadow;
 use crate::signals::Interrupt;
+use crate::sync::Limit;
 use crate::sys;
 use crate::threads::Slot;
+use crate::time;
 
 /// Something a thread can wait for.
 pub trait Waitable {
@@ -45,6 +47,16 @@ pub trait Waitable {
     /// What a signal handler does to the call that waits.
     fn breaks(&self) -> Breaks {
         Breaks::Never
+    }
+
+    /// The virtual time at which it may end although it is not over, if there is one.
+    fn deadline(&self) -> Option<u64> {
+        None
+    }
+
+    /// For a wait with a deadline of its own: whether it would go on if there were none.
+    fn is_not_over(&self) -> bool {
+        false
     }
 
     /// Whether something outside that has no descriptor may end the wait.
@@ -175,8 +187,8 @@ pub struct Fiber {
     pub pending: Exclusive<Op>,
     /// What must be ready before it can be chosen.
     pub wait: Cell<Option<*const dyn Waitable>>,
-    /// The wait may also end by time.
-    pub timed: Cell<bool>,
+    /// The wait may also end by time: at this virtual time.
+    pub until: Cell<Option<u64>>,
     /// The handler that has to return before it continues.
     pub interrupted_by: Cell<Option<ThreadId>>,
     /// A handler to be run where it is stopped, before it continues.
@@ -203,6 +215,10 @@ pub struct Fiber {
     pub weakness: Cell<u32>,
     /// Fruitless re-reads in a row.
     pub fruitless: Cell<u32>,
+    /// Waits that ended by time, in a row.
+    pub naps: Cell<u32>,
+    /// How long it has been runnable without being scheduled.
+    pub waiting: Waiting,
     /// What it has done since its last step.
     pub private_stretch: PrivateStretch,
     /// It yielded and is passed over until the progress counter leaves this value.
@@ -295,7 +311,7 @@ impl Fiber {
                 place: 0,
             }),
             wait: Cell::new(None),
-            timed: Cell::new(false),
+            until: Cell::new(None),
             takes_again: Cell::new(0),
             waits_on_condition: Cell::new(false),
             looks: Exclusive::default(),
@@ -305,6 +321,8 @@ impl Fiber {
             volatile_access: Cell::new(false),
             weakness: Cell::new(0),
             fruitless: Cell::new(0),
+            naps: Cell::new(0),
+            waiting: Waiting::default(),
             private_stretch: PrivateStretch::default(),
             yielded_at: Cell::new(None),
             recent: [const { Cell::new(Seen { pc: 0, addr: 0, value: 0 }) }; RECENT],
@@ -385,6 +403,7 @@ impl Fiber {
         self.ops.set(ops);
         self.steps.set(0);
         self.fruitless.set(0);
+        self.naps.set(0);
         self.private_stretch.end();
         self.yielded_at.set(None);
         self.recent.iter().for_each(|seen| seen.set(Seen::default()));
@@ -425,12 +444,31 @@ impl Fiber {
         if self.interrupted_by.get().is_some() {
             return false;
         }
-        self.waits_for().is_none_or(|wait| self.timed.get() || self.broken_off.get() || wait.ready(self))
+        self.waits_for().is_none_or(|wait| self.is_time_up() || self.broken_off.get() || wait.ready(self))
+    }
+
+    /// Whether the wait may end by time, and the time has come.
+    #[inline(always)]
+    fn is_time_up(&self) -> bool {
+        self.until.get().is_some_and(time::has_come)
+    }
+
+    /// The virtual time at which it becomes runnable at the latest, if it waits and there is one.
+    pub fn deadline(&self) -> Option<u64> {
+        self.waits_for().and_then(|wait| self.until.get().or_else(|| wait.deadline()))
+    }
+
+    /// Whether nothing but time ends its wait now.
+    pub fn ends_by_time(&self) -> bool {
+        self.waits_for().is_some_and(|wait| match self.until.get() {
+            Some(_) => !wait.ready(self),
+            None => wait.is_not_over(),
+        })
     }
 
     /// Whether the wait that was just left ended by time rather than by what was waited for.
     pub fn timed_out(&self) -> bool {
-        self.waits_for().is_some_and(|wait| self.timed.get() && !wait.ready(self))
+        self.waits_for().is_some_and(|wait| self.is_time_up() && !wait.ready(self))
     }
 
     /// Notes a read. A value seen before at the same place brings nothing new: a spinning thread
@@ -443,7 +481,7 @@ impl Fiber {
         if before.pc == pc && before.addr == addr && before.value == value {
             self.fruitless.set(self.fruitless.get() + 1);
         } else {
-            self.fruitless.set(0);
+            self.changed_something();
         }
     }
 
@@ -451,6 +489,7 @@ impl Fiber {
     #[inline(always)]
     pub fn changed_something(&self) {
         self.fruitless.set(0);
+        self.naps.set(0);
     }
 
     /// What a yield counts for: a thread that makes private accesses only has gone round far more often than one that was seen
@@ -462,6 +501,22 @@ impl Fiber {
     /// An operation that by its nature brings nothing (a yield, a failed try).
     pub fn made_no_progress(&self) {
         self.fruitless.set(self.fruitless.get() + 1);
+    }
+
+    /// It waited for something and did not get it. Where time passes only when no thread is runnable, others have had their turn
+    /// when it is up.
+    pub fn waited_in_vain(&self, limit: Limit) {
+        if limit.timed() && time::is_ordered() {
+            self.fruitless.set(0);
+            self.naps.set(self.naps.get() + 1);
+        } else {
+            self.made_no_progress();
+        }
+    }
+
+    /// Whether the last that it did brought nothing.
+    pub fn is_idle(&self) -> bool {
+        self.fruitless.get() > 0 || self.private_stretch.yields.get() > 0 || self.naps.get() > 0
     }
 }
 
@@ -508,9 +563,9 @@ mod tests {
         assert!(fiber.ready());
         fiber.wait.set(Some(&raw const never));
         assert!(!fiber.ready());
-        fiber.timed.set(true);
+        fiber.until.set(Some(0));
         assert!(fiber.ready() && fiber.timed_out());
-        fiber.timed.set(false);
+        fiber.until.set(None);
         fiber.broken_off.set(true);
         assert!(fiber.ready());
         fiber.interrupted_by.set(Some(ThreadId(1)));

@@ -227,7 +227,7 @@ pub unsafe fn about_to_free(start: *mut c_void, site: u64) -> bool {
                 index: fiber.ops.get(),
                 place: 0,
             };
-            engine.point(op, None, false);
+            engine.point(op, None, None);
             if live_size(address, site).is_none() {
                 return false;
             }

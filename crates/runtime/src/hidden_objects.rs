@@ -74,7 +74,7 @@ fn access_word(object: HiddenObject, given: Option<u64>, site: u64) {
         engine.yield_to_others(op);
         return replace(object, given);
     }
-    engine.point(op, None, false);
+    engine.point(op, None, None);
     if !shared {
         fiber.was_a_look();
     }

@@ -111,7 +111,7 @@ extern "C-unwind" fn begin_exit() {
     }
     if has_company() {
         let sole = SoleExit;
-        step_when(EventKind::End, 0, instrumented_site(), Some(&raw const sole), false);
+        step_when(EventKind::End, 0, instrumented_site(), Some(&raw const sole), None);
     } else {
         // The numbers of later operations must not depend on whether others are left.
         engine().current().count_operation();
@@ -132,7 +132,7 @@ extern "C-unwind" fn end() {
     }
     if has_company() {
         let end = EndOfProcess { since: engine().shared.control().steps };
-        step_when(EventKind::End, 0, instrumented_site(), Some(&raw const end), false);
+        step_when(EventKind::End, 0, instrumented_site(), Some(&raw const end), None);
         if others_that(is_busy) {
             crate::dependences::note_early_end(false);
         } else if others_that(|other| is_ending(other) || sleeps(other)) {
@@ -459,7 +459,7 @@ unsafe fn wait_for(
     let end = ChildEnd(child);
     if options & libc::WNOHANG == 0 {
         crate::signals::before_call(pc);
-        step_when(EventKind::Process, 0, pc, Some(&raw const end), false);
+        step_when(EventKind::Process, 0, pc, Some(&raw const end), None);
         if engine().current().take_broken_off() {
             return crate::sync::or_errno(libc::EINTR);
         }

@@ -175,7 +175,6 @@ fn begin_repetition(engine: &Engine, start: &Start, policy: AnyPolicy) {
     unsafe { engine.threads.drop_others() };
     engine.fiber(ThreadId::MAIN).begin_anew(start.ops);
     engine.progress.set(0);
-    engine.turn_began.set(0);
     engine.spin_detector.forget();
     engine.world.guarding_locks.forget();
     engine.world.clock.set(start.clock);
@@ -186,6 +185,7 @@ fn begin_repetition(engine: &Engine, start: &Start, policy: AnyPolicy) {
     control.steps = 0;
     control.switches = 0;
     control.threads = 1;
+    engine.begin_fairly();
 }
 
 /// What the closure has left behind, and where.
@@ -210,7 +210,8 @@ struct OthersRest {
 impl Waitable for OthersRest {
     fn ready(&self, waiting: &Fiber) -> bool {
         let engine = engine();
-        let is_runnable = |other: &Fiber| other.id != waiting.id && other.ready();
+        let is_runnable =
+            |other: &Fiber| other.id != waiting.id && (other.ready() || other.deadline().is_some());
         engine.shared.control().steps >= self.until || !engine.threads.live().any(is_runnable)
     }
 
@@ -228,6 +229,6 @@ fn let_others_end() {
         let fiber = engine.current();
         fiber.count_operation();
         let op = Op { kind: EventKind::Yield, object: 0, size: 0, site: 0, index: fiber.ops.get(), place: 0 };
-        engine.point(op, Some(&raw const rest), false);
+        engine.point(op, Some(&raw const rest), None);
     }
 }

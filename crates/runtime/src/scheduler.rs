@@ -1,12 +1,14 @@
 //! The loop at the heart: a thread announces its next visible operation, the policy picks who goes
 //! on, the chosen thread makes its operation.
 
+mod fairness;
 mod private_stretch;
 
+pub use fairness::{Turn, Waiting};
 pub use private_stretch::PrivateStretch;
 
 use threadbare_sched::{Candidate, Choice, Op, Policy};
-use threadbare_trace::{EventKind, FailureKind, SwitchReason, ThreadId};
+use threadbare_trace::{EventKind, SwitchReason, ThreadId};
 use threadbare_wire::{DecisionRecord, own_place};
 
 use crate::engine::{self, Engine};
@@ -15,12 +17,13 @@ use crate::fiber::{Fiber, Waitable};
 use crate::spin::ThreadState;
 use crate::{arch, deadlock, external_waits, guarding_locks, shared_memory, signals, sys, threads};
 
-/// Fruitless steps of all threads together after which no thread can be expected to make progress.
-const LIVELOCK: u64 = 20_000;
+/// Times that all runnable threads have read the same again before time passes although they are runnable: they wait for one that
+/// sleeps. Each time is a step of each of them, and a search through shared memory that takes longer and sees nothing new is hard to
+/// think of.
+const SPINS_WHILE_OTHERS_SLEEP: u64 = 4_096;
 
-/// Steps in a row after which a thread lets others go first, whatever the policy prefers: a loop
-/// that always changes something may still wait for another thread.
-const LONG_TURN: u64 = 10_000;
+/// Steps after which time passes although threads are runnable, and not only seem to wait.
+const STEPS_WHILE_OTHERS_SLEEP: u64 = 100_000;
 
 impl Engine {
     /// Announces the running thread's next operation and returns when it may be made.
@@ -28,16 +31,16 @@ impl Engine {
     /// Its number has to be counted by the caller beforehand. Returns whether a timed wait ended
     /// by time.
     #[inline(always)]
-    pub fn point(&self, op: Op, wait: Option<*const dyn Waitable>, timed: bool) -> bool {
+    pub fn point(&self, op: Op, wait: Option<*const dyn Waitable>, until: Option<u64>) -> bool {
         // Written in place, field by field: a copy of what was just written would stall.
         self.current().pending.set(op);
-        self.await_turn(wait, timed)
+        self.await_turn(wait, until)
     }
 
-    fn await_turn(&self, wait: Option<*const dyn Waitable>, timed: bool) -> bool {
+    fn await_turn(&self, wait: Option<*const dyn Waitable>, until: Option<u64>) -> bool {
         let fiber = self.current();
         fiber.wait.set(wait);
-        fiber.timed.set(timed);
+        fiber.until.set(until);
         self.recorder.complete_write();
         let registers = self.world.state_hashes.borrow_mut().are_wanted().then(crate::arch::registers);
         if registers.is_some() {
@@ -60,10 +63,14 @@ impl Engine {
         let mut control = self.shared.control();
         control.steps += 1;
         if control.steps > control.plan.max_steps && self.running.get() {
-            self.report_hang(control.plan.max_steps);
+            shared_memory::cut(control.plan.max_steps);
         }
         fiber.steps.set(fiber.steps.get() + 1);
         if self.running.get() {
+            fiber.waiting.end(control.steps);
+            if self.time_is_ordered.get() {
+                self.world.clock.borrow_mut().step();
+            }
             self.world
                 .signals
                 .program_steps
@@ -114,18 +121,16 @@ impl Engine {
         } else if let Some(creator) = fiber.starting.take() {
             self.go(creator, SwitchReason::Started);
         } else {
-            if fiber.fruitless.get() == 0 && fiber.private_stretch.yields.get() == 0 {
+            if !fiber.is_idle() {
                 self.spin_detector.note_progress();
+                self.spins.set(0);
             }
-            let steps = self.shared.control().steps;
-            if (fiber.fruitless.get() >= self.policy.borrow_mut().spin_limit()
-                && crate::thread_state_hash::may_spin(fiber))
-                || steps - self.turn_began.get() >= LONG_TURN
+            if fiber.fruitless.get() >= self.policy.borrow_mut().spin_limit()
+                && crate::thread_state_hash::may_spin(fiber)
             {
                 if !crate::thread_state_hash::is_in_loop(fiber) {
                     crate::dependences::note_yield(fiber.site());
                 }
-                self.turn_began.set(steps);
                 fiber.yielded_at.set(Some(self.progress.get()));
                 self.world.checkpoints.borrow_mut().leave_no_more();
                 self.policy.borrow_mut().yielded(fiber.id);
@@ -138,7 +143,7 @@ impl Engine {
         let fiber = self.current();
         if self.threads.live_count() == 1 && fiber.ready() && !self.policy.borrow_mut().forces_switches() {
             fiber.yielded_at.set(None);
-            if fiber.fruitless.get() > 0 || fiber.private_stretch.yields.get() > 0 {
+            if fiber.is_idle() {
                 self.spin_detector.count_fruitless(self, fiber.rounds());
             }
             return;
@@ -167,11 +172,25 @@ impl Engine {
     #[inline(always)]
     fn decide_among(&self, candidates: &mut Vec<Candidate<'static>>) -> ThreadId {
         let fiber = self.current();
+        let step = self.shared.control().steps;
+        let mut passed = step - self.decided_at.replace(step).min(step);
         loop {
             let mut any_yielded = false;
+            let mut starved: Option<(u64, &'static Fiber)> = None;
             for other in self.threads.live() {
                 if !other.ready() {
+                    // A lock that others take again and again is free now and then.
+                    // SAFETY: as below.
+                    if !matches!(unsafe { other.pending.peek() }.kind, EventKind::Lock | EventKind::ReadLock)
+                    {
+                        other.waiting.pause(passed);
+                    }
                     continue;
+                }
+                if let Some(waited) = other.waiting.too_long(step)
+                    && starved.is_none_or(|(longest, _)| waited > longest)
+                {
+                    starved = Some((waited, other));
                 }
                 match other.yielded_at.get() {
                     Some(mark) if mark == self.progress.get() => any_yielded = true,
@@ -183,13 +202,26 @@ impl Engine {
                     }
                 }
             }
+            passed = 0;
+            if starved.is_some() || self.turn.get().is_some() {
+                self.give_turn(candidates, starved, step);
+            }
             if !candidates.is_empty() {
+                if self.time_is_ordered.get() && self.let_time_pass_after_long(step) {
+                    candidates.clear();
+                    continue;
+                }
                 break;
             }
-            if signals::timers::let_time_pass(self) {
+            let waits_for_sleeper = any_yielded && self.spins.get() < SPINS_WHILE_OTHERS_SLEEP;
+            if !waits_for_sleeper && self.let_time_pass(step) {
+                if let Some(looked_at) = self.spin_detector.count_fruitless(self, 1) {
+                    return looked_at;
+                }
                 continue;
             }
             if any_yielded {
+                self.spins.set(self.spins.get() + 1);
                 self.threads.live().for_each(|other| other.yielded_at.set(None));
                 if let Some(looked_at) = self.spin_detector.count_fruitless(self, fiber.rounds()) {
                     return looked_at;
@@ -201,11 +233,11 @@ impl Engine {
             }
         }
         crate::checkpoints::leave_one_if_due(self);
-        let step = self.shared.control().steps;
         if self.policy.borrow_mut().forces_switches() {
             self.policy.borrow_mut().reached(fiber.id, fiber.pending.borrow_mut().index);
             // Whatever the replay decides, the place where it wants to stop next has changed.
             let chosen = self.policy.borrow_mut().choose(&Choice { candidates, current: fiber.id, step });
+            self.note_delay(candidates, chosen);
             self.update_stop();
             return chosen;
         } else if candidates.len() == 1 {
@@ -233,7 +265,122 @@ impl Engine {
             let (current, step) = (fiber.id, step as u32);
             self.shared.decision(DecisionRecord { enabled, chosen, current, step, state });
         }
+        self.note_delay(candidates, chosen);
         chosen
+    }
+
+    /// An execution begins: nobody has waited for anything yet.
+    pub(crate) fn begin_fairly(&self) {
+        let steps = self.shared.control().steps;
+        self.turn.set(None);
+        self.decided_at.set(steps);
+        self.time_passed_at.set(steps);
+        self.spins.set(0);
+        self.threads.live().for_each(|fiber| fiber.waiting.begin(steps));
+    }
+
+    /// Leaves only one candidate: the thread whose turn it is because it was starved.
+    #[cold]
+    fn give_turn(
+        &self,
+        candidates: &mut Vec<Candidate<'static>>,
+        starved: Option<(u64, &'static Fiber)>,
+        step: u64,
+    ) {
+        // A schedule says itself who runs, and what it was made of was fair.
+        if self.policy.borrow_mut().has_switches_left() {
+            return;
+        }
+        if let Some(turn) = self.turn.get() {
+            let holder = self.fiber(turn.thread);
+            let gives_way = holder.yielded_at.get().is_some() || holder.done.get();
+            if step < turn.until && !gives_way {
+                // While it waits for something others have to run.
+                if let Some(place) = candidates.iter().position(|it| it.thread == turn.thread) {
+                    candidates.swap(0, place);
+                    candidates.truncate(1);
+                }
+                return;
+            }
+            self.turn.set(None);
+            holder.waiting.begin(step);
+        }
+        let Some((waited, other)) = starved.filter(|(_, other)| other.waiting.too_long(step).is_some())
+        else {
+            return;
+        };
+        let fiber = self.current();
+        crate::dependences::note_yield(fiber.site());
+        self.world.checkpoints.borrow_mut().leave_no_more();
+        if other.id != fiber.id {
+            self.policy.borrow_mut().yielded(fiber.id);
+        }
+        self.turn.set(Some(Turn { thread: other.id, until: step + waited }));
+        other.yielded_at.set(None);
+        candidates.clear();
+        // SAFETY: as for all candidates.
+        let op = unsafe { other.pending.peek() };
+        candidates.push(Candidate { thread: other.id, op });
+    }
+
+    /// Takes note if a thread is chosen whose time comes only if others, which are runnable or due earlier, are delayed till then.
+    #[inline(always)]
+    fn note_delay(&self, candidates: &[Candidate<'static>], chosen: ThreadId) {
+        if !self.time_is_ordered.get() {
+            self.note_delay_until(candidates, self.fiber(chosen));
+        }
+    }
+
+    fn note_delay_until(&self, candidates: &[Candidate<'static>], chosen: &Fiber) {
+        let now = self.world.clock.borrow_mut().now();
+        let ends_by_time = |fiber: &Fiber| {
+            let deadline = fiber.deadline().filter(|deadline| *deadline > now)?;
+            fiber.ends_by_time().then_some(deadline)
+        };
+        let Some(deadline) = ends_by_time(chosen) else { return };
+        for candidate in candidates.iter().filter(|candidate| candidate.thread != chosen.id) {
+            let other = self.fiber(candidate.thread);
+            let delay = deadline.saturating_sub(ends_by_time(other).unwrap_or(now));
+            let mut control = self.shared.control();
+            if delay > control.delay {
+                control.delay = delay;
+                control.delayed_thread = other.owner();
+                control.delayed_site = other.site();
+            }
+        }
+    }
+
+    /// Lets time pass until the next thread or timer is due; says whether there is one.
+    fn let_time_pass(&self, step: u64) -> bool {
+        let earliest = self.earliest_deadline();
+        if signals::timers::let_time_pass(self, earliest.unwrap_or(u64::MAX)) {
+            return true;
+        }
+        let Some(deadline) = earliest else { return false };
+        self.world.clock.borrow_mut().reach(deadline);
+        self.time_passed_at.set(step);
+        self.spins.set(0);
+        true
+    }
+
+    /// The time at which the next thread is due that waits for time to pass.
+    fn earliest_deadline(&self) -> Option<u64> {
+        if !self.time_is_ordered.get() {
+            return None;
+        }
+        let waits = |fiber: &&Fiber| fiber.interrupted_by.get().is_none();
+        let deadlines = self.threads.live().filter(waits).filter_map(Fiber::deadline);
+        deadlines.filter(|deadline| !crate::time::has_come(*deadline)).min()
+    }
+
+    /// The same where threads have been running for so long that they may wait for one that sleeps.
+    #[inline(always)]
+    fn let_time_pass_after_long(&self, step: u64) -> bool {
+        if step - self.time_passed_at.get() < STEPS_WHILE_OTHERS_SLEEP {
+            return false;
+        }
+        self.time_passed_at.set(step);
+        self.let_time_pass(step)
     }
 
     /// Whether a thread has waited for the end of another, which has come.
@@ -241,30 +388,9 @@ impl Engine {
         let fiber = self.fiber(candidate.thread);
         let awaited = fiber.waits_for().and_then(Waitable::holder);
         candidate.op.kind == EventKind::Join
-            && !fiber.timed.get()
+            && fiber.until.get().is_none()
             && awaited.is_some_and(|awaited| self.fiber(awaited).done.get())
             && !crate::cancel::is_due(fiber)
-    }
-
-    /// The step limit was reached. Only now is it said whether everybody spins: a long
-    /// computation on private memory that looks at some shared value looks the same until it ends.
-    fn report_hang(&self, limit: u64) -> ! {
-        if self.spin_detector.fruitless_rounds() > LIVELOCK {
-            shared_memory::fail(
-                FailureKind::Hang,
-                format_args!(
-                    "livelock: every runnable thread only spins, re-reading values that no thread changes\n{}",
-                    deadlock::describe_threads(|_| None)
-                ),
-            );
-        }
-        shared_memory::fail(
-            FailureKind::Hang,
-            format_args!(
-                "the step limit of {limit} was reached without an end; if the program is just long, raise --max-steps\n{}",
-                deadlock::describe_threads(|_| None)
-            ),
-        );
     }
 
     /// Hands control to another thread and returns when it is handed back.
@@ -283,7 +409,6 @@ impl Engine {
     ) {
         let interrupted = signals::deliver::interrupted_by(self, next);
         self.recorder.note_switch(from, next, reason);
-        self.turn_began.set(self.shared.control().steps);
         // A handler begins where the thread that it interrupts is stopped.
         let to = interrupted.unwrap_or_else(|| self.fiber(next));
         if interrupted.is_some() {
@@ -347,6 +472,7 @@ impl Engine {
             site: fiber.site(),
             place: 0,
         });
+        self.fiber(new).waiting.begin(self.shared.control().steps);
         if self.policy.borrow_mut().forces_switches() {
             let next = self.decide();
             if next != fiber.id {

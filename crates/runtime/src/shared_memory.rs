@@ -358,6 +358,24 @@ pub fn lost_control(reason: &str) -> ! {
     sys::exit(2)
 }
 
+/// Ends the execution at its limit of steps: nobody knows how it would have ended.
+pub fn cut(limit: u64) -> ! {
+    let engine = crate::engine::engine();
+    let mut control = engine.shared.control();
+    if control.failure_kind == 0 && control.uncontrolled == 0 {
+        engine.recorder.complete_write();
+        crate::call_profile::end(None);
+        control.cut = 1;
+        control.message.clear();
+        let _ =
+            write!(control.message, "the limit of {limit} steps was reached; --max-steps N allows for more");
+        note_calls();
+        note_policy();
+    }
+    control.status = Status::Ended as u32;
+    sys::exit(2)
+}
+
 /// Ends the execution before it has begun, because the plan cannot be run.
 pub fn refuse_plan(reason: impl std::fmt::Display) -> ! {
     let mut control = crate::engine::engine().shared.control();

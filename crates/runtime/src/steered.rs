@@ -110,6 +110,7 @@ impl Counters {
         control.message.clear();
         control.failure_kind = 0;
         control.uncontrolled = 0;
+        control.cut = 0;
         control.status = Status::Running as u32;
         control.child = sys::process();
     }

@@ -151,7 +151,7 @@ pub fn of_program(engine: &Engine, enabled: u64) -> u64 {
             let stands = [
                 fiber.joined.get(),
                 fiber.detached.get(),
-                fiber.timed.get(),
+                fiber.until.get().is_some(),
                 fiber.ready(),
                 fiber.cancel.requested.get(),
                 fiber.cancel.enabled.get(),

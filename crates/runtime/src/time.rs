@@ -6,17 +6,22 @@ use libc::{clockid_t, timespec, timeval};
 use threadbare_trace::EventKind;
 
 use crate::engine::engine;
+use crate::fiber::{Breaks, Fiber, Waitable};
 use crate::interpose::{interpose, real, site};
 use crate::signals::timers::Before;
 use crate::sync::{Limit, note, step, step_when};
 use crate::{cancel, signals};
 
-/// Where the wall clock stands when the program starts.
-const WALL_SECONDS: u64 = 1_700_000_000;
-/// Where the monotonic clock stands then.
-const MONOTONIC_SECONDS: u64 = 10_000;
+/// Where the wall clock stands when the program starts: at the beginning of 2026. It is the same every time, or executions would
+/// differ.
+const WALL_SECONDS: u64 = 1_767_225_600;
+/// Where the monotonic clock stands then: the machine has been up for forty days, so that programs may take durations off what it
+/// shows.
+const MONOTONIC_SECONDS: u64 = 40 * 24 * 3600;
 /// A look at the clock takes this long.
 const LOOK: u64 = 1_000;
+/// A step takes this long: about what an access to shared memory takes.
+const STEP: u64 = 10;
 /// Nanoseconds of a second.
 pub const SECOND: u64 = 1_000_000_000;
 
@@ -40,6 +45,12 @@ impl Clock {
         self.now
     }
 
+    /// A thread makes a step.
+    #[inline(always)]
+    pub fn step(&mut self) {
+        self.now = self.now.saturating_add(STEP);
+    }
+
     /// Moves on by a duration.
     pub fn pass(&mut self, nanoseconds: u64) {
         self.looks = 0;
@@ -51,6 +62,22 @@ impl Clock {
         self.looks = 0;
         self.now = self.now.max(time);
     }
+}
+
+/// Whether time passes only when no thread is runnable, and the earliest deadline comes first.
+pub fn is_ordered() -> bool {
+    engine().time_is_ordered.get()
+}
+
+/// Whether it may be this time, or later. A thread that is looked at to see whether it spins for ever need not wait: what matters is what it
+/// does when the time has come.
+#[inline(always)]
+pub fn has_come(time: u64) -> bool {
+    let may_be_any = || {
+        let engine = engine();
+        !engine.time_is_ordered.get() || !engine.running.get() || engine.spin_detector.is_looking()
+    };
+    time == 0 || may_be_any() || engine().world.clock.borrow_mut().now() >= time
 }
 
 /// The nanoseconds in a `timespec`, if it is a proper one.
@@ -114,6 +141,35 @@ pub fn to_timespec(nanoseconds: u64) -> timespec {
     timespec { tv_sec: (nanoseconds / SECOND) as i64, tv_nsec: (nanoseconds % SECOND) as i64 }
 }
 
+/// A sleep in progress; lives on the sleeping thread's stack.
+struct Asleep {
+    /// Signals that come first.
+    before: Before,
+    until: u64,
+}
+
+impl Waitable for Asleep {
+    fn ready(&self, fiber: &Fiber) -> bool {
+        self.before.ready(fiber) && has_come(self.until)
+    }
+
+    fn what(&self) -> String {
+        self.before.what()
+    }
+
+    fn breaks(&self) -> Breaks {
+        self.before.breaks()
+    }
+
+    fn deadline(&self) -> Option<u64> {
+        Some(self.until)
+    }
+
+    fn is_not_over(&self) -> bool {
+        true
+    }
+}
+
 /// Sleeps: a scheduling point after which time has passed. It orders nothing. Says what is left of it if a signal
 /// handler ends it early.
 pub fn sleep_virtually(nanoseconds: u64, pc: u64) -> Option<u64> {
@@ -121,15 +177,18 @@ pub fn sleep_virtually(nanoseconds: u64, pc: u64) -> Option<u64> {
     cancel::check(fiber);
     signals::before_call(pc);
     let until = engine().world.clock.borrow_mut().now.saturating_add(nanoseconds);
-    let before = Before::time(until);
-    step_when(EventKind::Sleep, 0, pc, Some(&raw const before), false);
+    let asleep = Asleep { before: Before::time(until), until };
+    step_when(EventKind::Sleep, 0, pc, Some(&raw const asleep), None);
     cancel::check(fiber);
-    fiber.made_no_progress();
+    fiber.waited_in_vain(Limit::Until(until));
     if fiber.take_broken_off() {
         note(EventKind::Sleep, 0, 0);
         return Some(until.saturating_sub(engine().world.clock.borrow_mut().now));
     }
-    engine().world.clock.borrow_mut().pass(nanoseconds);
+    match is_ordered() {
+        true => engine().world.clock.borrow_mut().reach(until),
+        false => engine().world.clock.borrow_mut().pass(nanoseconds),
+    }
     note(EventKind::Sleep, 0, nanoseconds);
     None
 }

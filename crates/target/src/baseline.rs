@@ -68,6 +68,8 @@ impl Baseline {
         control.policy_counters = Default::default();
         control.failure_kind = 0;
         control.uncontrolled = 0;
+        control.cut = 0;
+        control.delay = 0;
         control.plan_refused = 0;
         control.failure_thread = ThreadId::MAIN;
         control.stack_len = 0;

@@ -51,6 +51,10 @@ pub struct Execution {
     pub output: Vec<u8>,
     /// It was ended because it made no step for too long.
     pub stalled: bool,
+    /// Sleeps and waits could end by time at any point, in any order.
+    pub loose_time: bool,
+    /// The longest time for which that delayed a thread.
+    pub delay: Option<Delay>,
     /// For a replay: the number of the first switch that could not be followed, and why.
     pub divergence: Option<(u64, String)>,
     /// Figures that the policy counted; see `threadbare_sched::Policy::counters`.
@@ -84,6 +88,8 @@ impl Execution {
             warnings: Vec::new(),
             output: output.into_bytes(),
             stalled: false,
+            loose_time: false,
+            delay: None,
             divergence: None,
             policy_counters: Default::default(),
             own_code: Arc::default(),
@@ -96,6 +102,17 @@ impl Execution {
     pub fn place(&self, event: &Event) -> u64 {
         self.own_code.place(event.pc, event.context, &self.contexts)
     }
+}
+
+/// A thread was runnable and not scheduled while another one slept or waited for a time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Delay {
+    /// The thread that was delayed.
+    pub thread: ThreadId,
+    /// The code address of the operation that it was about to make.
+    pub site: u64,
+    /// For how long, in nanoseconds of virtual time.
+    pub nanoseconds: u64,
 }
 
 /// Something that an execution depended on.

@@ -26,6 +26,9 @@ pub(crate) fn read(control: &Control, wait_status: i32, output: &[u8]) -> (Outco
     if control.uncontrolled != 0 {
         return (Outcome::Uncontrolled(control.message.read()), None);
     }
+    if control.cut != 0 {
+        return (Outcome::Cut(control.message.read()), None);
+    }
     if let Some(mut failure) = recorded_failure(control) {
         match failure.kind {
             FailureKind::Exception | FailureKind::Abort if let Some(message) = terminate_message(output) => {
@@ -149,14 +152,18 @@ fn has_bit(threads: u64, thread: ThreadId) -> bool {
 }
 
 /// An execution that had to be ended from outside.
-pub(crate) fn stalled(thread: ThreadId, after: Duration, output: &[u8]) -> Outcome {
-    let message = format!(
-        "the program made no scheduling point for {} s: it computes without end, or waits in a call \
-         that threadbare does not control",
+pub(crate) fn stalled(thread: ThreadId, after: Duration) -> Outcome {
+    Outcome::Cut(format!(
+        "{thread} made no scheduling point for {} s: it computes for long, or waits in a call that threadbare does not \
+         control; --stall SECONDS gives it more time",
         after.as_secs_f64().ceil()
-    );
-    let message = after_panics(message, output);
-    Outcome::Failed(Failure { kind: FailureKind::Hang, message, thread, stack: Vec::new() })
+    ))
+}
+
+/// An execution that took too much of the time that there is for all.
+pub(crate) fn too_long(limit: Duration) -> Outcome {
+    let seconds = limit.as_secs_f64().ceil();
+    Outcome::Cut(format!("it took longer than {seconds} s; --time SECONDS gives it more time"))
 }
 
 /// What the C++ library prints when nobody catches an exception.

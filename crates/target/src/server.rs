@@ -20,7 +20,7 @@ use threadbare_wire::{
 };
 
 use crate::baseline::Baseline;
-use crate::execution::{Dependency, Execution};
+use crate::execution::{Delay, Dependency, Execution};
 use crate::launch::{Launched, Output, Process, launch};
 use crate::memory::Memory;
 use crate::modules::Modules;
@@ -45,7 +45,7 @@ pub(crate) const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 /// How a server is to be set up.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
-    /// Visible steps after which an execution counts as hung.
+    /// Visible steps after which an execution is cut.
     pub max_steps: u64,
     /// Bits of [`threadbare_wire::flags`] that hold for start-up and every execution.
     pub flags: u32,
@@ -69,6 +69,8 @@ pub(crate) struct CopyReport {
     pub status: i32,
     /// It had to be ended because it made no progress.
     pub stalled: bool,
+    /// It had to be ended because it took so long.
+    pub too_long: Option<Duration>,
 }
 
 /// A program at its snapshot. Dropping it ends the program and everything it started.
@@ -89,6 +91,8 @@ pub struct Server {
     has_fixed_addresses: bool,
     pub(crate) options: ServerOptions,
     pool: u32,
+    max_steps: u64,
+    time_limit: Option<Duration>,
     learned: u64,
     learned_full: bool,
     pub(crate) has_output: bool,
@@ -169,6 +173,8 @@ impl Server {
             own_code,
             unexplored: program.unexplored_std(),
             has_fixed_addresses,
+            max_steps: options.max_steps,
+            time_limit: None,
             options,
             pool: 0,
             learned: 0,
@@ -187,7 +193,7 @@ impl Server {
         self.end_steering()?;
         self.prepare(policy, flags)?;
         self.request(Request::Run)?;
-        let report = self.await_report()?;
+        let report = self.await_report_within(self.time_limit)?;
         self.collect(flags, &report)
     }
 
@@ -215,6 +221,22 @@ impl Server {
     /// How many threads the server is to have ready before it makes a copy.
     pub fn set_pool(&mut self, threads: u32) {
         self.pool = threads;
+    }
+
+    /// After how many steps executions are cut from now on: at most as many as the server was started for.
+    pub fn set_step_limit(&mut self, steps: u64) {
+        self.max_steps = steps.min(self.options.max_steps);
+    }
+
+    /// After how much real time executions are cut from now on, as a last resort: that they are depends on the machine.
+    pub fn set_time_limit(&mut self, limit: Option<Duration>) {
+        self.time_limit = limit;
+    }
+
+    /// Whether sleeps and waits may end by time at any point from now on, or only when no thread is runnable.
+    pub fn set_loose_time(&mut self, loose: bool) {
+        let others = self.options.flags & !flags::LOOSE_TIME;
+        self.options.flags = if loose { others | flags::LOOSE_TIME } else { others };
     }
 
     /// How many places of shared memory the server was given.
@@ -250,15 +272,20 @@ impl Server {
 
     /// Waits for the running copy to report something, and makes sure that it does.
     pub(crate) fn await_report(&mut self) -> Result<CopyReport, RunError> {
+        self.await_report_within(None)
+    }
+
+    fn await_report_within(&mut self, limit: Option<Duration>) -> Result<CopyReport, RunError> {
         let stall = self.options.stall.max(Duration::from_millis(1));
         let interval = (stall / 8).clamp(Duration::from_millis(1), LOOK);
         let mut last_steps = (0, 0);
         // The clock is only read once an execution takes longer than nearly all do.
         let mut since: Option<Instant> = None;
+        let mut begin: Option<Instant> = None;
         loop {
             match self.replies.wait(&self.process, interval)? {
                 Answer::Reply { kind, process, status } => {
-                    return Ok(CopyReport { kind, process, status, stalled: false });
+                    return Ok(CopyReport { kind, process, status, stalled: false, too_long: None });
                 }
                 Answer::Ended => return Err(self.lost()),
                 Answer::Silence => {}
@@ -267,6 +294,11 @@ impl Server {
             if self.options.stopped() {
                 self.end_stalled(child)?;
                 return Err(RunError::Stopped);
+            }
+            let begin = *begin.get_or_insert_with(|| Instant::now() - interval);
+            if limit.is_some_and(|limit| begin.elapsed() >= limit) {
+                let report = self.end_stalled(child)?;
+                return Ok(CopyReport { stalled: false, too_long: limit, ..report });
             }
             let start = *since.get_or_insert_with(|| Instant::now() - interval);
             if steps != last_steps {
@@ -288,7 +320,7 @@ impl Server {
         loop {
             match self.replies.wait(&self.process, ANSWER_LIMIT)? {
                 Answer::Reply { kind, process, status } if process == child => {
-                    return Ok(CopyReport { kind, process, status, stalled: true });
+                    return Ok(CopyReport { kind, process, status, stalled: true, too_long: None });
                 }
                 Answer::Reply { .. } => {}
                 Answer::Silence | Answer::Ended => return Err(self.lost()),
@@ -314,7 +346,9 @@ impl Server {
             let switches =
                 unsafe { self.memory.records::<SwitchRecord>(self.memory.layout().switches, count) };
             let running = switches.last().map_or(ThreadId::MAIN, |switch| switch.to);
-            (outcome::stalled(running, self.options.stall, &output), None)
+            (outcome::stalled(running, self.options.stall), None)
+        } else if let Some(limit) = report.too_long {
+            (outcome::too_long(limit), None)
         } else {
             outcome::read(control, report.status, &output)
         };
@@ -326,7 +360,7 @@ impl Server {
         }
         let layout = self.memory.layout();
         let wanted = |flag: u32, count: u64| if flags & flag != 0 { count } else { 0 };
-        let unwanted = flags & flags::EVENTS_OF_FAILURES != 0 && outcome == Outcome::Passed;
+        let unwanted = flags & flags::EVENTS_OF_FAILURES != 0 && !matches!(outcome, Outcome::Failed(_));
         let events = if flags & flags::NO_EVENTS != 0 || unwanted { 0 } else { control.events };
         // SAFETY: each area is read as the type the layout sizes it for; the types are plain
         // numbers and so valid for any content.
@@ -356,6 +390,11 @@ impl Server {
         // SAFETY: the area holds touches.
         let touches =
             room.then(|| unsafe { self.memory.records::<TouchRecord>(layout.touches, control.touches) });
+        let delay = (control.delay != 0).then_some(Delay {
+            thread: control.delayed_thread,
+            site: control.delayed_site,
+            nanoseconds: control.delay,
+        });
         let divergence = (control.diverged_at != 0).then(|| (control.diverged_at, control.divergence.read()));
         Ok(Execution {
             outcome,
@@ -375,6 +414,8 @@ impl Server {
             warnings,
             output,
             stalled: report.stalled,
+            loose_time: flags & flags::LOOSE_TIME != 0,
+            delay,
             divergence,
             policy_counters: control.policy_counters,
             own_code: Arc::clone(&self.own_code),

@@ -48,6 +48,7 @@ pub fn stable_hash(execution: &Execution, symbols: &Symbols) -> u64 {
     hash.update(match &execution.outcome {
         Outcome::Passed => "passed",
         Outcome::Failed(failure) => failure.kind.word(),
+        Outcome::Cut(_) => "cut",
         Outcome::Uncontrolled(_) => "uncontrolled",
     });
     let digest = hash.finalize();
@@ -97,6 +98,8 @@ mod tests {
             warnings: Vec::new(),
             output: Vec::new(),
             stalled: false,
+            loose_time: false,
+            delay: None,
             divergence: None,
             policy_counters: Default::default(),
             own_code: Default::default(),

@@ -127,8 +127,8 @@ fn an_execution_that_makes_no_step_is_ended_and_the_server_lives_on() {
     let mut server = start(&built);
     for seed in 1..3 {
         let begun = Instant::now();
-        let (kind, message) = failure(&run(&mut server, seed));
-        assert_eq!(kind, FailureKind::Hang, "{message}");
+        let cut = run(&mut server, seed).outcome;
+        assert!(matches!(&cut, Outcome::Cut(why) if why.contains("no scheduling point")), "{cut:?}");
         assert!(begun.elapsed() < Duration::from_secs(20));
     }
 }

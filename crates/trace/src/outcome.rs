@@ -42,7 +42,7 @@ failure_kinds! {
     Exception = 4 => "exception",
     /// No thread is runnable, and not all have ended.
     Deadlock = 5 => "deadlock",
-    /// The step limit was reached, or all threads only spin.
+    /// All threads only spin, and nothing will ever change.
     Hang = 6 => "hang",
     /// Access to a freed heap block, or a second free.
     UseAfterFree = 7 => "use-after-free",
@@ -200,6 +200,9 @@ pub enum Outcome {
     Passed,
     /// The program went wrong.
     Failed(Failure),
+    /// The execution was ended at its limit of steps or time, so nobody knows how it would have ended; the sentence says
+    /// which limit.
+    Cut(String),
     /// The tool could not keep the program under control; the sentence says why.
     Uncontrolled(String),
 }
@@ -209,7 +212,7 @@ impl Outcome {
     pub fn failure(&self) -> Option<&Failure> {
         match self {
             Outcome::Failed(failure) => Some(failure),
-            Outcome::Passed | Outcome::Uncontrolled(_) => None,
+            Outcome::Passed | Outcome::Cut(_) | Outcome::Uncontrolled(_) => None,
         }
     }
 }

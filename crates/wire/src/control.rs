@@ -213,6 +213,8 @@ pub mod flags {
     pub const PROGRAM_STATES: u32 = 1 << 13;
     /// A thread that keeps reading the same lets others go first only when it comes back to a state that it was in.
     pub const EXACT_LOOPS: u32 = 1 << 14;
+    /// Sleeps and waits may end by time at any point, in any order.
+    pub const LOOSE_TIME: u32 = 1 << 15;
 }
 
 /// What the program does not need any more while a call is in progress.
@@ -247,7 +249,7 @@ pub struct PlanRecord {
     pub seed: u64,
     /// The policy's parameters: words in the policy area.
     pub policy_words: u64,
-    /// Visible steps after which the execution counts as hung.
+    /// Visible steps after which the execution is cut.
     pub max_steps: u64,
     /// How many threads to have borrowed before the copy is made.
     pub pool: u32,
@@ -318,6 +320,8 @@ pub struct Control {
     pub failure_kind: u8,
     /// Set when the runtime could not continue by no fault of the program; `message` says why.
     pub uncontrolled: u8,
+    /// Set when the execution reached its limit of steps, and was ended there.
+    pub cut: u8,
     /// Set when the runtime cannot run the plan that it was given; `message` says why.
     pub plan_refused: u8,
     /// The thread that failed.
@@ -330,6 +334,13 @@ pub struct Control {
     pub message: Text<MESSAGE_BYTES>,
     /// Things the user should know although the run went on, one a line.
     pub warnings: Text<MESSAGE_BYTES>,
+    /// The longest time for which a runnable thread was not scheduled, where sleeps and waits may end at any point: in
+    /// nanoseconds of the sleep or wait that ended before it; 0 if there was none.
+    pub delay: u64,
+    /// The thread that was delayed.
+    pub delayed_thread: ThreadId,
+    /// The code address of the operation that it was about to make.
+    pub delayed_site: u64,
     /// For a replay: the first switch that did not happen as asked, counted from 1; 0 for none.
     pub diverged_at: u64,
     /// For a replay: what happened instead.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use threadbare_explore::strategies::DEFAULT;
 
-use crate::args::{HuntArgs, OutputArgs, ReplayArgs, STYLES};
+use crate::args::{HuntArgs, OutputArgs, ReplayArgs, STYLES, TimersArg};
 use crate::numbers::{at_least_one, seconds, step_limit, whole, worker_count};
 use crate::strategy_args::StrategyName;
 
@@ -24,7 +24,7 @@ WHAT IS DONE
 EXIT STATUS
   0  no test failed
   1  a test failed
-  2  the tool could not do its job: the crate does not build, no test has anything to explore
+  2  the tool could not do its job: the crate does not build, no test has anything to explore, or none came to its end
 
 EXAMPLES
   cargo threadbare test
@@ -214,15 +214,18 @@ pub struct TestArgs {
     #[arg(long, value_name = "N", value_parser = worker_count, allow_negative_numbers = true)]
     pub jobs: Option<usize>,
 
-    /// Steps after which an execution counts as hung
-    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = step_limit)]
-    #[arg(allow_negative_numbers = true)]
-    pub max_steps: u64,
+    /// Steps after which an execution is cut, which is no failure (default: many times the length of the first ones)
+    #[arg(long, value_name = "N", value_parser = step_limit, allow_negative_numbers = true)]
+    pub max_steps: Option<u64>,
 
     /// Real time without a step after which an execution is given up
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     #[arg(allow_negative_numbers = true)]
     pub stall: Duration,
+
+    /// When sleeps and waits end by time: once no thread is runnable, or at any point
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = TimersArg::Ordered)]
+    pub timers: TimersArg,
 
     /// Let condition waits wake without a signal, as the standard library permits
     #[arg(long)]

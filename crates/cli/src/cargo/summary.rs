@@ -32,12 +32,16 @@ pub fn line(test: &TestReport, format: &TextFormat) -> String {
         TestStatus::NothingToExplore => ("NONE", AnsiColor::Yellow),
         TestStatus::Ignored => ("SKIP", AnsiColor::Cyan),
         TestStatus::Unable => ("ERROR", AnsiColor::Red),
+        TestStatus::Long => ("LONG", AnsiColor::Yellow),
         TestStatus::Interrupted => ("STOP", AnsiColor::Yellow),
     };
     let style = if format.colour { colour.on_default().bold() } else { Style::new() };
     let what = match (test.status, test.executions) {
         (TestStatus::NothingToExplore, _) => ": nothing to explore, it starts no thread".to_string(),
         (TestStatus::Ignored, _) => ": ignored".to_string(),
+        (TestStatus::Long, _) => {
+            format!(": {}", test.message.as_deref().unwrap_or("no execution came to its end"))
+        }
         (TestStatus::Interrupted, 0) => ": interrupted".to_string(),
         (TestStatus::Interrupted, number) => {
             let number = counted(usize::try_from(number).unwrap_or(usize::MAX), "execution");
@@ -87,6 +91,7 @@ pub fn summary(tests: &[TestReport], elapsed: Duration) -> String {
         (TestStatus::NothingToExplore, "with nothing to explore"),
         (TestStatus::Ignored, "ignored"),
         (TestStatus::Unable, "could not be run"),
+        (TestStatus::Long, "too long"),
         (TestStatus::Interrupted, "interrupted"),
     ];
     parts.extend(
@@ -139,6 +144,7 @@ pub fn json(args: &TestArgs, outcomes: &[Outcome], elapsed: Duration) -> TestsRe
             () => Verdict::Clean,
         },
         executions,
+        cut: tests.iter().map(|test| test.cut).sum(),
         steps: tests.iter().map(|test| test.steps).sum(),
         threads: tests.iter().map(|test| test.threads).max().unwrap_or(0),
         elapsed_s: JsonReport::seconds(elapsed),

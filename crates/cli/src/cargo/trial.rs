@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use threadbare_diagnose::{Conditions, ExecutionNames, Replayer};
-use threadbare_explore::{Campaign, Check, ExploreError, Options, hunt, races};
+use threadbare_explore::{
+    Campaign, Check, ExploreError, MAX_STEPS, MAX_STEPS_OF_TRACES, Options, hunt, races,
+};
 use threadbare_report::{
     JsonReport, SarifResult, TestReport, TestStatus, TextFormat, failure_phrase, finding_text,
 };
@@ -77,8 +79,10 @@ impl Trials<'_> {
             executions: args.executions.unwrap_or(EXECUTIONS),
             heeds_wishes: args.executions.is_none(),
             time: Some(args.time),
-            max_steps: args.max_steps,
+            max_steps: args.max_steps.unwrap_or(MAX_STEPS),
+            measures_length: args.max_steps.is_none(),
             stall: args.stall,
+            timers: Some(args.timers.into()),
             spurious: args.spurious,
             ..Options::default()
         }
@@ -89,6 +93,7 @@ impl Trials<'_> {
         outcome.warnings.clone_from(&campaign.warnings);
         let report = &mut outcome.report;
         report.executions = campaign.executions;
+        report.cut = campaign.cut;
         report.steps = campaign.steps;
         report.threads = campaign.threads;
         report.exhausted = campaign.exhausted;
@@ -103,6 +108,9 @@ impl Trials<'_> {
             match self.examine(&test.program, limit.max(Duration::from_secs(1))) {
                 Ok(examined) => self.report_races(test, &examined, &mut outcome)?,
                 Err(_) if self.is_stopped() => outcome.report.status = TestStatus::Interrupted,
+                Err(CliError::Explore(ExploreError::AllCut { why, .. })) => {
+                    outcome.warnings.push(format!("it was not examined for data races: {why}"));
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -112,7 +120,8 @@ impl Trials<'_> {
     fn examine(&self, program: &Program, time: Duration) -> Result<Check, CliError> {
         let options = self.options();
         let executions = options.executions.min(EXAMINED);
-        Ok(races(program, &Options { executions, time: Some(time), ..options }, self.stop)?)
+        let max_steps = self.args.max_steps.unwrap_or(MAX_STEPS_OF_TRACES);
+        Ok(races(program, &Options { executions, time: Some(time), max_steps, ..options }, self.stop)?)
     }
 
     fn report_failure(
@@ -152,6 +161,7 @@ impl Trials<'_> {
 
     fn report_races(&self, test: &Test, examined: &Check, outcome: &mut Outcome) -> Result<(), CliError> {
         outcome.report.executions += examined.executions;
+        outcome.report.cut += examined.cut;
         outcome.report.steps += examined.steps;
         if examined.findings.is_empty() {
             // What was looked at was not all that should have been.
@@ -217,6 +227,7 @@ fn without_threads(test: &Test, error: &ExploreError) -> Outcome {
             );
             (TestStatus::Unable, Some(message), format!("{output}\n"))
         }
+        error @ ExploreError::AllCut { .. } => (TestStatus::Long, Some(error.to_string()), String::new()),
         error => (TestStatus::Unable, Some(error.to_string()), String::new()),
     };
     let mut outcome = Outcome::plain(test, status);
@@ -233,6 +244,7 @@ impl Outcome {
             name: test.name.clone(),
             status,
             executions: 0,
+            cut: 0,
             steps: 0,
             threads: 0,
             elapsed_s: 0.0,

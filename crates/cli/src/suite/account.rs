@@ -196,6 +196,8 @@ fn json(
             (true, true) => Verdict::Clean,
         },
         executions,
+        cut: results.measured.values().filter(|it| it.outcome.word == "cut").count() as u64
+            + detected().filter(|it| it.outcome.word == "cut").count() as u64,
         steps,
         threads: threads.unwrap_or(1),
         elapsed_s: JsonReport::seconds(elapsed),

@@ -17,7 +17,6 @@ use std::time::{Duration, Instant};
 use threadbare_coverage::cfp::{FunctionPair, Selected, select};
 use threadbare_report::CampaignRecord;
 use threadbare_target::compilers;
-use threadbare_trace::FailureKind;
 
 use self::account::Account;
 use self::drive::{Wanted, drive};
@@ -244,12 +243,10 @@ fn wanted(suite: &Suite<'_>, results: &Results) -> Vec<Wanted> {
         let is_new_failure =
             outcome.failure().is_some() && failures.insert((outcome.word.as_str(), outcome.message.as_str()));
         let was_driven = results.driven.iter().any(|it| it.input == suite.ids[input].0);
-        // What fails before its first thread has no interleaving to show, and what hangs in the simplest one hangs
-        // in others as well, each time for as long as a hang takes.
-        let is_worth_it = results
-            .measured
-            .get(&input)
-            .is_none_or(|it| !it.single_threaded && it.outcome.failure() != Some(FailureKind::Hang));
+        // What fails before its first thread has no interleaving to show, and what does not end in the simplest one does
+        // not in others either, each time for as long as that takes.
+        let is_worth_it =
+            results.measured.get(&input).is_none_or(|it| !it.single_threaded && it.outcome.has_end());
         if !identities.is_empty() || is_new_failure && !was_driven && is_worth_it {
             let task = Task { input, pairs: record.pairs() };
             wanted.push(Wanted { task, is_whole: record.unguided, identities });

@@ -15,7 +15,7 @@ use threadbare_trace::{FailureKind, Outcome};
 /// How an input ended.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct OutcomeRecord {
-    /// `passed`, `uncontrolled`, or the word of a failure.
+    /// `passed`, `cut`, `uncontrolled`, or the word of a failure.
     pub word: String,
     /// What went wrong.
     pub message: String,
@@ -31,9 +31,15 @@ impl OutcomeRecord {
                 let names = ExecutionNames::of_the_program(&symbols, &ending.contexts);
                 (failure.kind.word(), name_addresses(&failure.message, &names))
             }
+            Outcome::Cut(why) => ("cut", why.clone()),
             Outcome::Uncontrolled(why) => ("uncontrolled", why.clone()),
         };
         OutcomeRecord { word: word.to_string(), message }
+    }
+
+    /// Whether the program came to an end.
+    pub fn has_end(&self) -> bool {
+        self.word != "cut" && self.failure() != Some(FailureKind::Hang)
     }
 
     /// The kind of failure, if it is one.
@@ -289,6 +295,7 @@ impl FailureRecord {
             cause: self.cause.clone(),
             cause_finding: None,
             original_events: None,
+            delay: None,
             preemptions: self.preemptions,
             minimal: self.minimal,
             trace: self.trace.clone(),

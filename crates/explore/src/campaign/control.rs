@@ -10,33 +10,42 @@ use crate::error::ExploreError;
 /// After how many executions, none of them under control, there is no point in continuing.
 const HOPELESS: u64 = 4;
 
-/// Executions that could not be kept under control.
+/// Executions that say nothing of how the program ends: they could not be kept under control, or reached a limit.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Uncontrolled {
-    pub(crate) count: u64,
-    /// Why the first of them could not.
-    why: Option<String>,
+pub(crate) struct Unfinished {
+    pub(crate) uncontrolled: u64,
+    pub(crate) cut: u64,
+    /// Why the first of each could not.
+    why_uncontrolled: Option<String>,
+    why_cut: Option<String>,
 }
 
-impl Uncontrolled {
+impl Unfinished {
     /// Takes the end of an execution in.
     pub(crate) fn enter(&mut self, outcome: &Outcome) {
-        if let Outcome::Uncontrolled(why) = outcome {
-            self.count += 1;
-            self.why.get_or_insert_with(|| why.clone());
+        match outcome {
+            Outcome::Uncontrolled(why) => {
+                self.uncontrolled += 1;
+                self.why_uncontrolled.get_or_insert_with(|| why.clone());
+            }
+            Outcome::Cut(why) => {
+                self.cut += 1;
+                self.why_cut.get_or_insert_with(|| why.clone());
+            }
+            Outcome::Passed | Outcome::Failed(_) => {}
         }
     }
 
-    /// Whether so many executions were made, and none under control, that none will be.
+    /// Whether so many executions were made, and none to its end under control, that none will be.
     pub(crate) fn is_hopeless(&self, executions: u64) -> bool {
-        executions >= HOPELESS && self.count == executions
+        executions >= HOPELESS && self.uncontrolled + self.cut == executions
     }
 }
 
 /// What a campaign has made, as far as it says whether anything was under control.
 pub(crate) struct Control<'a> {
     pub(crate) executions: u64,
-    pub(crate) uncontrolled: &'a Uncontrolled,
+    pub(crate) unfinished: &'a Unfinished,
     pub(crate) steps: u64,
     pub(crate) threads: u32,
     /// An execution failed, or a signal ended the campaign: there is something to report all the same.
@@ -44,18 +53,30 @@ pub(crate) struct Control<'a> {
 }
 
 impl Control<'_> {
-    /// An error if nothing was under control, and a warning if not everything was.
-    pub(crate) fn judge(self) -> Result<Option<String>, ExploreError> {
-        let Control { executions, uncontrolled: Uncontrolled { count, why }, steps, threads, .. } = self;
-        match why {
-            Some(why) if *count == executions => return Err(ExploreError::Uncontrolled(why.clone())),
-            _ if executions > 0 && steps == 0 && !self.has_result => {
+    /// An error if nothing was under control or ended, and warnings if not everything was and did.
+    pub(crate) fn judge(self) -> Result<Vec<String>, ExploreError> {
+        let Control { executions, unfinished, steps, threads, has_result } = self;
+        let Unfinished { uncontrolled, cut, why_uncontrolled, why_cut } = unfinished;
+        match (why_uncontrolled, why_cut) {
+            (Some(why), _) if *uncontrolled == executions => {
+                return Err(ExploreError::Uncontrolled(why.clone()));
+            }
+            (_, Some(why)) if uncontrolled + cut == executions && !has_result => {
+                return Err(ExploreError::AllCut { cut: *cut, why: why.clone() });
+            }
+            _ if executions > 0 && steps == 0 && !has_result => {
                 return Err(ExploreError::NoSchedulingPoint { threads });
             }
             _ => {}
         }
-        let warning =
-            |why| format!("{count} of {executions} executions could not be kept under control: {why}");
-        Ok(why.as_ref().map(warning))
+        let lost = why_uncontrolled.as_ref().map(|why| {
+            format!("{uncontrolled} of {executions} executions could not be kept under control: {why}")
+        });
+        let ended = why_cut.as_ref().map(|why| {
+            format!(
+                "{cut} of {executions} executions were cut, so how they would have ended is not known: {why}"
+            )
+        });
+        Ok(lost.into_iter().chain(ended).collect())
     }
 }

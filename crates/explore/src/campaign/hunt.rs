@@ -14,7 +14,7 @@ use super::{Conduct, Phase, conduct};
 use crate::coverage::{Coverage, Measuring};
 use crate::dead_registers::with_dead_registers;
 use crate::error::ExploreError;
-use crate::options::Options;
+use crate::options::{ORDERED_IS_NOT_ALL, Options, Timers};
 use crate::runner::{Launch, Servers};
 use crate::strategies::{STATES, by_name};
 use crate::strategy::Strategy;
@@ -117,7 +117,11 @@ fn close(
         ledger.warn(&warning);
     }
     ledger.judge_control(campaign.is_stopped())?;
-    let exhausted = campaign.is_complete() && strategy.exhausted();
+    let is_all = campaign.options.timers() == Timers::Loose;
+    if strategy.exhausted() && !is_all {
+        ledger.warn(ORDERED_IS_NOT_ALL);
+    }
+    let exhausted = campaign.is_complete() && strategy.exhausted() && is_all;
     let account = ledger.close(campaign.elapsed(), campaign.is_stopped());
     Ok(Campaign {
         verdict: match account.verdict {

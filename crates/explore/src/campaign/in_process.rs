@@ -53,6 +53,8 @@ pub(crate) struct Rest {
     left: u64,
     /// Why the closure cannot be repeated, if that is the reason.
     warning: Option<String>,
+    /// How many of them were cut.
+    cut: u64,
 }
 
 /// How many of a campaign's executions are for what comes after the closure.
@@ -71,6 +73,8 @@ impl Rest {
     /// The account of a campaign that continued with a copy for each execution.
     pub(crate) fn add_to(self, campaign: &mut Campaign) {
         campaign.executions += self.executions;
+        campaign.cut += self.cut;
+        campaign.exhausted &= self.cut == 0;
         campaign.threads = campaign.threads.max(self.threads);
         campaign.steps += self.steps;
         if campaign.threads < 2 && campaign.found.is_empty() {
@@ -152,6 +156,7 @@ pub(crate) fn run(
         elapsed: begin.elapsed(),
         left,
         warning: given_up,
+        cut: repeating.ledger.cut(),
     })))
 }
 
@@ -203,7 +208,7 @@ impl Repeating<'_> {
                     let what = "fails in a way that does not come again in a process of its own";
                     return Ok(Some(why_not_repeated(what)));
                 }
-                if !self.options.keep_going {
+                if !self.options.keep_going && !self.ledger.found.is_empty() {
                     break;
                 }
             }
@@ -213,6 +218,10 @@ impl Repeating<'_> {
 
     /// Runs a failing repetition from the snapshot, and enters it if it fails in the same way.
     fn take_in(&mut self, failed: Execution) -> Result<bool, ExploreError> {
+        if let Outcome::Cut(_) = failed.outcome {
+            self.ledger.enter(&format!("{}, in process", self.strategy.name()), Arc::new(failed));
+            return Ok(true);
+        }
         let Outcome::Failed(failure) = &failed.outcome else {
             // It called `exit`, or cannot be kept under control: the ordinary campaign says so.
             return Ok(false);

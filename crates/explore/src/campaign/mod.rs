@@ -23,7 +23,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use threadbare_target::Execution;
-use threadbare_trace::FailureKind;
+use threadbare_trace::Outcome;
 use threadbare_wire::flags;
 
 pub(crate) use self::hunt::run;
@@ -194,7 +194,12 @@ impl Conduct<'_> {
             let pool =
                 if self.options.os_threads { 0 } else { self.history.peak_threads().saturating_sub(1) };
             let shared = Arc::clone(self.history.shared());
-            let briefing = Briefing { shared, pool, uninstrumented: Arc::clone(&self.uninstrumented) };
+            let max_steps = match self.options.measures_length {
+                true => self.history.step_limit().min(self.options.max_steps),
+                false => self.options.max_steps,
+            };
+            let uninstrumented = Arc::clone(&self.uninstrumented);
+            let briefing = Briefing { shared, pool, max_steps, uninstrumented };
             let examiner = Arc::clone(&phase.examiner);
             let batch = Arc::new(Batch::new(self.planned + 1, plans, briefing, examiner));
             self.planned += batch.plans.len() as u64;
@@ -238,7 +243,7 @@ impl Conduct<'_> {
         }
         self.complete &= runs.len() == batch.plans.len();
         let is_whole =
-            |run: &Execution| !is_cut_short(run, self.options.max_steps) && !run.leaves_code_unexplored;
+            |run: &Execution| !matches!(run.outcome, Outcome::Cut(_)) && !run.leaves_code_unexplored;
         self.complete &= runs.iter().all(|(_, made)| is_whole(&made.run));
         let sharing_grew = self.history.absorb(runs.iter().map(|(place, made)| {
             let probing = batch.plans[*place].flags & flags::PROBE != 0;
@@ -283,13 +288,6 @@ impl Conduct<'_> {
             (None, Ok(())) => Ok(ControlFlow::Continue(())),
         }
     }
-}
-
-/// Whether an execution was ended from outside, so that it is not known what would have come. (A hang that is sure ends
-/// before the limit.)
-fn is_cut_short(run: &Execution, max_steps: u64) -> bool {
-    let hangs = run.outcome.failure().is_some_and(|failure| failure.kind == FailureKind::Hang);
-    run.stalled || (hangs && run.steps >= max_steps)
 }
 
 /// 1, 1, 2, 4, … executions: the first ones teach the most.

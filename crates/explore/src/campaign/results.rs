@@ -8,7 +8,7 @@ use std::time::Duration;
 use threadbare_target::{Execution, Modules};
 use threadbare_trace::{Failure, FailureKind, Outcome};
 
-use super::control::{Control, Uncontrolled};
+use super::control::{Control, Unfinished};
 use super::observer::{Observed, Observer};
 use crate::coverage::Covered;
 use crate::error::ExploreError;
@@ -60,6 +60,8 @@ pub struct Campaign {
     pub failures: Vec<(FailureKind, u64)>,
     /// How many executions could not be kept under control; they count as executions.
     pub uncontrolled: u64,
+    /// How many were ended at their limit of steps or time; they count as executions, and are no failures.
+    pub cut: u64,
     /// Partial runs from snapshots; they are no executions.
     pub snapshots: u64,
     /// What was covered, by the criteria asked for.
@@ -95,7 +97,7 @@ pub(crate) struct Signature {
 impl Signature {
     pub(crate) fn of(failure: &Failure) -> Signature {
         let site = failure.stack.first().copied();
-        // Where the other threads were when the limit was reached is arbitrary.
+        // Where the other threads were when they were looked at is arbitrary.
         let lines = if failure.kind == FailureKind::Hang { 1 } else { usize::MAX };
         let message = failure.message.lines().take(lines).collect::<Vec<_>>().join("\n");
         Signature { kind: failure.kind, site, message }
@@ -110,7 +112,7 @@ pub(crate) struct Ledger {
     pub(crate) threads: u32,
     pub(crate) found: Vec<Found>,
     pub(crate) failures: Vec<(FailureKind, u64)>,
-    uncontrolled: Uncontrolled,
+    unfinished: Unfinished,
     pub(crate) warnings: Vec<String>,
     pub(crate) modules: Arc<Modules>,
     places: HashMap<Signature, usize>,
@@ -120,7 +122,7 @@ pub(crate) struct Ledger {
 impl Observer for Ledger {
     fn observe(&mut self, seen: &Observed<'_>) -> ControlFlow<()> {
         self.enter(&seen.plan.name, Arc::clone(seen.run));
-        match self.uncontrolled.is_hopeless(self.executions) {
+        match self.unfinished.is_hopeless(self.executions) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
@@ -141,7 +143,7 @@ impl Ledger {
         for warning in &run.warnings {
             self.warn(warning);
         }
-        self.uncontrolled.enter(&run.outcome);
+        self.unfinished.enter(&run.outcome);
         if let Outcome::Failed(failure) = &run.outcome {
             self.count(failure.kind);
             let signature = Signature::of(failure);
@@ -149,16 +151,21 @@ impl Ledger {
         }
     }
 
+    /// How many executions were cut.
+    pub(crate) fn cut(&self) -> u64 {
+        self.unfinished.cut
+    }
+
     /// An error if nothing was under control; warns if not everything was.
     pub(crate) fn judge_control(&mut self, interrupted: bool) -> Result<(), ExploreError> {
         let control = Control {
             executions: self.executions,
-            uncontrolled: &self.uncontrolled,
+            unfinished: &self.unfinished,
             steps: self.steps,
             threads: self.threads,
             has_result: interrupted || !self.found.is_empty(),
         };
-        if let Some(warning) = control.judge()? {
+        for warning in control.judge()? {
             self.warn(&warning);
         }
         Ok(())
@@ -174,7 +181,8 @@ impl Ledger {
             elapsed,
             found: self.found,
             failures: self.failures,
-            uncontrolled: self.uncontrolled.count,
+            uncontrolled: self.unfinished.uncontrolled,
+            cut: self.unfinished.cut,
             snapshots: 0,
             coverage: Vec::new(),
             effort: SearchEffort::default(),

@@ -112,6 +112,8 @@ pub(crate) struct Briefing {
     pub(crate) shared: Arc<Vec<LearnedRecord>>,
     /// How many threads to have ready.
     pub(crate) pool: u32,
+    /// After how many steps an execution is cut.
+    pub(crate) max_steps: u64,
     /// Places in the executable's file where accesses are not announced.
     pub(crate) uninstrumented: Arc<Vec<u64>>,
 }
@@ -236,6 +238,7 @@ struct Briefed<R> {
     runner: R,
     shared: usize,
     pool: u32,
+    max_steps: u64,
     uninstrumented: usize,
 }
 
@@ -276,10 +279,10 @@ impl<L: Launch> Worker<'_, L> {
                 if !runner.has_fixed_addresses() {
                     self.tally.moves.store(true, Ordering::Relaxed);
                 }
-                none.insert(Briefed { runner, shared: 0, pool: 0, uninstrumented: 0 })
+                none.insert(Briefed { runner, shared: 0, pool: 0, max_steps: 0, uninstrumented: 0 })
             }
         };
-        let Briefing { shared, pool, uninstrumented } = &batch.briefing;
+        let Briefing { shared, pool, max_steps, uninstrumented } = &batch.briefing;
         if briefed.shared < shared.len() {
             briefed.runner.learn(&shared[briefed.shared..]);
             briefed.shared = shared.len();
@@ -287,6 +290,10 @@ impl<L: Launch> Worker<'_, L> {
         if briefed.pool != *pool {
             briefed.runner.set_pool(*pool);
             briefed.pool = *pool;
+        }
+        if briefed.max_steps != *max_steps {
+            briefed.runner.set_step_limit(*max_steps);
+            briefed.max_steps = *max_steps;
         }
         if briefed.uninstrumented < uninstrumented.len() {
             briefed.runner.uninstrument(&uninstrumented[briefed.uninstrumented..]);

@@ -9,6 +9,7 @@ use threadbare_detect::{Certainty, Finding, FindingKind};
 use threadbare_sched::Rng;
 use threadbare_target::Execution;
 use threadbare_trace::Event;
+use threadbare_wire::flags;
 
 pub use self::occurrence::{directed, find_shown, pointed_out, shown};
 pub(crate) use self::occurrence::{fails_because_of, happens, settle_in};
@@ -18,6 +19,7 @@ use crate::drive::{Drive, phase};
 use crate::error::ExploreError;
 use crate::finding_rank::rank;
 use crate::history::History;
+use crate::options::Timers;
 use crate::strategy::{Plan, Strategy};
 
 /// How often a predicted finding is driven to happen.
@@ -78,7 +80,8 @@ impl Drive<'_, '_> {
         let met = self.account.check.failures.iter().find(shows_it).map(|met| Arc::clone(&met.run));
         let most = if finding.kind == FindingKind::Order { TURNS } else { ATTEMPTS };
         let seed = self.options().seed;
-        let mut attempts = Attempts { finding, events: &seen.events, seed, next: 0, most };
+        let is_mixed = self.options().timers() == Timers::Mixed;
+        let mut attempts = Attempts { finding, events: &seen.events, seed, next: 0, most, is_mixed };
         let occurs = Arc::new(Occurs(finding.clone()));
         let mut witness = Witness::default();
         self.follow(&mut attempts, &phase(most, occurs), &mut witness)?;
@@ -102,6 +105,8 @@ struct Attempts<'a> {
     seed: u64,
     next: u64,
     most: u64,
+    /// Every other attempt lets sleeps end at any point.
+    is_mixed: bool,
 }
 
 impl Strategy for Attempts<'_> {
@@ -109,6 +114,7 @@ impl Strategy for Attempts<'_> {
         let plan = |attempt| {
             let mut plan = directed(self.finding, self.events, attempt)?;
             plan.policy.seed = Rng::derive(self.seed, attempt);
+            plan.flags |= if self.is_mixed && attempt % 2 == 1 { flags::LOOSE_TIME } else { 0 };
             Some(plan)
         };
         let end = self.most.min(self.next + count as u64);

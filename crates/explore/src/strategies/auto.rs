@@ -2,20 +2,29 @@
 
 use threadbare_sched::{Journal, Parameters, Portfolio};
 use threadbare_target::Execution;
+use threadbare_wire::flags;
 
 use crate::error::ExploreError;
 use crate::history::History;
 use crate::strategies::sampled::{draw, is_profiled};
 use crate::strategy::{Plan, Strategy};
 
+/// Executions in which time passes only when no thread is runnable: what they do not find may want a thread to be delayed.
+const ORDERED: u64 = 32;
+
+/// After those, one of so many lets sleeps end at any point. It is odd, so that all samplers of the portfolio get their share.
+const LOOSE_EVERY: u64 = 3;
+
 /// The portfolio for processes; see [`Portfolio::for_processes`].
 pub(crate) struct Auto {
     portfolio: Portfolio,
+    /// Some of the later executions let sleeps end at any point.
+    is_mixed: bool,
 }
 
 impl Auto {
-    pub(crate) fn new(seed: u64, probability: f64) -> Auto {
-        Auto { portfolio: Portfolio::for_processes(seed, probability) }
+    pub(crate) fn new(seed: u64, probability: f64, is_mixed: bool) -> Auto {
+        Auto { portfolio: Portfolio::for_processes(seed, probability), is_mixed }
     }
 }
 
@@ -27,7 +36,9 @@ impl Strategy for Auto {
     fn plan(&mut self, first: u64, count: usize, history: &History) -> Vec<Plan> {
         let plan = |index| {
             let plan = draw(&mut self.portfolio, index, history);
-            Plan { profile: is_profiled(index), trace: is_journaled(&plan), ..plan }
+            let is_loose = self.is_mixed && index > ORDERED && index.is_multiple_of(LOOSE_EVERY);
+            let flags = plan.flags | if is_loose { flags::LOOSE_TIME } else { 0 };
+            Plan { profile: is_profiled(index), trace: is_journaled(&plan), flags, ..plan }
         };
         (first..first + count as u64).map(plan).collect()
     }

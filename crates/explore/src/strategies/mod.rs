@@ -37,7 +37,7 @@ use self::sampled::{RoundRobin, Sampled};
 use self::total::Total;
 use self::tsa::{Form, Tsa};
 use crate::error::ExploreError;
-use crate::options::Options;
+use crate::options::{Options, Timers};
 use crate::strategy::Strategy;
 
 /// The strategy of whoever names none.
@@ -104,7 +104,10 @@ pub const TABLE: &[Row] = &[
         reads: &[StrategyOption::Probability],
         claim: Claim::Nothing,
         in_process: Some(ClosureStrategy::Mixed),
-        make: |_, options| Ok(Box::new(Auto::new(options.seed, options.strategy_options.probability()?))),
+        make: |_, options| {
+            let is_mixed = options.timers() == Timers::Mixed;
+            Ok(Box::new(Auto::new(options.seed, options.strategy_options.probability()?, is_mixed)))
+        },
     },
     Row {
         name: "random",
@@ -357,6 +360,11 @@ pub(crate) fn by_name(options: &Options) -> Made {
 }
 
 impl Row {
+    /// Whether it needs to see no executions, so that no traces are kept and executions may be long.
+    pub fn samples(&self) -> bool {
+        self.in_process.is_some()
+    }
+
     /// What to report to a user who has changed options that none of these strategies reads: a sentence for each.
     pub fn unread(rows: &[&Row], options: &Options) -> Vec<String> {
         let is_read = |option: &StrategyOption| rows.iter().any(|row| row.reads.contains(option));

@@ -17,7 +17,7 @@ use super::identity::identity;
 use super::input_outcome::InputOutcome;
 use super::run_limits::RunLimits;
 use super::watch::Watch;
-use super::{is_hang, start_failure};
+use super::{has_no_end, start_failure};
 use crate::campaign::observer::{Observed, Observer, Unexamined};
 use crate::campaign::{Conduct, Phase, conduct};
 use crate::error::ExploreError;
@@ -148,7 +148,7 @@ pub fn detect(
         }
         result => result?,
     }
-    if selected.is_some() && is_hang(&detected.ending.outcome) {
+    if selected.is_some() && has_no_end(&detected.ending.outcome) {
         let all = detect(watch, &program, None, detection, stop)?;
         let running = begin.elapsed() - all.races - all.atomicity;
         return Ok(Detected { unguided: true, running, ..all });
@@ -199,7 +199,7 @@ impl Detecting<'_, '_> {
             detected.events += self.seen(&run.events).count() as u64;
             detected.ending.take_in(&run);
             // Each hang costs all the time that a hang takes.
-            if is_hang(&run.outcome) {
+            if has_no_end(&run.outcome) {
                 break;
             }
             if let (0, Some(pairs)) = (number, self.selected) {
@@ -241,7 +241,7 @@ impl Detecting<'_, '_> {
                 return Ok(Some(run));
             }
             let is_whole = self.furthest > 0 && progress + self.furthest / LACKING >= self.furthest;
-            if is_whole || is_hang(&run.outcome) {
+            if is_whole || has_no_end(&run.outcome) {
                 return Ok(Some(run));
             }
             detected.ending.take_in(&run);
@@ -342,7 +342,7 @@ impl Observer for Looks<'_> {
         let is_much = run.discovered.len() * NEWS > *self.known;
         *self.known += run.discovered.len();
         self.last = Some(Arc::clone(run));
-        if is_much && !is_hang(&run.outcome) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        if is_much && !has_no_end(&run.outcome) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 
     fn crashed(&mut self, run: &Arc<Execution>) {

@@ -20,7 +20,7 @@ use threadbare_wire::{CallRecord, LockSetRecord, flags};
 use super::input_outcome::InputOutcome;
 use super::run_limits::RunLimits;
 use super::watch::Watch;
-use super::{is_hang, start_failure};
+use super::{has_no_end, start_failure};
 use crate::campaign::observer::{Examiner, Observed, Observer};
 use crate::campaign::{Phase, conduct};
 use crate::error::ExploreError;
@@ -76,7 +76,7 @@ pub fn measure(
     let begin = Instant::now();
     let uninstrumented = Program { uninstrument: watch.announcements(), ..program.clone() };
     let mut measured = once(watch, &uninstrumented, limits, stop)?;
-    if is_hang(&measured.ending.outcome) && !measured.single_threaded {
+    if has_no_end(&measured.ending.outcome) && !measured.single_threaded {
         let full = Program { uninstrument: Arc::default(), ..program.clone() };
         measured = Measured { with_accesses: true, ..once(watch, &full, limits, stop)? };
     }
@@ -133,7 +133,7 @@ fn once(
 /// Whether another execution would be of no use. One that fails says nothing of what would have come after; a hang costs
 /// all the time that a hang takes.
 fn is_enough(outcome: &Outcome) -> bool {
-    outcome.failure().is_none() || is_hang(outcome)
+    outcome.failure().is_none() || has_no_end(outcome)
 }
 
 /// Attempts at an execution that passes. Threads that advance side by side, as they would on processors of their own, seldom

@@ -23,6 +23,11 @@ pub use measure::{Measured, measure};
 pub use run_limits::RunLimits;
 pub use watch::{Optimizations, Watch};
 
-fn is_hang(outcome: &Outcome) -> bool {
-    outcome.failure().is_some_and(|failure| failure.kind == FailureKind::Hang)
+/// Whether the program did not come to an end.
+fn has_no_end(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Failed(failure) => failure.kind == FailureKind::Hang,
+        Outcome::Cut(_) => true,
+        Outcome::Passed | Outcome::Uncontrolled(_) => false,
+    }
 }

@@ -232,15 +232,14 @@ fn exhausted_beside_a_failure_means_that_nothing_was_left() {
 }
 
 #[test]
-fn executions_that_are_given_up_void_the_claim() {
+fn executions_that_are_cut_void_the_claim() {
     for strategy in ["dfs", "mcr"] {
-        let exhausted = |given_up_every, max_steps| {
+        let exhausted = |given_up_every| {
             let manners = Manners { given_up_every, ..Manners::default() };
-            let options = Options { keep_going: true, max_steps, ..options(strategy, 100_000) };
+            let options = Options { keep_going: true, ..options(strategy, 100_000) };
             campaign(&Lab::locked_update(3, manners), &options).unwrap().exhausted
         };
-        assert!(exhausted(None, 5), "{strategy}");
-        assert!(!exhausted(Some(4), 5), "{strategy}: what would have come is not known");
-        assert!(strategy == "mcr" || exhausted(Some(4), 1000), "{strategy}: a hang that is sure is an end");
+        assert!(exhausted(None), "{strategy}");
+        assert!(!exhausted(Some(4)), "{strategy}: what would have come is not known");
     }
 }

@@ -218,7 +218,7 @@ impl Steer for ToyRunner {
         let outcome = if bench.manners.uncontrolled_every.is_some_and(|every| run.is_multiple_of(every)) {
             Outcome::Uncontrolled("a primitive is not supported".into())
         } else if bench.manners.given_up_every.is_some_and(|every| run.is_multiple_of(every)) {
-            failed(FailureKind::Hang, "the step limit was reached")
+            Outcome::Cut("the step limit was reached".into())
         } else {
             self.judge(&walk)
         };
@@ -307,6 +307,8 @@ impl Runner for ToyRunner {
     }
 
     fn set_pool(&mut self, _threads: u32) {}
+
+    fn set_step_limit(&mut self, _steps: u64) {}
 }
 
 /// A failure that shows only when all is over: no thread's doing.
@@ -373,6 +375,8 @@ fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
         warnings: Vec::new(),
         output: Vec::new(),
         stalled: false,
+        loose_time: false,
+        delay: None,
         divergence: None,
         policy_counters: Default::default(),
         own_code: Arc::default(),

@@ -70,10 +70,9 @@ rules! {
     /// A C++ exception that nobody caught.
     Exception = "exception", "error" => "Uncaught exception in an interleaving",
         "An exception is not caught in the interleaving shown. Replay its schedule to see where it comes from.";
-    /// The step limit was reached.
+    /// Nothing will ever change.
     Hang = "hang", "error" => "Hang in an interleaving",
-        "The program does not end within the step limit in the interleaving shown: threads only spin, or the \
-         limit is too low.";
+        "In the interleaving shown all runnable threads only spin, for ever: no thread is left to change what they read.";
     /// Access to a freed heap block.
     UseAfterFree = "use-after-free", "error" => "Use after free in an interleaving",
         "A thread accesses or frees a heap block that was freed before. Let the last user free it.";

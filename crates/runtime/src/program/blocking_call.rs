@@ -80,7 +80,7 @@ pub fn scheduling_point(fd: c_int, events: i16, dont_wait: bool, pc: u64) -> boo
     } else {
         let descriptor = Descriptor { fd, events };
         crate::signals::before_call(pc);
-        step_when(EventKind::Io, fd as usize, pc, Some(&raw const descriptor), false);
+        step_when(EventKind::Io, fd as usize, pc, Some(&raw const descriptor), None);
         cancel::check(fiber);
     }
     if fiber.take_broken_off() {

@@ -48,13 +48,13 @@ fn wait(polls: Vec<pollfd>, limit: Limit, pc: u64) -> bool {
     } else {
         let any = Any { polls };
         crate::signals::before_call(pc);
-        let timed_out = step_when(EventKind::Io, 0, pc, Some(&raw const any), limit.timed());
+        let timed_out = step_when(EventKind::Io, 0, pc, Some(&raw const any), limit.until());
         if fiber.take_broken_off() {
             return true;
         }
         if timed_out {
             limit.reached();
-            fiber.made_no_progress();
+            fiber.waited_in_vain(limit);
         }
         cancel::check(fiber);
     }

@@ -58,7 +58,7 @@ unsafe fn announce(status: usize) {
         fiber.count_operation();
         access::touch_range(fiber, status, size_of::<u32>(), true);
         let (kind, site, index) = (EventKind::AtomicUpdate, fiber.site(), fiber.ops.get());
-        engine().point(Op { kind, object: status as u64, size: 4, site, index, place: 0 }, None, false);
+        engine().point(Op { kind, object: status as u64, size: 4, site, index, place: 0 }, None, None);
         engine().recorder.note(kind, status, 4, READY, access::load(status, 4));
         engine().changed();
     }

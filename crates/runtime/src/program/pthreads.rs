@@ -124,14 +124,14 @@ pub unsafe fn join(thread: pthread_t, value: *mut *mut c_void, limit: Limit, pc:
         step_aside(EventKind::Join, pc);
         false
     } else {
-        step_when(EventKind::Join, 0, pc, Some(&raw const end), limit.timed())
+        step_when(EventKind::Join, 0, pc, Some(&raw const end), limit.until())
     };
     if !refused && !target.done.get() {
         cancel::check(fiber);
     }
     if refused {
         limit.reached();
-        fiber.made_no_progress();
+        fiber.waited_in_vain(limit);
         note(EventKind::JoinFailed, 0, u64::from(target.id.0));
         return if limit == Limit::Try { libc::EBUSY } else { libc::ETIMEDOUT };
     }

@@ -197,7 +197,7 @@ pub fn leave(innermost: ThreadId) {
         // What it was about to do, or waited for, is left with it.
         let below = engine.fiber(below);
         below.wait.set(None);
-        below.timed.set(false);
+        below.until.set(None);
     }
     end_handler(engine, innermost);
 }

@@ -144,7 +144,7 @@ pub fn let_through(pc: u64) {
     let fiber = engine().current();
     if engine().running.get() && !is_none_due(fiber) {
         let delivered = Delivered { handled: fiber.handled_signals.get() };
-        step_when(EventKind::Signal, 0, pc, Some(&raw const delivered), false);
+        step_when(EventKind::Signal, 0, pc, Some(&raw const delivered), None);
     }
 }
 

@@ -84,7 +84,7 @@ fn post(signal: c_int, target: Option<ThreadId>, details: Details, pc: u64) {
     };
     if is_for_itself {
         let gone = Gone(id);
-        step_when(EventKind::Signal, 0, pc, Some(&raw const gone), false);
+        step_when(EventKind::Signal, 0, pc, Some(&raw const gone), None);
         lie_behind(|other, _| other == id);
     }
 }

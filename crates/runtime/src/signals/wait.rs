@@ -35,7 +35,7 @@ fn wait(set: u64, limit: Limit, pc: u64) -> Result<&'static Interrupt, c_int> {
     super::before_call(pc);
     let fiber = engine().current();
     let arrival = Arrival(set);
-    let timed_out = step_when(EventKind::Signal, 0, pc, Some(&raw const arrival), limit.timed());
+    let timed_out = step_when(EventKind::Signal, 0, pc, Some(&raw const arrival), limit.until());
     if fiber.take_broken_off() {
         return Err(libc::EINTR);
     }
@@ -46,7 +46,7 @@ fn wait(set: u64, limit: Limit, pc: u64) -> Result<&'static Interrupt, c_int> {
         }
         None => {
             limit.reached();
-            fiber.made_no_progress();
+            fiber.waited_in_vain(limit);
             Err(libc::EAGAIN)
         }
     }
@@ -69,7 +69,7 @@ impl Waitable for Handled {
 fn suspend(pc: u64) -> c_int {
     let fiber = engine().current();
     let handled = Handled(fiber.handled_signals.get());
-    step_when(EventKind::Signal, 0, pc, Some(&raw const handled), false);
+    step_when(EventKind::Signal, 0, pc, Some(&raw const handled), None);
     let last = fiber.past_handlers.borrow_mut().last().copied();
     lie_behind(|id, signal| last == Some((id, signal)));
     libc::EINTR

@@ -181,11 +181,6 @@ impl SpinDetector {
         self.look.borrow_mut().is_some()
     }
 
-    /// How many rounds in a row no thread made progress.
-    pub fn fruitless_rounds(&self) -> u64 {
-        self.fruitless_rounds.get()
-    }
-
     /// A thread made progress.
     #[inline(always)]
     pub fn note_progress(&self) {
@@ -218,7 +213,7 @@ impl SpinDetector {
             if fiber.waits_for().is_some_and(outward) || fiber.starting.get().is_some() {
                 return None;
             }
-            if fiber.ready() {
+            if fiber.ready() || fiber.deadline().is_some() {
                 others.push(fiber.id);
             }
         }

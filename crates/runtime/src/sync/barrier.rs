@@ -68,7 +68,7 @@ fn wait(address: usize, pc: u64) -> c_int {
         return libc::PTHREAD_BARRIER_SERIAL_THREAD;
     }
     let waiting = Wait { barrier, round: barrier.round.get() };
-    step_when(EventKind::BarrierLeave, address, pc, Some(&raw const waiting), false);
+    step_when(EventKind::BarrierLeave, address, pc, Some(&raw const waiting), None);
     note(EventKind::BarrierLeave, address, waiting.round + 1);
     0
 }

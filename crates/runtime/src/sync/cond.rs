@@ -28,22 +28,28 @@ struct Wait {
     mutex: &'static Mutex,
     address: usize,
     ticket: u64,
-    may_end_early: bool,
+    /// It may end although nobody has signalled.
+    is_spurious: bool,
+    limit: Limit,
 }
 
 impl Wait {
     fn is_woken(&self) -> bool {
         self.cond.queue.borrow_mut().is_woken(self.ticket)
     }
+
+    fn may_end_early(&self) -> bool {
+        self.is_spurious || self.limit.is_over()
+    }
 }
 
 impl Waitable for Wait {
     fn ready(&self, fiber: &Fiber) -> bool {
-        self.mutex.is_free() && (self.may_end_early || self.is_woken() || cancel::is_due(fiber))
+        self.mutex.is_free() && (self.may_end_early() || self.is_woken() || cancel::is_due(fiber))
     }
 
     fn what(&self) -> String {
-        if self.is_woken() || self.may_end_early {
+        if self.is_woken() || self.may_end_early() {
             self.mutex.what()
         } else {
             format!("a signal on <obj {:#x}>", self.address)
@@ -52,6 +58,14 @@ impl Waitable for Wait {
 
     fn holder(&self) -> Option<ThreadId> {
         self.is_woken().then(|| self.mutex.holder()).flatten()
+    }
+
+    fn deadline(&self) -> Option<u64> {
+        self.limit.until()
+    }
+
+    fn is_not_over(&self) -> bool {
+        !self.is_spurious && !self.is_woken()
     }
 }
 
@@ -76,9 +90,9 @@ pub fn wait(cond: usize, mutex: &'static Mutex, limit: Limit, pc: u64) -> c_int 
     mutex.give(fiber);
     let ticket = at(cond).queue.borrow_mut().join(fiber.id, ANY);
     tell_state(cond);
-    let may_end_early = limit.timed() || engine().spurious.get();
-    let waiting = Wait { cond: at(cond), mutex, address: cond, ticket, may_end_early };
-    step_when(EventKind::CondWake, cond, pc, Some(&raw const waiting), false);
+    let is_spurious = engine().spurious.get();
+    let waiting = Wait { cond: at(cond), mutex, address: cond, ticket, is_spurious, limit };
+    step_when(EventKind::CondWake, cond, pc, Some(&raw const waiting), None);
     let woken = at(cond).queue.borrow_mut().leave(ticket);
     tell_state(cond);
     mutex.take(fiber);
@@ -86,10 +100,10 @@ pub fn wait(cond: usize, mutex: &'static Mutex, limit: Limit, pc: u64) -> c_int 
         note(EventKind::CondWake, cond, address);
         return 0;
     }
-    fiber.made_no_progress();
+    fiber.waited_in_vain(limit);
     note(EventKind::CondTimeout, cond, address);
     cancel::check(fiber);
-    if limit.timed() && !spurious_instead_of_timeout(engine()) {
+    if limit.is_over() && !spurious_instead_of_timeout(engine()) {
         limit.reached();
         return libc::ETIMEDOUT;
     }

@@ -86,7 +86,13 @@ fn wait(address: usize, expected: u32, limit: Limit, mask: u32, pc: u64) -> c_in
     tell_state(address, queue);
     let waiting = Wait { address, queue, ticket, lock };
     let may_end_early = engine().spurious.get() && fiber.waits_on_condition.get();
-    step_when(EventKind::FutexWoken, address, pc, Some(&raw const waiting), limit.timed() || may_end_early);
+    step_when(
+        EventKind::FutexWoken,
+        address,
+        pc,
+        Some(&raw const waiting),
+        if may_end_early { Some(0) } else { limit.until() },
+    );
     let broken_off = fiber.take_broken_off();
     let was_woken = queue.borrow_mut().leave(ticket);
     tell_state(address, queue);
@@ -94,12 +100,12 @@ fn wait(address: usize, expected: u32, limit: Limit, mask: u32, pc: u64) -> c_in
         note(EventKind::FutexWoken, address, 0);
         return 0;
     }
-    fiber.made_no_progress();
+    fiber.waited_in_vain(limit);
     note(EventKind::FutexTimeout, address, 0);
     if broken_off {
         return libc::EINTR;
     }
-    if may_end_early && (!limit.timed() || spurious_instead_of_timeout(engine())) {
+    if may_end_early && (!limit.is_over() || spurious_instead_of_timeout(engine())) {
         return 0;
     }
     limit.reached();

@@ -32,10 +32,15 @@ pub fn note_init(object: usize) {
 pub fn see_use(object: usize) {
     let engine = engine();
     access::must_be_allocated(object);
-    let mut initialised = engine.world.initialised.borrow_mut();
-    if initialised.get(&object).is_some_and(|thread| *thread != engine.current_id()) {
-        initialised.remove(&object);
-        drop(initialised);
+    let is_of_another = {
+        let mut initialised = engine.world.initialised.borrow_mut();
+        let is_of_another = initialised.get(&object).is_some_and(|thread| *thread != engine.current_id());
+        if is_of_another {
+            initialised.remove(&object);
+        }
+        is_of_another
+    };
+    if is_of_another {
         expose(object);
     }
 }

@@ -33,9 +33,22 @@ pub enum Limit {
 }
 
 impl Limit {
+    /// When time may end the wait.
+    pub fn until(self) -> Option<u64> {
+        match self {
+            Limit::Until(time) => Some(time),
+            Limit::Forever | Limit::Try => None,
+        }
+    }
+
     /// Whether time may end the wait.
     pub fn timed(self) -> bool {
         matches!(self, Limit::Until(_))
+    }
+
+    /// Whether time can have ended the wait.
+    pub fn is_over(self) -> bool {
+        self.until().is_some_and(crate::time::has_come)
     }
 
     /// Virtual time has reached the limit.
@@ -48,7 +61,7 @@ impl Limit {
 
 /// Announces an operation that can always be made.
 pub fn step(kind: EventKind, object: usize, pc: u64) {
-    step_when(kind, object, pc, None, false);
+    step_when(kind, object, pc, None, None);
 }
 
 /// Announces an operation that can always be made, and of which no other thread can observe when it was: where steps are
@@ -65,14 +78,14 @@ pub fn step_aside(kind: EventKind, pc: u64) {
     fiber.pending.set(Op { kind, object: 0, size: 0, site: pc, index: fiber.ops.get(), place: 0 });
 }
 
-/// Announces an operation that can be made once `wait` is ready (or, if `timed`, at any time);
+/// Announces an operation that can be made once `wait` is ready, or when a time has come;
 /// says whether time ended the wait.
 pub fn step_when(
     kind: EventKind,
     object: usize,
     pc: u64,
     wait: Option<*const dyn Waitable>,
-    timed: bool,
+    until: Option<u64>,
 ) -> bool {
     let engine = engine();
     let fiber = engine.current();
@@ -81,7 +94,7 @@ pub fn step_when(
     let place = if kind.acquires_lock() { engine.lock_place(pc) } else { 0 };
     let op = Op { kind, object: object as u64, size: 0, site: pc, index: fiber.ops.get(), place };
     see_that_all_is_recorded(fiber);
-    let ended_by_time = engine.point(op, wait, timed);
+    let ended_by_time = engine.point(op, wait, until);
     if is_object(kind) {
         lifetime::see_use(object);
     }

@@ -182,7 +182,7 @@ pub fn lock(mutex: &'static Mutex, limit: Limit, pc: u64) -> c_int {
         step(EventKind::Lock, object, pc);
         false
     } else {
-        step_when(EventKind::Lock, object, pc, Some(mutex), limit.timed())
+        step_when(EventKind::Lock, object, pc, Some(mutex), limit.until())
     };
     let refused = limit == Limit::Try
         && mutex.owner.get().is_some_and(|owner| owner != fiber.owner() || mutex.kind() != Kind::Recursive);
@@ -190,7 +190,7 @@ pub fn lock(mutex: &'static Mutex, limit: Limit, pc: u64) -> c_int {
     if timed_out {
         limit.reached();
         note(EventKind::LockFailed, object, 0);
-        fiber.made_no_progress();
+        fiber.waited_in_vain(limit);
         return if limit == Limit::Try { libc::EBUSY } else { libc::ETIMEDOUT };
     }
     if mutex.owner.get() == Some(fiber.owner()) && mutex.kind() == Kind::ErrorCheck {

@@ -59,7 +59,7 @@ pub unsafe fn run(control: *mut c_int, routine: unsafe extern "C-unwind" fn(), p
     let registers = arch::registers();
     let address = control as usize;
     let once = engine().world.onces.at(address, || Once { address, running: Cell::new(None) });
-    step_when(EventKind::OnceBegin, address, pc, Some(once), false);
+    step_when(EventKind::OnceBegin, address, pc, Some(once), None);
     // SAFETY: the control is the program's.
     unsafe {
         if *control == DONE {

@@ -62,13 +62,13 @@ pub unsafe extern "C-unwind" fn __threadbare_std_entry(
             }
             guarding_locks::does_not_wait(fiber);
             if op == StdOp::Park {
-                engine().point(Op { kind, object: 0, size: 0, site: pc, index, place: 0 }, None, false);
+                engine().point(Op { kind, object: 0, size: 0, site: pc, index, place: 0 }, None, None);
                 return 0;
             }
             let word = if op == StdOp::LeaveScope { count_in(word) } else { word };
             access::touch_range(fiber, word, usize::from(WORD), kind.writes());
             let next = Op { kind, object: word as u64, size: u32::from(WORD), site: pc, index, place: 0 };
-            engine().point(next, wait, false);
+            engine().point(next, wait, None);
             if engine().brief.get() {
                 fiber.takes_again.set(if op == StdOp::CondvarWait { lock } else { 0 });
                 fiber.notifies.set(if op == StdOp::Notify { word } else { 0 });

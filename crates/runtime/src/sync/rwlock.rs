@@ -79,11 +79,11 @@ fn acquire(address: usize, write: bool, limit: Limit, pc: u64) -> c_int {
         !lock.admits(write)
     } else {
         let waiting = Wait { lock, write };
-        step_when(kind, address, pc, Some(&raw const waiting), limit.timed())
+        step_when(kind, address, pc, Some(&raw const waiting), limit.until())
     };
     if refused {
         limit.reached();
-        fiber.made_no_progress();
+        fiber.waited_in_vain(limit);
         note(EventKind::LockFailed, address, 0);
         return if limit == Limit::Try { libc::EBUSY } else { libc::ETIMEDOUT };
     }

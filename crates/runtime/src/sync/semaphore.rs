@@ -67,7 +67,7 @@ fn wait(address: usize, limit: Limit, pc: u64) -> c_int {
     } else {
         cancel::check(fiber);
         crate::signals::before_call(pc);
-        step_when(EventKind::SemWait, address, pc, Some(semaphore), limit.timed())
+        step_when(EventKind::SemWait, address, pc, Some(semaphore), limit.until())
     };
     if fiber.take_broken_off() {
         note(EventKind::SemFailed, address, 0);
@@ -75,7 +75,7 @@ fn wait(address: usize, limit: Limit, pc: u64) -> c_int {
     }
     if refused {
         limit.reached();
-        fiber.made_no_progress();
+        fiber.waited_in_vain(limit);
         note(EventKind::SemFailed, address, 0);
         return or_errno(if limit == Limit::Try { libc::EAGAIN } else { libc::ETIMEDOUT });
     }

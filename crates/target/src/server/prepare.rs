@@ -21,7 +21,7 @@ impl Server {
             flags,
             seed: policy.seed,
             policy_words: 0,
-            max_steps: self.options.max_steps,
+            max_steps: self.max_steps,
             pool: self.pool,
         };
         self.write_parameters(&policy.parameters.to_words())?;

@@ -129,6 +129,7 @@ fn outcome(content: &mut Source<'_>) -> Option<Outcome> {
             Outcome::Failed(Failure { kind, message, thread, stack })
         }
         2 => Outcome::Uncontrolled(content.text()?),
+        3 => Outcome::Cut(content.text()?),
         _ => return None,
     })
 }

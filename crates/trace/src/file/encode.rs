@@ -163,6 +163,10 @@ fn put_outcome(out: &mut Vec<u8>, outcome: &Outcome) {
             put_text(out, &failure.message);
             failure.stack.iter().for_each(|pc| put_number(out, *pc));
         }
+        Outcome::Cut(why) => {
+            out.push(3);
+            put_text(out, why);
+        }
         Outcome::Uncontrolled(why) => {
             out.push(2);
             put_text(out, why);

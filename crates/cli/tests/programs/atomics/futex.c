@@ -1,4 +1,5 @@
 // expect: pass
+// options: --timers loose
 // reaches: slept timeout
 // os-threads
 // A mutex and a timed wait on the bare futex call.

@@ -1,4 +1,5 @@
 // expect: pass
+// options: --timers loose
 // reaches: signalled timeout clock-signalled clock-timeout
 // os-threads
 // A timed wait may be signalled or time out; the mutex is held either way.

@@ -1,4 +1,5 @@
 // expect: pass
+// options: --timers loose
 // reaches: wait-for-timeout wait-for-woken any-timeout
 // os-threads
 // condition_variable and condition_variable_any, with predicates and times.

@@ -1,4 +1,5 @@
 // expect: pass
+// options: --timers loose
 // reaches: not-yet ready
 // os-threads
 // future, promise, packaged_task, async in both ways, shared_future, exceptions through futures.

@@ -1,4 +1,5 @@
 // expect: pass
+// options: --timers loose
 // reaches: timed-out try-failed
 // os-threads
 // Every mutex of the standard library, guards, and std::lock without deadlock.

@@ -1,4 +1,4 @@
-// expect: hang
+// expect: uncontrolled
 // message: no scheduling point
 // options: --stall 0.3
 // executions: 20

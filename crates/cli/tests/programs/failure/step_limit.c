@@ -1,5 +1,5 @@
-// expect: hang
-// message: step limit of 2000
+// expect: uncontrolled
+// message: the limit of 2000 steps
 // options: --max-steps 2000
 // executions: 5
 #include <pthread.h>

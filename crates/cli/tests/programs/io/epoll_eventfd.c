@@ -1,4 +1,5 @@
 // expect: pass
+// options: --timers loose
 // reaches: timeout
 // os-threads
 #include "../reach.h"

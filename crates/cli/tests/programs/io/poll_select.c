@@ -1,4 +1,5 @@
 // expect: pass
+// options: --timers loose
 // reaches: poll-timeout poll-ready select-timeout
 // os-threads
 #define _GNU_SOURCE

@@ -1,4 +1,5 @@
 // expect: pass
+// options: --timers loose
 // reaches: early late timeout
 // os-threads
 // tryjoin and timedjoin may come before or after the thread's end.

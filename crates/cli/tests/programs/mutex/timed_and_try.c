@@ -1,4 +1,5 @@
 // expect: pass
+// options: --timers loose
 // reaches: busy free timeout got
 // os-threads
 // Timed and tried locks have both outcomes.

@@ -1,4 +1,5 @@
 // expect: pass
+// options: --timers loose
 // reaches: two-readers write-busy read-busy timeout
 // os-threads
 // Readers together, writers alone, tries and times with both outcomes.

@@ -1,4 +1,5 @@
 // expect: pass
+// options: --timers loose
 // reaches: empty taken timeout
 // os-threads
 // Wait, try and timed wait, with both outcomes.

@@ -1,4 +1,5 @@
 // expect: pass
+// options: --timers loose
 // reaches: semaphore sleep pipe poll wait restarted
 // os-threads
 // A handler makes calls that wait end early, unless it was registered to restart them; locks, joins and condition

@@ -1,4 +1,5 @@
 // expect: assertion
+// options: --timers loose
 // The bug that sleeping hides.
 #include <assert.h>
 #include <pthread.h>

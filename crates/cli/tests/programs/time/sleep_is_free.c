@@ -1,4 +1,5 @@
 // expect: pass
+// options: --timers loose
 // reaches: long-first short-first
 // os-threads
 // A thousand seconds pass at once, and sleeping orders nothing.

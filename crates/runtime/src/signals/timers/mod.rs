@@ -202,15 +202,15 @@ fn set(number: usize, length: Option<u64>, interval: u64, pc: u64) -> (u64, u64)
     before
 }
 
-/// Nobody can get on: time passes until the next timer rings. Says whether there is one.
-pub fn let_time_pass(engine: &Engine) -> bool {
+/// Nobody can get on: time passes until the next timer rings. Says whether there is one before a time.
+pub fn let_time_pass(engine: &Engine, before: u64) -> bool {
     if engine.world.signals.pending.get() == 0 {
         return false;
     }
     let unripe = pending().filter(|interrupt| !may_ring(interrupt));
     let next =
         unripe.filter_map(|interrupt| Some((expiry_of(interrupt)?, interrupt))).min_by_key(|(at, _)| *at);
-    let Some((expiry, interrupt)) = next else { return false };
+    let Some((expiry, interrupt)) = next.filter(|(expiry, _)| *expiry < before) else { return false };
     engine.world.clock.borrow_mut().reach(expiry);
     if let Some(timer) = of(interrupt) {
         timer.ripe.set(true);
@@ -241,7 +241,7 @@ impl Before {
     /// Lets them come.
     pub fn let_come(&self, pc: u64) {
         if !self.is_empty() {
-            step_when(EventKind::Signal, 0, pc, Some(std::ptr::from_ref(self)), false);
+            step_when(EventKind::Signal, 0, pc, Some(std::ptr::from_ref(self)), None);
         }
     }
 }
