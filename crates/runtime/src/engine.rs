@@ -194,6 +194,7 @@ impl Engine {
         note_watched(self.current.get());
         crate::signals::begin();
         crate::dependences::write_again();
+        crate::files::begin();
     }
 
     /// Adds a thread.

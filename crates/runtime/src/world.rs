@@ -108,6 +108,8 @@ pub struct World {
     pub identity: crate::process_identity::Identity,
     /// Descriptors that the program has made for itself.
     pub descriptors: Exclusive<crate::descriptors::Descriptors>,
+    /// Files that are known to have been changed.
+    pub files: Exclusive<crate::files::Known>,
     /// A synchronization object was made to be shared between processes.
     pub process_shared: Cell<bool>,
     /// Words that may hold a token for a thread that parks.
