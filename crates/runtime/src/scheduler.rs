@@ -186,7 +186,8 @@ impl Engine {
             if !candidates.is_empty() {
                 break;
             }
-            if signals::timers::let_time_pass(self) {
+            if signals::timers::let_time_pass(self) || crate::program::timer_descriptors::let_time_pass(self)
+            {
                 continue;
             }
             if any_yielded {

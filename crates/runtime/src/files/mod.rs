@@ -188,7 +188,7 @@ fn link_target(folder: c_int, path: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The path of an open file, without links on the way.
-fn path_of(fd: c_int) -> Option<Vec<u8>> {
+pub fn path_of(fd: c_int) -> Option<Vec<u8>> {
     let mut name = String::new();
     let _ = write!(name, "/proc/self/fd/{fd}");
     link_target(libc::AT_FDCWD, name.as_bytes())
@@ -263,7 +263,7 @@ fn content_of(fd: c_int) -> Option<Vec<u8>> {
 }
 
 /// What is in a file of the system, of which nobody knows how long it is.
-fn whole(path: &[u8]) -> Vec<u8> {
+pub fn whole(path: &[u8]) -> Vec<u8> {
     const PIECE: usize = 1 << 14;
     let mut content = Vec::new();
     let Some(fd) = open(libc::AT_FDCWD, path, libc::O_RDONLY) else { return content };

@@ -42,6 +42,7 @@ impl Waitable for Any {
 fn wait(polls: Vec<pollfd>, limit: Limit, pc: u64) -> bool {
     let fiber = engine().current();
     cancel::check(fiber);
+    super::timer_descriptors::ring();
     if limit == Limit::Try {
         step(EventKind::Io, 0, pc);
         fiber.made_no_progress();
