@@ -422,9 +422,9 @@ unsafe fn fork_program(pc: u64) -> c_int {
 struct ChildEnd(c_int);
 
 impl Waitable for ChildEnd {
-    fn ready(&self, _fiber: &Fiber) -> bool {
+    fn ready(&self, fiber: &Fiber) -> bool {
         // SAFETY: looks without taking; an all-zero record means that nobody has ended.
-        unsafe {
+        crate::cancel::is_due(fiber) || unsafe {
             let mut info: libc::siginfo_t = std::mem::zeroed();
             let (kind, id) = if self.0 > 0 { (libc::P_PID, self.0) } else { (libc::P_ALL, 0) };
             let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
@@ -458,8 +458,10 @@ unsafe fn wait_for(
 ) -> c_int {
     let end = ChildEnd(child);
     if options & libc::WNOHANG == 0 {
+        crate::cancel::check(engine().current());
         crate::signals::before_call(pc);
         step_when(EventKind::Process, 0, pc, Some(&raw const end), false);
+        crate::cancel::check(engine().current());
         if engine().current().take_broken_off() {
             return crate::sync::or_errno(libc::EINTR);
         }

@@ -66,6 +66,7 @@ impl Recorder {
             size,
             context: engine.context_of(fiber),
             flags: u32::from(fiber.volatile_access.get()) * Event::VOLATILE
+                + u32::from(engine.world.ignored.covers(fiber, kind, addr)) * Event::IGNORED
                 + fiber.weakness.get()
                 + thread_state_hash::in_event(fiber.state_hash.get()),
         })

@@ -187,6 +187,11 @@ interpose! {
     }
     /// Changes what an epoll set watches.
     fn epoll_ctl(epoll: c_int, action: c_int, fd: c_int, event: *const libc::epoll_event) -> c_int {
+        if engine().running.get() {
+            // Whoever waits is told of the descriptor in the words that are given here.
+            step(EventKind::Io, epoll as usize, site());
+            note(EventKind::Io, epoll as usize, 0);
+        }
         let changed = then_call!(libc::SYS_epoll_ctl, epoll, action, fd, event) as c_int;
         if changed == 0 {
             let now = if action == libc::EPOLL_CTL_DEL { None } else { event.as_ref().map(|event| (event.events, event.u64)) };

@@ -2,10 +2,13 @@
 
 mod blocking_call;
 mod duplicates;
+mod file_locks;
+mod identities;
 pub mod io;
 pub mod poll;
 pub mod promises;
 pub mod pthreads;
+mod refused;
 mod sockets;
 pub mod streams;
 pub mod strings;
