@@ -6,8 +6,8 @@
 //! ignore is still memory on which the outcome may hang. So control does not listen to them. The trace does: what happens before what
 //! is recorded as an order, and accesses that are to be ignored are marked for the race detectors.
 
-use std::ffi::{c_char, c_int, c_long, c_uint, c_void};
 use std::cell::Cell;
+use std::ffi::{c_char, c_int, c_long, c_uint, c_void};
 use std::ops::Range;
 use std::ptr;
 

@@ -424,16 +424,17 @@ struct ChildEnd(c_int);
 impl Waitable for ChildEnd {
     fn ready(&self, fiber: &Fiber) -> bool {
         // SAFETY: looks without taking; an all-zero record means that nobody has ended.
-        crate::cancel::is_due(fiber) || unsafe {
-            let mut info: libc::siginfo_t = std::mem::zeroed();
-            let (kind, id) = if self.0 > 0 { (libc::P_PID, self.0) } else { (libc::P_ALL, 0) };
-            let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-            let result = sys::call(
-                libc::SYS_waitid,
-                [kind as usize, id as usize, &raw mut info as usize, options as usize, 0, 0],
-            );
-            result < 0 || info.si_pid() != 0
-        }
+        crate::cancel::is_due(fiber)
+            || unsafe {
+                let mut info: libc::siginfo_t = std::mem::zeroed();
+                let (kind, id) = if self.0 > 0 { (libc::P_PID, self.0) } else { (libc::P_ALL, 0) };
+                let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+                let result = sys::call(
+                    libc::SYS_waitid,
+                    [kind as usize, id as usize, &raw mut info as usize, options as usize, 0, 0],
+                );
+                result < 0 || info.si_pid() != 0
+            }
     }
 
     fn what(&self) -> String {

@@ -177,9 +177,7 @@ interpose! {
     /// Creates a thread.
     fn pthread_create(thread: *mut pthread_t, attributes: *const pthread_attr_t, routine: Routine, argument: *mut c_void) -> c_int {
         let (from, pc) = (crate::arch::caller(), site());
-        if crate::engine::engine().world.libraries().is_system(from) {
-            super::refused::refuse_threads_of(from);
-        }
+        super::refused::refuse_threads_of(from);
         create(thread, attributes, routine, argument, argument as usize, pc)
     }
     /// Waits for a thread's end.

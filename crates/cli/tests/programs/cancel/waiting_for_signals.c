@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -56,8 +57,9 @@ int main(void) {
     cancels(in_sendmmsg, 0);
     pid_t child = fork();
     if (child == 0) {
-        raise(SIGSTOP);
-        _exit(0);
+        for (;;) {
+            syscall(SYS_pause);
+        }
     }
     cancels(in_waitpid, (void *)(long)child);
     kill(child, SIGKILL);
