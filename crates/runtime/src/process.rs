@@ -458,7 +458,8 @@ unsafe fn wait_for(
     pc: u64,
 ) -> c_int {
     let end = ChildEnd(child);
-    if options & libc::WNOHANG == 0 {
+    // Before the first thread the system may as well wait itself.
+    if options & libc::WNOHANG == 0 && engine().running.get() {
         crate::cancel::check(engine().current());
         crate::signals::before_call(pc);
         step_when(EventKind::Process, 0, pc, Some(&raw const end), false);
