@@ -239,7 +239,7 @@ macro_rules! areas {
 }
 
 areas! {
-    atomics, barrier, c11, cancel, cond, cpp, cpp20, failure, io, lifecycle, misuse, mutex, odd, once, rwlock,
+    atomics, barrier, c11, cancel, cond, cpp, cpp20, failure, io, isolation, lifecycle, memory, misuse, mutex, odd, once, rwlock,
     semaphore, sharing, signals, spin, spin_loop, time, tsd,
 }
 

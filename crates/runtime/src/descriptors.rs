@@ -13,6 +13,9 @@ use crate::{external_waits, sys};
 /// How many descriptors are looked at.
 const DESCRIPTORS: c_int = 1024;
 
+/// What an epoll set watches: which events, and what whoever waits is told.
+type Members = BTreeMap<c_int, (u32, u64)>;
+
 /// What the program has made for itself, as far as it has to be made anew in each copy.
 #[derive(Clone, PartialEq, Debug)]
 enum Thing {
@@ -21,7 +24,7 @@ enum Thing {
     /// An event counter.
     Counter { flags: c_int },
     /// An epoll set and what it watches.
-    Watch { flags: c_int, members: BTreeMap<c_int, (u32, u64)> },
+    Watch { flags: c_int, members: Members },
 }
 
 /// What the program has made so far, and the numbers that stand for it: several may stand for one thing.
@@ -145,7 +148,7 @@ pub struct Held {
     pipes: Vec<Connection>,
     pairs: Vec<(Connection, c_int, c_int, c_int)>,
     counters: Vec<(Vec<End>, c_int, u64)>,
-    watches: Vec<(Vec<End>, c_int, BTreeMap<c_int, (u32, u64)>)>,
+    watches: Vec<(Vec<End>, c_int, Members)>,
     listeners: Vec<c_int>,
     /// Sockets for messages that have none.
     empty: Vec<c_int>,
