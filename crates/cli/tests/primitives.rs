@@ -239,7 +239,7 @@ macro_rules! areas {
 }
 
 areas! {
-    atomics, barrier, c11, cancel, cond, cpp, cpp20, failure, io, lifecycle, misuse, mutex, odd, once, rwlock,
+    atomics, barrier, c11, cancel, cond, cpp, cpp20, failure, io, isolation, lifecycle, memory, misuse, mutex, odd, once, rwlock,
     semaphore, sharing, signals, spin, spin_loop, time, tsd,
 }
 
@@ -258,6 +258,7 @@ fn the_same_hunt_gives_the_same_report_whatever_the_jobs() {
         "cond/timed_both_ways.c",
         "failure/three_way_deadlock.c",
         "io/pipe_order.c",
+        "isolation/files.c",
         "odd/randomness.c",
     ] {
         let program = Program::read(folder().join(name));

@@ -72,7 +72,7 @@ impl Detector for EitherOrder {
     fn observe(&mut self, index: usize, event: &Event) {
         let Some(kind) = event.kind() else { return };
         self.synchronization.before(index, event, kind);
-        if let Some(touch) = AccessedBytes::of(event, kind)
+        if let Some(touch) = AccessedBytes::looked_at(event, kind)
             && !touch.atomic
             && kind != EventKind::Free
             && !self.synchronization.locks.held(event.thread).is_empty()

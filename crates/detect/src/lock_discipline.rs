@@ -148,7 +148,7 @@ impl Detector for LockDiscipline {
     fn observe(&mut self, index: usize, event: &Event) {
         let Some(kind) = event.kind() else { return };
         self.synchronization.before(index, event, kind);
-        if let Some(touch) = AccessedBytes::of(event, kind) {
+        if let Some(touch) = AccessedBytes::looked_at(event, kind) {
             self.touch(index, event, kind, touch);
         }
         if let Some((first, last)) = reused_range(event, kind) {

@@ -336,7 +336,7 @@ impl Detector for MultiVariable {
         {
             self.end_section(event.thread.index());
         }
-        if let Some(touch) = AccessedBytes::of(event, kind)
+        if let Some(touch) = AccessedBytes::looked_at(event, kind)
             && kind != EventKind::Free
         {
             self.touch(index, event, kind, touch);

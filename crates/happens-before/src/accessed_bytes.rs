@@ -21,6 +21,12 @@ pub struct AccessedBytes {
 }
 
 impl AccessedBytes {
+    /// The same for detectors: none of what the program asks them not to look at.
+    #[inline]
+    pub fn looked_at(event: &Event, kind: EventKind) -> Option<AccessedBytes> {
+        if event.is_ignored() { None } else { AccessedBytes::of(event, kind) }
+    }
+
     /// What a step touches, if it accesses memory. Releasing a block is a write to all of it.
     #[inline]
     pub fn of(event: &Event, kind: EventKind) -> Option<AccessedBytes> {

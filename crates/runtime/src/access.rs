@@ -30,6 +30,11 @@ pub unsafe fn load(addr: usize, size: u8) -> u64 {
     }
 }
 
+/// Reads what the program is about to access; zero where it may not be read, and the program's own access says so.
+fn load_if_there(addr: usize, size: u8) -> u64 {
+    crate::signals::guarded_load(addr, size).unwrap_or(0)
+}
+
 /// Whether an aligned access stays with the thread that owns the place (or only reads what
 /// everybody only reads). This is the path that a million private accesses take.
 #[inline(always)]
@@ -121,17 +126,18 @@ unsafe fn serve_watched(fiber: &'static Fiber, addr: usize, size: usize, write: 
     unsafe {
         if *shadow::cell(addr) & FREED != 0 {
             // The fatal access belongs to the story.
-            let (size, value) = if whole { (size as u8, load(addr, size as u8)) } else { (0, size as u64) };
+            let (size, value) =
+                if whole { (size as u8, load_if_there(addr, size as u8)) } else { (0, size as u64) };
             engine.recorder.note(kind, addr, size, value, value);
             use_after_free(addr, write);
         }
         match (whole, write) {
             (true, false) => {
-                let value = load(addr, size as u8);
+                let value = load_if_there(addr, size as u8);
                 engine.recorder.note(kind, addr, size as u8, value, value);
                 fiber.saw(pc, addr as u64, value);
             }
-            (true, true) => engine.recorder.begin_write(addr, size as u8, load(addr, size as u8)),
+            (true, true) => engine.recorder.begin_write(addr, size as u8, load_if_there(addr, size as u8)),
             (false, _) => {
                 engine.recorder.note(kind, addr, 0, size as u64, 0);
                 if write {

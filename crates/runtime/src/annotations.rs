@@ -3,10 +3,146 @@
 //! Code that finds itself compiled with the thread sanitizer may call them, so they have to be
 //! there. None of them changes what a thread may do next: a home-made lock is still made of atomic
 //! operations and system calls, each of which is controlled, and memory that a detector is asked to
-//! ignore is still memory on which the outcome may hang. So control does not listen to them.
+//! ignore is still memory on which the outcome may hang. So control does not listen to them. The trace does: what happens before what
+//! is recorded as an order, and accesses that are to be ignored are marked for the race detectors.
 
+use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_long, c_uint, c_void};
+use std::ops::Range;
 use std::ptr;
+
+use threadbare_trace::EventKind;
+
+use crate::engine::{engine, running};
+use crate::exclusive::Exclusive;
+use crate::fiber::Fiber;
+use crate::interpose::controlled;
+
+/// What race detectors are asked to ignore.
+#[derive(Default)]
+pub struct Ignored {
+    /// Anything at all.
+    any: Cell<bool>,
+    places: Exclusive<Vec<Range<usize>>>,
+}
+
+impl Ignored {
+    /// Whether a race detector shall look away from this access.
+    #[inline(always)]
+    pub fn covers(&self, fiber: &Fiber, kind: EventKind, address: usize) -> bool {
+        self.any.get() && self.covers_indeed(fiber, kind, address)
+    }
+
+    #[cold]
+    fn covers_indeed(&self, fiber: &Fiber, kind: EventKind, address: usize) -> bool {
+        let (reads, writes) = (fiber.ignores_reads.get() > 0, fiber.ignores_writes.get() > 0);
+        let by_thread = match kind {
+            EventKind::Read | EventKind::ReadRange | EventKind::AtomicRead => reads,
+            EventKind::Write | EventKind::WriteRange | EventKind::AtomicWrite => writes,
+            _ => reads && writes,
+        };
+        by_thread || self.places.borrow_mut().iter().any(|place| place.contains(&address))
+    }
+
+    fn add(&self, address: usize, bytes: usize) {
+        self.any.set(true);
+        self.places.borrow_mut().push(address..address.saturating_add(bytes));
+    }
+}
+
+/// The accesses of the running thread are ignored once more, or once less.
+fn ignore(count: fn(&Fiber) -> &Cell<u32>, begins: bool) {
+    if let Some(fiber) = controlled().then(running).flatten() {
+        let count = count(fiber);
+        count.set(if begins { count.get() + 1 } else { count.get().saturating_sub(1) });
+        engine().world.ignored.any.set(true);
+    }
+}
+
+fn reads(fiber: &Fiber) -> &Cell<u32> {
+    &fiber.ignores_reads
+}
+
+fn writes(fiber: &Fiber) -> &Cell<u32> {
+    &fiber.ignores_writes
+}
+
+/// What the running thread did so far comes before whatever follows the next `acquire` of the same place.
+fn order(kind: EventKind, place: Address) {
+    if controlled() && engine().running.get() {
+        engine().recorder.complete_write();
+        engine().recorder.note(kind, place as usize, 0, 0, 0);
+    }
+}
+
+macro_rules! orders {
+    ($($name:ident($($before:ty),*) $kind:ident;)*) => {$(
+        /// Says what comes before what.
+        #[cfg_attr(not(test), unsafe(no_mangle))]
+        pub extern "C" fn $name($(_: $before,)* place: Address) {
+            order(EventKind::$kind, place);
+        }
+    )*};
+}
+
+orders! {
+    __tsan_release() OnceEnd;
+    __tsan_acquire() OnceSeen;
+    AnnotateHappensBefore(File, c_int) OnceEnd;
+    AnnotateHappensAfter(File, c_int) OnceSeen;
+    WTFAnnotateHappensBefore(File, c_int) OnceEnd;
+    WTFAnnotateHappensAfter(File, c_int) OnceSeen;
+    AnnotateCondVarSignal(File, c_int) OnceEnd;
+    AnnotateCondVarSignalAll(File, c_int) OnceEnd;
+    AnnotatePCQPut(File, c_int) OnceEnd;
+    AnnotatePCQGet(File, c_int) OnceSeen;
+}
+
+/// Says that a wait for a condition has ended.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub extern "C" fn AnnotateCondVarWait(_: File, _: c_int, condition: Address, _: Address) {
+    order(EventKind::OnceSeen, condition);
+}
+
+macro_rules! ignores {
+    ($($name:ident($($type:ty),*) $begins:literal $($count:ident)+;)*) => {$(
+        /// Asks race detectors to look away, or to look again.
+        #[cfg_attr(not(test), unsafe(no_mangle))]
+        pub extern "C" fn $name($(_: $type),*) {
+            $(ignore($count, $begins);)+
+        }
+    )*};
+}
+
+ignores! {
+    __tsan_ignore_thread_begin() true reads writes;
+    __tsan_ignore_thread_end() false reads writes;
+    AnnotateIgnoreReadsBegin(File, c_int) true reads;
+    AnnotateIgnoreReadsEnd(File, c_int) false reads;
+    AnnotateIgnoreWritesBegin(File, c_int) true writes;
+    AnnotateIgnoreWritesEnd(File, c_int) false writes;
+}
+
+macro_rules! benign {
+    ($($name:ident($($size:ident: $type:ty)?);)*) => {$(
+        /// Says that races on a place do no harm.
+        #[cfg_attr(not(test), unsafe(no_mangle))]
+        pub extern "C" fn $name(_: File, _: c_int, place: Address, $($size: $type,)? _: *const c_char) {
+            #[allow(unused_variables)]
+            let bytes: c_long = 1;
+            $(let bytes: c_long = $size;)?
+            if controlled() {
+                engine().world.ignored.add(place as usize, bytes.max(1) as usize);
+            }
+        }
+    )*};
+}
+
+benign! {
+    AnnotateBenignRace();
+    AnnotateBenignRaceSized(size: c_long);
+    WTFAnnotateBenignRaceSized(size: c_long);
+}
 
 macro_rules! hints {
     ($($name:ident($($type:ty),*);)*) => {$(
@@ -20,8 +156,6 @@ type Address = *mut c_void;
 type File = *const c_char;
 
 hints! {
-    __tsan_acquire(Address);
-    __tsan_release(Address);
     __tsan_mutex_create(Address, c_uint);
     __tsan_mutex_destroy(Address, c_uint);
     __tsan_mutex_pre_lock(Address, c_uint);
@@ -30,8 +164,6 @@ hints! {
     __tsan_mutex_post_signal(Address, c_uint);
     __tsan_mutex_pre_divert(Address, c_uint);
     __tsan_mutex_post_divert(Address, c_uint);
-    __tsan_ignore_thread_begin();
-    __tsan_ignore_thread_end();
     __tsan_flush_memory();
     __tsan_external_assign_tag(Address, Address);
     __tsan_external_register_header(Address, *const c_char, *const c_char);
@@ -40,19 +172,10 @@ hints! {
     __tsan_destroy_fiber(Address);
     __tsan_switch_to_fiber(Address, c_uint);
     __tsan_set_fiber_name(Address, *const c_char);
-    AnnotateHappensBefore(File, c_int, Address);
-    AnnotateHappensAfter(File, c_int, Address);
-    WTFAnnotateHappensBefore(File, c_int, Address);
-    WTFAnnotateHappensAfter(File, c_int, Address);
-    AnnotateCondVarSignal(File, c_int, Address);
-    AnnotateCondVarSignalAll(File, c_int, Address);
-    AnnotateCondVarWait(File, c_int, Address, Address);
     AnnotateMutexIsNotPHB(File, c_int, Address);
     AnnotateMutexIsUsedAsCondVar(File, c_int, Address);
     AnnotatePCQCreate(File, c_int, Address);
     AnnotatePCQDestroy(File, c_int, Address);
-    AnnotatePCQPut(File, c_int, Address);
-    AnnotatePCQGet(File, c_int, Address);
     AnnotateRWLockCreate(File, c_int, Address);
     AnnotateRWLockCreateStatic(File, c_int, Address);
     AnnotateRWLockDestroy(File, c_int, Address);
@@ -60,13 +183,6 @@ hints! {
     AnnotateRWLockReleased(File, c_int, Address, c_long);
     AnnotateExpectRace(File, c_int, Address, *const c_char);
     AnnotateFlushExpectedRaces(File, c_int);
-    AnnotateBenignRace(File, c_int, Address, *const c_char);
-    AnnotateBenignRaceSized(File, c_int, Address, c_long, *const c_char);
-    WTFAnnotateBenignRaceSized(File, c_int, Address, c_long, *const c_char);
-    AnnotateIgnoreReadsBegin(File, c_int);
-    AnnotateIgnoreReadsEnd(File, c_int);
-    AnnotateIgnoreWritesBegin(File, c_int);
-    AnnotateIgnoreWritesEnd(File, c_int);
     AnnotateIgnoreSyncBegin(File, c_int);
     AnnotateIgnoreSyncEnd(File, c_int);
     AnnotateEnableRaceDetection(File, c_int, c_int);

@@ -87,12 +87,15 @@ pub fn exit_thread(result: *mut c_void) -> ! {
 
 /// Whether the thread has to end at its next cancellation point.
 pub fn is_due(fiber: &Fiber) -> bool {
-    fiber.cancel.requested.get() && fiber.cancel.enabled.get()
+    // What a handler does, its thread does.
+    let cancel = &engine().fiber(fiber.owner()).cancel;
+    cancel.requested.get() && cancel.enabled.get()
 }
 
 /// A cancellation point.
 pub fn check(fiber: &Fiber) {
     if is_due(fiber) {
+        engine().current().wait.set(None);
         fiber.wait.set(None);
         exit_thread(CANCELED)
     }
@@ -100,7 +103,7 @@ pub fn check(fiber: &Fiber) {
 
 /// The running thread is about to say when it may be cancelled. If that is at any time so far, a request may still come before.
 fn before_change(pc: u64) {
-    let fiber = engine().current();
+    let fiber = engine().host();
     if fiber.cancel.asynchronous.get() && fiber.cancel.enabled.get() {
         crate::hidden_objects::look_at(HiddenObject::Calls, pc);
     }
@@ -108,7 +111,7 @@ fn before_change(pc: u64) {
 
 /// The running thread has said when it may be cancelled, and a request may have come before.
 fn after_change() {
-    let fiber = engine().current();
+    let fiber = engine().host();
     if fiber.cancel.asynchronous.get() {
         check(fiber);
     }
@@ -130,6 +133,9 @@ interpose! {
                 if !target.done.get() {
                     engine().changed();
                 }
+                if target.id == engine().host_id() {
+                    after_change();
+                }
                 0
             }
             None => libc::ESRCH,
@@ -144,7 +150,7 @@ interpose! {
     /// Allows or forbids cancellation.
     fn pthread_setcancelstate(state: c_int, old: *mut c_int) -> c_int {
         before_change(site());
-        let fiber = engine().current();
+        let fiber = engine().host();
         if !old.is_null() {
             *old = if fiber.cancel.enabled.get() { PTHREAD_CANCEL_ENABLE } else { PTHREAD_CANCEL_DISABLE };
         }
@@ -159,7 +165,7 @@ interpose! {
     /// Chooses between cancellation at points and at once.
     fn pthread_setcanceltype(kind: c_int, old: *mut c_int) -> c_int {
         before_change(site());
-        let fiber = engine().current();
+        let fiber = engine().host();
         if !old.is_null() {
             *old = if fiber.cancel.asynchronous.get() { PTHREAD_CANCEL_ASYNCHRONOUS } else { PTHREAD_CANCEL_DEFERRED };
         }
@@ -173,11 +179,11 @@ interpose! {
     }
     /// A C clean-up handler was pushed.
     fn __pthread_register_cancel(buffer: *mut c_void) {
-        engine().current().cleanups.borrow_mut().push(buffer);
+        engine().host().cleanups.borrow_mut().push(buffer);
     }
     /// A C clean-up handler was popped.
     fn __pthread_unregister_cancel(buffer: *mut c_void) {
-        engine().current().cleanups.borrow_mut().retain(|known| *known != buffer);
+        engine().host().cleanups.borrow_mut().retain(|known| *known != buffer);
     }
     /// A C clean-up handler has run on the way out; continue.
     fn __pthread_unwind_next(buffer: *mut c_void) {

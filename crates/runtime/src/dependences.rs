@@ -158,6 +158,8 @@ pub fn hidden_objects(called: &Called, arguments: &[usize]) {
 /// A function that is left alone is about to be called: one with a row, or an unknown one.
 pub fn left_alone_call(called: &Called, arguments: &[usize; REGISTER_ARGUMENTS], site: impl FnOnce() -> u64) {
     let site = site();
+    // What the program has written is there now, and after this call the memory may not be.
+    engine().recorder.complete_write();
     if called.kinds.has(Dependence::Processes) {
         crate::processor_clock::before_other_program();
     }

@@ -13,81 +13,98 @@ use crate::{external_waits, sys};
 /// How many descriptors are looked at.
 const DESCRIPTORS: c_int = 1024;
 
-/// Two connected sockets.
-struct Pair {
-    ends: [c_int; 2],
-    domain: c_int,
-    kind: c_int,
-    protocol: c_int,
+/// What an epoll set watches: which events, and what whoever waits is told.
+type Members = BTreeMap<c_int, (u32, u64)>;
+
+/// What the program has made for itself, as far as it has to be made anew in each copy.
+#[derive(Clone, PartialEq, Debug)]
+enum Thing {
+    /// One of two connected sockets: the first or the second one.
+    Socket { pair: usize, side: usize, domain: c_int, kind: c_int, protocol: c_int },
+    /// An event counter.
+    Counter { flags: c_int },
+    /// An epoll set and what it watches.
+    Watch { flags: c_int, members: Members },
 }
 
-/// An epoll set and what it watches.
-struct Watch {
-    fd: c_int,
-    flags: c_int,
-    members: BTreeMap<c_int, (u32, u64)>,
-}
-
-/// What the program has made so far.
+/// What the program has made so far, and the numbers that stand for it: several may stand for one thing.
 #[derive(Default)]
 pub struct Descriptors {
-    inner: Vec<c_int>,
-    pairs: Vec<Pair>,
-    counters: Vec<(c_int, c_int)>,
-    watches: Vec<Watch>,
+    things: BTreeMap<usize, Thing>,
+    numbers: BTreeMap<c_int, usize>,
+    made: usize,
 }
 
 impl Descriptors {
-    /// Only this process can make the descriptor ready.
-    pub fn is_inner(&self, fd: c_int) -> bool {
-        let watched = self.watches.iter().find(|watch| watch.fd == fd);
-        match watched {
-            Some(watch) => watch.members.keys().all(|member| self.inner.contains(member)),
-            None => self.inner.contains(&fd),
-        }
-    }
-
-    /// A pipe was made.
-    pub fn add_pipe(&mut self, ends: [c_int; 2]) {
-        self.inner.extend(ends);
+    fn add(&mut self, fd: c_int, thing: Thing) {
+        self.remove(fd);
+        self.made += 1;
+        self.things.insert(self.made, thing);
+        self.numbers.insert(fd, self.made);
     }
 
     /// A pair of sockets was made.
     pub fn add_pair(&mut self, ends: [c_int; 2], domain: c_int, kind: c_int, protocol: c_int) {
-        self.inner.extend(ends);
-        self.pairs.push(Pair { ends, domain, kind, protocol });
+        let pair = self.made;
+        for (side, fd) in ends.into_iter().enumerate() {
+            self.add(fd, Thing::Socket { pair, side, domain, kind, protocol });
+        }
     }
 
     /// An event counter was made.
     pub fn add_counter(&mut self, fd: c_int, flags: c_int) {
-        self.inner.push(fd);
-        self.counters.push((fd, flags));
+        self.add(fd, Thing::Counter { flags });
     }
 
     /// An epoll set was made.
     pub fn add_watch(&mut self, fd: c_int, flags: c_int) {
-        self.watches.push(Watch { fd, flags, members: BTreeMap::new() });
+        self.add(fd, Thing::Watch { flags, members: BTreeMap::new() });
+    }
+
+    /// One more number stands for what a descriptor stands for.
+    pub fn add_number(&mut self, fd: c_int, new: c_int) {
+        if fd != new {
+            self.remove(new);
+        }
+        if let Some(thing) = self.numbers.get(&fd).copied() {
+            self.numbers.insert(new, thing);
+        }
     }
 
     /// An epoll set was changed.
     pub fn change_watch(&mut self, epoll: c_int, member: c_int, event: Option<(u32, u64)>) {
-        if let Some(watch) = self.watches.iter_mut().find(|watch| watch.fd == epoll) {
+        let thing = self.numbers.get(&epoll).and_then(|thing| self.things.get_mut(thing));
+        if let Some(Thing::Watch { members, .. }) = thing {
             match event {
-                Some(event) => watch.members.insert(member, event),
-                None => watch.members.remove(&member),
+                Some(event) => members.insert(member, event),
+                None => members.remove(&member),
             };
         }
     }
 
+    /// Whether the program has made this pair of sockets or event counter.
+    pub fn is_made(&self, fd: c_int) -> bool {
+        self.numbers.contains_key(&fd)
+    }
+
     /// A descriptor was closed.
     pub fn remove(&mut self, fd: c_int) {
-        self.inner.retain(|known| *known != fd);
-        self.pairs.retain(|pair| !pair.ends.contains(&fd));
-        self.counters.retain(|(known, _)| *known != fd);
-        self.watches.retain(|watch| watch.fd != fd);
-        for watch in &mut self.watches {
-            watch.members.remove(&fd);
+        if let Some(thing) = self.numbers.remove(&fd)
+            && !self.numbers.values().any(|other| *other == thing)
+        {
+            self.things.remove(&thing);
         }
+        for thing in self.things.values_mut() {
+            if let Thing::Watch { members, .. } = thing {
+                members.remove(&fd);
+            }
+        }
+    }
+
+    /// The descriptors of a thing.
+    fn ends_of(&self, thing: usize) -> Vec<End> {
+        let numbers = self.numbers.iter().filter(|(_, it)| **it == thing);
+        numbers.map(|(fd, _)| look(*fd)).collect()
     }
 }
 
@@ -130,29 +147,60 @@ impl Connection {
 pub struct Held {
     pipes: Vec<Connection>,
     pairs: Vec<(Connection, c_int, c_int, c_int)>,
-    counters: Vec<(End, c_int, u64)>,
+    counters: Vec<(Vec<End>, c_int, u64)>,
+    watches: Vec<(Vec<End>, c_int, Members)>,
     listeners: Vec<c_int>,
+    /// Sockets for messages that have none.
+    empty: Vec<c_int>,
 }
 
 /// Looks at all descriptors, and takes what is in them.
 pub fn hold() -> Held {
-    let known = &mut engine().world.descriptors.borrow_mut();
+    let known = &engine().world.descriptors.borrow_mut();
     // What cannot be read without its borders, as messages cannot, is not carried over.
     let take = |ends: [Vec<End>; 2], is_stream: bool| {
         let content = |side: &Vec<End>| side.first().filter(|_| is_stream).map(|end| unread(end.fd));
         let unread = [&ends[0], &ends[1]].map(|side| content(side).unwrap_or_default());
         Connection { ends, unread }
     };
-    let pipes = pipes().into_iter().map(|ends| take(ends, true)).collect();
-    let pair_of = |pair: &Pair| {
-        const KINDS: c_int = 15;
-        let is_stream = pair.kind & KINDS == libc::SOCK_STREAM;
-        (take(pair.ends.map(|fd| vec![look(fd)]), is_stream), pair.domain, pair.kind, pair.protocol)
+    let mut held = Held {
+        pipes: pipes().into_iter().map(|ends| take(ends, true)).collect(),
+        pairs: Vec::new(),
+        counters: Vec::new(),
+        watches: Vec::new(),
+        listeners: (0..DESCRIPTORS).filter(|fd| is_socket(*fd, libc::SO_ACCEPTCONN, 1)).collect(),
+        empty: Vec::new(),
     };
-    let pairs = known.pairs.iter().map(pair_of).collect();
-    let counters = known.counters.iter().map(|(fd, flags)| (look(*fd), *flags, count(*fd))).collect();
-    let listeners = (0..DESCRIPTORS).filter(|fd| listens(*fd)).collect();
-    Held { pipes, pairs, counters, listeners }
+    let is_empty = |fd: &c_int| {
+        is_socket(*fd, libc::SO_TYPE, libc::SOCK_DGRAM) && !external_waits::is_ready(*fd, libc::POLLIN)
+    };
+    held.empty.extend((0..DESCRIPTORS).filter(is_empty));
+    for (number, thing) in &known.things {
+        let ends = known.ends_of(*number);
+        match thing {
+            Thing::Socket { pair, side: 0, domain, kind, protocol } => {
+                const KINDS: c_int = 15;
+                let is_other =
+                    |it: &Thing| matches!(it, Thing::Socket { pair: other, side: 1, .. } if other == pair);
+                if let Some((other, _)) = known.things.iter().find(|(_, it)| is_other(it)) {
+                    let is_stream = kind & KINDS == libc::SOCK_STREAM;
+                    held.pairs.push((
+                        take([ends, known.ends_of(*other)], is_stream),
+                        *domain,
+                        *kind,
+                        *protocol,
+                    ));
+                }
+            }
+            Thing::Socket { .. } => {}
+            Thing::Counter { flags } => {
+                let value = ends.first().map_or(0, |end| count(end.fd));
+                held.counters.push((ends, *flags, value));
+            }
+            Thing::Watch { flags, members } => held.watches.push((ends, *flags, members.clone())),
+        }
+    }
+    held
 }
 
 impl Held {
@@ -162,7 +210,8 @@ impl Held {
             && self.pairs.is_empty()
             && self.counters.is_empty()
             && self.listeners.is_empty()
-            && engine().world.descriptors.borrow_mut().watches.is_empty()
+            && self.empty.is_empty()
+            && self.watches.is_empty()
     }
 
     /// Gives this copy of the process descriptors of its own.
@@ -180,20 +229,24 @@ impl Held {
                 pair.renew(new);
             }
         }
-        for (end, flags, count) in &self.counters {
+        for (ends, flags, count) in &self.counters {
             let new = call_with(libc::SYS_eventfd2, [0, *flags as usize, 0, 0]) as c_int;
-            if new >= 0 {
-                if *count > 0 {
-                    call_with(libc::SYS_write, [new as usize, &raw const *count as usize, 8, 0]);
-                }
-                end.becomes(new);
-                call(libc::SYS_close, &[new]);
+            if *count > 0 {
+                call_with(libc::SYS_write, [new as usize, &raw const *count as usize, 8, 0]);
             }
+            become_all(ends, new);
         }
-        for watch in &mut engine().world.descriptors.borrow_mut().watches {
-            renew_watch(watch);
+        for (ends, flags, members) in &self.watches {
+            let new = call(libc::SYS_epoll_create1, &[*flags]) as c_int;
+            for (member, (events, data)) in members {
+                let event = libc::epoll_event { events: *events, u64: *data };
+                let args =
+                    [new as usize, libc::EPOLL_CTL_ADD as usize, *member as usize, &raw const event as usize];
+                call_with(libc::SYS_epoll_ctl, args);
+            }
+            become_all(ends, new);
         }
-        // Connections that an earlier execution made and did not take are not for this one.
+        // Connections that an earlier execution made and did not take are not for this one, nor are its messages.
         for fd in &self.listeners {
             while external_waits::is_ready(*fd, libc::POLLIN) {
                 let left_over = call(libc::SYS_accept4, &[*fd]) as c_int;
@@ -203,21 +256,18 @@ impl Held {
                 call(libc::SYS_close, &[left_over]);
             }
         }
+        for fd in &self.empty {
+            let dont_wait = libc::MSG_DONTWAIT as usize;
+            while call_with(libc::SYS_recvfrom, [*fd as usize, 0, 0, dont_wait]) >= 0 {}
+        }
     }
 }
 
-fn renew_watch(watch: &Watch) {
-    let new = call(libc::SYS_epoll_create1, &[watch.flags]) as c_int;
-    if new < 0 {
-        return;
-    }
-    call(libc::SYS_dup3, &[new, watch.fd, watch.flags & libc::EPOLL_CLOEXEC]);
-    call(libc::SYS_close, &[new]);
-    for (member, (events, data)) in &watch.members {
-        let event = libc::epoll_event { events: *events, u64: *data };
-        let args =
-            [watch.fd as usize, libc::EPOLL_CTL_ADD as usize, *member as usize, &raw const event as usize];
-        call_with(libc::SYS_epoll_ctl, args);
+/// Puts `new` in the place of all these descriptors.
+fn become_all(ends: &[End], new: c_int) {
+    if new >= 0 {
+        ends.iter().for_each(|end| end.becomes(new));
+        call(libc::SYS_close, &[new]);
     }
 }
 
@@ -280,23 +330,16 @@ fn count(fd: c_int) -> u64 {
     sum
 }
 
-fn listens(fd: c_int) -> bool {
+/// Whether a descriptor is a socket with this value of an option.
+fn is_socket(fd: c_int, option: c_int, value: c_int) -> bool {
     let (mut answer, mut length) = (0 as c_int, size_of::<c_int>() as libc::socklen_t);
     // SAFETY: fails harmlessly on what is no socket.
     let error = unsafe {
-        sys::call(
-            libc::SYS_getsockopt,
-            [
-                fd as usize,
-                libc::SOL_SOCKET as usize,
-                libc::SO_ACCEPTCONN as usize,
-                &raw mut answer as usize,
-                &raw mut length as usize,
-                0,
-            ],
-        )
+        let (answer, length) = (&raw mut answer as usize, &raw mut length as usize);
+        let args = [fd as usize, libc::SOL_SOCKET as usize, option as usize, answer, length, 0];
+        sys::call(libc::SYS_getsockopt, args)
     };
-    error == 0 && answer != 0
+    error == 0 && answer == value
 }
 
 /// A system call on plain numbers.
@@ -319,17 +362,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_epoll_set_is_inner_as_long_as_all_that_it_watches_is() {
+    fn what_several_numbers_stand_for_is_one_thing_until_the_last_of_them_is_closed() {
+        let watch = |members: &[c_int]| Thing::Watch {
+            flags: 0,
+            members: members.iter().map(|member| (*member, (0, 0))).collect(),
+        };
         let mut known = Descriptors::default();
-        known.add_pipe([3, 4]);
         known.add_watch(5, 0);
-        known.change_watch(5, 3, Some((0, 0)));
-        assert!(known.is_inner(5) && known.is_inner(4) && !known.is_inner(9));
-        known.change_watch(5, 9, Some((0, 0)));
-        assert!(!known.is_inner(5));
-        known.remove(9);
-        assert!(known.is_inner(5));
-        known.remove(3);
-        assert!(known.is_inner(5) && !known.is_inner(3), "a closed descriptor leaves the set");
+        known.add_number(5, 6);
+        known.change_watch(6, 3, Some((0, 0)));
+        let things = |known: &Descriptors| known.things.values().cloned().collect::<Vec<_>>();
+        assert_eq!(things(&known), [watch(&[3])]);
+        known.remove(5);
+        known.add_counter(3, 0);
+        assert_eq!(things(&known), [watch(&[]), Thing::Counter { flags: 0 }], "another thing has the number");
+        known.add_number(3, 6);
+        assert_eq!((things(&known), known.is_made(6)), (vec![Thing::Counter { flags: 0 }], true));
     }
 }

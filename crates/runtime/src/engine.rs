@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use threadbare_sched::{AnyPolicy, Candidate, Policy as _, Rng};
+use threadbare_sched::{AnyPolicy, Candidate, Policy as _, PolicySpec, Random, Rng};
 use threadbare_trace::ThreadId;
 use threadbare_wire::flags;
 
@@ -209,6 +209,18 @@ impl Engine {
         note_watched(self.current.get());
         crate::signals::begin();
         crate::dependences::write_again();
+        crate::files::begin();
+    }
+
+    /// Begins what is no execution of the driver's: whoever is runnable runs.
+    pub fn begin_by_itself(&self) {
+        const SEED: u64 = 1;
+        self.policy.set(PolicySpec::new(Random, SEED).start());
+        self.running.set(true);
+        self.update_stop();
+        thread_state_hash::begin(self);
+        note_watched(self.current.get());
+        crate::signals::begin();
     }
 
     /// Adds a thread.

@@ -1,5 +1,7 @@
 //! Waits that the world outside may end: descriptors and child processes.
 
+mod inside;
+
 use crate::engine::Engine;
 use crate::sys;
 
@@ -20,22 +22,25 @@ pub fn poll_raw(polls: &mut [libc::pollfd], milliseconds: i32) -> isize {
     }
 }
 
+/// How long what one thread has sent to another may be on its way, in milliseconds: nearly always it is there at once.
+const ON_ITS_WAY: i32 = 50;
+
 /// Sleeps until something outside may have happened. False if nothing outside can.
 pub fn wait_for_any(engine: &Engine) -> bool {
-    let mut polls = Vec::new();
+    let (mut inner, mut outer) = (Vec::new(), Vec::new());
     let mut blind = false;
     for wait in engine.threads.live().filter_map(|fiber| fiber.waits_for()) {
         blind |= wait.outside();
         for (fd, events) in wait.descriptors() {
-            if engine.world.forked.get() || !engine.world.descriptors.borrow_mut().is_inner(fd) {
-                polls.push(libc::pollfd { fd, events, revents: 0 });
-            }
+            let stays_within = !engine.world.forked.get() && inside::can_only_we_make_ready(fd);
+            if stays_within { &mut inner } else { &mut outer }.push(libc::pollfd { fd, events, revents: 0 });
         }
     }
-    if polls.is_empty() && !blind {
-        return false;
+    if outer.is_empty() && !blind {
+        return inner.iter().any(|poll| inside::takes_time(poll.fd)) && poll_raw(&mut inner, ON_ITS_WAY) > 0;
     }
+    outer.append(&mut inner);
     // The driver's guard ends the run if nothing ever happens.
-    poll_raw(&mut polls, if blind { 1 } else { -1 });
+    poll_raw(&mut outer, if blind { 1 } else { -1 });
     true
 }

@@ -211,6 +211,10 @@ pub struct Fiber {
     pub notifies: Cell<usize>,
     /// The access it is about to make is to something volatile.
     pub volatile_access: Cell<bool>,
+    /// How often race detectors were asked to look away from its reads, and not yet to look again.
+    pub ignores_reads: Cell<u32>,
+    /// The same for its writes.
+    pub ignores_writes: Cell<u32>,
     /// What its atomic step does not order, as an event says it.
     pub weakness: Cell<u32>,
     /// Fruitless re-reads in a row.
@@ -319,6 +323,8 @@ impl Fiber {
             token: Cell::new(0),
             notifies: Cell::new(0),
             volatile_access: Cell::new(false),
+            ignores_reads: Cell::new(0),
+            ignores_writes: Cell::new(0),
             weakness: Cell::new(0),
             fruitless: Cell::new(0),
             naps: Cell::new(0),

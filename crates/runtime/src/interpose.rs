@@ -32,7 +32,11 @@ pub fn site_of(pc: u64, stack: usize) -> u64 {
         return pc;
     }
     const WORDS: usize = 96;
-    (1..WORDS)
+    const PAGE: usize = 4096;
+    // A handler's stack of its own may end anywhere.
+    let is_usual = crate::engine::engine().host().stack_range().contains(&stack);
+    let words = if is_usual { WORDS } else { WORDS.min((PAGE - stack % PAGE) / 8) };
+    (1..words)
         // SAFETY: the stack above an active call is readable for at least its callers' frames;
         // a thread's block lies above the outermost one.
         .map(|word| unsafe { *((stack + word * 8) as *const u64) })
@@ -109,6 +113,8 @@ macro_rules! interpose {
                     // SAFETY: the same arguments go to the same function.
                     return unsafe { crate::interpose::real!($name as unsafe extern "C-unwind" fn($($type),*) $(-> $ret)?)($($arg),*) };
                 }
+                // What the program has written is there now, and after this call the memory may not be.
+                crate::engine::engine().recorder.complete_write();
                 crate::spin::called();
                 crate::thread_state_hash::called(&[$(crate::dependences::word(&$arg)),*]);
                 const CALLED: crate::dependences::Called =

@@ -31,6 +31,7 @@ mod exceptions;
 mod exclusive;
 mod external_waits;
 mod fiber;
+mod files;
 mod function_hooks;
 mod guarding_locks;
 mod heap;

@@ -422,18 +422,19 @@ unsafe fn fork_program(pc: u64) -> c_int {
 struct ChildEnd(c_int);
 
 impl Waitable for ChildEnd {
-    fn ready(&self, _fiber: &Fiber) -> bool {
+    fn ready(&self, fiber: &Fiber) -> bool {
         // SAFETY: looks without taking; an all-zero record means that nobody has ended.
-        unsafe {
-            let mut info: libc::siginfo_t = std::mem::zeroed();
-            let (kind, id) = if self.0 > 0 { (libc::P_PID, self.0) } else { (libc::P_ALL, 0) };
-            let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-            let result = sys::call(
-                libc::SYS_waitid,
-                [kind as usize, id as usize, &raw mut info as usize, options as usize, 0, 0],
-            );
-            result < 0 || info.si_pid() != 0
-        }
+        crate::cancel::is_due(fiber)
+            || unsafe {
+                let mut info: libc::siginfo_t = std::mem::zeroed();
+                let (kind, id) = if self.0 > 0 { (libc::P_PID, self.0) } else { (libc::P_ALL, 0) };
+                let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+                let result = sys::call(
+                    libc::SYS_waitid,
+                    [kind as usize, id as usize, &raw mut info as usize, options as usize, 0, 0],
+                );
+                result < 0 || info.si_pid() != 0
+            }
     }
 
     fn what(&self) -> String {
@@ -457,9 +458,12 @@ unsafe fn wait_for(
     pc: u64,
 ) -> c_int {
     let end = ChildEnd(child);
-    if options & libc::WNOHANG == 0 {
+    // Before the first thread the system may as well wait itself.
+    if options & libc::WNOHANG == 0 && engine().running.get() {
+        crate::cancel::check(engine().current());
         crate::signals::before_call(pc);
         step_when(EventKind::Process, 0, pc, Some(&raw const end), None);
+        crate::cancel::check(engine().current());
         if engine().current().take_broken_off() {
             return crate::sync::or_errno(libc::EINTR);
         }

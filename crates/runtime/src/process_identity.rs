@@ -43,6 +43,11 @@ pub fn process() -> c_int {
     if engine().world.identity.copied.get().is_some() { kernel_process() } else { PROCESS_NUMBER }
 }
 
+/// Whether the program has made this process itself.
+pub fn is_copy() -> bool {
+    engine().world.identity.copied.get().is_some()
+}
+
 /// The program's number for a thread: that of the process for the first one.
 pub fn thread(fiber: &Fiber) -> c_int {
     let first = engine().world.identity.copied.get().map_or(ThreadId::MAIN, |copied| copied.forker);

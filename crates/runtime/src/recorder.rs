@@ -66,6 +66,7 @@ impl Recorder {
             size,
             context: engine.context_of(fiber),
             flags: u32::from(fiber.volatile_access.get()) * Event::VOLATILE
+                + u32::from(engine.world.ignored.covers(fiber, kind, addr)) * Event::IGNORED
                 + fiber.weakness.get()
                 + thread_state_hash::in_event(fiber.state_hash.get()),
         })
@@ -113,8 +114,8 @@ impl Recorder {
     #[inline(always)]
     pub fn complete_write(&self) {
         if let Some(write) = self.unfinished.take() {
-            // SAFETY: the program has just written there; only its own thread has run since.
-            let value = unsafe { crate::access::load(write.addr, write.size) };
+            // The program has just written there, but code that nobody watches may have given the memory back.
+            let value = crate::signals::guarded_load(write.addr, write.size).unwrap_or(write.old);
             if !write.event.is_null() {
                 // SAFETY: the event is in shared memory.
                 unsafe { (*write.event).value = value };

@@ -194,6 +194,9 @@ fn leak(engine: &Engine) -> (Leak, usize) {
     if engine.threads.live_count() > 1 {
         return (Leak::Threads, 0);
     }
+    if engine.shared.control().file_changes != engine.world.outward.borrow_mut().file_changes() {
+        return (Leak::Files, 0);
+    }
     let slots = engine.world.slots.borrow_mut();
     let place = engine.world.writes.borrow_mut().changed(slots.iter().map(|slot| slot.stack_range()));
     match place {

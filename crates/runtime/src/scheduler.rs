@@ -14,6 +14,7 @@ use threadbare_wire::{DecisionRecord, own_place};
 use crate::engine::{self, Engine};
 use crate::exclusive::nothing_is_borrowed;
 use crate::fiber::{Fiber, Waitable};
+use crate::program::timer_descriptors;
 use crate::spin::ThreadState;
 use crate::{arch, deadlock, external_waits, guarding_locks, shared_memory, signals, sys, threads};
 
@@ -353,7 +354,11 @@ impl Engine {
     /// Lets time pass until the next thread or timer is due; says whether there is one.
     fn let_time_pass(&self, step: u64) -> bool {
         let earliest = self.earliest_deadline();
-        if signals::timers::let_time_pass(self, earliest.unwrap_or(u64::MAX)) {
+        let deadline = earliest.unwrap_or(u64::MAX);
+        let rings = timer_descriptors::next_expiry().unwrap_or(u64::MAX);
+        if signals::timers::let_time_pass(self, deadline.min(rings))
+            || timer_descriptors::let_time_pass(self, deadline)
+        {
             return true;
         }
         let Some(deadline) = earliest else { return false };

@@ -6,6 +6,7 @@ use threadbare_wire::{CONTROL_VARIABLE, Control, MAGIC, Reply, ReplyKind, Reques
 
 use crate::engine::{self, engine};
 use crate::fiber::Fiber;
+use crate::files::OpenFiles;
 use crate::shared_memory::Shared;
 use crate::{interpose, process, shadow, signals, sys, threads};
 use threadbare_trace::ThreadId;
@@ -89,52 +90,6 @@ unsafe fn map_shared() -> Option<Shared> {
     }
 }
 
-/// An open file at the snapshot: all copies of the process share its position and its end.
-struct OpenFile {
-    fd: c_int,
-    position: isize,
-    /// Its size, if the program may write and what is beyond can only be its own.
-    size: Option<isize>,
-}
-
-impl OpenFile {
-    fn look(fd: c_int) -> Option<OpenFile> {
-        let seek = |offset: isize, from: c_int| {
-            // SAFETY: fails harmlessly on what has no position.
-            unsafe { sys::call(libc::SYS_lseek, [fd as usize, offset as usize, from as usize, 0, 0, 0]) }
-        };
-        let position = seek(0, libc::SEEK_CUR);
-        if position < 0 {
-            return None;
-        }
-        // SAFETY: asks for the flags.
-        let flags =
-            unsafe { sys::call(libc::SYS_fcntl, [fd as usize, libc::F_GETFL as usize, 0, 0, 0, 0]) } as c_int;
-        // Others may append to a file that is open for appending.
-        let own = flags & libc::O_ACCMODE != libc::O_RDONLY && flags & libc::O_APPEND == 0;
-        let size = own.then(|| seek(0, libc::SEEK_END)).filter(|size| *size >= 0);
-        seek(position, libc::SEEK_SET);
-        Some(OpenFile { fd, position, size })
-    }
-
-    /// Puts the file back to where the program had it.
-    fn restore(&self) {
-        let fd = self.fd as usize;
-        // SAFETY: the program's own file; truncating fails harmlessly on what is none.
-        unsafe {
-            if let Some(size) = self.size {
-                sys::call(libc::SYS_ftruncate, [fd, size as usize, 0, 0, 0, 0]);
-            }
-            sys::call(libc::SYS_lseek, [fd, self.position as usize, libc::SEEK_SET as usize, 0, 0, 0]);
-        }
-    }
-}
-
-fn open_files() -> Vec<OpenFile> {
-    const DESCRIPTORS: c_int = 256;
-    (0..DESCRIPTORS).filter_map(OpenFile::look).collect()
-}
-
 /// Reports something about this process to the driver.
 pub fn report(kind: ReplyKind) {
     reply(Reply { kind: kind as u32, process: sys::process(), status: 0 });
@@ -169,10 +124,9 @@ pub fn snapshot() -> bool {
     engine.recorder.complete_write();
     crate::library_calls::watch();
     let mut control = engine.shared.control();
-    let files = open_files();
+    let files = OpenFiles::look();
     let descriptors = crate::descriptors::hold();
-    let numbers = files.iter().map(|file| file.fd);
-    engine.world.outward.set(crate::steered::Outward::look(numbers, !descriptors.is_empty()));
+    engine.world.outward.set(crate::steered::Outward::look(files.descriptors(), !descriptors.is_empty()));
     control.status = Status::Serving as u32;
     report(ReplyKind::Serving);
     loop {
@@ -194,13 +148,14 @@ pub fn snapshot() -> bool {
             .set(crate::uninstrument::apply(&engine.shared, engine.world.uninstrumented.get()));
         engine.world.whole_code.borrow_mut().take_in(&engine.shared);
         threads::fill_pool(control.plan.pool as usize);
-        files.iter().for_each(OpenFile::restore);
+        files.restore();
         control.status = Status::Running as u32;
         // SAFETY: only this thread runs; parked ones need not exist in the copy.
         let child = unsafe { sys::fork() };
         if child == 0 {
             die_with_server();
             descriptors.renew();
+            files.renew();
             control.child = sys::process();
             engine.begin();
             return repeats;

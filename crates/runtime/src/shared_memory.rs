@@ -204,6 +204,20 @@ impl Shared {
         }
     }
 
+    /// Appends a record of what was in a file; says whether there was room.
+    pub fn file_change(&self, record: &[u8]) -> bool {
+        let mut control = self.control();
+        let area = control.layout.file_changes;
+        let end = control.file_changes + record.len() as u64;
+        let Some(place) = self.slot::<u8>(area, control.file_changes).filter(|_| end <= area.capacity) else {
+            return false;
+        };
+        // SAFETY: the area reaches so far. It counts only once it is all there: the process may be killed at any time.
+        unsafe { std::ptr::copy_nonoverlapping(record.as_ptr(), place, record.len()) };
+        control.file_changes = end;
+        true
+    }
+
     /// An announcement that is not wanted.
     pub fn uninstrument(&self, index: u64) -> Option<u64> {
         // SAFETY: `slot` checked the place; the driver wrote it before it started the program.

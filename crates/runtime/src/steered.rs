@@ -25,19 +25,29 @@ pub struct Outward {
     positions: Vec<(c_int, isize)>,
     /// There are pipes, sockets or the like within the program.
     has_inner: bool,
+    /// How much was known of files that the program had changed.
+    file_changes: u64,
 }
 
 impl Outward {
     /// The state of things now.
     pub fn look(files: impl Iterator<Item = c_int>, has_inner: bool) -> Outward {
         let positions = files.filter(|fd| !(1..=2).contains(fd)).map(|fd| (fd, position(fd))).collect();
-        Outward { free_descriptor: free_descriptor(), positions, has_inner }
+        let file_changes = crate::engine::engine().shared.control().file_changes;
+        Outward { free_descriptor: free_descriptor(), positions, has_inner, file_changes }
+    }
+
+    /// How much was known of files that the program had changed.
+    pub fn file_changes(&self) -> u64 {
+        self.file_changes
     }
 
     /// Why a copy made now would not be a world of its own.
     fn why_not_split(&self) -> Option<&'static str> {
         if self.has_inner || free_descriptor() != self.free_descriptor {
             Some("the program has files, pipes or sockets open")
+        } else if crate::engine::engine().shared.control().file_changes != self.file_changes {
+            Some("the program changes files")
         } else if self.positions.iter().any(|(fd, before)| position(*fd) != *before) {
             Some("the program reads or writes files")
         } else {

@@ -323,8 +323,27 @@ pub fn create(
     fiber.routine.set(Some((routine, argument)));
     fiber.detached.set(detached);
     fiber.answers_to_scope.set(answers_to_scope);
-    fiber.blocked_signals.set(engine.host().blocked_signals.get());
+    let mask = mask_asked(attributes).unwrap_or_else(|| engine.host().blocked_signals.get());
+    fiber.blocked_signals.set(mask);
     Ok(engine.add(fiber))
+}
+
+/// The signals that a new thread blocks, if its attributes say so.
+fn mask_asked(attributes: *const libc::pthread_attr_t) -> Option<u64> {
+    type AskFn = unsafe extern "C" fn(*const libc::pthread_attr_t, *mut libc::sigset_t) -> c_int;
+    if attributes.is_null() {
+        return None;
+    }
+    // SAFETY: the name is a text; older C libraries have no such function. The program passed initialised attributes.
+    unsafe {
+        let ask = libc::dlsym(libc::RTLD_DEFAULT, c"pthread_attr_getsigmask_np".as_ptr());
+        if ask.is_null() {
+            return None;
+        }
+        let ask: AskFn = std::mem::transmute(ask);
+        let mut mask = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
+        (ask(attributes, mask.as_mut_ptr()) == 0).then(|| crate::signals::mask::bits(mask.as_ptr()))
+    }
 }
 
 /// The first thing a fiber runs on its own stack.

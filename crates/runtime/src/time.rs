@@ -131,6 +131,19 @@ fn read(clock: clockid_t) -> u64 {
     }
 }
 
+/// Whether there is such a clock. Those of processes and threads have negative numbers.
+pub fn is_clock(clock: clockid_t) -> bool {
+    matches!(clock, 0..=9 | 11) || clock < 0
+}
+
+/// The limit that a point in time on a clock gives. Not every clock may limit waits.
+pub fn deadline_on(clock: clockid_t, until: *const timespec) -> Result<Limit, c_int> {
+    match clock {
+        libc::CLOCK_REALTIME | libc::CLOCK_MONOTONIC => deadline(until),
+        _ => Err(libc::EINVAL),
+    }
+}
+
 /// What the processor's clock shows: it ticks three times in a nanosecond, as many do.
 pub fn processor_ticks() -> u64 {
     3 * read(libc::CLOCK_MONOTONIC)
@@ -213,6 +226,9 @@ fn sleep_for(length: *const timespec, left: *mut timespec, pc: u64) -> c_int {
 interpose! {
     /// Reads a clock.
     fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int {
+        if !is_clock(clock) {
+            return crate::sync::or_errno(libc::EINVAL);
+        }
         *time = to_timespec(read(clock));
         0
     }
@@ -268,6 +284,9 @@ interpose! {
     /// Sleeps for a time or until one.
     fn clock_nanosleep(clock: clockid_t, flags: c_int, length: *const timespec, left: *mut timespec) -> c_int {
         let pc = site();
+        if !is_clock(clock) {
+            return libc::EINVAL;
+        }
         if flags & libc::TIMER_ABSTIME == 0 {
             return sleep_for(length, left, pc);
         }

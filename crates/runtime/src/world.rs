@@ -108,6 +108,12 @@ pub struct World {
     pub identity: crate::process_identity::Identity,
     /// Descriptors that the program has made for itself.
     pub descriptors: Exclusive<crate::descriptors::Descriptors>,
+    /// What race detectors are asked to ignore.
+    pub ignored: crate::annotations::Ignored,
+    /// Timers that are descriptors.
+    pub timer_descriptors: Exclusive<crate::program::timer_descriptors::Timers>,
+    /// Files that are known to have been changed.
+    pub files: Exclusive<crate::files::Known>,
     /// A synchronization object was made to be shared between processes.
     pub process_shared: Cell<bool>,
     /// Words that may hold a token for a thread that parks.

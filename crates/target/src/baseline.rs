@@ -15,6 +15,8 @@ pub(crate) struct Baseline {
     calls: u64,
     lock_sets: u64,
     touches: u64,
+    /// Bytes of records on files that were changed.
+    pub file_changes: u64,
     steps: u64,
     learned_out: u64,
     threads: u32,
@@ -34,6 +36,7 @@ impl Baseline {
             calls: control.calls,
             lock_sets: control.lock_sets,
             touches: control.touches,
+            file_changes: control.file_changes,
             steps: control.steps,
             learned_out: control.learned_out,
             threads: control.threads,
@@ -53,6 +56,8 @@ impl Baseline {
         control.touches = self.touches;
         // Nothing is noted before the snapshot.
         control.dependences = 0;
+        control.file_changes = self.file_changes;
+        control.took_name = 0;
         control.steps = self.steps;
         control.learned_out = self.learned_out;
         control.threads = self.threads;

@@ -76,6 +76,28 @@ impl Server {
         flags: u32,
         spacing: CheckpointSpacing,
     ) -> Result<Option<Ran>, RunError> {
+        // Copies in the middle of executions would find the files of others.
+        if self.place.is_known() {
+            return Ok(None);
+        }
+        let _turn = self.place.take_turn();
+        let ran = self.run_from_in_turn(from, policy, flags, spacing);
+        let changes = self.changes_outside(self.baseline.file_changes);
+        self.put_files_back();
+        if changes {
+            self.place.becomes_known();
+        }
+        // Others may have been in the way: once more, alone.
+        if changes && ran.is_ok() && self.place.has_company() { Ok(None) } else { ran }
+    }
+
+    fn run_from_in_turn(
+        &mut self,
+        from: Option<&Checkpoint>,
+        policy: &PolicySpec,
+        flags: u32,
+        spacing: CheckpointSpacing,
+    ) -> Result<Option<Ran>, RunError> {
         let flags = self.options.flags | flags | flags::CHECKPOINTS;
         if self.copies.refuses || (from.is_none() && !self.stop_before_first_step(policy, flags)?) {
             return Ok(None);

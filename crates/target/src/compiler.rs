@@ -194,6 +194,8 @@ pub fn rust_flags(library: &RuntimeLibrary) -> RustFlags {
         "-Cpasses=tsan-module",
         "-Cpasses=tsan",
         "-Cllvm-args=-force-attribute=sanitize_thread",
+        // That crate, on which async-io and others are built, then goes through the C library, where its waits can be seen.
+        "--cfg=rustix_use_libc",
         // As a library of the crate, not as a link argument: those come after the C library.
         "-ldylib=threadbare_rt",
         "-L",

@@ -11,6 +11,7 @@ mod checkpoints;
 mod compiler;
 mod data_symbols;
 mod execution;
+mod files;
 mod fingerprint;
 mod harness;
 mod launch;
@@ -35,6 +36,7 @@ mod symbols;
 mod thread_bodies;
 mod thread_code;
 mod trace_hash;
+mod turns;
 mod types;
 mod wrapper;
 

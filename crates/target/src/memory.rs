@@ -6,7 +6,9 @@ use std::os::fd::{AsFd, BorrowedFd, FromRawFd as _};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use memmap2::MmapRaw;
-use threadbare_wire::{Area, Control, Layout, MAGIC, Order, Slot};
+use threadbare_wire::{Area, Control, FileChange, Layout, MAGIC, Order, Slot};
+
+use crate::files::put_back;
 
 /// An anonymous file in memory, closed when a program is started.
 pub(crate) fn memory_file(name: &std::ffi::CStr) -> io::Result<File> {
@@ -25,6 +27,16 @@ pub(crate) struct Memory {
     file: File,
     map: MmapRaw,
     layout: Layout,
+    /// Somebody else sees to the files that were changed; otherwise they are put back when this is dropped.
+    pub leaves_files: bool,
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if !self.leaves_files {
+            put_back(&self.file_changes(0));
+        }
+    }
 }
 
 impl Memory {
@@ -34,7 +46,7 @@ impl Memory {
         let file = memory_file(c"threadbare")?;
         file.set_len(layout.bytes)?;
         let map = MmapRaw::map_raw(&file)?;
-        let mut memory = Memory { file, map, layout };
+        let mut memory = Memory { file, map, layout, leaves_files: false };
         let control = memory.control_mut();
         control.magic = MAGIC;
         control.layout = layout;
@@ -49,6 +61,15 @@ impl Memory {
     /// Where the areas lie. Ours rather than the shared copy: the program could have damaged that.
     pub fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// What was in files before they were changed, from this byte of the records on.
+    pub fn file_changes(&self, from: u64) -> Vec<FileChange> {
+        let area = self.layout.file_changes;
+        let end = self.control().file_changes.min(area.capacity);
+        let rest = Area { offset: area.offset + from.min(end), capacity: area.capacity - from.min(end) };
+        // SAFETY: the area holds bytes.
+        FileChange::decode_all(&unsafe { self.records::<u8>(rest, end - from.min(end)) })
     }
 
     /// The control block, while no request is under way.

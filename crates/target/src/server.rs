@@ -5,6 +5,7 @@ mod repeating;
 
 pub use repeating::{Batch, Repeated, Wishes};
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Seek as _, Write as _};
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use threadbare_wire::{
 
 use crate::baseline::Baseline;
 use crate::execution::{Delay, Dependency, Execution};
+use crate::files::put_back;
 use crate::launch::{Launched, Output, Process, launch};
 use crate::memory::Memory;
 use crate::modules::Modules;
@@ -32,6 +34,7 @@ use crate::runtime_library::RuntimeLibrary;
 use crate::server_error::{RunError, StartError};
 use crate::steering::Copies;
 use crate::thread_bodies::thread_bodies;
+use crate::turns::Place;
 
 /// How long start-up code may take before the first thread, unless the program says otherwise.
 const START_LIMIT: Duration = Duration::from_secs(60);
@@ -84,7 +87,7 @@ pub struct Server {
     output: Output,
     stdin: Option<(File, u64)>,
     pub(crate) memory: Memory,
-    baseline: Baseline,
+    pub(crate) baseline: Baseline,
     modules: Arc<Modules>,
     own_code: Arc<OwnCode>,
     unexplored: Option<String>,
@@ -98,11 +101,31 @@ pub struct Server {
     pub(crate) has_output: bool,
     /// Copies that are stopped at decisions.
     pub(crate) copies: Copies,
+    /// What could not be put back.
+    lasting: BTreeSet<String>,
+    pub(crate) place: Place,
 }
 
 impl Server {
     /// Starts a program and lets it run up to its snapshot, just before its first thread.
     pub fn start(program: &Program, options: &ServerOptions) -> Result<Server, StartError> {
+        let place = Place::new(program);
+        let turn = place.take_turn();
+        let server = Server::start_in_turn(program, options, place)?;
+        if turn.is_alone() || !server.changes_outside(0) {
+            return Ok(server);
+        }
+        server.place.becomes_known();
+        drop(turn);
+        if !server.place.has_company() {
+            return Ok(server);
+        }
+        // Others may have been in the way: once more, alone.
+        drop(server);
+        Server::start(program, options)
+    }
+
+    fn start_in_turn(program: &Program, options: &ServerOptions, place: Place) -> Result<Server, StartError> {
         let library = RuntimeLibrary::unpack()?;
         let mut options = options.clone();
         options.flags |= if program.is_test { flags::RUST_TEST } else { 0 };
@@ -181,9 +204,13 @@ impl Server {
             learned_full: false,
             has_output: false,
             copies: Copies::default(),
+            lasting: BTreeSet::new(),
+            place,
         };
         server.write_whole_code();
         server.write_thread_bodies(&bodies);
+        server.place.note_start(server.memory.file_changes(0));
+        server.memory.leaves_files = true;
         Ok(server)
     }
 
@@ -191,10 +218,42 @@ impl Server {
     pub fn run(&mut self, policy: &PolicySpec, flags: u32) -> Result<Execution, RunError> {
         let flags = self.options.flags | flags;
         self.end_steering()?;
+        loop {
+            let turn = self.place.take_turn();
+            let result = self.run_in_turn(policy, flags);
+            let changes = self.changes_outside(self.baseline.file_changes);
+            self.put_files_back();
+            if turn.is_alone() || !changes {
+                return result;
+            }
+            self.place.becomes_known();
+            if !self.place.has_company() || result.is_err() {
+                return result;
+            }
+            // Others may have been in the way: once more, alone.
+        }
+    }
+
+    fn run_in_turn(&mut self, policy: &PolicySpec, flags: u32) -> Result<Execution, RunError> {
         self.prepare(policy, flags)?;
         self.request(Request::Run)?;
         let report = self.await_report_within(self.time_limit)?;
         self.collect(flags, &report)
+    }
+
+    /// Whether the program has changed something outside of itself, besides files of which so much is known.
+    pub(crate) fn changes_outside(&self, known: u64) -> bool {
+        let control = self.memory.control();
+        control.file_changes > known || control.took_name != 0
+    }
+
+    /// Puts back the files that the program has changed since its snapshot.
+    pub(crate) fn put_files_back(&mut self) {
+        let begin = self.baseline.file_changes;
+        if self.memory.control().file_changes > begin {
+            self.lasting.extend(put_back(&self.memory.file_changes(begin)));
+            self.memory.control_mut().file_changes = begin;
+        }
     }
 
     pub(crate) fn request(&mut self, request: Request) -> Result<(), RunError> {
@@ -355,6 +414,12 @@ impl Server {
         let mut warnings: Vec<String> = control.warnings.read().lines().map(str::to_string).collect();
         warnings.extend(remark);
         warnings.extend(self.unexplored.clone());
+        let lasting = |path: &String| {
+            format!(
+                "{path} could not be put back after an execution: what it left there, the next ones found"
+            )
+        };
+        warnings.extend(self.lasting.iter().map(lasting));
         if self.learned_full {
             warnings.push("more shared memory was found than can be remembered".to_string());
         }

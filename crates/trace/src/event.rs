@@ -372,7 +372,7 @@ pub struct Event {
     pub size: u8,
     /// The calls in progress, as a number in the execution's table of contexts; 0 for none.
     pub context: u32,
-    /// What else there is to say: [`Event::VOLATILE`], [`Event::ACQUIRES_NOT`], [`Event::RELEASES_NOT`], and a hash of the thread's state, see [`Event::state_hash`]. Files do not keep it.
+    /// What else there is to say: [`Event::VOLATILE`], [`Event::ACQUIRES_NOT`], [`Event::RELEASES_NOT`], [`Event::IGNORED`], and a hash of the thread's state, see [`Event::state_hash`]. Files do not keep it.
     pub flags: u32,
 }
 
@@ -386,8 +386,11 @@ impl Event {
     /// An atomic step or a fence after which others need not see what its thread did before.
     pub const RELEASES_NOT: u32 = 4;
 
+    /// The program asks race detectors not to look at this access.
+    pub const IGNORED: u32 = 8;
+
     /// The lowest bit of the hash of the thread's state.
-    pub const STATE_HASH: u32 = 3;
+    pub const STATE_HASH: u32 = 4;
 
     /// Whether the step only records that a signal handler begins, or what a thread's mask lets through.
     pub fn is_about_delivery(&self) -> bool {
@@ -426,6 +429,11 @@ impl Event {
     /// Whether the access is to something `volatile`, as far as the compiler reports it.
     pub fn is_volatile(&self) -> bool {
         self.flags & Event::VOLATILE != 0
+    }
+
+    /// Whether the program asks race detectors not to look at the access.
+    pub fn is_ignored(&self) -> bool {
+        self.flags & Event::IGNORED != 0
     }
 
     /// Whether an atomic step or a fence makes its thread see what others did before they released.

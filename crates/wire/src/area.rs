@@ -59,6 +59,8 @@ pub struct Layout {
     pub dead_registers: Area,
     /// A hash table of states: who has not been scheduled in each.
     pub untried: Area,
+    /// What was in files before they were changed, in bytes.
+    pub file_changes: Area,
     /// The size of the whole.
     pub bytes: u64,
 }
@@ -94,6 +96,7 @@ impl Layout {
         let whole_code = area(size_of::<CodeRange>(), 1 << 20);
         let dead_registers = area(size_of::<DeadRegistersRecord>(), 1 << 22);
         let untried = area(size_of::<UntriedRecord>(), 1 << 20);
+        let file_changes = area(1, 1 << 28);
         Layout {
             events,
             switches,
@@ -113,6 +116,7 @@ impl Layout {
             whole_code,
             dead_registers,
             untried,
+            file_changes,
             bytes: end.next_multiple_of(4096),
         }
     }

@@ -7,7 +7,7 @@ use crate::checkpoint::{CheckpointRecord, Leaving, MOST_LEFT};
 use crate::own_code::CodeRange;
 
 /// Marks the memory as ours, with the layout's version in the low bits.
-pub const MAGIC: u64 = 0x7468_7265_6164_0004;
+pub const MAGIC: u64 = 0x7468_7265_6164_0005;
 
 /// Room for a failure's message.
 pub const MESSAGE_BYTES: usize = 4096;
@@ -300,6 +300,10 @@ pub struct Control {
     pub touches: u64,
     /// What the execution depended on: records in that area, those for which there was no room included.
     pub dependences: u64,
+    /// Bytes of records on what was in files before they were changed, those of the start included.
+    pub file_changes: u64,
+    /// Set when the program took a name that only one process can have at a time: a port, or the like.
+    pub took_name: u8,
     /// Visible steps made.
     pub steps: u64,
     /// Threads created, main included.

@@ -8,6 +8,7 @@ mod area;
 mod checkpoint;
 mod control;
 mod dependence;
+mod file_change;
 mod own_code;
 mod repetition;
 mod std_op;
@@ -20,6 +21,7 @@ pub use control::{
     Text, TouchRecord, UntriedRecord, flags,
 };
 pub use dependence::DependenceRecord;
+pub use file_change::{Before, FileChange};
 pub use own_code::{CodeRange, own_place};
 pub use repetition::{Leak, Repetition};
 pub use std_op::{StdOp, UnknownStdOp};

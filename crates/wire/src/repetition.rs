@@ -12,12 +12,17 @@ pub enum Leak {
     Threads = 1,
     /// Other values in memory that was there before it.
     Memory = 2,
+    /// Files that it may have changed.
+    Files = 3,
 }
 
 impl Leak {
     /// The leak with this number; a number of nobody's is none.
     pub fn from_number(number: u32) -> Leak {
-        [Leak::Threads, Leak::Memory].into_iter().find(|leak| *leak as u32 == number).unwrap_or(Leak::Nothing)
+        [Leak::Threads, Leak::Memory, Leak::Files]
+            .into_iter()
+            .find(|leak| *leak as u32 == number)
+            .unwrap_or(Leak::Nothing)
     }
 }
 

@@ -140,7 +140,7 @@ impl Detector for Atomicity {
         if !kind.only_names() {
             self.numbers[event.thread.index()] += 1;
         }
-        if let Some(touch) = AccessedBytes::of(event, kind) {
+        if let Some(touch) = AccessedBytes::looked_at(event, kind) {
             self.touch(index, event, kind, touch, self.numbers[event.thread.index()]);
         }
         if let Some((first, last)) = reused_range(event, kind) {

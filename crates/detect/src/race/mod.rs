@@ -73,7 +73,7 @@ impl Search {
                 synchronization.before(index, event, kind);
             }
         }
-        if let Some(touch) = AccessedBytes::of(event, kind) {
+        if let Some(touch) = AccessedBytes::looked_at(event, kind) {
             self.touch(index, event, kind, touch);
         }
         if let Some((first, last)) = reused_range(event, kind) {

@@ -198,6 +198,7 @@ impl Repeating<'_> {
             match made.leak {
                 Leak::Nothing => {}
                 Leak::Threads => return Ok(Some(why_not_repeated("leaves threads running"))),
+                Leak::Files => return Ok(Some(why_not_repeated("changes files"))),
                 Leak::Memory => {
                     let what = format!("changes {}, which outlives it", self.name(made.leak_at));
                     return Ok(Some(why_not_repeated(&what)));

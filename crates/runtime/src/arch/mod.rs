@@ -22,6 +22,7 @@
 //!   [`forbid_clock`], [`may_read_clock`], [`clock_read_at`], [`read_clock`], [`answer_clock`].
 //! * **Kernel and C library** (`abi`): [`syscall`], [`makes_process`], [`program_counter`], [`jump_stack_pointer`],
 //!   [`jump_restores_mask`].
+//! * **Reads that may fail** (`guarded_load`): [`guarded_load`], [`skip_guarded_load`].
 //! * **Wide atomics** (`wide_atomic`): [`compare_exchange_16`].
 
 #[cfg(target_arch = "x86_64")]

@@ -75,6 +75,7 @@ pub fn scheduling_point(fd: c_int, events: i16, dont_wait: bool, pc: u64) -> boo
     }
     let fiber = engine().current();
     cancel::check(fiber);
+    super::timer_descriptors::ring();
     if dont_wait || manner == Manner::NonBlocking {
         step(EventKind::Io, fd as usize, pc);
     } else {

@@ -136,13 +136,6 @@ interpose! {
         }
         then_call!(libc::SYS_accept4, fd, from, length, flags) as c_int
     }
-    /// Connects.
-    fn connect(fd: c_int, to: *const sockaddr, length: socklen_t) -> c_int {
-        if scheduling_point(fd, libc::POLLOUT, true, site()) {
-            return broken_off() as _;
-        }
-        then_call!(libc::SYS_connect, fd, to, length) as c_int
-    }
     /// Reads an event counter.
     fn eventfd_read(fd: c_int, value: *mut u64) -> c_int {
         if scheduling_point(fd, libc::POLLIN, false, site()) {
@@ -159,15 +152,11 @@ interpose! {
     }
     /// Makes a pipe.
     fn pipe(ends: *mut c_int) -> c_int {
-        let made = then_call!(libc::SYS_pipe2, ends, 0);
-        if made == 0 { known().add_pipe([*ends, *ends.add(1)]) }
-        made as c_int
+        then_call!(libc::SYS_pipe2, ends, 0) as c_int
     }
     /// Makes a pipe, with flags.
     fn pipe2(ends: *mut c_int, flags: c_int) -> c_int {
-        let made = then_call!(libc::SYS_pipe2, ends, flags);
-        if made == 0 { known().add_pipe([*ends, *ends.add(1)]) }
-        made as c_int
+        then_call!(libc::SYS_pipe2, ends, flags) as c_int
     }
     /// Makes a pair of sockets.
     fn socketpair(domain: c_int, kind: c_int, protocol: c_int, ends: *mut c_int) -> c_int {
@@ -198,16 +187,17 @@ interpose! {
     }
     /// Changes what an epoll set watches.
     fn epoll_ctl(epoll: c_int, action: c_int, fd: c_int, event: *const libc::epoll_event) -> c_int {
+        if engine().running.get() {
+            // Whoever waits is told of the descriptor in the words that are given here.
+            step(EventKind::Io, epoll as usize, site());
+            note(EventKind::Io, epoll as usize, 0);
+        }
         let changed = then_call!(libc::SYS_epoll_ctl, epoll, action, fd, event) as c_int;
         if changed == 0 {
             let now = if action == libc::EPOLL_CTL_DEL { None } else { event.as_ref().map(|event| (event.events, event.u64)) };
             known().change_watch(epoll, fd, now);
         }
         changed
-    }
-    /// Timers that ring in real time are beyond control.
-    fn timerfd_create(clock: c_int, flags: c_int) -> c_int {
-        crate::shared_memory::unsupported("timerfd_create()")
     }
     /// Signals between threads are not sent by the kernel here, so no descriptor reports them.
     fn signalfd(fd: c_int, set: *const libc::sigset_t, flags: c_int) -> c_int {
@@ -216,6 +206,7 @@ interpose! {
     /// Closes.
     fn close(fd: c_int) -> c_int {
         known().remove(fd);
+        super::timer_descriptors::closed(fd);
         if engine().running.get() && manner(fd) != Manner::File {
             step(EventKind::Io, fd as usize, site());
             note(EventKind::Io, fd as usize, 0);

@@ -42,6 +42,7 @@ impl Waitable for Any {
 fn wait(polls: Vec<pollfd>, limit: Limit, pc: u64) -> bool {
     let fiber = engine().current();
     cancel::check(fiber);
+    super::timer_descriptors::ring();
     if limit == Limit::Try {
         step(EventKind::Io, 0, pc);
         fiber.made_no_progress();
@@ -74,8 +75,14 @@ fn milliseconds(time: c_int) -> Limit {
     }
 }
 
-fn span(length: *const timespec) -> Limit {
-    if length.is_null() { Limit::Forever } else { time::duration(length).unwrap_or(Limit::Try) }
+/// The limit that a duration gives; none if it is no proper one.
+fn span(length: *const timespec) -> Option<Limit> {
+    // SAFETY: the program passed a readable time, or none.
+    match unsafe { length.as_ref() } {
+        None => Some(Limit::Forever),
+        Some(timespec { tv_sec: 0, tv_nsec: 0 }) => Some(Limit::Try),
+        Some(_) => time::duration(length).ok(),
+    }
 }
 
 fn result(value: isize) -> c_int {
@@ -114,6 +121,9 @@ unsafe fn members(count: c_int, sets: [*mut fd_set; 3]) -> Vec<pollfd> {
 }
 
 unsafe fn select_when(count: c_int, sets: [*mut fd_set; 3], limit: Limit, pc: u64) -> c_int {
+    if count < 0 {
+        return or_errno(libc::EINVAL);
+    }
     // SAFETY: the program's own sets.
     unsafe {
         let mut now = timespec { tv_sec: 0, tv_nsec: 0 };
@@ -164,7 +174,10 @@ interpose! {
     /// Polls, with a precise time.
     fn ppoll(polls: *mut pollfd, count: nfds_t, length: *const timespec, mask: *const sigset_t) -> c_int {
         let pc = site();
-        mask::during(mask, pc, || poll_when(polls, count, span(length), pc))
+        match span(length) {
+            Some(limit) => mask::during(mask, pc, || poll_when(polls, count, limit, pc)),
+            None => or_errno(libc::EINVAL),
+        }
     }
     /// Selects.
     fn select(count: c_int, reads: *mut fd_set, writes: *mut fd_set, others: *mut fd_set, length: *mut timeval) -> c_int {
@@ -172,14 +185,22 @@ interpose! {
         let limit = match length.as_ref() {
             None => Limit::Forever,
             Some(timeval { tv_sec: 0, tv_usec: 0 }) => Limit::Try,
-            Some(length) => span(&timespec { tv_sec: length.tv_sec, tv_nsec: length.tv_usec * 1000 }),
+            Some(timeval { tv_sec: 0.., tv_usec: 0.. }) => {
+                let (more, microseconds) = ((*length).tv_usec / 1_000_000, (*length).tv_usec % 1_000_000);
+                let (tv_sec, tv_nsec) = ((*length).tv_sec.saturating_add(more), microseconds * 1000);
+                time::duration(&timespec { tv_sec, tv_nsec }).unwrap_or(Limit::Forever)
+            }
+            Some(_) => return or_errno(libc::EINVAL),
         };
         select_when(count, [reads, writes, others], limit, pc)
     }
     /// Selects, with a precise time.
     fn pselect(count: c_int, reads: *mut fd_set, writes: *mut fd_set, others: *mut fd_set, length: *const timespec, mask: *const sigset_t) -> c_int {
         let pc = site();
-        mask::during(mask, pc, || select_when(count, [reads, writes, others], span(length), pc))
+        match span(length) {
+            Some(limit) => mask::during(mask, pc, || select_when(count, [reads, writes, others], limit, pc)),
+            None => or_errno(libc::EINVAL),
+        }
     }
     /// Waits on an epoll descriptor.
     fn epoll_wait(epoll: c_int, events: *mut epoll_event, most: c_int, time: c_int) -> c_int {

@@ -20,7 +20,7 @@ unsafe extern "C" {
 
 /// The latest thread with this identity. Identities are used again after a join.
 pub fn find(thread: pthread_t) -> Option<&'static Fiber> {
-    engine().threads.all().rev().find(|fiber| fiber.pthread.get() == thread)
+    engine().threads.all().rev().find(|fiber| fiber.interrupt.is_none() && fiber.pthread.get() == thread)
 }
 
 /// Creates a thread; returns an error number. `given` stands for what the program gives to it in the record.
@@ -36,10 +36,14 @@ pub unsafe fn create(
     pc: u64,
 ) -> c_int {
     if !engine().running.get() {
-        if is_refused() {
+        if crate::process_identity::is_copy() {
+            // A process that the program has made itself belongs to no execution: it goes its own way.
+            engine().begin_by_itself();
+        } else if is_refused() {
             return libc::EAGAIN;
+        } else {
+            server::snapshot();
         }
-        server::snapshot();
     }
     step_aside(EventKind::Create, pc);
     let mut detached = 0;
@@ -172,7 +176,8 @@ pub fn detach(thread: pthread_t, pc: u64) -> c_int {
 interpose! {
     /// Creates a thread.
     fn pthread_create(thread: *mut pthread_t, attributes: *const pthread_attr_t, routine: Routine, argument: *mut c_void) -> c_int {
-        let pc = site();
+        let (from, pc) = (crate::arch::caller(), site());
+        super::refused::refuse_threads_of(from);
         create(thread, attributes, routine, argument, argument as usize, pc)
     }
     /// Waits for a thread's end.
@@ -196,7 +201,7 @@ interpose! {
     /// Waits for a thread's end until a time on a clock.
     fn pthread_clockjoin_np(thread: pthread_t, value: *mut *mut c_void, clock: c_int, until: *const timespec) -> c_int {
         let pc = site();
-        match time::deadline(until) {
+        match time::deadline_on(clock, until) {
             Ok(limit) => join(thread, value, limit, pc),
             Err(error) => error,
         }

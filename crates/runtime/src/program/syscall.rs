@@ -13,6 +13,7 @@ interpose! {
     /// A system call by number.
     fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long {
         crate::dependences::system_call(number, &[a, b, c, d, e, f]);
+        crate::files::before_system_call(number, [a, b, c, d]);
         let result = match number {
             libc::SYS_futex => futex::call(a, b, c, d, f, instrumented_site()),
             libc::SYS_getrandom => {

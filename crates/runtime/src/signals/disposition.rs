@@ -1,5 +1,6 @@
 //! What the program wants done on a signal: the kernel keeps that.
 
+use std::collections::BTreeMap;
 use std::ffi::c_int;
 
 use super::{is_ours, kinds, mask};
@@ -30,6 +31,13 @@ impl Disposition {
         disposition
     }
 
+    /// Has this done on a signal.
+    fn install(&self, signal: c_int) {
+        let place = std::ptr::from_ref(self) as usize;
+        // SAFETY: the record has the kernel's layout, and came from there.
+        unsafe { sys::call(libc::SYS_rt_sigaction, [signal as usize, place, 0, 8, 0, 0]) };
+    }
+
     /// Whether the program has a handler of its own.
     pub fn is_handled(&self) -> bool {
         self.handler != libc::SIG_DFL && self.handler != libc::SIG_IGN && !is_ours(self.handler)
@@ -45,6 +53,20 @@ impl Disposition {
     pub fn has(&self, flag: c_int) -> bool {
         self.flags & flag as u32 as u64 != 0
     }
+}
+
+/// Reads up to eight bytes of program memory; none where nothing can be read. Faults of the runtime are not for the program's
+/// handlers.
+pub fn guarded_load(addr: usize, size: u8) -> Option<u64> {
+    if !engine().world.signals.handles_faults.get() {
+        return crate::arch::guarded_load(addr, size);
+    }
+    const FAULTS: [c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
+    let before = FAULTS.map(Disposition::of);
+    FAULTS.iter().for_each(|signal| super::catch(*signal));
+    let value = crate::arch::guarded_load(addr, size);
+    FAULTS.iter().zip(&before).for_each(|(signal, disposition)| disposition.install(*signal));
+    value
 }
 
 /// Whether the program has its own way of dealing with a signal.
@@ -89,11 +111,51 @@ pub unsafe fn real_alternate_stack(stack: *const libc::stack_t, old: *mut libc::
     unsafe { real!(sigaltstack as AlternateFn)(stack, old) }
 }
 
+/// Flags and masks that the program gave for fatal signals, by signal.
+pub type Faults = BTreeMap<c_int, (c_int, u64)>;
+
+/// The program's wish for a fault, as the kernel is told: one kernel thread runs all threads, so a fault of another thread may come while a
+/// handler runs, and is no fault of the handler.
+///
+/// # Safety
+/// As `sigaction`.
+unsafe fn fault_action(signal: c_int, action: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
+    const FAULTS: u64 = 1 << (libc::SIGSEGV - 1) | 1 << (libc::SIGBUS - 1);
+    let signals = &engine().world.signals;
+    let before = signals.faults.borrow_mut().get(&signal).copied();
+    // SAFETY: as the caller vouches.
+    unsafe {
+        let wish = action.as_ref().copied();
+        let told = wish.map(|mut told| {
+            told.sa_flags |= libc::SA_NODEFER;
+            *(&raw mut told.sa_mask).cast::<u64>() &= !FAULTS;
+            told
+        });
+        let told = told.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+        let result = real_sigaction(signal, told, old);
+        if result == 0
+            && let (Some(old), Some((flags, mask))) = (old.as_mut(), before)
+        {
+            old.sa_flags = flags;
+            *(&raw mut old.sa_mask).cast::<u64>() = mask;
+        }
+        if result == 0
+            && let Some(wish) = wish
+        {
+            signals.handles_faults.set(true);
+            let mask = *(&raw const wish.sa_mask).cast::<u64>();
+            signals.faults.borrow_mut().insert(signal, (wish.sa_flags, mask));
+        }
+        result
+    }
+}
+
 interpose! {
     /// Says what is to be done on a signal.
     fn sigaction(signal: c_int, action: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
         let pc = site();
-        let result = real_sigaction(signal, action, old);
+        let is_fault = matches!(signal, libc::SIGSEGV | libc::SIGBUS);
+        let result = if is_fault { fault_action(signal, action, old) } else { real_sigaction(signal, action, old) };
         if result == 0 && !action.is_null() {
             crate::processor_clock::handler_changed();
             mask::handler_changed(signal, pc);
@@ -104,13 +166,25 @@ interpose! {
     fn signal(signal: c_int, handler: usize) -> usize {
         let pc = site();
         let before = real!(signal as unsafe extern "C-unwind" fn(c_int, usize) -> usize)(signal, handler);
+        if matches!(signal, libc::SIGSEGV | libc::SIGBUS) && before != libc::SIG_ERR {
+            // Faults of several threads have to get through.
+            let mut action: libc::sigaction = std::mem::zeroed();
+            real_sigaction(signal, std::ptr::null(), &mut action);
+            fault_action(signal, &action, std::ptr::null_mut());
+        }
         crate::processor_clock::handler_changed();
         mask::handler_changed(signal, pc);
         before
     }
     /// Gives handlers a stack of their own. The kernel is given it too: it calls handlers of faults.
     fn sigaltstack(stack: *const libc::stack_t, old: *mut libc::stack_t) -> c_int {
-        let result = real_alternate_stack(stack, old);
+        // One kernel thread runs all threads: whoever is on this stack must not have it overwritten by the next fault.
+        const DISARMED_IN_USE: c_int = 1 << 31;
+        let told = stack.as_ref().map(|stack| libc::stack_t { ss_flags: stack.ss_flags | DISARMED_IN_USE, ..*stack });
+        let result = real_alternate_stack(told.as_ref().map_or(std::ptr::null(), std::ptr::from_ref), old);
+        if result == 0 && let Some(old) = old.as_mut() {
+            old.ss_flags &= !DISARMED_IN_USE;
+        }
         if result == 0 && let Some(stack) = stack.as_ref() {
             let unusable = stack.ss_flags & libc::SS_DISABLE != 0;
             let low = stack.ss_sp as usize;

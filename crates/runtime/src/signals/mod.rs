@@ -21,7 +21,7 @@ use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use threadbare_library::HiddenObject;
 
-pub use disposition::{catches, handles};
+pub use disposition::{catches, guarded_load, handles};
 pub use interrupt::Interrupt;
 
 use crate::engine::engine;
@@ -42,6 +42,10 @@ pub struct Signals {
     pub registered: Cell<u64>,
     /// Signals that wait to be delivered.
     pub pending: Cell<usize>,
+    /// The program has had a handler for faults, which the kernel calls.
+    pub handles_faults: Cell<bool>,
+    /// What the program wanted of its handlers for faults, where the kernel was told otherwise.
+    faults: Exclusive<disposition::Faults>,
     /// Memory for the calls of handlers, to be used again.
     frames: Exclusive<Vec<*mut Frame>>,
     /// The masks that jumps put back.
@@ -66,12 +70,18 @@ pub fn init() {
     unsafe {
         let stack = libc::stack_t { ss_sp: sys::map(STACK).cast(), ss_flags: 0, ss_size: STACK };
         disposition::real_alternate_stack(&stack, std::ptr::null_mut());
+    }
+    FATAL.into_iter().for_each(catch);
+}
+
+/// Catches a fatal signal.
+fn catch(signal: c_int) {
+    // SAFETY: an all-zero record is valid; the handler lives as long as the process.
+    unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = caught as *const () as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
-        for signal in FATAL {
-            disposition::real_sigaction(signal, &action, std::ptr::null_mut());
-        }
+        disposition::real_sigaction(signal, &action, std::ptr::null_mut());
     }
 }
 
@@ -88,6 +98,10 @@ extern "C" fn caught(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_
     }
     // SAFETY: the kernel passes valid records.
     let (address, pc) = unsafe { ((*info).si_addr() as usize, crate::arch::program_counter(context)) };
+    // SAFETY: as above.
+    if unsafe { crate::arch::skip_guarded_load(context) } {
+        return;
+    }
     // SAFETY: as above.
     if signal == libc::SIGSEGV && unsafe { crate::processor_clock::answer(context) } {
         return;

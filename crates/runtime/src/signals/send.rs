@@ -36,15 +36,26 @@ pub fn waiting_for(thread: &Fiber) -> u64 {
     own.fold(thread.early_signals.get(), |mask, interrupt| mask | bit(interrupt.signal))
 }
 
-/// Before the first thread, signals that are no longer blocked are delivered at once.
-pub fn deliver_before_the_start() {
+/// Before the first thread, a signal of these that waits is taken.
+pub fn take_early(set: u64) -> Option<c_int> {
     let fiber = engine().host();
+    let signal = signals_in(fiber.early_signals.get() & set).next().filter(|_| !engine().running.get())?;
+    fiber.early_signals.set(fiber.early_signals.get() & !bit(signal));
+    Some(signal)
+}
+
+/// Before the first thread, signals that are no longer blocked are delivered at once. Says whether there was one.
+pub fn deliver_before_the_start() -> bool {
+    let fiber = engine().host();
+    let mut any = false;
     while !engine().running.get() && fiber.early_signals.get() & !fiber.blocked_signals.get() != 0 {
         let due = signals_in(fiber.early_signals.get() & !fiber.blocked_signals.get()).next();
         let Some(signal) = due else { break };
         fiber.early_signals.set(fiber.early_signals.get() & !bit(signal));
         call_at_once(signal, Details::new(signal, libc::SI_USER, 0));
+        any = true;
     }
+    any
 }
 
 /// When executions begin, what waited since before becomes a thread of its own.

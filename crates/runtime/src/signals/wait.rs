@@ -6,20 +6,20 @@ use libc::{sigset_t, timespec};
 use threadbare_trace::EventKind;
 
 use super::deliver::{lie_behind, take};
-use super::interrupt::{Details, Interrupt, pending_for};
+use super::interrupt::{Details, pending_for};
 use super::mask;
 use crate::engine::engine;
 use crate::fiber::{Breaks, Fiber, Waitable};
 use crate::interpose::{interpose, site};
 use crate::sync::{Limit, or_errno, step_when};
-use crate::time;
+use crate::{cancel, time};
 
 /// Signals a thread waits for; lives on its stack.
 struct Arrival(u64);
 
 impl Waitable for Arrival {
     fn ready(&self, fiber: &Fiber) -> bool {
-        pending_for(fiber, self.0).is_some()
+        pending_for(fiber, self.0).is_some() || cancel::is_due(fiber)
     }
 
     fn what(&self) -> String {
@@ -31,18 +31,29 @@ impl Waitable for Arrival {
     }
 }
 
-fn wait(set: u64, limit: Limit, pc: u64) -> Result<&'static Interrupt, c_int> {
+/// A signal that has been waited for.
+struct Arrived {
+    signal: c_int,
+    details: Details,
+}
+
+fn wait(set: u64, limit: Limit, pc: u64) -> Result<Arrived, c_int> {
     super::before_call(pc);
     let fiber = engine().current();
+    cancel::check(fiber);
+    if let Some(signal) = super::send::take_early(set) {
+        return Ok(Arrived { signal, details: Details::new(signal, libc::SI_USER, 0) });
+    }
     let arrival = Arrival(set);
     let timed_out = step_when(EventKind::Signal, 0, pc, Some(&raw const arrival), limit.until());
+    cancel::check(fiber);
     if fiber.take_broken_off() {
         return Err(libc::EINTR);
     }
     match pending_for(fiber, set).filter(|_| !timed_out) {
         Some(interrupt) => {
             take(interrupt);
-            Ok(interrupt)
+            Ok(Arrived { signal: interrupt.signal, details: interrupt.details })
         }
         None => {
             limit.reached();
@@ -57,7 +68,7 @@ struct Handled(u64);
 
 impl Waitable for Handled {
     fn ready(&self, fiber: &Fiber) -> bool {
-        fiber.handled_signals.get() != self.0
+        fiber.handled_signals.get() != self.0 || cancel::is_due(fiber)
     }
 
     fn what(&self) -> String {
@@ -68,22 +79,27 @@ impl Waitable for Handled {
 /// Waits until a handler has run; returns an error number.
 fn suspend(pc: u64) -> c_int {
     let fiber = engine().current();
+    cancel::check(fiber);
+    if super::send::deliver_before_the_start() {
+        return libc::EINTR;
+    }
     let handled = Handled(fiber.handled_signals.get());
     step_when(EventKind::Signal, 0, pc, Some(&raw const handled), None);
+    cancel::check(fiber);
     let last = fiber.past_handlers.borrow_mut().last().copied();
     lie_behind(|id, signal| last == Some((id, signal)));
     libc::EINTR
 }
 
 /// What the C library returns for it, with the details filled in.
-unsafe fn returned(arrived: Result<&'static Interrupt, c_int>, info: *mut libc::siginfo_t) -> c_int {
+unsafe fn returned(arrived: Result<Arrived, c_int>, info: *mut libc::siginfo_t) -> c_int {
     match arrived {
-        Ok(interrupt) => {
+        Ok(arrived) => {
             if !info.is_null() {
                 // SAFETY: the program passed a place for the details.
-                unsafe { *info.cast::<Details>() = interrupt.details };
+                unsafe { *info.cast::<Details>() = arrived.details };
             }
-            interrupt.signal
+            arrived.signal
         }
         Err(error) => or_errno(error),
     }
@@ -95,8 +111,8 @@ interpose! {
         let pc = site();
         loop {
             match wait(mask::bits(set), Limit::Forever, pc) {
-                Ok(interrupt) => {
-                    *signal = interrupt.signal;
+                Ok(arrived) => {
+                    *signal = arrived.signal;
                     return 0;
                 }
                 // The C library waits again.

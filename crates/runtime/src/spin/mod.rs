@@ -20,7 +20,7 @@ use threadbare_trace::{EventKind, FailureKind, ThreadId, kinds};
 use crate::engine::Engine;
 use crate::exclusive::Exclusive;
 use crate::fiber::{Fiber, Waitable};
-use crate::{access, deadlock, processor_clock, shared_memory};
+use crate::{deadlock, processor_clock, shared_memory};
 use remembered::Remembered;
 pub use remembered::stack;
 
@@ -138,8 +138,8 @@ impl Spinner {
         for (count, (address, size)) in self.reads.iter().take(MOST_NAMED).enumerate() {
             let _ = write!(text, "{}<obj {address:#x}>", if count == 0 { ", reading " } else { ", " });
             if matches!(size, 1 | 2 | 4 | 8) {
-                // SAFETY: the thread has just read there, and no other has run since that could have unmapped it.
-                let _ = write!(text, " = {}", unsafe { access::load(*address as usize, *size as u8) });
+                let value = crate::signals::guarded_load(*address as usize, *size as u8);
+                let _ = value.map(|value| write!(text, " = {value}"));
             }
         }
         if self.reads.len() > MOST_NAMED {

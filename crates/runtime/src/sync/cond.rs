@@ -96,18 +96,20 @@ pub fn wait(cond: usize, mutex: &'static Mutex, limit: Limit, pc: u64) -> c_int 
     let woken = at(cond).queue.borrow_mut().leave(ticket);
     tell_state(cond);
     mutex.take(fiber);
+    // Whoever had it meanwhile may have ended with it.
+    let owner_died = if mutex.owner_died.get() { libc::EOWNERDEAD } else { 0 };
     if woken {
         note(EventKind::CondWake, cond, address);
-        return 0;
+        return owner_died;
     }
     fiber.waited_in_vain(limit);
     note(EventKind::CondTimeout, cond, address);
     cancel::check(fiber);
     if limit.is_over() && !spurious_instead_of_timeout(engine()) {
         limit.reached();
-        return libc::ETIMEDOUT;
+        return if owner_died == 0 { libc::ETIMEDOUT } else { owner_died };
     }
-    0
+    owner_died
 }
 
 /// Where both could end a wait early, they take turns, by the steps made so far.
@@ -179,7 +181,7 @@ interpose! {
     /// Waits for a signal until a time on a clock.
     fn pthread_cond_clockwait(cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, clock: c_int, until: *const timespec) -> c_int {
         let pc = site();
-        match time::deadline(until) {
+        match time::deadline_on(clock, until) {
             Ok(limit) => wait(cond as usize, mutex::at(mutex as usize), limit, pc),
             Err(error) => error,
         }

@@ -33,7 +33,8 @@ pub struct Mutex {
     /// The thread that holds it.
     pub owner: Cell<Option<ThreadId>>,
     depth: Cell<u32>,
-    owner_died: Cell<bool>,
+    /// Its owner has ended with it, and nobody has made it consistent since.
+    pub owner_died: Cell<bool>,
     beyond_repair: Cell<bool>,
 }
 
@@ -385,7 +386,7 @@ interpose! {
     /// Locks a mutex before a time on a clock.
     fn pthread_mutex_clocklock(mutex: *mut pthread_mutex_t, clock: c_int, until: *const timespec) -> c_int {
         let pc = site();
-        match time::deadline(until) {
+        match time::deadline_on(clock, until) {
             Ok(limit) => lock(at(mutex as usize), limit, pc),
             Err(error) => error,
         }

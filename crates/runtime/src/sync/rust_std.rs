@@ -45,7 +45,15 @@ pub unsafe extern "C-unwind" fn __threadbare_std_entry(
             engine().current().admits_to_scope.set(true);
             return 0;
         }
-        let Some(fiber) = watched() else { return 0 };
+        let Some(fiber) = watched() else {
+            // It may be over only once there are threads, and then they learn what it did.
+            if op == StdOp::Observe {
+                // SAFETY: the address is that of the library's word.
+                let value = unsafe { access::load(word, WORD) };
+                engine().current().looks.borrow_mut().push((word, value));
+            }
+            return 0;
+        };
         // Nobody else runs while it spins, so all that it can do is to wait until the lock is free, and take it.
         let free = Free(word);
         let waits = op == StdOp::Lock && engine().brief.get();
@@ -130,8 +138,16 @@ impl Waitable for Free {
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C-unwind" fn __threadbare_std_leave(_word: usize, _before: u64, _pc: u64, _number: u32) {
     unsafe extern "C-unwind" fn serve(word: usize, before: u64, pc: u64, number: u32) {
-        let Some(fiber) = watched().filter(|_| controlled()) else { return };
+        if !controlled() {
+            return;
+        }
         let op = op_of(number);
+        let Some(fiber) = watched() else {
+            if op == StdOp::Observe {
+                looked_last(word);
+            }
+            return;
+        };
         engine().recorder.complete_write();
         if op == StdOp::Park {
             fiber.set_site(pc);

@@ -130,8 +130,8 @@ fn destroy(address: usize, pc: u64) -> c_int {
     0
 }
 
-fn timed(address: usize, write: bool, until: *const timespec, pc: u64) -> c_int {
-    match time::deadline(until) {
+fn timed(address: usize, write: bool, clock: c_int, until: *const timespec, pc: u64) -> c_int {
+    match time::deadline_on(clock, until) {
         Ok(limit) => acquire(address, write, limit, pc),
         Err(error) => error,
     }
@@ -171,22 +171,22 @@ interpose! {
     /// Locks for reading before a time.
     fn pthread_rwlock_timedrdlock(lock: *mut pthread_rwlock_t, until: *const timespec) -> c_int {
         let pc = site();
-        timed(lock as usize, false, until, pc)
+        timed(lock as usize, false, libc::CLOCK_REALTIME, until, pc)
     }
     /// Locks for writing before a time.
     fn pthread_rwlock_timedwrlock(lock: *mut pthread_rwlock_t, until: *const timespec) -> c_int {
         let pc = site();
-        timed(lock as usize, true, until, pc)
+        timed(lock as usize, true, libc::CLOCK_REALTIME, until, pc)
     }
     /// Locks for reading before a time on a clock.
     fn pthread_rwlock_clockrdlock(lock: *mut pthread_rwlock_t, clock: c_int, until: *const timespec) -> c_int {
         let pc = site();
-        timed(lock as usize, false, until, pc)
+        timed(lock as usize, false, clock, until, pc)
     }
     /// Locks for writing before a time on a clock.
     fn pthread_rwlock_clockwrlock(lock: *mut pthread_rwlock_t, clock: c_int, until: *const timespec) -> c_int {
         let pc = site();
-        timed(lock as usize, true, until, pc)
+        timed(lock as usize, true, clock, until, pc)
     }
     /// Unlocks.
     fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int {

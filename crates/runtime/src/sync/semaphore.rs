@@ -88,8 +88,8 @@ fn wait(address: usize, limit: Limit, pc: u64) -> c_int {
     0
 }
 
-fn timed(address: usize, until: *const timespec, pc: u64) -> c_int {
-    match time::deadline(until) {
+fn timed(address: usize, clock: c_int, until: *const timespec, pc: u64) -> c_int {
+    match time::deadline_on(clock, until) {
         Ok(limit) => wait(address, limit, pc),
         Err(error) => or_errno(error),
     }
@@ -147,12 +147,12 @@ interpose! {
     /// Waits for a semaphore until a time.
     fn sem_timedwait(semaphore: *mut sem_t, until: *const timespec) -> c_int {
         let pc = site();
-        timed(semaphore as usize, until, pc)
+        timed(semaphore as usize, libc::CLOCK_REALTIME, until, pc)
     }
     /// Waits for a semaphore until a time on a clock.
     fn sem_clockwait(semaphore: *mut sem_t, clock: c_int, until: *const timespec) -> c_int {
         let pc = site();
-        timed(semaphore as usize, until, pc)
+        timed(semaphore as usize, clock, until, pc)
     }
     /// Raises a semaphore.
     fn sem_post(semaphore: *mut sem_t) -> c_int {

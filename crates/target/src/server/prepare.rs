@@ -14,6 +14,7 @@ impl Server {
         if policy.parameters.needs_lock_places() {
             self.write_own_code();
         }
+        self.put_files_back();
         let control = self.memory.control_mut();
         self.baseline.restore(control);
         control.plan = PlanRecord {

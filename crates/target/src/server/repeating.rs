@@ -88,6 +88,16 @@ impl Server {
     pub fn repeat(&mut self, batch: &Batch, flags: u32) -> Result<Repeated, RunError> {
         let flags = self.options.flags | flags | flags::NO_EVENTS;
         self.end_steering()?;
+        let _turn = self.place.take_turn();
+        let result = self.repeat_in_turn(batch, flags);
+        if self.changes_outside(self.baseline.file_changes) {
+            self.place.becomes_known();
+        }
+        self.put_files_back();
+        result
+    }
+
+    fn repeat_in_turn(&mut self, batch: &Batch, flags: u32) -> Result<Repeated, RunError> {
         // Each repetition has a policy of its own, which the copy draws itself.
         self.prepare(&PolicySpec::new(Random, 0), flags)?;
         let asked = &mut self.memory.control_mut().repetition;

@@ -3,6 +3,7 @@
 mod abi;
 mod call_stub;
 mod entry;
+mod guarded_load;
 mod instructions;
 mod switch;
 mod wide_atomic;
@@ -17,6 +18,7 @@ pub(crate) use entry::{
     enter, enter_unless_private, enter_with_caller, enter_with_stack_pointer, note_and_pass_on,
     note_registers,
 };
+pub use guarded_load::{guarded_load, skip_guarded_load};
 pub use instructions::{
     LONGEST_CALL, answer_clock, call_through_table, clock_read_at, follows_call, forbid_clock,
     may_read_clock, read_clock, remove_call,

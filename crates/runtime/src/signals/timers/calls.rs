@@ -94,6 +94,9 @@ interpose! {
     }
     /// Makes a timer.
     fn timer_create(clock: libc::clockid_t, notice: *const c_void, timer: *mut *mut c_void) -> c_int {
+        if !crate::time::is_clock(clock) {
+            return or_errno(libc::EINVAL);
+        }
         of_process(0);
         let number = count() + 1;
         let notice = notice.cast::<Notice>().as_ref();

@@ -1,0 +1,15 @@
+// expect: uncontrolled
+// message: System V semaphores
+// strategies: random
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/sem.h>
+static void *work(void *unused) {
+    return semget(IPC_PRIVATE, 1, 0600) < 0 ? 0 : unused;
+}
+int main(void) {
+    pthread_t a;
+    pthread_create(&a, 0, work, 0);
+    pthread_join(a, 0);
+    return 0;
+}
