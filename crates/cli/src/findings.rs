@@ -15,7 +15,9 @@ const SHOWN_OF_AN_OBJECT: usize = 3;
 pub struct ReportedFinding {
     /// Its text.
     pub text: FindingText,
-    /// The schedule of a run that shows it.
+    /// It was made to happen, or did.
+    pub confirmed: bool,
+    /// The schedule of a run that shows it; of one that happened none if it could not be written.
     pub schedule: Option<PathBuf>,
     /// The program failed when it happened.
     pub fails: bool,
@@ -113,7 +115,7 @@ impl Findings {
     pub fn add_cause(
         &mut self,
         text: &FindingText,
-        schedule: &Path,
+        schedule: Option<&Path>,
         count: u64,
         is_sure: bool,
         inputs: &[String],
@@ -136,6 +138,7 @@ impl Findings {
             }
             None => ReportedFinding {
                 text: text.clone(),
+                confirmed: true,
                 schedule: None,
                 fails: true,
                 is_cause: true,
@@ -149,7 +152,8 @@ impl Findings {
         if finding.schedule.is_none() {
             finding.text.sentence.clone_from(&text.sentence);
         }
-        finding.schedule.get_or_insert_with(|| schedule.to_path_buf());
+        finding.confirmed = true;
+        finding.schedule = finding.schedule.take().or_else(|| schedule.map(Path::to_path_buf));
         // The first failure that was met comes first.
         let place =
             if is_sure { self.causes } else { self.all.iter().take_while(|finding| finding.fails).count() };
@@ -221,11 +225,11 @@ impl Findings {
 
 /// How sure it is.
 fn state(finding: &ReportedFinding) -> &'static str {
-    match (&finding.schedule, finding.fails) {
-        (Some(_), true) if finding.is_cause => "confirmed: it makes the program fail",
-        (Some(_), true) => "confirmed: the program failed when it happened",
-        (Some(_), false) => "confirmed: it was made to happen",
-        (None, _) => "predicted",
+    match (finding.confirmed, finding.fails) {
+        (true, true) if finding.is_cause => "confirmed: it makes the program fail",
+        (true, true) => "confirmed: the program failed when it happened",
+        (true, false) => "confirmed: it was made to happen",
+        (false, _) => "predicted",
     }
 }
 
@@ -256,7 +260,7 @@ fn json(finding: &ReportedFinding) -> FindingReport {
         object: finding.text.object.clone(),
         sites: finding.text.sites.clone(),
         pattern: finding.text.pattern.map(u32::from),
-        confirmed: finding.schedule.is_some(),
+        confirmed: finding.confirmed,
         message: finding.text.sentence.clone(),
         schedule: finding.schedule.as_ref().map(|path| path.display().to_string()),
         count: finding.count,
@@ -291,7 +295,7 @@ fn sarif(finding: &ReportedFinding) -> SarifResult {
             // A suite's file of another version may have a kind that is not known here.
             Some(FindingKind::LockDiscipline) | None => Rule::LockDiscipline,
         },
-        level: if finding.schedule.is_some() { Level::Error } else { Level::Warning },
+        level: if finding.confirmed { Level::Error } else { Level::Warning },
         message: finding.text.sentence.clone(),
         place: places.next(),
         related: places.map(|place| (place, "the other side".to_string())).collect(),
@@ -326,6 +330,7 @@ mod tests {
     fn reported(text: FindingText) -> ReportedFinding {
         ReportedFinding {
             text,
+            confirmed: false,
             schedule: None,
             fails: false,
             is_cause: false,
@@ -358,9 +363,15 @@ mod tests {
     fn the_cause_of_the_first_failure_stays_first() {
         let mut findings = Findings::default();
         for object in ["x", "y", "x"] {
-            findings.add_cause(&text("order", object, &["a.c:1"], 2), Path::new("x.schedule"), 1, true, &[]);
+            findings.add_cause(
+                &text("order", object, &["a.c:1"], 2),
+                Some(Path::new("x.schedule")),
+                1,
+                true,
+                &[],
+            );
         }
-        findings.add_cause(&text("order", "z", &["a.c:1"], 2), Path::new("x.schedule"), 1, false, &[]);
+        findings.add_cause(&text("order", "z", &["a.c:1"], 2), Some(Path::new("x.schedule")), 1, false, &[]);
         let objects: Vec<_> = findings.json().iter().map(|it| it.object.clone()).collect();
         assert_eq!(objects, ["x", "y", "z"]);
     }
@@ -372,12 +383,12 @@ mod tests {
         findings.add(reported(text("race", "x", &["a.c:1", "a.c:2"], 1)));
         findings.add_cause(
             &text("order", "x", &["a.c:2", "a.c:1"], 2),
-            Path::new("x.schedule"),
+            Some(Path::new("x.schedule")),
             1,
             false,
             &[],
         );
-        findings.add_cause(&text("order", "z", &["a.c:5"], 2), Path::new("z.schedule"), 1, true, &[]);
+        findings.add_cause(&text("order", "z", &["a.c:5"], 2), Some(Path::new("z.schedule")), 1, true, &[]);
         let json = findings.json();
         let reported: Vec<_> = json.iter().map(|it| (it.kind, it.object.as_str(), it.confirmed)).collect();
         assert_eq!(reported, [("order", "z", true), ("race", "x", true), ("race", "y", false)]);

@@ -171,6 +171,16 @@ impl Bar {
         self.write_line(|| campaign_line(progress, WIDTH_OF_A_LINE));
     }
 
+    /// Takes the bar away, before results are printed.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    /// Does something that writes lines, without the bar in between.
+    pub fn suspend(&self, write: impl FnOnce()) {
+        self.bar.suspend(write);
+    }
+
     /// Shows how many tests were run, in how many executions.
     pub fn show_tests(&self, tests: u64, executions: u64) {
         self.bar.set_position(tests);
@@ -261,6 +271,7 @@ mod tests {
             time: Some(Duration::from_secs(60)),
             coverage: vec![CoverageProgress { name: "sp", covered: 8, total: 10 }],
             best: Some("pos".to_string()),
+            failed: None,
         }
     }
 

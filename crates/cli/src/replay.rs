@@ -17,6 +17,7 @@ use threadbare_target::{Execution, Program, ProgramError, Symbols, fingerprint, 
 use threadbare_trace::Schedule;
 
 use crate::args::ReplayArgs;
+use crate::ending::Ending;
 use crate::error::CliError;
 use crate::findings::{Findings, ReportedFinding};
 use crate::{failures, output, signals};
@@ -43,8 +44,9 @@ pub fn run(args: &ReplayArgs) -> Result<u8, CliError> {
         replayer.record_all();
     }
     let runs = Runs::make(&mut replayer, &schedule, args.times, &stop)?;
-    report(args, &schedule, &runs, replayer.symbols())?;
-    Ok(if runs.failed + runs.showed > 0 { crate::FOUND } else { crate::NOTHING })
+    let mut ending = Ending::of(runs.failed + runs.showed > 0);
+    report(args, &schedule, &runs, replayer.symbols(), &mut ending);
+    ending.status()
 }
 
 fn read(path: &Path) -> Result<Schedule, CliError> {
@@ -184,6 +186,7 @@ fn findings(found: Option<&Finding>, runs: &Runs, names: &ExecutionNames<'_>, pa
         let schedule = Some(path.to_path_buf());
         findings.add(ReportedFinding {
             text,
+            confirmed: true,
             schedule,
             fails: runs.failed > 0,
             is_cause: false,
@@ -195,7 +198,7 @@ fn findings(found: Option<&Finding>, runs: &Runs, names: &ExecutionNames<'_>, pa
     findings
 }
 
-fn report(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols) -> Result<(), CliError> {
+fn report(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols, ending: &mut Ending) {
     let names = ExecutionNames::new(symbols, &runs.first);
     let divergence = divergence(schedule, &runs.first, &names);
     let found = finding(schedule, &runs.first);
@@ -203,7 +206,7 @@ fn report(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols
         output::say("warning: the runs had different traces: the program depends on something uncontrolled");
     }
     if args.hash {
-        output::print(&format!("{}\n", runs.hash))?;
+        ending.note(output::print(&format!("{}\n", runs.hash)));
     } else if !args.output.json_on_stdout() {
         let mut text = String::new();
         if !args.output.quiet {
@@ -213,7 +216,7 @@ fn report(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols
             text.push('\n');
         }
         text.push_str(&conclusion(schedule, runs, divergence.as_ref()));
-        output::print(&text)?;
+        ending.note(output::print(&text));
     }
     let failure = describe_failure(&runs.first, &names, symbols).map(|mut failure| {
         failure.execution = schedule.execution;
@@ -223,7 +226,7 @@ fn report(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols
         failure
     });
     let findings = findings(found.as_ref(), runs, &names, &args.schedule);
-    write_files(args, schedule, &runs.first, &names, failure.as_ref(), &findings)?;
+    write_files(args, schedule, &runs.first, &names, failure.as_ref(), &findings, ending);
     let report = JsonReport {
         tool: "threadbare",
         version: env!("CARGO_PKG_VERSION"),
@@ -231,11 +234,7 @@ fn report(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols
         program: args.program.as_ref().map_or_else(|| schedule.program.clone(), |p| p.display().to_string()),
         strategy: "replay".into(),
         seed: schedule.seed,
-        verdict: match (runs.failed, runs.showed) {
-            (0, 0) => Verdict::Clean,
-            (0, _) => Verdict::Findings,
-            _ => Verdict::Failure,
-        },
+        verdict: Verdict::of(runs.failed > 0, runs.showed > 0, runs.interrupted),
         executions: runs.made,
         steps: runs.steps,
         threads: runs.first.threads,
@@ -263,7 +262,7 @@ fn report(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols
         total: None,
         warnings: runs.first.warnings.clone(),
     };
-    output::write_json(&args.output, &report)
+    ending.note(output::write_json(&args.output, &report));
 }
 
 /// Writes the trace and the SARIF file where they were asked for.
@@ -274,17 +273,18 @@ fn write_files(
     names: &ExecutionNames<'_>,
     failure: Option<&FailureReport>,
     findings: &Findings,
-) -> Result<(), CliError> {
+    ending: &mut Ending,
+) {
     if args.trace.is_none() && args.output.sarif.is_none() {
-        return Ok(());
+        return;
     }
     let trace = recorded(run, names, schedule);
     if let Some(path) = &args.trace {
-        output::write_whole(path, &trace.to_bytes())?;
+        ending.note(output::write_whole(path, &trace.to_bytes()));
     }
     let failure = failure.and_then(|failure| failures::sarif_result(&trace, failure));
     let results: Vec<SarifResult> = findings.sarif().into_iter().chain(failure).collect();
-    output::write_sarif(&args.output, "replay", &results)
+    ending.note(output::write_sarif(&args.output, "replay", &results));
 }
 
 fn conclusion(schedule: &Schedule, runs: &Runs, divergence: Option<&Divergence>) -> String {

@@ -11,8 +11,8 @@ use threadbare_sched::Rng;
 use threadbare_target::{Execution, Modules, Program};
 use threadbare_trace::Outcome;
 
-use crate::campaign::Progress;
 use crate::campaign::observer::{Observed, Observer, Unexamined};
+use crate::campaign::{Found, Progress};
 use crate::coverage::Covered;
 use crate::detected::{Detected, Detectors};
 use crate::drive::{Drive, examine, phase, servers};
@@ -54,6 +54,14 @@ pub struct Met {
     pub run: Arc<Execution>,
     /// How many executions failed in this way.
     pub count: u64,
+}
+
+impl Met {
+    /// The same as a campaign finds it under this policy.
+    pub fn as_found(&self, policy: &str) -> Found {
+        let Met { execution, ref run, count } = *self;
+        Found { execution, policy: policy.to_string(), run: Arc::clone(run), count }
+    }
 }
 
 /// The account of a check.

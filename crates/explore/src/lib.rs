@@ -40,7 +40,9 @@ mod verify;
 #[cfg(test)]
 mod tests;
 
-pub use campaign::{Campaign, CampaignVerdict, CoverageProgress, Found, Progress, hunt, hunt_measured};
+pub use campaign::{
+    Campaign, CampaignVerdict, CoverageProgress, FailedJustNow, Found, Progress, hunt, hunt_measured,
+};
 pub use check::{Check, Examined, Met, check};
 pub use checkpoints::{CHECKPOINT_GAP, Spared};
 pub use compare::{CompareProgress, Comparison, Contestant, Trial, TrialEnd, Versus, WARM_UP, compare};

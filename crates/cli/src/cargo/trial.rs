@@ -19,6 +19,7 @@ use crate::failures::{self, Destination};
 use crate::findings::{Findings, ReportedFinding};
 use crate::hunt::{about, schedule_head};
 use crate::progress::Phase;
+use crate::safekeeping::Safekeeping;
 use crate::{check, output};
 
 /// The most executions that are examined for races: a race shows in nearly every order of its accesses.
@@ -52,8 +53,13 @@ impl Trials<'_> {
     /// Runs a test within its budget.
     pub fn run(&self, test: &Test) -> Outcome {
         let begin = Instant::now();
-        let mut outcome = match hunt(&test.program, &self.options(), &|_| {}, self.stop) {
-            Ok(campaign) => self.judge(test, &campaign).unwrap_or_else(|error| {
+        let options = self.options();
+        let conditions = Conditions::of(&options, &test.program);
+        let head = schedule_head(&test.program, Vec::new(), &conditions, &options);
+        let name = file_name(test);
+        let safe = Safekeeping::new(self.folder, &name, &head, None);
+        let mut outcome = match hunt(&test.program, &options, &|progress| safe.observe(progress), self.stop) {
+            Ok(campaign) => self.judge(test, &campaign, &safe).unwrap_or_else(|error| {
                 let mut outcome = Outcome::plain(test, TestStatus::Unable);
                 outcome.report.message = Some(error.to_string());
                 outcome
@@ -84,7 +90,7 @@ impl Trials<'_> {
         }
     }
 
-    fn judge(&self, test: &Test, campaign: &Campaign) -> Result<Outcome, CliError> {
+    fn judge(&self, test: &Test, campaign: &Campaign, safe: &Safekeeping<'_>) -> Result<Outcome, CliError> {
         let mut outcome = Outcome::plain(test, TestStatus::Passed);
         outcome.warnings.clone_from(&campaign.warnings);
         let report = &mut outcome.report;
@@ -92,8 +98,11 @@ impl Trials<'_> {
         report.steps = campaign.steps;
         report.threads = campaign.threads;
         report.exhausted = campaign.exhausted;
+        if campaign.found.is_empty() {
+            safe.clear_except(std::iter::empty());
+        }
         if !campaign.found.is_empty() {
-            self.report_failure(test, campaign, &mut outcome)?;
+            self.report_failure(test, campaign, safe, &mut outcome);
         } else if campaign.interrupted {
             outcome.report.status = TestStatus::Interrupted;
         } else if campaign.threads < 2 {
@@ -119,35 +128,36 @@ impl Trials<'_> {
         &self,
         test: &Test,
         campaign: &Campaign,
+        safe: &Safekeeping<'_>,
         outcome: &mut Outcome,
-    ) -> Result<(), CliError> {
+    ) {
         let options = self.options();
         let conditions = Conditions::of(&options, &test.program);
-        let (name, phase) = (file_name(test), Phase::new(true));
+        let phase = Phase::new(true);
         let destination = Destination {
-            folder: self.folder,
-            name: &name,
             minimise: !self.args.no_minimise,
             explain: !self.args.no_explain,
             phase: &phase,
-            head: schedule_head(&test.program, Vec::new(), &conditions, &options),
+            safe,
         };
         // A failure is kept even if the test cannot be started a second time.
         let mut replayer = Replayer::start(&test.program, &conditions, self.stop).ok();
         if let Some(replayer) = &mut replayer {
             replayer.spend_no_more_than(campaign.elapsed);
         }
-        let Some(first) = campaign.found.first() else { return Ok(()) };
-        let kept = failures::keep(first, replayer.as_mut(), &destination, &self.format)?;
+        let Some(first) = campaign.found.first() else { return };
+        outcome.report.status = TestStatus::Failed;
+        let first = std::slice::from_ref(first);
+        let kept = failures::keep_all(first, replayer.as_mut(), &destination, &self.format).pop();
+        // Where it has no description, a warning has said so.
+        let Some(kept) = kept else { return };
         let text = about(&kept, options.seed, true);
         let report = &mut outcome.report;
-        report.status = TestStatus::Failed;
         report.message =
             Some(format!("{}: {}", failure_phrase(kept.kind, &kept.report.message), kept.report.message));
         report.text = if self.args.output.quiet { text } else { format!("{}\n{text}", kept.shown) };
         report.failure = Some(kept.report);
         outcome.sarif.extend(kept.sarif);
-        Ok(())
     }
 
     fn report_races(&self, test: &Test, examined: &Check, outcome: &mut Outcome) -> Result<(), CliError> {
@@ -172,10 +182,11 @@ impl Trials<'_> {
                 continue;
             }
             let name = file_name(test);
-            let schedule = check::keep_schedule(self.folder, &name, race, &text.sentence, &symbols, &head)?;
+            let schedule = check::keep_schedule(self.folder, &name, race, &text.sentence, &symbols, &head);
             let inputs = Vec::new();
             findings.add(ReportedFinding {
                 text,
+                confirmed: true,
                 schedule,
                 fails: false,
                 is_cause: false,

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use threadbare_detect::Key;
 use threadbare_diagnose::{Conditions, ExecutionNames, Replayer};
 use threadbare_explore::suite::drive_to_happen;
-use threadbare_explore::{Check, Examined, Found, Met, Options};
+use threadbare_explore::{Check, Examined, Found, Options};
 use threadbare_report::{FindingText, finding_text};
 use threadbare_target::Symbols;
 use threadbare_trace::Schedule;
@@ -18,6 +18,7 @@ use crate::error::CliError;
 use crate::failures::{self, Destination};
 use crate::findings::is_same;
 use crate::progress::Phase;
+use crate::safekeeping::Safekeeping;
 use crate::{check, hunt, output};
 
 /// The findings of one input that are to be driven to happen.
@@ -68,13 +69,13 @@ pub fn drive(suite: &Suite<'_>, wanted: &Wanted) -> Result<DrivenRecord, CliErro
         }
         identities.iter().find(|(known, _)| *known == key).map(|(_, identity)| identity.clone())
     };
-    let mut replayer = Replayer::start(program, &conditions, &suite.stop)?;
-    let reported = record_all(suite, &result, &identity, replayer.symbols(), &head)?;
+    let (mut replayer, symbols) = failures::replayer(program, &conditions, &result.modules, &suite.stop);
+    let reported = record_all(suite, &result, &identity, &symbols, &head);
     Ok(DrivenRecord {
         input: suite.ids[input].0.clone(),
         identities: wanted.identities.difference(&untried).cloned().collect(),
         findings: reported,
-        failures: keep_failures(suite, &result, &mut replayer, &head)?,
+        failures: keep_failures(suite, &result, replayer.as_mut(), &head),
         executions: result.executions,
         steps: result.steps,
         threads: result.threads,
@@ -87,7 +88,7 @@ fn record_all(
     identity: &dyn Fn(&Examined) -> Option<String>,
     symbols: &Rc<Symbols>,
     head: &Schedule,
-) -> Result<Vec<ReportedRecord>, CliError> {
+) -> Vec<ReportedRecord> {
     let mut reported: Vec<ReportedRecord> = Vec::new();
     let mut texts: Vec<(FindingText, Option<PathBuf>)> = Vec::new();
     for examined in &result.findings {
@@ -99,7 +100,7 @@ fn record_all(
             Some((_, schedule)) => schedule.clone(),
             None => {
                 let (out, stem) = (&suite.args.out, suite.stem());
-                check::keep_schedule(out, &stem, examined, &text.sentence, symbols, head)?
+                check::keep_schedule(out, &stem, examined, &text.sentence, symbols, head)
             }
         };
         let origin = examined.follows_from.and_then(|place| texts.get(place));
@@ -107,6 +108,7 @@ fn record_all(
         reported.extend(identity(examined).map(|identity| ReportedRecord {
             identity,
             text: TextRecord::of(&text),
+            confirmed: examined.confirmed.is_some(),
             schedule: schedule.clone(),
             fails: examined.fails,
             count: examined.finding.count,
@@ -114,28 +116,26 @@ fn record_all(
         }));
         texts.push((text, schedule));
     }
-    Ok(reported)
+    reported
 }
 
 fn keep_failures(
     suite: &Suite<'_>,
     result: &Check,
-    replayer: &mut Replayer,
+    mut replayer: Option<&mut Replayer>,
     head: &Schedule,
-) -> Result<Vec<FailureRecord>, CliError> {
+) -> Vec<FailureRecord> {
     let name = suite.stem();
     let phase = Phase::new(true);
     let folder = &suite.args.out;
-    let destination =
-        Destination { folder, name: &name, minimise: true, explain: true, phase: &phase, head: head.clone() };
+    let safe = Safekeeping::new(folder, &name, head, None);
+    let destination = Destination { minimise: true, explain: true, phase: &phase, safe: &safe };
     let format = output::text_format_for(false, false);
-    replayer.spend_no_more_than(result.elapsed);
-    replayer.comparisons().know(&result.passing, result.executions);
-    let keep = |met: &Met| {
-        let (execution, count) = (met.execution, met.count);
-        let found = Found { execution, policy: "suite".into(), run: met.run.clone(), count };
-        let kept = failures::keep(&found, Some(&mut *replayer), &destination, &format)?;
-        Ok(FailureRecord::of(&kept.report, kept.cause.as_ref(), kept.is_sure))
-    };
-    result.failures.iter().map(keep).collect()
+    if let Some(replayer) = &mut replayer {
+        replayer.spend_no_more_than(result.elapsed);
+        replayer.comparisons().know(&result.passing, result.executions);
+    }
+    let found: Vec<Found> = result.failures.iter().map(|met| met.as_found("suite")).collect();
+    let kept = failures::keep_all(&found, replayer, &destination, &format);
+    kept.iter().map(|kept| FailureRecord::of(&kept.report, kept.cause.as_ref(), kept.is_sure)).collect()
 }

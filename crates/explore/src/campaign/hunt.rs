@@ -29,7 +29,7 @@ const LARGEST_BATCH: u64 = 64;
 pub fn hunt(
     program: &Program,
     options: &Options,
-    progress: &(dyn Fn(&Progress) + Sync),
+    progress: &dyn Fn(&Progress),
     stop: &Arc<AtomicBool>,
 ) -> Result<Campaign, ExploreError> {
     hunt_measured(program, options, &mut options.measuring()?, progress, stop)
@@ -40,7 +40,7 @@ pub fn hunt_measured(
     program: &Program,
     options: &Options,
     measuring: &mut Measuring,
-    progress: &(dyn Fn(&Progress) + Sync),
+    progress: &dyn Fn(&Progress),
     stop: &Arc<AtomicBool>,
 ) -> Result<Campaign, ExploreError> {
     if options.executions == 0 {

@@ -19,7 +19,7 @@ use threadbare_target::{Batch, Execution, Program, Server, ServerOptions, StartE
 use threadbare_trace::Outcome;
 use threadbare_wire::Leak;
 
-use super::progress::Progress;
+use super::progress::{FailedJustNow, Progress};
 use super::results::{Campaign, Ledger};
 use super::workers::Limits;
 use crate::error::ExploreError;
@@ -96,7 +96,7 @@ fn for_closures(strategy: &str, wished: Option<ClosureStrategy>) -> Option<Closu
 pub(crate) fn run(
     program: &Program,
     options: &Options,
-    progress: &(dyn Fn(&Progress) + Sync),
+    progress: &dyn Fn(&Progress),
     stop: &Arc<AtomicBool>,
 ) -> Result<Repeated, ExploreError> {
     let suits = options.in_process && !options.os_threads && !options.spurious && options.coverage.is_empty();
@@ -189,7 +189,7 @@ impl Repeating<'_> {
             self.server.learn(&made.discovered);
             self.server.set_pool(made.peak_threads.saturating_sub(1));
             self.shared += made.discovered.len();
-            progress(&self.progress());
+            progress(&self.progress(None));
             match made.leak {
                 Leak::Nothing => {}
                 Leak::Threads => return Ok(Some(why_not_repeated("leaves threads running"))),
@@ -199,7 +199,7 @@ impl Repeating<'_> {
                 }
             }
             if let Some(failed) = made.failed {
-                if !self.take_in(failed)? {
+                if !self.take_in(failed, progress)? {
                     let what = "fails in a way that does not come again in a process of its own";
                     return Ok(Some(why_not_repeated(what)));
                 }
@@ -212,7 +212,7 @@ impl Repeating<'_> {
     }
 
     /// Runs a failing repetition from the snapshot, and enters it if it fails in the same way.
-    fn take_in(&mut self, failed: Execution) -> Result<bool, ExploreError> {
+    fn take_in(&mut self, failed: Execution, progress: &dyn Fn(&Progress)) -> Result<bool, ExploreError> {
         let Outcome::Failed(failure) = &failed.outcome else {
             // It called `exit`, or cannot be kept under control: the ordinary campaign says so.
             return Ok(false);
@@ -223,7 +223,10 @@ impl Repeating<'_> {
             return Ok(false);
         }
         again.divergence = None;
-        self.ledger.enter(&format!("{}, in process", self.strategy.name()), Arc::new(again));
+        let run = Arc::new(again);
+        let execution = self.ledger.executions + 1;
+        progress(&self.progress(Some(FailedJustNow { execution, run: Arc::clone(&run) })));
+        self.ledger.enter(&format!("{}, in process", self.strategy.name()), run);
         Ok(true)
     }
 
@@ -237,7 +240,7 @@ impl Repeating<'_> {
         }
     }
 
-    fn progress(&self) -> Progress {
+    fn progress(&self, failed: Option<FailedJustNow>) -> Progress {
         Progress {
             executions: self.ledger.executions,
             budget: self.budget,
@@ -247,6 +250,7 @@ impl Repeating<'_> {
             time: self.options.time,
             coverage: Vec::new(),
             best: None,
+            failed,
         }
     }
 

@@ -29,7 +29,7 @@ use threadbare_wire::flags;
 pub(crate) use self::hunt::run;
 pub use self::hunt::{hunt, hunt_measured};
 use self::observer::{Examiner, Observed, Observer};
-pub use self::progress::{CoverageProgress, Progress};
+pub use self::progress::{CoverageProgress, FailedJustNow, Progress};
 pub use self::results::{Campaign, CampaignVerdict, Found};
 use self::workers::{Batch, BatchResults, Briefing, Limits, Made, Ran, Tally, Workers};
 use crate::checkpoints::Spared;
@@ -152,6 +152,10 @@ impl Conduct<'_> {
 
     /// Reports how far it is.
     pub(crate) fn report_progress(&self) {
+        self.report(None);
+    }
+
+    fn report(&self, failed: Option<FailedJustNow>) {
         let BatchResults { coverage, best } = self.tally.batch_results();
         (self.progress)(&Progress {
             executions: self.tally.executions.load(Ordering::Relaxed),
@@ -162,6 +166,7 @@ impl Conduct<'_> {
             time: self.options.time,
             coverage,
             best,
+            failed,
         });
     }
 
@@ -199,7 +204,7 @@ impl Conduct<'_> {
             let batch = Arc::new(Batch::new(self.planned + 1, plans, briefing, examiner));
             self.planned += batch.plans.len() as u64;
             left = left.saturating_sub(batch.plans.len() as u64);
-            let ran = self.workers.run(&batch, self.has_fixed_addresses(), &|| self.report_progress());
+            let ran = self.workers.run(&batch, self.has_fixed_addresses(), &|failed| self.report(failed));
             let flow = self.take_in(strategy, observers, &batch, ran)?;
             self.report_progress();
             if flow.is_break() || strategy.exhausted() {
@@ -271,6 +276,7 @@ impl Conduct<'_> {
                 self.crashed = true;
                 self.made += 1;
                 let run = Arc::from(run);
+                self.report(Some(FailedJustNow { execution: self.made, run: Arc::clone(&run) }));
                 observers.iter_mut().for_each(|observer| observer.crashed(&run));
                 Ok(ControlFlow::Break(()))
             }

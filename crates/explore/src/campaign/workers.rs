@@ -16,7 +16,7 @@ use threadbare_target::Execution;
 use threadbare_wire::LearnedRecord;
 
 use super::observer::Examiner;
-use super::progress::CoverageProgress;
+use super::progress::{CoverageProgress, FailedJustNow};
 use super::results::Signature;
 use crate::checkpoints::Spared;
 use crate::options::Options;
@@ -173,7 +173,15 @@ pub(crate) struct Made {
 /// The workers of a campaign.
 pub(crate) struct Workers {
     orders: Vec<Sender<Arc<Batch>>>,
-    reports: Receiver<Vec<Ran>>,
+    messages: Receiver<Message>,
+}
+
+/// What a worker says.
+enum Message {
+    /// An execution failed in a way not seen before.
+    Failed(FailedJustNow),
+    /// What it has run of the batch.
+    Done(Vec<Ran>),
 }
 
 impl Workers {
@@ -185,35 +193,43 @@ impl Workers {
         limits: Limits<'env>,
         tally: &'env Tally,
     ) -> Workers {
-        let (report, reports) = channel();
+        let (sender, messages) = channel();
         let start_one = |_| {
             let (order, orders) = channel::<Arc<Batch>>();
-            let report = report.clone();
+            let messages = sender.clone();
             scope.spawn(move || {
-                let mut worker = Worker { launch, limits, tally, runner: None, is_counted: false };
+                let mut worker = Worker { launch, limits, tally, messages, runner: None, is_counted: false };
                 for batch in orders {
-                    if report.send(worker.work(&batch)).is_err() {
+                    let done = worker.work(&batch);
+                    if worker.messages.send(Message::Done(done)).is_err() {
                         break;
                     }
                 }
             });
             order
         };
-        Workers { orders: (0..jobs.max(1)).map(start_one).collect(), reports }
+        Workers { orders: (0..jobs.max(1)).map(start_one).collect(), messages }
     }
 
-    /// Runs a batch, by one worker or by several; returns what was run, in order. Calls `progress` now and then.
-    pub(crate) fn run(&self, batch: &Arc<Batch>, side_by_side: bool, progress: &dyn Fn()) -> Vec<Ran> {
+    /// Runs a batch, by one worker or by several; returns what was run, in order. Calls `progress` now and then, and the moment an execution
+    /// fails in a way not seen before.
+    pub(crate) fn run(
+        &self,
+        batch: &Arc<Batch>,
+        side_by_side: bool,
+        progress: &dyn Fn(Option<FailedJustNow>),
+    ) -> Vec<Ran> {
         let busy = self.orders.iter().take(if side_by_side { batch.plans.len() } else { 1 });
         let mut waiting = busy.filter(|order| order.send(Arc::clone(batch)).is_ok()).count();
         let mut ran = Vec::with_capacity(batch.plans.len());
         while waiting > 0 {
-            match self.reports.recv_timeout(PROGRESS) {
-                Ok(mut report) => {
+            match self.messages.recv_timeout(PROGRESS) {
+                Ok(Message::Failed(failed)) => progress(Some(failed)),
+                Ok(Message::Done(mut report)) => {
                     ran.append(&mut report);
                     waiting -= 1;
                 }
-                Err(RecvTimeoutError::Timeout) => progress(),
+                Err(RecvTimeoutError::Timeout) => progress(None),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
@@ -226,6 +242,7 @@ struct Worker<'a, L: Launch> {
     launch: &'a L,
     limits: Limits<'a>,
     tally: &'a Tally,
+    messages: Sender<Message>,
     runner: Option<Briefed<L::Runner>>,
     /// It has started the program, if only once.
     is_counted: bool,
@@ -331,6 +348,11 @@ impl<L: Launch> Worker<'_, L> {
             run.output = Vec::new();
         }
         (run.calls, run.lock_sets) = (Vec::new(), Vec::new());
-        Made { run: Arc::new(run), profile, found, executed, ends }
+        let run = Arc::new(run);
+        if is_new_failure {
+            // If nobody listens any more, the campaign is over, and has the execution.
+            let _ = self.messages.send(Message::Failed(FailedJustNow { execution, run: Arc::clone(&run) }));
+        }
+        Made { run, profile, found, executed, ends }
     }
 }
