@@ -8,6 +8,7 @@ use threadbare_trace::{Schedule, TraceFile};
 
 use crate::error::CliError;
 use crate::output::{self, readable_by_others};
+use crate::trust;
 
 /// What the names of trace files end in.
 pub const TRACE: &str = "trace";
@@ -58,6 +59,23 @@ pub fn save(folder: &Path, name: &str, artifacts: &Artifacts<'_>) -> Result<Path
     Ok(path)
 }
 
+/// Gives a schedule that is already in the folder the name `NAME-N.schedule` with the first free N.
+pub fn adopt(folder: &Path, name: &str, schedule: &Path) -> Result<PathBuf, CliError> {
+    for number in 1_u32.. {
+        let path = folder.join(format!("{name}-{number}.schedule"));
+        match fs::hard_link(schedule, &path) {
+            Ok(()) => {
+                // Two names are better than none.
+                let _ = fs::remove_file(schedule);
+                return Ok(path);
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(source) => return Err(CliError::Write { path, source }),
+        }
+    }
+    Err(CliError::Write { path: folder.to_path_buf(), source: io::ErrorKind::AlreadyExists.into() })
+}
+
 /// Writes `NAME-N.schedule` with the first free N, and returns its path.
 pub fn save_schedule(folder: &Path, name: &str, schedule: &Schedule) -> Result<PathBuf, CliError> {
     let failed = |path: &Path| {
@@ -72,6 +90,7 @@ pub fn save_schedule(folder: &Path, name: &str, schedule: &Schedule) -> Result<P
         }
         // Another campaign may take the number at this moment: then the next one is tried.
         if write_new(folder, &path, schedule.to_text().as_bytes()).map_err(failed(&path))? {
+            trust::remember(schedule);
             return Ok(path);
         }
     }

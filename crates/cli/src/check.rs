@@ -2,21 +2,23 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use threadbare_diagnose::{Conditions, ExecutionNames, Replayer, recorded, to_schedule};
+use threadbare_diagnose::{Conditions, ExecutionNames, recorded, to_schedule};
 use threadbare_explore::{Check, Examined, Found, Progress, check, shown};
-use threadbare_report::{CampaignRecord, JsonReport, SarifResult, Verdict, finding_text};
+use threadbare_report::{CampaignRecord, JsonReport, SarifResult, Verdict};
 use threadbare_target::{Program, Symbols, compilers};
 use threadbare_trace::Schedule;
 
 use crate::args::CheckArgs;
 use crate::artifacts::Artifacts;
+use crate::clock::{Clock, LONG};
 use crate::coverage::Account;
 use crate::coverage_args::window_phrase;
 use crate::ending::Ending;
 use crate::error::CliError;
-use crate::failures::{self, Destination, KeptFailure};
-use crate::findings::{Findings, ReportedFinding};
+use crate::failures::{self, Diagnosing, KeptFailure, Search};
+use crate::findings::{Findings, ReportedFinding, texts};
 use crate::progress::{Bar, Phase};
 use crate::safekeeping::Safekeeping;
 use crate::suppressions::Suppressions;
@@ -41,14 +43,15 @@ pub fn run(args: &CheckArgs) -> Result<u8, CliError> {
         bar.show(progress);
         safe.observe(progress);
     };
+    let clock = Clock::start(hunt.time, &stop);
     let result = check(&program, &options, &on_progress, &stop)?;
     bar.finish();
     for warning in &result.warnings {
         output::say(&format!("warning: {warning}"));
     }
-    let (mut replayer, symbols) = failures::replayer(&program, &conditions, &result.modules, &stop);
-    let mut findings = record_all(args, &result, &symbols, &head, &suppressions);
-    let failures = keep_failures(args, &result, replayer.as_mut(), &safe);
+    let symbols = Symbols::new(&result.modules);
+    let mut findings = record_all(args, &result, &symbols, &head, &suppressions, &clock);
+    let failures = keep_failures(args, &result, &program, &conditions, &safe, &stop);
     for kept in &failures {
         match &kept.cause {
             Some(cause) if suppressions.silence(cause) => findings.silenced += 1,
@@ -89,19 +92,19 @@ pub fn record_all(
     symbols: &Symbols,
     head: &Schedule,
     suppressions: &Suppressions,
+    clock: &Clock,
 ) -> Findings {
     let mut findings = Findings::default();
     let mut headings = Vec::new();
-    for examined in &result.findings {
-        let names = ExecutionNames::new(symbols, &examined.run);
-        let text = finding_text(&examined.finding, &names, examined.confirmed.is_some());
+    for (examined, text) in result.findings.iter().zip(texts(&result.findings, symbols)) {
         let count = examined.finding.count;
         headings.push(text.heading.clone());
         if suppressions.silence(&text) {
             findings.silenced += 1;
         } else if !findings.count_again(&text, count, &[]) {
             let name = artifacts::file_stem(&args.hunt.program);
-            let schedule = keep_schedule(&args.hunt.out, &name, examined, &text.sentence, symbols, head);
+            let schedule =
+                keep_schedule(&args.hunt.out, &name, examined, &text.sentence, symbols, head, clock);
             let follows_from = examined.follows_from.and_then(|place| headings.get(place).cloned());
             findings.add(ReportedFinding {
                 text,
@@ -126,6 +129,7 @@ pub fn keep_schedule(
     sentence: &str,
     symbols: &Symbols,
     head: &Schedule,
+    clock: &Clock,
 ) -> Option<PathBuf> {
     let run = examined.confirmed.as_ref()?;
     let names = ExecutionNames::new(symbols, run);
@@ -136,6 +140,11 @@ pub fn keep_schedule(
     let shows = is_settled.then(|| shown(&examined.finding, &run.events, sentence));
     let schedule = Schedule { failure, shows, switches, ..head.clone() };
     let name = format!("{name}-{}", examined.finding.kind.word());
+    if run.events.len() > LONG && clock.is_over() {
+        return artifacts::save_schedule(folder, &name, &schedule)
+            .inspect_err(|error| failures::print_instead(error, &schedule))
+            .ok();
+    }
     let trace = recorded(run, &names, &schedule);
     let (original, long_original, printed) = (None, None, &run.output[..]);
     let artifacts = Artifacts { schedule: &schedule, trace: &trace, original, long_original, printed };
@@ -148,19 +157,31 @@ pub fn keep_schedule(
 pub fn keep_failures(
     args: &CheckArgs,
     result: &Check,
-    mut replayer: Option<&mut Replayer>,
+    program: &Program,
+    conditions: &Conditions,
     safe: &Safekeeping<'_>,
+    stop: &Arc<AtomicBool>,
 ) -> Vec<KeptFailure> {
     let minimise = !args.hunt.no_minimise;
     let phase = Phase::new(args.hunt.output.quiet);
-    let destination = Destination { minimise, explain: true, phase: &phase, safe };
+    let Check { executions, steps, elapsed, ref passing, .. } = *result;
+    let diagnosing = Diagnosing {
+        program,
+        conditions,
+        minimise,
+        explain: true,
+        phase: &phase,
+        safe,
+        search: Search { executions, steps, elapsed, passing },
+        time: Some(args.hunt.time),
+        explain_time: args.hunt.explain_time,
+        stop,
+    };
     let format = output::text_format(&args.hunt.output);
-    if let Some(replayer) = &mut replayer {
-        replayer.spend_no_more_than(result.elapsed);
-        replayer.comparisons().know(&result.passing, result.executions);
-    }
     let found: Vec<Found> = result.failures.iter().map(|met| met.as_found("check")).collect();
-    failures::keep_all(&found, replayer, &destination, &format)
+    let kept = diagnosing.keep_all(&found, &format);
+    phase.finish();
+    kept
 }
 
 /// What a person reads.

@@ -68,6 +68,7 @@ fn check(args: &CompareArgs) -> Result<(), CliError> {
         (hunt.strategy != strategies::DEFAULT, "--strategy", "; name strategies with --strategies"),
         (hunt.keep_going, "--keep-going", ": a trial ends at its first failure"),
         (hunt.no_minimise, "--no-minimise", ": no schedule is kept"),
+        (hunt.explain_time.is_some(), "--explain-time", ": no failure is explained"),
         (hunt.output.sarif.is_some(), "--sarif", ": there are no findings to write"),
         (hunt.output.verbose, "--verbose", ": no interleaving is shown"),
         (hunt.coverage.uncovered, "--uncovered", ": trials do not show the same"),

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use threadbare_diagnose::{Conditions, Replayer};
+use threadbare_diagnose::Conditions;
 use threadbare_explore::generate::{Operations, Shape, Test, TestMaker, plain_source, reduce};
 use threadbare_explore::{Campaign, Measuring, Options, hunt_measured};
 use threadbare_report::{CampaignRecord, GeneratedReport, JsonReport, Verdict, failure_phrase};
@@ -14,7 +14,7 @@ use threadbare_target::{Program, compilers};
 
 use crate::ending::Ending;
 use crate::error::CliError;
-use crate::failures::{self, Destination, KeptFailure};
+use crate::failures::{self, Diagnosing, KeptFailure, Search};
 use crate::generate_args::GenerateArgs;
 use crate::progress::{Bar, Phase};
 use crate::safekeeping::Safekeeping;
@@ -221,12 +221,23 @@ impl Work<'_> {
         let phase = Phase::new(hunt.output.quiet);
         let minimise = !hunt.no_minimise;
         let safe = Safekeeping::new(&hunt.out, &name, &head, None);
-        let destination = Destination { minimise, explain: true, phase: &phase, safe: &safe };
-        let mut replayer = Replayer::start(&program, &conditions, &self.stop)
-            .inspect_err(|error| output::say(&format!("warning: the failure was not run again: {error}")))
-            .ok();
+        let Account { executions, steps, .. } = self.account;
+        let diagnosing = Diagnosing {
+            program: &program,
+            conditions: &conditions,
+            minimise,
+            explain: true,
+            phase: &phase,
+            safe: &safe,
+            search: Search { executions, steps, elapsed: self.begin.elapsed(), passing: &[] },
+            time: self.options.time,
+            explain_time: hunt.explain_time,
+            stop: &self.stop,
+        };
         let format = output::text_format(&hunt.output);
-        let kept = failures::keep(&failing.campaign.found[0], replayer.as_mut(), &destination, &format)?;
+        let found = &failing.campaign.found[..1];
+        let kept = diagnosing.keep_all(found, &format).pop().ok_or(CliError::GivenUp)?;
+        phase.finish();
         let source = self.source(&failing.test);
         let extension = hunt.program.extension().unwrap_or("c".as_ref()).to_string_lossy();
         let file = kept.schedule.as_ref().map(|path| path.with_extension(format!("test.{extension}")));

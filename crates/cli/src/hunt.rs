@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use threadbare_coverage::CRITERIA;
-use threadbare_diagnose::{Conditions, Replayer};
+use threadbare_diagnose::{Conditions, LeftOut};
 use threadbare_explore::strategies::{Claim, Row, StrategyOptions};
 use threadbare_explore::{
-    CHECKPOINT_GAP, Campaign, CampaignVerdict, ExploreError, Options, Progress, hunt, strategies,
+    CHECKPOINT_GAP, Campaign, CampaignVerdict, DEFAULT_MEMORY, ExploreError, Options, Progress, hunt,
+    strategies,
 };
 use threadbare_report::{CampaignRecord, JsonReport, Verdict, failure_phrase};
 use threadbare_target::{Program, SourceLanguage, compilers, fingerprint, resolve};
@@ -22,7 +23,7 @@ use crate::coverage::Account;
 use crate::coverage_args::window_phrase;
 use crate::ending::Ending;
 use crate::error::CliError;
-use crate::failures::{self, Destination, KeptFailure};
+use crate::failures::{self, Diagnosing, KeptFailure, Search};
 use crate::progress::{Bar, Phase};
 use crate::safekeeping::Safekeeping;
 use crate::{artifacts, output, page, signals};
@@ -152,6 +153,7 @@ pub fn options_with<S: AsRef<str>>(
         time: Some(args.time),
         jobs: args.jobs.unwrap_or_else(cores),
         max_steps: args.max_steps,
+        memory: args.memory_limit.unwrap_or_else(usual_memory),
         overlooked: None,
         keep_going: args.keep_going,
         strategy_options: StrategyOptions {
@@ -177,6 +179,14 @@ pub fn options_with<S: AsRef<str>>(
         output::say(&format!("warning: {useless}"));
     }
     Ok(options)
+}
+
+/// The memory that may be used where nobody says how much.
+pub fn usual_memory() -> u64 {
+    let about = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let total = about.lines().find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB"));
+    let machine = total.and_then(|total| total.parse::<u64>().ok()).map_or(u64::MAX, |total| total * 1024);
+    (machine / 4).min(DEFAULT_MEMORY)
 }
 
 fn split_cflags(given: &[String]) -> Result<Vec<String>, CliError> {
@@ -211,16 +221,23 @@ fn keep_all(
     }
     let phase = Phase::new(args.output.quiet);
     phase.show("running the failing schedule again…");
-    let destination = Destination { minimise: !args.no_minimise, explain: true, phase: &phase, safe };
+    let Campaign { executions, steps, elapsed, .. } = *campaign;
+    let diagnosing = Diagnosing {
+        program,
+        conditions,
+        minimise: !args.no_minimise,
+        explain: true,
+        phase: &phase,
+        safe,
+        search: Search { executions, steps, elapsed, passing: &[] },
+        time: Some(args.time),
+        explain_time: args.explain_time,
+        stop,
+    };
     let format = output::text_format(&args.output);
-    // A failure is kept even if the program cannot be started a second time.
-    let mut replayer = Replayer::start(program, conditions, stop)
-        .inspect_err(|error| output::say(&format!("warning: the failure was not run again: {error}")))
-        .ok();
-    if let Some(replayer) = &mut replayer {
-        replayer.spend_no_more_than(campaign.elapsed);
-    }
-    failures::keep_all(&campaign.found, replayer.as_mut(), &destination, &format)
+    let kept = diagnosing.keep_all(&campaign.found, &format);
+    phase.finish();
+    kept
 }
 
 /// What a person reads at the end.
@@ -281,6 +298,7 @@ pub fn about(kept: &KeptFailure, seed: u64, is_alone: bool) -> String {
             _ => "The schedule is minimised: none of its preemptions can be left out.\n",
         },
         true => "A second run of the same schedule failed in the same way.\n",
+        false if kept.left_out.contains(&LeftOut::RunningAgain) => "",
         false if is_alone => "A second run of the same schedule did NOT fail in the same way.\n",
         // Programs that write files meet themselves where two executions run side by side.
         false => {

@@ -220,6 +220,7 @@ fn share(progress: &Progress) -> f64 {
 }
 
 /// A line on standard error that names the current phase, if it is a terminal.
+#[derive(Clone)]
 pub struct Phase(ProgressBar);
 
 impl Phase {
@@ -241,10 +242,9 @@ impl Phase {
     pub fn show(&self, what: &'static str) {
         self.0.set_message(what);
     }
-}
 
-impl Drop for Phase {
-    fn drop(&mut self) {
+    /// Takes the line away, before results are printed.
+    pub fn finish(&self) {
         self.0.finish_and_clear();
     }
 }
@@ -266,6 +266,7 @@ mod tests {
             executions: 500,
             budget: 10_000,
             steps: 1,
+            threads: 2,
             failures: 0,
             elapsed: Duration::from_secs(10),
             time: Some(Duration::from_secs(60)),

@@ -13,13 +13,14 @@ use threadbare_report::{
     Coverage, FailureReport, JsonReport, ReplayReport, SarifResult, Verdict, about_switch, failure_phrase,
     finding_text, name_addresses,
 };
-use threadbare_target::{Execution, Program, ProgramError, Symbols, fingerprint, resolve_in};
+use threadbare_target::{Execution, Program, ProgramError, SourceLanguage, Symbols, fingerprint, resolve_in};
 use threadbare_trace::Schedule;
 
 use crate::args::ReplayArgs;
 use crate::ending::Ending;
 use crate::error::CliError;
 use crate::findings::{Findings, ReportedFinding};
+use crate::trust::Demands;
 use crate::{failures, output, signals};
 
 /// Runs a schedule again; returns the exit status.
@@ -31,6 +32,7 @@ pub fn run(args: &ReplayArgs) -> Result<u8, CliError> {
     for option in unknown {
         output::say(&format!("warning: the schedule's option `{option}` is not known and was left out"));
     }
+    let stop = signals::stop_flag_of_showing()?;
     let program = program(args, &schedule, &conditions)?;
     if fingerprint(&program.executable).is_ok_and(|now| now != schedule.binary) {
         output::say(&format!(
@@ -38,8 +40,7 @@ pub fn run(args: &ReplayArgs) -> Result<u8, CliError> {
             program.name
         ));
     }
-    let stop = signals::stop_flag()?;
-    let mut replayer = Replayer::start(&program, &conditions, &stop)?;
+    let mut replayer = Replayer::start(&program, &conditions, &stop, None)?;
     if schedule.shows.is_some() {
         replayer.record_all();
     }
@@ -77,6 +78,7 @@ fn program(args: &ReplayArgs, schedule: &Schedule, conditions: &Conditions) -> R
         }
         None => (start(&args.schedule, schedule), PathBuf::from(&schedule.program)),
     };
+    check_trust(args, schedule, &path)?;
     // What is built lies beside the schedule, as it did when the schedule was made.
     let folder = match args.schedule.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -99,6 +101,22 @@ fn program(args: &ReplayArgs, schedule: &Schedule, conditions: &Conditions) -> R
         ));
     }
     Ok(program)
+}
+
+/// Refuses what a schedule that was not made here asks for, unless the user trusts it.
+fn check_trust(args: &ReplayArgs, schedule: &Schedule, program: &Path) -> Result<(), CliError> {
+    if args.trust {
+        return Ok(());
+    }
+    let is_built = SourceLanguage::of(program).is_some();
+    let demands = Demands::of(schedule);
+    let demands = if is_built { demands } else { demands.and_then(Demands::without_building) };
+    match demands {
+        Some(demands) if !demands.are_known() => {
+            Err(CliError::Untrusted { path: args.schedule.clone(), demands: demands.sentence() })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What came of all runs together.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use threadbare_diagnose::{ExecutionNames, describe_failure, to_schedule};
+use threadbare_diagnose::{ExecutionNames, SaidOfFailure, said_of_failure, to_schedule};
 use threadbare_explore::{FailedJustNow, Progress};
 use threadbare_report::failure_phrase;
 use threadbare_target::Symbols;
@@ -49,16 +49,15 @@ impl<'a> Safekeeping<'a> {
     fn keep(&self, FailedJustNow { execution, run }: &FailedJustNow) {
         let symbols = self.symbols.get_or_init(|| Symbols::new(&run.modules));
         let names = ExecutionNames::new(symbols, run);
-        let Some(report) = describe_failure(run, &names, symbols) else { return };
+        let Some(SaidOfFailure { kind, message, site }) = said_of_failure(run, &names) else { return };
         let schedule = Schedule {
             execution: *execution,
-            failure: run.outcome.failure().map(|failure| (failure.kind, report.message.clone())),
+            failure: Some((kind, message.clone())),
             switches: to_schedule(&run.switches, &names),
             ..self.head.clone()
         };
-        let kind = run.outcome.failure().map(|failure| failure.kind);
-        let phrase = kind.map_or("a failure", |kind| failure_phrase(kind, &report.message));
-        let site = report.site.as_ref().map_or_else(String::new, |site| format!(" at {site}"));
+        let phrase = failure_phrase(kind, &message);
+        let site = site.map_or_else(String::new, |site| format!(" at {site}"));
         let found = format!("found {phrase}{site} in execution {execution}");
         match artifacts::save_schedule(self.folder, &format!("{}-found", self.name), &schedule) {
             Ok(path) => {

@@ -10,6 +10,7 @@ use threadbare_report::{
 };
 use threadbare_target::{Program, Symbols};
 
+use crate::clock::Clock;
 use crate::ending::Ending;
 use crate::error::CliError;
 use crate::failures::KeptFailure;
@@ -20,7 +21,7 @@ use crate::progress::Bar;
 use crate::safekeeping::Safekeeping;
 use crate::suppressions::Suppressions;
 use crate::verify_args::VerifyArgs;
-use crate::{artifacts, check, failures, hunt, output, page, signals};
+use crate::{artifacts, check, hunt, output, page, signals};
 
 /// Executions after which it ends where nobody says how many.
 const EXECUTIONS: u64 = 100_000;
@@ -50,14 +51,15 @@ pub fn run(args: &VerifyArgs) -> Result<u8, CliError> {
         bar.show(progress);
         safe.observe(progress);
     };
+    let clock = Clock::start(hunt.time, &stop);
     let result = verify(&program, &options, &on_progress, &stop)?;
     bar.finish();
     for warning in &result.check.warnings {
         output::say(&format!("warning: {warning}"));
     }
-    let (mut replayer, symbols) = failures::replayer(&program, &conditions, &result.check.modules, &stop);
-    let findings = check::record_all(&args.check, &result.check, &symbols, &head, &suppressions);
-    let failures = check::keep_failures(&args.check, &result.check, replayer.as_mut(), &safe);
+    let symbols = Symbols::new(&result.check.modules);
+    let findings = check::record_all(&args.check, &result.check, &symbols, &head, &suppressions, &clock);
+    let failures = check::keep_failures(&args.check, &result.check, &program, &conditions, &safe, &stop);
     let mut ending = Ending::of(!findings.is_empty() || !failures.is_empty());
     let open = OpenQuestions::of(&result.open, &symbols);
     if !hunt.output.json_on_stdout() {

@@ -27,6 +27,8 @@ pub struct Options {
     pub jobs: usize,
     /// Visible steps after which an execution counts as hung.
     pub max_steps: u64,
+    /// How many bytes of memory executions and what is kept of them may take, roughly. What does not fit is left out, which is said.
+    pub memory: u64,
     /// A kind of dependence that is passed over: what is claimed without it shows what it is good for.
     pub overlooked: Option<Dependence>,
     /// Go on after a failure.
@@ -59,6 +61,9 @@ pub struct Options {
     pub heeds_wishes: bool,
 }
 
+/// The memory that is used where nobody says how much: so much, or a quarter of the machine's if that is less.
+pub const DEFAULT_MEMORY: u64 = 1 << 30;
+
 impl Default for Options {
     fn default() -> Options {
         Options {
@@ -68,6 +73,7 @@ impl Default for Options {
             time: None,
             jobs: 1,
             max_steps: 1_000_000,
+            memory: DEFAULT_MEMORY,
             overlooked: None,
             keep_going: false,
             strategy_options: StrategyOptions::default(),
@@ -90,6 +96,15 @@ impl Options {
     /// Measures by the criteria that are asked for.
     pub fn measuring(&self) -> Result<Measuring, ExploreError> {
         Measuring::by(&self.coverage, self.saturation)
+    }
+
+    /// The most events of an execution that are kept. At the default there is room for all events of as many steps as an execution makes by
+    /// default.
+    pub fn most_events(&self) -> u64 {
+        /// An event takes 64 bytes in the memory shared with the program and as many in the tool, and detectors need some more for each.
+        const BYTES: u64 = 512;
+        const LEAST: u64 = 1 << 14;
+        (self.memory / BYTES).max(LEAST)
     }
 
     /// The options of single strategies that differ from their defaults.

@@ -5,18 +5,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use threadbare_diagnose::{Conditions, ExecutionNames, Replayer};
+use threadbare_diagnose::Conditions;
 use threadbare_explore::{Campaign, Check, ExploreError, Options, hunt, races};
-use threadbare_report::{
-    JsonReport, SarifResult, TestReport, TestStatus, TextFormat, failure_phrase, finding_text,
-};
+use threadbare_report::{JsonReport, SarifResult, TestReport, TestStatus, TextFormat, failure_phrase};
 use threadbare_target::{Program, StartError};
 
 use super::args::TestArgs;
 use super::listing::Test;
+use crate::clock::Clock;
 use crate::error::CliError;
-use crate::failures::{self, Destination};
-use crate::findings::{Findings, ReportedFinding};
+use crate::failures::{Diagnosing, Search};
+use crate::findings::{Findings, ReportedFinding, texts};
 use crate::hunt::{about, schedule_head};
 use crate::progress::Phase;
 use crate::safekeeping::Safekeeping;
@@ -109,8 +108,9 @@ impl Trials<'_> {
             outcome.report.status = TestStatus::NothingToExplore;
         } else if !self.args.no_races {
             let limit = self.args.time.saturating_sub(campaign.elapsed).max(campaign.elapsed / 2);
+            let clock = Clock::start(self.args.time, self.stop);
             match self.examine(&test.program, limit.max(Duration::from_secs(1))) {
-                Ok(examined) => self.report_races(test, &examined, &mut outcome)?,
+                Ok(examined) => self.report_races(test, &examined, &clock, &mut outcome)?,
                 Err(_) if self.is_stopped() => outcome.report.status = TestStatus::Interrupted,
                 Err(error) => return Err(error),
             }
@@ -134,21 +134,23 @@ impl Trials<'_> {
         let options = self.options();
         let conditions = Conditions::of(&options, &test.program);
         let phase = Phase::new(true);
-        let destination = Destination {
+        let Campaign { executions, steps, elapsed, .. } = *campaign;
+        let diagnosing = Diagnosing {
+            program: &test.program,
+            conditions: &conditions,
             minimise: !self.args.no_minimise,
             explain: !self.args.no_explain,
             phase: &phase,
             safe,
+            search: Search { executions, steps, elapsed, passing: &[] },
+            time: Some(self.args.time),
+            explain_time: None,
+            stop: self.stop,
         };
-        // A failure is kept even if the test cannot be started a second time.
-        let mut replayer = Replayer::start(&test.program, &conditions, self.stop).ok();
-        if let Some(replayer) = &mut replayer {
-            replayer.spend_no_more_than(campaign.elapsed);
-        }
         let Some(first) = campaign.found.first() else { return };
         outcome.report.status = TestStatus::Failed;
         let first = std::slice::from_ref(first);
-        let kept = failures::keep_all(first, replayer.as_mut(), &destination, &self.format).pop();
+        let kept = diagnosing.keep_all(first, &self.format).pop();
         // Where it has no description, a warning has said so.
         let Some(kept) = kept else { return };
         let text = about(&kept, options.seed, true);
@@ -160,7 +162,13 @@ impl Trials<'_> {
         outcome.sarif.extend(kept.sarif);
     }
 
-    fn report_races(&self, test: &Test, examined: &Check, outcome: &mut Outcome) -> Result<(), CliError> {
+    fn report_races(
+        &self,
+        test: &Test,
+        examined: &Check,
+        clock: &Clock,
+        outcome: &mut Outcome,
+    ) -> Result<(), CliError> {
         outcome.report.executions += examined.executions;
         outcome.report.steps += examined.steps;
         if examined.findings.is_empty() {
@@ -175,14 +183,14 @@ impl Trials<'_> {
         let head = schedule_head(&test.program, Vec::new(), &conditions, &options);
         let symbols = threadbare_target::Symbols::new(&examined.modules);
         let mut findings = Findings::default();
-        for race in &examined.findings {
-            let text = finding_text(&race.finding, &ExecutionNames::new(&symbols, &race.run), true);
+        for (race, text) in examined.findings.iter().zip(texts(&examined.findings, &symbols)) {
             let count = race.finding.count;
             if findings.count_again(&text, count, &[]) {
                 continue;
             }
             let name = file_name(test);
-            let schedule = check::keep_schedule(self.folder, &name, race, &text.sentence, &symbols, &head);
+            let schedule =
+                check::keep_schedule(self.folder, &name, race, &text.sentence, &symbols, &head, clock);
             let inputs = Vec::new();
             findings.add(ReportedFinding {
                 text,

@@ -21,7 +21,7 @@ use threadbare_wire::Leak;
 
 use super::progress::{FailedJustNow, Progress};
 use super::results::{Campaign, Ledger};
-use super::workers::Limits;
+use super::workers::{Limits, TimeShare};
 use crate::error::ExploreError;
 use crate::minimise::{is_same_failure, replay};
 use crate::options::Options;
@@ -105,6 +105,7 @@ pub(crate) fn run(
     }
     let server = ServerOptions {
         max_steps: options.max_steps,
+        most_events: options.most_events(),
         flags: options.flags(),
         stall: options.stall,
         stop: stop.clone(),
@@ -120,7 +121,8 @@ pub(crate) fn run(
     let Some(strategy) = for_closures(&options.strategy, wishes.strategy) else {
         return Ok(Repeated::NotAtAll);
     };
-    let limits = Limits::of(options, begin, stop);
+    let share = TimeShare::default();
+    let limits = Limits::of(options, begin, stop, &share);
     let wished = |wish: Option<u64>, given: u64| wish.filter(|_| options.heeds_wishes).unwrap_or(given);
     let budget = wished(wishes.executions, options.executions);
     if budget < 2 {
@@ -133,7 +135,7 @@ pub(crate) fn run(
         seed: wished(wishes.seed, options.seed),
         budget: budget - afterwards(budget),
         limits,
-        ledger: Ledger::default(),
+        ledger: Ledger::of(options),
         shared: 0,
         begin,
     };
@@ -245,6 +247,7 @@ impl Repeating<'_> {
             executions: self.ledger.executions,
             budget: self.budget,
             steps: self.ledger.steps,
+            threads: self.ledger.threads,
             failures: self.ledger.failures.iter().map(|(_, count)| count).sum(),
             elapsed: self.begin.elapsed(),
             time: self.options.time,

@@ -9,6 +9,7 @@
 //! end a phase the first counts. So the result depends on the seed alone.
 
 pub(crate) mod control;
+pub(crate) mod given_up;
 mod hunt;
 mod in_process;
 pub(crate) mod observer;
@@ -45,13 +46,13 @@ pub(crate) fn conduct<L: Launch, T>(
     options: &Options,
     progress: &dyn Fn(&Progress),
     stop: &AtomicBool,
-    phases: impl FnOnce(&mut Conduct<'_>) -> T,
-) -> T {
+    phases: impl FnOnce(&mut Conduct<'_>) -> Result<T, ExploreError>,
+) -> Result<T, ExploreError> {
     let begin = Instant::now();
     let tally = Tally::default();
-    let limits = Limits::of(options, begin, stop);
+    let limits = Limits::of(options, begin, stop, &tally.share);
     thread::scope(|scope| {
-        let workers = Workers::start(scope, launch, options.jobs, limits, &tally);
+        let workers = Workers::start(scope, launch, options.jobs, limits, &tally)?;
         phases(&mut Conduct {
             options,
             limits,
@@ -60,6 +61,7 @@ pub(crate) fn conduct<L: Launch, T>(
             progress,
             begin,
             history: History::knowing(options.known.clone().unwrap_or_default()),
+            longest: 0,
             planned: 0,
             made: 0,
             complete: true,
@@ -89,6 +91,8 @@ pub(crate) struct Conduct<'a> {
     progress: &'a dyn Fn(&Progress),
     begin: Instant,
     history: History,
+    /// The most events of an execution whose trace was kept until its batch was over.
+    longest: u64,
     /// Executions that were planned; the next plan has the number after.
     planned: u64,
     /// Executions that were shown to observers.
@@ -123,6 +127,11 @@ impl Conduct<'_> {
     /// Whether nothing more may be run.
     pub(crate) fn is_over(&self) -> bool {
         self.crashed || self.limits.reached()
+    }
+
+    /// From now on, no more of the time may be spent than this many percent of all.
+    pub(crate) fn spend_until(&self, percent: u32) {
+        self.tally.share.set(percent);
     }
 
     /// Whether the user ended it.
@@ -161,6 +170,7 @@ impl Conduct<'_> {
             executions: self.tally.executions.load(Ordering::Relaxed),
             budget: self.options.executions,
             steps: self.tally.steps.load(Ordering::Relaxed),
+            threads: self.tally.threads.load(Ordering::Relaxed),
             failures: self.tally.failures.load(Ordering::Relaxed),
             elapsed: self.begin.elapsed(),
             time: self.options.time,
@@ -184,7 +194,7 @@ impl Conduct<'_> {
             if left == 0 || self.crashed || (self.planned > 0 && self.limits.reached()) {
                 break;
             }
-            let count = batch_size(number, phase.largest_batch).min(left);
+            let count = batch_size(number, phase.largest_batch).min(left).min(self.fit_at_once());
             let mut plans = strategy.plan(self.planned + 1, count as usize, &self.history);
             if plans.is_empty() {
                 break;
@@ -212,6 +222,11 @@ impl Conduct<'_> {
             }
         }
         Ok(())
+    }
+
+    /// How many executions fit into memory at once.
+    fn fit_at_once(&self) -> u64 {
+        (self.options.most_events() / self.longest.max(1)).max(1)
     }
 
     /// Shows a batch to everybody; says whether the phase may continue.
@@ -249,6 +264,8 @@ impl Conduct<'_> {
             let probing = batch.plans[*place].flags & flags::PROBE != 0;
             (&*made.run, made.profile.as_ref(), !probing)
         }));
+        let kept = runs.iter().filter(|(place, _)| batch.plans[*place].trace || batch.plans[*place].watched);
+        self.longest = kept.map(|(_, made)| made.run.events.len() as u64).fold(self.longest, u64::max);
         let pairs: Vec<_> = runs.iter().map(|(place, made)| (&batch.plans[*place], &*made.run)).collect();
         let learned = strategy.learn(&pairs, sharing_grew, &|| self.limits.reached());
         for (place, Made { run, found, executed, .. }) in &runs {

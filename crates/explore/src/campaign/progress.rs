@@ -7,7 +7,7 @@ use std::time::Duration;
 use threadbare_target::Execution;
 
 /// How far a campaign is.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Progress {
     /// Executions made so far.
     pub executions: u64,
@@ -15,6 +15,8 @@ pub struct Progress {
     pub budget: u64,
     /// Visible steps so far.
     pub steps: u64,
+    /// The largest number of threads in one execution so far, main included.
+    pub threads: u32,
     /// Executions that failed so far.
     pub failures: u64,
     /// The time so far.
