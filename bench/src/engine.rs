@@ -41,8 +41,13 @@ fn program(name: &str, cflags: &[&str], args: &[String], folder: &Path) -> Resul
 }
 
 fn server(program: &Program, flags: u32) -> Result<Server> {
-    let options =
-        ServerOptions { max_steps: 20_000_000, flags, stall: Duration::from_secs(60), stop: Arc::default() };
+    let options = ServerOptions {
+        max_steps: 20_000_000,
+        most_events: u64::MAX,
+        flags,
+        stall: Duration::from_secs(60),
+        stop: Arc::default(),
+    };
     let mut server = Server::start(program, &options)?;
     // What is shared has to be known before anything is worth measuring.
     for seed in 0..2 {

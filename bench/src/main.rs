@@ -14,6 +14,7 @@ mod clock;
 mod curves;
 mod detectors;
 mod engine;
+mod faults;
 mod figure;
 mod order;
 mod patterns;
@@ -80,6 +81,8 @@ enum Part {
     Soundness(soundness::SoundnessArgs),
     /// How what `verify` takes grows with a program, beside dfs and mcr
     VerifyGrowth(verify_growth::GrowthArgs),
+    /// Kills, signals, deadlines, refused calls, limits, full disks and damaged files
+    Faults(faults::FaultArgs),
     /// What snapshots save ars, and how fast it goes through a long program
     ArsSnapshots,
 }
@@ -93,6 +96,10 @@ fn run(part: Option<Part>) -> Result<ExitCode> {
         Some(Part::Soundness(args)) => {
             let is_sound = soundness::print(&args)?;
             return Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        }
+        Some(Part::Faults(args)) => {
+            let is_well = faults::print(&args)?;
+            return Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE });
         }
         Some(Part::Engine) => show(&engine::measure()?),
         Some(Part::Detectors) => show(&detectors::measure()),

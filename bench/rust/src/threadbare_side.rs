@@ -43,6 +43,7 @@ impl Programs {
     /// Executions a second of a program that does not fail.
     pub fn speed(&self, program: &str, strategy: ClosureStrategy, seconds: f64) -> Option<f64> {
         let options = ServerOptions {
+            most_events: u64::MAX,
             max_steps: 1_000_000,
             flags: 0,
             stall: Duration::from_secs(60),

@@ -14,7 +14,7 @@ use crate::compare_args::{self, COMPARE_AFTER, CompareArgs};
 use crate::coverage_args::CoverageArgs;
 use crate::generate_args::{GENERATE_AFTER, GenerateArgs};
 use crate::numbers::{
-    at_least_one, depth, preemptions, probability, seconds, step_limit, whole, width, worker_count,
+    at_least_one, depth, memory, preemptions, probability, seconds, step_limit, whole, width, worker_count,
 };
 use crate::page::{REPORT_AFTER, ReportArgs};
 use crate::strategy_args::{StrategyName, option_help};
@@ -65,6 +65,8 @@ ENVIRONMENT
 
 FILES
   .threadbare/NAME-N.schedule   an interleaving that failed
+  .threadbare/NAME-found-N.schedule
+                                the same as it was found, until it is minimised and explained
   .threadbare/NAME-N.trace      what happened in it, step by step, with all names
   .threadbare/NAME-N.output     what the program printed in it
   .threadbare/NAME-N.original.trace
@@ -197,6 +199,10 @@ pub struct HuntArgs {
     #[arg(long, value_name = "N", value_parser = step_limit, allow_negative_numbers = true)]
     pub max_steps: Option<u64>,
 
+    /// Memory for executions and what is kept of them: bytes, or with K, M or G (default: 1G, or a quarter of the machine's)
+    #[arg(long, value_name = "SIZE", value_parser = memory, allow_negative_numbers = true)]
+    pub memory_limit: Option<u64>,
+
     /// Look for more failures after the first, until the budget is spent
     #[arg(long)]
     pub keep_going: bool,
@@ -261,6 +267,11 @@ pub struct HuntArgs {
     #[arg(long, help_heading = "Output")]
     pub no_minimise: bool,
 
+    /// Time for minimising and explaining failures (default: as much work as finding, at most 10 s)
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(allow_negative_numbers = true, help_heading = "Output")]
+    pub explain_time: Option<std::time::Duration>,
+
     /// Where schedules of failures are kept
     #[arg(long, value_name = "DIR", default_value = ".threadbare", help_heading = "Output")]
     pub out: PathBuf,
@@ -320,6 +331,10 @@ EXAMPLES
 pub struct ReplayArgs {
     /// A schedule file left by `hunt`
     pub schedule: PathBuf,
+
+    /// Do what the schedule says even if it was not made here: build with its flags, and set its environment
+    #[arg(long)]
+    pub trust: bool,
 
     /// Run this program instead of the one named in the schedule
     #[arg(long, value_name = "PATH")]

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use threadbare_trace::{Schedule, TraceFile};
 
 use crate::error::CliError;
-use crate::output::readable_by_others;
+use crate::output::{self, readable_by_others};
+use crate::trust;
 
 /// What the names of trace files end in.
 pub const TRACE: &str = "trace";
@@ -32,9 +33,51 @@ pub struct Artifacts<'a> {
     pub printed: &'a [u8],
 }
 
+/// Refuses a folder in which nothing can be kept, before any work is done that it would be needed for.
+pub fn check_folder(folder: &Path) -> Result<(), CliError> {
+    /// On a full disk an empty file can still be made.
+    const BLOCK: [u8; 4096] = [0; 4096];
+    let failed = |source| CliError::Write { path: folder.to_path_buf(), source };
+    fs::create_dir_all(folder).map_err(failed)?;
+    let mut trial = tempfile::tempfile_in(folder).map_err(failed)?;
+    trial.write_all(&BLOCK).map_err(failed)
+}
+
 /// Writes `NAME-N.schedule`, `NAME-N.trace` and `NAME-N.output` with the first free N, and returns
-/// the first one's path; the others are found by their extensions.
+/// the first one's path; the others are found by their extensions. The schedule is what counts: with it, all else can be made again.
 pub fn save(folder: &Path, name: &str, artifacts: &Artifacts<'_>) -> Result<PathBuf, CliError> {
+    let path = save_schedule(folder, name, artifacts.schedule)?;
+    let traces = [(TRACE, Some(artifacts.trace)), (ORIGINAL, artifacts.original)];
+    let traces = traces.into_iter().filter_map(|(extension, trace)| Some((extension, trace?.to_bytes())));
+    let long = artifacts.long_original.map(|it| (LONG_ORIGINAL, it.to_text().into_bytes()));
+    for (extension, bytes) in traces.chain(long).chain([(OUTPUT, artifacts.printed.to_vec())]) {
+        let beside = path.with_extension(extension);
+        if let Err(source) = write_new(folder, &beside, &bytes) {
+            output::say(&format!("warning: {}", CliError::Write { path: beside, source }));
+        }
+    }
+    Ok(path)
+}
+
+/// Gives a schedule that is already in the folder the name `NAME-N.schedule` with the first free N.
+pub fn adopt(folder: &Path, name: &str, schedule: &Path) -> Result<PathBuf, CliError> {
+    for number in 1_u32.. {
+        let path = folder.join(format!("{name}-{number}.schedule"));
+        match fs::hard_link(schedule, &path) {
+            Ok(()) => {
+                // Two names are better than none.
+                let _ = fs::remove_file(schedule);
+                return Ok(path);
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(source) => return Err(CliError::Write { path, source }),
+        }
+    }
+    Err(CliError::Write { path: folder.to_path_buf(), source: io::ErrorKind::AlreadyExists.into() })
+}
+
+/// Writes `NAME-N.schedule` with the first free N, and returns its path.
+pub fn save_schedule(folder: &Path, name: &str, schedule: &Schedule) -> Result<PathBuf, CliError> {
     let failed = |path: &Path| {
         let path = path.to_path_buf();
         move |source: io::Error| CliError::Write { path, source }
@@ -46,15 +89,8 @@ pub fn save(folder: &Path, name: &str, artifacts: &Artifacts<'_>) -> Result<Path
             continue;
         }
         // Another campaign may take the number at this moment: then the next one is tried.
-        if write_new(folder, &path, artifacts.schedule.to_text().as_bytes()).map_err(failed(&path))? {
-            let traces = [(TRACE, Some(artifacts.trace)), (ORIGINAL, artifacts.original)];
-            let traces =
-                traces.into_iter().filter_map(|(extension, trace)| Some((extension, trace?.to_bytes())));
-            let long = artifacts.long_original.map(|it| (LONG_ORIGINAL, it.to_text().into_bytes()));
-            for (extension, bytes) in traces.chain(long).chain([(OUTPUT, artifacts.printed.to_vec())]) {
-                let beside = path.with_extension(extension);
-                write_new(folder, &beside, &bytes).map_err(failed(&beside))?;
-            }
+        if write_new(folder, &path, schedule.to_text().as_bytes()).map_err(failed(&path))? {
+            trust::remember(schedule);
             return Ok(path);
         }
     }

@@ -2,21 +2,25 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use threadbare_diagnose::{Conditions, ExecutionNames, Replayer, recorded, to_schedule};
-use threadbare_explore::{Check, Examined, Found, MAX_STEPS_OF_TRACES, Met, Options, check, shown};
-use threadbare_report::{CampaignRecord, JsonReport, SarifResult, Verdict, finding_text};
+use threadbare_diagnose::{Conditions, ExecutionNames, recorded, to_schedule};
+use threadbare_explore::{Check, Examined, Found, MAX_STEPS_OF_TRACES, Options, Progress, check, shown};
+use threadbare_report::{CampaignRecord, JsonReport, SarifResult, Verdict};
 use threadbare_target::{Program, Symbols, compilers};
 use threadbare_trace::Schedule;
 
 use crate::args::CheckArgs;
 use crate::artifacts::Artifacts;
+use crate::clock::{Clock, LONG};
 use crate::coverage::Account;
 use crate::coverage_args::window_phrase;
+use crate::ending::Ending;
 use crate::error::CliError;
-use crate::failures::{self, Destination, KeptFailure};
-use crate::findings::{Findings, ReportedFinding};
+use crate::failures::{self, Diagnosing, KeptFailure, Search};
+use crate::findings::{Findings, ReportedFinding, texts};
 use crate::progress::{Bar, Phase};
+use crate::safekeeping::Safekeeping;
 use crate::suppressions::Suppressions;
 use crate::{artifacts, hunt, output, page, signals};
 
@@ -33,36 +37,45 @@ pub fn run(args: &CheckArgs) -> Result<u8, CliError> {
     let suppressions = Suppressions::read(args.suppressions.as_deref())?;
     let stop = signals::stop_flag()?;
     let (program, cflags) = hunt::prepare(hunt, &stop)?;
-    let result = {
-        let bar = Bar::new(options.executions, hunt.output.quiet);
-        check(&program, &options, &|progress| bar.show(progress), &stop)?
+    let conditions = Conditions::of(&options, &program);
+    let head = hunt::schedule_head(&program, cflags, &conditions, &options);
+    let name = artifacts::file_stem(&hunt.program);
+    let bar = Bar::new(options.executions, hunt.output.quiet);
+    let safe = Safekeeping::new(&hunt.out, &name, &head, (!hunt.output.quiet).then_some(&bar));
+    let on_progress = |progress: &Progress| {
+        bar.show(progress);
+        safe.observe(progress);
     };
+    let clock = Clock::start(hunt.time, &stop);
+    let result = check(&program, &options, &on_progress, &stop)?;
+    bar.finish();
     for warning in &result.warnings {
         output::say(&format!("warning: {warning}"));
     }
-    let conditions = Conditions::of(&options, &program);
-    let head = hunt::schedule_head(&program, cflags, &conditions, &options);
-    let mut replayer = Replayer::start(&program, &conditions, &stop)?;
-    let mut findings = record_all(args, &result, &replayer, &head, &suppressions)?;
-    let failures = keep_failures(args, &result, &mut replayer, &head)?;
+    let symbols = Symbols::new(&result.modules);
+    let mut findings = record_all(args, &result, &symbols, &head, &suppressions, &clock);
+    let failures = keep_failures(args, &result, &program, &conditions, &safe, &stop);
     for kept in &failures {
         match &kept.cause {
             Some(cause) if suppressions.silence(cause) => findings.silenced += 1,
-            Some(cause) => findings.add_cause(cause, &kept.schedule, kept.report.count, kept.is_sure, &[]),
+            Some(cause) => {
+                findings.add_cause(cause, kept.schedule.as_deref(), kept.report.count, kept.is_sure, &[])
+            }
             None => {}
         }
     }
+    let mut ending = Ending::of(!findings.is_empty() || !failures.is_empty());
     if !hunt.output.json_on_stdout() {
-        output::print(&render_text(args, &result, &findings, &failures))?;
+        ending.note(output::print(&render_text(args, &result, &findings, &failures)));
     }
     let report = json(args, &program, &result, &findings, &failures);
-    output::write_json(&hunt.output, &report)?;
+    ending.note(output::write_json(&hunt.output, &report));
     let record = record(&program, &result, &report, &findings);
-    page::save_record(&hunt.out, page::subject(hunt), record, hunt.html.as_deref())?;
+    ending.note(page::save_record(&hunt.out, page::subject(hunt), record, hunt.html.as_deref()));
     let failed = failures.iter().filter_map(|kept| kept.sarif.clone());
     let results: Vec<SarifResult> = findings.sarif().into_iter().chain(failed).collect();
-    output::write_sarif(&hunt.output, "check", &results)?;
-    Ok(if findings.is_empty() && failures.is_empty() { crate::NOTHING } else { crate::FOUND })
+    ending.note(output::write_sarif(&hunt.output, "check", &results));
+    ending.status()
 }
 
 /// What is kept of it for a page.
@@ -79,15 +92,14 @@ pub fn record(program: &Program, result: &Check, report: &JsonReport, findings: 
 pub fn record_all(
     args: &CheckArgs,
     result: &Check,
-    replayer: &Replayer,
+    symbols: &Symbols,
     head: &Schedule,
     suppressions: &Suppressions,
-) -> Result<Findings, CliError> {
+    clock: &Clock,
+) -> Findings {
     let mut findings = Findings::default();
     let mut headings = Vec::new();
-    for examined in &result.findings {
-        let names = ExecutionNames::new(replayer.symbols(), &examined.run);
-        let text = finding_text(&examined.finding, &names, examined.confirmed.is_some());
+    for (examined, text) in result.findings.iter().zip(texts(&result.findings, symbols)) {
         let count = examined.finding.count;
         headings.push(text.heading.clone());
         if suppressions.silence(&text) {
@@ -95,10 +107,11 @@ pub fn record_all(
         } else if !findings.count_again(&text, count, &[]) {
             let name = artifacts::file_stem(&args.hunt.program);
             let schedule =
-                keep_schedule(&args.hunt.out, &name, examined, &text.sentence, replayer.symbols(), head)?;
+                keep_schedule(&args.hunt.out, &name, examined, &text.sentence, symbols, head, clock);
             let follows_from = examined.follows_from.and_then(|place| headings.get(place).cloned());
             findings.add(ReportedFinding {
                 text,
+                confirmed: examined.confirmed.is_some(),
                 schedule,
                 fails: examined.fails,
                 is_cause: false,
@@ -108,10 +121,10 @@ pub fn record_all(
             });
         }
     }
-    Ok(findings)
+    findings
 }
 
-/// Keeps the schedule of a finding that happened.
+/// Keeps the schedule of a finding that happened; where that is not possible, it is printed.
 pub fn keep_schedule(
     folder: &Path,
     name: &str,
@@ -119,8 +132,9 @@ pub fn keep_schedule(
     sentence: &str,
     symbols: &Symbols,
     head: &Schedule,
-) -> Result<Option<PathBuf>, CliError> {
-    let Some(run) = &examined.confirmed else { return Ok(None) };
+    clock: &Clock,
+) -> Option<PathBuf> {
+    let run = examined.confirmed.as_ref()?;
     let names = ExecutionNames::new(symbols, run);
     let failure = run.outcome.failure().map(|failure| (failure.kind, failure.message.clone()));
     let switches = to_schedule(&run.switches, &names);
@@ -130,38 +144,48 @@ pub fn keep_schedule(
     let mut schedule = Schedule { failure, shows, switches, ..head.clone() };
     Conditions::note_time(&mut schedule.options, run);
     let name = format!("{name}-{}", examined.finding.kind.word());
+    if run.events.len() > LONG && clock.is_over() {
+        return artifacts::save_schedule(folder, &name, &schedule)
+            .inspect_err(|error| failures::print_instead(error, &schedule))
+            .ok();
+    }
     let trace = recorded(run, &names, &schedule);
     let (original, long_original, printed) = (None, None, &run.output[..]);
     let artifacts = Artifacts { schedule: &schedule, trace: &trace, original, long_original, printed };
-    artifacts::save(folder, &name, &artifacts).map(Some)
+    artifacts::save(folder, &name, &artifacts)
+        .inspect_err(|error| failures::print_instead(error, &schedule))
+        .ok()
 }
 
+/// Diagnoses the failures that were met, and keeps them.
 pub fn keep_failures(
     args: &CheckArgs,
     result: &Check,
-    replayer: &mut Replayer,
-    head: &Schedule,
-) -> Result<Vec<KeptFailure>, CliError> {
-    let name = artifacts::file_stem(&args.hunt.program);
+    program: &Program,
+    conditions: &Conditions,
+    safe: &Safekeeping<'_>,
+    stop: &Arc<AtomicBool>,
+) -> Vec<KeptFailure> {
     let minimise = !args.hunt.no_minimise;
     let phase = Phase::new(args.hunt.output.quiet);
-    let destination = Destination {
-        folder: &args.hunt.out,
-        name: &name,
+    let Check { executions, steps, elapsed, ref passing, .. } = *result;
+    let diagnosing = Diagnosing {
+        program,
+        conditions,
         minimise,
         explain: true,
         phase: &phase,
-        head: head.clone(),
+        safe,
+        search: Search { executions, steps, elapsed, passing },
+        time: Some(args.hunt.time),
+        explain_time: args.hunt.explain_time,
+        stop,
     };
     let format = output::text_format(&args.hunt.output);
-    replayer.spend_no_more_than(result.elapsed);
-    replayer.comparisons().know(&result.passing, result.executions);
-    let keep = |met: &Met| {
-        let (execution, count) = (met.execution, met.count);
-        let found = Found { execution, policy: "check".into(), run: met.run.clone(), count };
-        failures::keep(&found, Some(&mut *replayer), &destination, &format)
-    };
-    result.failures.iter().map(keep).collect()
+    let found: Vec<Found> = result.failures.iter().map(|met| met.as_found("check")).collect();
+    let kept = diagnosing.keep_all(&found, &format);
+    phase.finish();
+    kept
 }
 
 /// What a person reads.
@@ -196,7 +220,7 @@ pub fn render_text(
             text.push_str(&format!("   {}\n", delay.sentence()));
         }
         kept.left_out.iter().for_each(|what| text.push_str(&format!("   {}\n", what.sentence())));
-        text.push_str(&format!("   {}\n\n", output::replay_command(&kept.schedule)));
+        text.push_str(&format!("   {}\n\n", failures::again(kept.schedule.as_deref())));
     }
     if result.interrupted {
         text.push_str(
@@ -250,11 +274,7 @@ pub fn json(
         program: program.name.clone(),
         strategy: args.hunt.strategy.clone(),
         seed: args.hunt.seed,
-        verdict: match (failures.is_empty(), findings.is_empty()) {
-            (false, _) => Verdict::Failure,
-            (true, false) => Verdict::Findings,
-            (true, true) => Verdict::Clean,
-        },
+        verdict: Verdict::of(!failures.is_empty(), !findings.is_empty(), result.interrupted),
         executions: result.executions,
         cut: result.cut,
         steps: result.steps,

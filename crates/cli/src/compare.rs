@@ -16,6 +16,7 @@ use threadbare_target::compilers;
 
 use crate::compare_args::CompareArgs;
 use crate::coverage::Account;
+use crate::ending::Ending;
 use crate::error::CliError;
 use crate::progress::Bar;
 use crate::{hunt, output, page, signals};
@@ -37,20 +38,21 @@ pub fn run(args: &CompareArgs) -> Result<u8, CliError> {
     let trials = || comparison.contestants.iter().flat_map(|it| &it.trials);
     let has_failed = trials().any(|trial| trial.measure.failed());
     let report = report(args, &options, &comparison);
+    let mut ending = Ending::of(has_failed);
     let csv_on_stdout = args.csv.as_deref() == Some(Path::new("-"));
     if !args.hunt.output.json_on_stdout() && !csv_on_stdout {
-        output::print(&compare_table(&report))?;
+        ending.note(output::print(&compare_table(&report)));
     }
-    output::write_text(args.hunt.output.json.as_deref(), || report.to_text())?;
-    output::write_text(args.csv.as_deref(), || report.to_csv())?;
+    ending.note(output::write_text(args.hunt.output.json.as_deref(), || report.to_text()));
+    ending.note(output::write_text(args.csv.as_deref(), || report.to_csv()));
     let record = CampaignRecord {
         compilers: compilers(&program.executable),
         report: serde_json::to_value(&report).unwrap_or_default(),
         ..CampaignRecord::default()
     };
     let hunt = &args.hunt;
-    page::save_record(&hunt.out, page::subject(hunt), record, hunt.html.as_deref())?;
-    Ok(if has_failed { crate::FOUND } else { crate::NOTHING })
+    ending.note(page::save_record(&hunt.out, page::subject(hunt), record, hunt.html.as_deref()));
+    ending.status()
 }
 
 /// Refuses what makes no sense, before anything is built.
@@ -66,6 +68,7 @@ fn check(args: &CompareArgs) -> Result<(), CliError> {
         (hunt.strategy != strategies::DEFAULT, "--strategy", "; name strategies with --strategies"),
         (hunt.keep_going, "--keep-going", ": a trial ends at its first failure"),
         (hunt.no_minimise, "--no-minimise", ": no schedule is kept"),
+        (hunt.explain_time.is_some(), "--explain-time", ": no failure is explained"),
         (hunt.output.sarif.is_some(), "--sarif", ": there are no findings to write"),
         (hunt.output.verbose, "--verbose", ": no interleaving is shown"),
         (hunt.coverage.uncovered, "--uncovered", ": trials do not show the same"),
@@ -93,10 +96,7 @@ fn report(args: &CompareArgs, options: &Options, comparison: &Comparison) -> Com
         command: "compare",
         program: args.hunt.program.display().to_string(),
         seed: options.seed,
-        verdict: match strategies.iter().any(|it| it.failed > 0) {
-            true => Verdict::Failure,
-            false => Verdict::Clean,
-        },
+        verdict: Verdict::of(strategies.iter().any(|it| it.failed > 0), false, comparison.interrupted),
         runs: args.runs,
         executions: options.executions,
         time_s: args.hunt.time.as_secs_f64(),

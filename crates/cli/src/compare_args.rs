@@ -52,8 +52,8 @@ pub struct CompareArgs {
 }
 
 /// Options of `hunt` that make no sense for a comparison, and are refused.
-pub const MEANINGLESS: [&str; 7] =
-    ["strategy", "keep_going", "no_minimise", "sarif", "verbose", "full", "uncovered"];
+pub const MEANINGLESS: [&str; 8] =
+    ["strategy", "keep_going", "no_minimise", "explain_time", "sarif", "verbose", "full", "uncovered"];
 
 /// Words the options that mean something else here, and hides those that mean nothing.
 pub fn adapt(command: Command) -> Command {

@@ -116,6 +116,18 @@ pub enum CliError {
         /// The page that was written.
         page: PathBuf,
     },
+    /// A schedule asks for what could have anything run.
+    #[error(
+        "`{}` was not made here, and what it says {demands}, with which anything can be run; \
+         read it, and give --trust if that is what you want",
+        path.display()
+    )]
+    Untrusted {
+        /// The schedule.
+        path: PathBuf,
+        /// What would be done.
+        demands: String,
+    },
     /// A schedule does not name its program.
     #[error("`{}` names no program; name one with --program", path.display())]
     NoProgram {
@@ -151,6 +163,9 @@ pub enum CliError {
     /// Standard output could not be written.
     #[error("the result cannot be written to standard output: {0}")]
     Stdout(io::Error),
+    /// There was no time to diagnose a failure.
+    #[error("there was no time to diagnose the failure")]
+    GivenUp,
     /// Signals could not be taken.
     #[error("the handler for Ctrl-C could not be set up: {0}; try again")]
     Signals(ctrlc::Error),

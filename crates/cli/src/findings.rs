@@ -1,10 +1,14 @@
 //! Findings as they are reported: once each, the most important ones first.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use threadbare_detect::FindingKind;
-use threadbare_report::{FindingCard, FindingReport, FindingText, Level, Rule, SarifResult};
+use threadbare_diagnose::ExecutionNames;
+use threadbare_explore::Examined;
+use threadbare_report::{FindingCard, FindingReport, FindingText, Level, Rule, SarifResult, finding_text};
+use threadbare_target::Symbols;
 
 use crate::{artifacts, output};
 
@@ -15,7 +19,9 @@ const SHOWN_OF_AN_OBJECT: usize = 3;
 pub struct ReportedFinding {
     /// Its text.
     pub text: FindingText,
-    /// The schedule of a run that shows it.
+    /// It was made to happen, or did.
+    pub confirmed: bool,
+    /// The schedule of a run that shows it; of one that happened none if it could not be written.
     pub schedule: Option<PathBuf>,
     /// The program failed when it happened.
     pub fails: bool,
@@ -33,23 +39,62 @@ pub struct ReportedFinding {
 #[derive(Default)]
 pub struct Findings {
     all: Vec<ReportedFinding>,
+    /// Where each is in `all`.
+    places: HashMap<Identity, usize>,
     /// How many of the first ones are sure causes of failures.
     causes: usize,
     /// How many were silenced.
     pub silenced: usize,
 }
 
-/// What people take for the same finding: code addresses may differ where lines do not.
-pub fn is_same(a: &FindingText, b: &FindingText) -> bool {
-    // Of two accesses that race, either can come first.
-    let pattern = |text: &FindingText| text.pattern.filter(|_| text.kind != "race");
-    a.kind == b.kind && pattern(a) == pattern(b) && is_about_the_same(a, b)
+/// The texts of findings, as of the executions that they are shown on.
+///
+/// What an address means changes on the way through an execution, so those of one execution are named together, in its order.
+pub fn texts(findings: &[Examined], symbols: &Symbols) -> Vec<FindingText> {
+    let mut order: Vec<usize> = (0..findings.len()).collect();
+    order.sort_by_key(|at| (Arc::as_ptr(&findings[*at].run), findings[*at].finding.at));
+    let mut texts: Vec<(usize, FindingText)> = Vec::new();
+    for of_one in order.chunk_by(|a, b| Arc::ptr_eq(&findings[*a].run, &findings[*b].run)) {
+        let names = ExecutionNames::new(symbols, &findings[of_one[0]].run);
+        texts.extend(of_one.iter().map(|at| {
+            let Examined { finding, confirmed, .. } = &findings[*at];
+            (*at, finding_text(finding, &names, confirmed.is_some()))
+        }));
+    }
+    texts.sort_by_key(|(at, _)| *at);
+    texts.into_iter().map(|(_, text)| text).collect()
 }
 
-fn is_about_the_same(a: &FindingText, b: &FindingText) -> bool {
-    without_numbers(&a.object) == without_numbers(&b.object)
-        && a.sites.len() == b.sites.len()
-        && a.sites.iter().all(|site| b.sites.contains(site))
+/// What people take for the same finding: code addresses may differ where lines do not.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Identity {
+    kind: &'static str,
+    pattern: Option<u8>,
+    about: About,
+}
+
+/// What a finding is about.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct About {
+    object: String,
+    sites: Vec<String>,
+}
+
+impl Identity {
+    /// Of a finding.
+    pub fn of(text: &FindingText) -> Identity {
+        // Of two accesses that race, either can come first.
+        let pattern = text.pattern.filter(|_| text.kind != "race");
+        Identity { kind: text.kind, pattern, about: About::of(text) }
+    }
+}
+
+impl About {
+    fn of(text: &FindingText) -> About {
+        let mut sites = text.sites.clone();
+        sites.sort_unstable();
+        About { object: without_numbers(&text.object), sites }
+    }
 }
 
 /// An object's name without what distinguishes its instances: whose how many-th heap block it is, which element, which
@@ -93,8 +138,9 @@ impl Findings {
 
     /// Counts a finding that is reported already; `false` if it is new.
     pub fn count_again(&mut self, text: &FindingText, count: u64, inputs: &[String]) -> bool {
-        match self.all.iter_mut().find(|finding| is_same(&finding.text, text)) {
-            Some(finding) => {
+        match self.places.get(&Identity::of(text)) {
+            Some(place) => {
+                let finding = &mut self.all[*place];
                 finding.count += count;
                 finding.is_shown_by(inputs);
                 true
@@ -105,6 +151,7 @@ impl Findings {
 
     /// Adds one.
     pub fn add(&mut self, finding: ReportedFinding) {
+        self.places.entry(Identity::of(&finding.text)).or_insert(self.all.len());
         self.all.push(finding);
     }
 
@@ -113,16 +160,17 @@ impl Findings {
     pub fn add_cause(
         &mut self,
         text: &FindingText,
-        schedule: &Path,
+        schedule: Option<&Path>,
         count: u64,
         is_sure: bool,
         inputs: &[String],
     ) {
+        let about = About::of(text);
         let known = self.all.iter().position(|finding| {
             let covers = finding.text.kind == "deadlock"
                 && text.kind == "deadlock"
                 && text.sites.iter().all(|site| finding.text.sites.contains(site));
-            covers || is_about_the_same(&finding.text, text)
+            covers || About::of(&finding.text) == about
         });
         if let Some(place) = known.filter(|place| *place < self.causes) {
             self.all[place].is_shown_by(inputs);
@@ -136,6 +184,7 @@ impl Findings {
             }
             None => ReportedFinding {
                 text: text.clone(),
+                confirmed: true,
                 schedule: None,
                 fails: true,
                 is_cause: true,
@@ -149,12 +198,18 @@ impl Findings {
         if finding.schedule.is_none() {
             finding.text.sentence.clone_from(&text.sentence);
         }
-        finding.schedule.get_or_insert_with(|| schedule.to_path_buf());
+        finding.confirmed = true;
+        finding.schedule = finding.schedule.take().or_else(|| schedule.map(Path::to_path_buf));
         // The first failure that was met comes first.
         let place =
             if is_sure { self.causes } else { self.all.iter().take_while(|finding| finding.fails).count() };
         self.causes = (self.causes + usize::from(is_sure)).min(place + 1);
         self.all.insert(place, finding);
+        // There are few causes, and others have moved.
+        self.places.clear();
+        for (place, finding) in self.all.iter().enumerate() {
+            self.places.entry(Identity::of(&finding.text)).or_insert(place);
+        }
     }
 
     /// What a person reads; all of them only if that is asked for, by the option named here.
@@ -221,11 +276,11 @@ impl Findings {
 
 /// How sure it is.
 fn state(finding: &ReportedFinding) -> &'static str {
-    match (&finding.schedule, finding.fails) {
-        (Some(_), true) if finding.is_cause => "confirmed: it makes the program fail",
-        (Some(_), true) => "confirmed: the program failed when it happened",
-        (Some(_), false) => "confirmed: it was made to happen",
-        (None, _) => "predicted",
+    match (finding.confirmed, finding.fails) {
+        (true, true) if finding.is_cause => "confirmed: it makes the program fail",
+        (true, true) => "confirmed: the program failed when it happened",
+        (true, false) => "confirmed: it was made to happen",
+        (false, _) => "predicted",
     }
 }
 
@@ -256,7 +311,7 @@ fn json(finding: &ReportedFinding) -> FindingReport {
         object: finding.text.object.clone(),
         sites: finding.text.sites.clone(),
         pattern: finding.text.pattern.map(u32::from),
-        confirmed: finding.schedule.is_some(),
+        confirmed: finding.confirmed,
         message: finding.text.sentence.clone(),
         schedule: finding.schedule.as_ref().map(|path| path.display().to_string()),
         count: finding.count,
@@ -291,7 +346,7 @@ fn sarif(finding: &ReportedFinding) -> SarifResult {
             // A suite's file of another version may have a kind that is not known here.
             Some(FindingKind::LockDiscipline) | None => Rule::LockDiscipline,
         },
-        level: if finding.schedule.is_some() { Level::Error } else { Level::Warning },
+        level: if finding.confirmed { Level::Error } else { Level::Warning },
         message: finding.text.sentence.clone(),
         place: places.next(),
         related: places.map(|place| (place, "the other side".to_string())).collect(),
@@ -326,6 +381,7 @@ mod tests {
     fn reported(text: FindingText) -> ReportedFinding {
         ReportedFinding {
             text,
+            confirmed: false,
             schedule: None,
             fails: false,
             is_cause: false,
@@ -358,9 +414,15 @@ mod tests {
     fn the_cause_of_the_first_failure_stays_first() {
         let mut findings = Findings::default();
         for object in ["x", "y", "x"] {
-            findings.add_cause(&text("order", object, &["a.c:1"], 2), Path::new("x.schedule"), 1, true, &[]);
+            findings.add_cause(
+                &text("order", object, &["a.c:1"], 2),
+                Some(Path::new("x.schedule")),
+                1,
+                true,
+                &[],
+            );
         }
-        findings.add_cause(&text("order", "z", &["a.c:1"], 2), Path::new("x.schedule"), 1, false, &[]);
+        findings.add_cause(&text("order", "z", &["a.c:1"], 2), Some(Path::new("x.schedule")), 1, false, &[]);
         let objects: Vec<_> = findings.json().iter().map(|it| it.object.clone()).collect();
         assert_eq!(objects, ["x", "y", "z"]);
     }
@@ -372,12 +434,12 @@ mod tests {
         findings.add(reported(text("race", "x", &["a.c:1", "a.c:2"], 1)));
         findings.add_cause(
             &text("order", "x", &["a.c:2", "a.c:1"], 2),
-            Path::new("x.schedule"),
+            Some(Path::new("x.schedule")),
             1,
             false,
             &[],
         );
-        findings.add_cause(&text("order", "z", &["a.c:5"], 2), Path::new("z.schedule"), 1, true, &[]);
+        findings.add_cause(&text("order", "z", &["a.c:5"], 2), Some(Path::new("z.schedule")), 1, true, &[]);
         let json = findings.json();
         let reported: Vec<_> = json.iter().map(|it| (it.kind, it.object.as_str(), it.confirmed)).collect();
         assert_eq!(reported, [("order", "z", true), ("race", "x", true), ("race", "y", false)]);

@@ -6,16 +6,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use threadbare_diagnose::{Conditions, Replayer};
+use threadbare_diagnose::Conditions;
 use threadbare_explore::generate::{Operations, Shape, Test, TestMaker, plain_source, reduce};
 use threadbare_explore::{Campaign, Measuring, Options, hunt_measured};
 use threadbare_report::{CampaignRecord, GeneratedReport, JsonReport, Verdict, failure_phrase};
 use threadbare_target::{Program, compilers};
 
+use crate::ending::Ending;
 use crate::error::CliError;
-use crate::failures::{self, Destination, KeptFailure};
+use crate::failures::{self, Diagnosing, KeptFailure, Search};
 use crate::generate_args::GenerateArgs;
 use crate::progress::{Bar, Phase};
+use crate::safekeeping::Safekeeping;
 use crate::{artifacts, coverage, hunt as hunting, output, page, signals};
 
 /// Executions of each test where nobody says how many.
@@ -56,17 +58,19 @@ pub fn run(args: &GenerateArgs) -> Result<u8, CliError> {
     };
     let failing = work.look()?;
     let failing = failing.map(|failing| work.keep(failing, cflags)).transpose()?;
+    let mut ending = Ending::of(failing.is_some());
     if !args.hunt.output.json_on_stdout() {
-        output::print(&work.summary(failing.as_ref()))?;
+        ending.note(output::print(&work.summary(failing.as_ref())));
     }
     let report = work.json(failing.as_ref());
-    output::write_json(&args.hunt.output, &report)?;
+    ending.note(output::write_json(&args.hunt.output, &report));
     let record =
         CampaignRecord { compilers: compilers(&work.program.executable), ..hunting::record(&report) };
-    page::save_record(&args.hunt.out, page::subject(&args.hunt), record, args.hunt.html.as_deref())?;
+    let html = args.hunt.html.as_deref();
+    ending.note(page::save_record(&args.hunt.out, page::subject(&args.hunt), record, html));
     let results: Vec<_> = failing.iter().filter_map(|failing| failing.kept.sarif.clone()).collect();
-    output::write_sarif(&args.hunt.output, "generate", &results)?;
-    Ok(if failing.is_some() { crate::FOUND } else { crate::NOTHING })
+    ending.note(output::write_sarif(&args.hunt.output, "generate", &results));
+    ending.status()
 }
 
 /// Asks the program what it can do.
@@ -119,7 +123,8 @@ struct KeptTest {
     test: Test,
     kept: KeptFailure,
     source: String,
-    file: PathBuf,
+    /// None if it could not be written.
+    file: Option<PathBuf>,
 }
 
 struct Work<'a> {
@@ -217,17 +222,31 @@ impl Work<'_> {
         let name = artifacts::file_stem(&hunt.program);
         let phase = Phase::new(hunt.output.quiet);
         let minimise = !hunt.no_minimise;
-        let destination =
-            Destination { folder: &hunt.out, name: &name, minimise, explain: true, phase: &phase, head };
-        let mut replayer = Replayer::start(&program, &conditions, &self.stop)
-            .inspect_err(|error| output::say(&format!("warning: the failure was not run again: {error}")))
-            .ok();
+        let safe = Safekeeping::new(&hunt.out, &name, &head, None);
+        let Account { executions, steps, .. } = self.account;
+        let diagnosing = Diagnosing {
+            program: &program,
+            conditions: &conditions,
+            minimise,
+            explain: true,
+            phase: &phase,
+            safe: &safe,
+            search: Search { executions, steps, elapsed: self.begin.elapsed(), passing: &[] },
+            time: self.options.time,
+            explain_time: hunt.explain_time,
+            stop: &self.stop,
+        };
         let format = output::text_format(&hunt.output);
-        let kept = failures::keep(&failing.campaign.found[0], replayer.as_mut(), &destination, &format)?;
+        let found = &failing.campaign.found[..1];
+        let kept = diagnosing.keep_all(found, &format).pop().ok_or(CliError::GivenUp)?;
+        phase.finish();
         let source = self.source(&failing.test);
         let extension = hunt.program.extension().unwrap_or("c".as_ref()).to_string_lossy();
-        let file = kept.schedule.with_extension(format!("test.{extension}"));
-        output::write_whole(&file, source.as_bytes())?;
+        let file = kept.schedule.as_ref().map(|path| path.with_extension(format!("test.{extension}")));
+        let file = file.filter(|file| {
+            let written = output::write_whole(file, source.as_bytes());
+            written.inspect_err(|error| output::say(&format!("warning: {error}"))).is_ok()
+        });
         Ok(KeptTest { test: failing.test, kept, source, file })
     }
 
@@ -260,8 +279,10 @@ impl Work<'_> {
             if let Some(cause) = &report.cause {
                 text.push_str(&format!("Cause: {cause}.\n"));
             }
-            text.push_str(&format!("Again: {}\n", output::replay_command(&failing.kept.schedule)));
-            text.push_str(&format!("As a program of its own: {}\n", failing.file.display()));
+            text.push_str(&format!("Again: {}\n", failures::again(failing.kept.schedule.as_deref())));
+            if let Some(file) = &failing.file {
+                text.push_str(&format!("As a program of its own: {}\n", file.display()));
+            }
         } else {
             let name = self.args.hunt.program.display();
             text.push_str(&format!("No test of {name} failed. Other tests and interleavings may be left.\n"));
@@ -298,7 +319,7 @@ impl Work<'_> {
             program: self.program.name.clone(),
             strategy: self.options.strategy.clone(),
             seed: self.options.seed,
-            verdict: if failing.is_some() { Verdict::Failure } else { Verdict::Clean },
+            verdict: Verdict::of(failing.is_some(), false, self.stop.load(Ordering::Relaxed)),
             executions: account.executions,
             cut: account.cut,
             steps: account.steps,
@@ -321,7 +342,7 @@ impl Work<'_> {
                 kept: account.kept.clone(),
                 skipped: account.skipped,
                 failing: failing.map(|failing| failing.test.to_string()),
-                source: failing.map(|failing| failing.file.display().to_string()),
+                source: failing.and_then(|it| it.file.as_ref()).map(|file| file.display().to_string()),
             }),
             suite: None,
             total: None,

@@ -8,22 +8,24 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use threadbare_coverage::CRITERIA;
-use threadbare_diagnose::{Conditions, Replayer};
+use threadbare_diagnose::{Conditions, LeftOut};
 use threadbare_explore::strategies::{Claim, Row, StrategyOptions};
 use threadbare_explore::{
-    CHECKPOINT_GAP, Campaign, CampaignVerdict, ExploreError, MAX_STEPS, MAX_STEPS_OF_TRACES, Options, Timers,
-    hunt, strategies,
+    CHECKPOINT_GAP, Campaign, CampaignVerdict, DEFAULT_MEMORY, ExploreError, MAX_STEPS, MAX_STEPS_OF_TRACES,
+    Options, Progress, Timers, hunt, strategies,
 };
-use threadbare_report::{CampaignRecord, JsonReport, failure_phrase};
+use threadbare_report::{CampaignRecord, JsonReport, Verdict, failure_phrase};
 use threadbare_target::{Program, SourceLanguage, compilers, fingerprint, resolve};
 use threadbare_trace::Schedule;
 
 use crate::args::{HuntArgs, Threads};
 use crate::coverage::Account;
 use crate::coverage_args::window_phrase;
+use crate::ending::Ending;
 use crate::error::CliError;
-use crate::failures::{self, Destination, KeptFailure};
+use crate::failures::{self, Diagnosing, KeptFailure, Search};
 use crate::progress::{Bar, Phase};
+use crate::safekeeping::Safekeeping;
 use crate::{artifacts, output, page, signals};
 
 /// Executions that are made where nobody says how many.
@@ -34,29 +36,37 @@ pub fn run(args: &HuntArgs) -> Result<u8, CliError> {
     let options = options(args, EXECUTIONS)?;
     let stop = signals::stop_flag()?;
     let (program, cflags) = prepare(args, &stop)?;
-    let campaign = {
-        let bar = Bar::new(options.executions, args.output.quiet);
-        hunt(&program, &options, &|progress| bar.show(progress), &stop)?
+    let conditions = Conditions::of(&options, &program);
+    let head = schedule_head(&program, cflags, &conditions, &options);
+    let name = artifacts::file_stem(&args.program);
+    let bar = Bar::new(options.executions, args.output.quiet);
+    let safe = Safekeeping::new(&args.out, &name, &head, (!args.output.quiet).then_some(&bar));
+    let on_progress = |progress: &Progress| {
+        bar.show(progress);
+        safe.observe(progress);
     };
+    let campaign = hunt(&program, &options, &on_progress, &stop)?;
+    bar.finish();
     for warning in &campaign.warnings {
         output::say(&format!("warning: {warning}"));
     }
     let begin = Instant::now();
-    let kept = keep_all(args, &program, cflags, &options, &campaign, &stop)?;
+    let kept = keep_all(args, &program, &conditions, &safe, &campaign, &stop);
+    let mut ending = Ending::of(!campaign.found.is_empty());
     if !args.output.json_on_stdout() {
-        output::print(&render_text(args, &program, &campaign, &kept, begin.elapsed()))?;
+        ending.note(output::print(&render_text(args, &program, &campaign, &kept, begin.elapsed())));
     }
     let report = json(args, &campaign, &kept);
-    output::write_json(&args.output, &report)?;
+    ending.note(output::write_json(&args.output, &report));
     let record = CampaignRecord {
         compilers: compilers(&program.executable),
         uncovered: Account::with_places(&campaign.coverage, &campaign.modules).uncovered_places(),
         ..record(&report)
     };
-    page::save_record(&args.out, page::subject(args), record, args.html.as_deref())?;
+    ending.note(page::save_record(&args.out, page::subject(args), record, args.html.as_deref()));
     let results: Vec<_> = kept.iter().filter_map(|kept| kept.sarif.clone()).collect();
-    output::write_sarif(&args.output, "hunt", &results)?;
-    Ok(if campaign.found.is_empty() { crate::NOTHING } else { crate::FOUND })
+    ending.note(output::write_sarif(&args.output, "hunt", &results));
+    ending.status()
 }
 
 /// What is kept of a campaign, from the JSON object.
@@ -80,6 +90,9 @@ pub fn prepare(args: &HuntArgs, stop: &AtomicBool) -> Result<(Program, Vec<Strin
     let cflags = split_cflags(&args.cflags)?;
     output::check_json(&args.output)?;
     output::check_html(args.html.as_deref())?;
+    if args.program.exists() {
+        artifacts::check_folder(&args.out)?;
+    }
     let stdin = args.stdin.as_deref().map(checked_input).transpose()?;
     let resolved = resolve(&args.program, &cflags, &args.out);
     if stop.load(Ordering::Relaxed) {
@@ -143,6 +156,7 @@ pub fn options_with<S: AsRef<str>>(
             if rows.iter().all(|row| row.samples()) { MAX_STEPS } else { MAX_STEPS_OF_TRACES }
         }),
         measures_length: args.max_steps.is_none(),
+        memory: args.memory_limit.unwrap_or_else(usual_memory),
         overlooked: None,
         keep_going: args.keep_going,
         strategy_options: StrategyOptions {
@@ -171,6 +185,14 @@ pub fn options_with<S: AsRef<str>>(
     Ok(options)
 }
 
+/// The memory that may be used where nobody says how much.
+pub fn usual_memory() -> u64 {
+    let about = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let total = about.lines().find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB"));
+    let machine = total.and_then(|total| total.parse::<u64>().ok()).map_or(u64::MAX, |total| total * 1024);
+    (machine / 4).min(DEFAULT_MEMORY)
+}
+
 fn split_cflags(given: &[String]) -> Result<Vec<String>, CliError> {
     let split = |text: &String| {
         shlex::split(text)
@@ -192,40 +214,34 @@ fn checked_input(path: &Path) -> Result<std::path::PathBuf, CliError> {
 fn keep_all(
     args: &HuntArgs,
     program: &Program,
-    cflags: Vec<String>,
-    options: &Options,
+    conditions: &Conditions,
+    safe: &Safekeeping<'_>,
     campaign: &Campaign,
     stop: &Arc<AtomicBool>,
-) -> Result<Vec<KeptFailure>, CliError> {
+) -> Vec<KeptFailure> {
     if campaign.found.is_empty() {
-        return Ok(Vec::new());
+        safe.clear_except(std::iter::empty());
+        return Vec::new();
     }
-    let conditions = Conditions::of(options, program);
-    let head = schedule_head(program, cflags, &conditions, options);
-    let name = artifacts::file_stem(&args.program);
     let phase = Phase::new(args.output.quiet);
     phase.show("running the failing schedule again…");
-    let destination = Destination {
-        folder: &args.out,
-        name: &name,
+    let Campaign { executions, steps, elapsed, .. } = *campaign;
+    let diagnosing = Diagnosing {
+        program,
+        conditions,
         minimise: !args.no_minimise,
         explain: true,
         phase: &phase,
-        head,
+        safe,
+        search: Search { executions, steps, elapsed, passing: &[] },
+        time: Some(args.time),
+        explain_time: args.explain_time,
+        stop,
     };
     let format = output::text_format(&args.output);
-    // A failure is kept even if the program cannot be started a second time.
-    let mut replayer = Replayer::start(program, &conditions, stop)
-        .inspect_err(|error| output::say(&format!("warning: the failure was not run again: {error}")))
-        .ok();
-    if let Some(replayer) = &mut replayer {
-        replayer.spend_no_more_than(campaign.elapsed);
-    }
-    campaign
-        .found
-        .iter()
-        .map(|found| failures::keep(found, replayer.as_mut(), &destination, &format))
-        .collect()
+    let kept = diagnosing.keep_all(&campaign.found, &format);
+    phase.finish();
+    kept
 }
 
 /// What a person reads at the end.
@@ -286,6 +302,7 @@ pub fn about(kept: &KeptFailure, seed: u64, is_alone: bool) -> String {
             _ => "The schedule is minimised: none of its preemptions can be left out.\n",
         },
         true => "A second run of the same schedule failed in the same way.\n",
+        false if kept.left_out.contains(&LeftOut::RunningAgain) => "",
         false if is_alone => "A second run of the same schedule did NOT fail in the same way.\n",
         // Programs that write files meet themselves where two executions run side by side.
         false => {
@@ -300,7 +317,7 @@ pub fn about(kept: &KeptFailure, seed: u64, is_alone: bool) -> String {
         text.push_str(&format!("Cause: {cause}.\n"));
     }
     kept.left_out.iter().for_each(|what| text.push_str(&format!("{}\n", what.sentence())));
-    text.push_str(&format!("Again: {}\n", output::replay_command(&kept.schedule)));
+    text.push_str(&format!("Again: {}\n", failures::again(kept.schedule.as_deref())));
     text
 }
 
@@ -369,9 +386,9 @@ fn json(args: &HuntArgs, campaign: &Campaign, kept: &[KeptFailure]) -> JsonRepor
         strategy: args.strategy.clone(),
         seed: args.seed,
         verdict: match campaign.verdict {
-            CampaignVerdict::Failure => threadbare_report::Verdict::Failure,
-            CampaignVerdict::Clean => threadbare_report::Verdict::Clean,
-            CampaignVerdict::Exhausted => threadbare_report::Verdict::Exhausted,
+            CampaignVerdict::Failure => Verdict::Failure,
+            CampaignVerdict::Clean => Verdict::nothing_found(campaign.interrupted),
+            CampaignVerdict::Exhausted => Verdict::Exhausted,
         },
         executions: campaign.executions,
         cut: campaign.cut,

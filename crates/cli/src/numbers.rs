@@ -22,6 +22,23 @@ pub fn at_least_one(text: &str) -> Result<u64, String> {
     }
 }
 
+/// An amount of memory.
+pub fn memory(text: &str) -> Result<u64, String> {
+    /// With less, hardly any execution could be kept.
+    const LEAST: u64 = 16 << 20;
+    let (number, unit) = match text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic()) {
+        number if number.len() == text.len() => (number, 1),
+        number => match text[number.len()..].to_ascii_uppercase().as_str() {
+            "K" | "KB" | "KIB" => (number, 1 << 10),
+            "M" | "MB" | "MIB" => (number, 1 << 20),
+            "G" | "GB" | "GIB" => (number, 1 << 30),
+            _ => (text, 1),
+        },
+    };
+    let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+    bytes.filter(|bytes| *bytes >= LEAST).ok_or_else(|| "give 16M or more, as in 512M or 2G".into())
+}
+
 /// A whole number.
 pub fn whole(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("give a whole number from 0 to {}", u64::MAX))
@@ -125,6 +142,18 @@ pub fn probability(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_amount_of_memory_may_have_a_unit() {
+        for (text, bytes) in
+            [("16777216", 16 << 20), ("64M", 64 << 20), ("512mib", 512 << 20), ("2G", 2 << 30)]
+        {
+            assert_eq!(memory(text), Ok(bytes), "{text}");
+        }
+        for text in ["0", "1M", "-5G", "G", "", "5T", "1.5G", "99999999999G", "1"] {
+            assert!(memory(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn nonsense_is_refused() {

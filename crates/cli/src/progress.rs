@@ -171,6 +171,16 @@ impl Bar {
         self.write_line(|| campaign_line(progress, WIDTH_OF_A_LINE));
     }
 
+    /// Takes the bar away, before results are printed.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    /// Does something that writes lines, without the bar in between.
+    pub fn suspend(&self, write: impl FnOnce()) {
+        self.bar.suspend(write);
+    }
+
     /// Shows how many tests were run, in how many executions.
     pub fn show_tests(&self, tests: u64, executions: u64) {
         self.bar.set_position(tests);
@@ -210,6 +220,7 @@ fn share(progress: &Progress) -> f64 {
 }
 
 /// A line on standard error that names the current phase, if it is a terminal.
+#[derive(Clone)]
 pub struct Phase(ProgressBar);
 
 impl Phase {
@@ -231,10 +242,9 @@ impl Phase {
     pub fn show(&self, what: &'static str) {
         self.0.set_message(what);
     }
-}
 
-impl Drop for Phase {
-    fn drop(&mut self) {
+    /// Takes the line away, before results are printed.
+    pub fn finish(&self) {
         self.0.finish_and_clear();
     }
 }
@@ -256,11 +266,13 @@ mod tests {
             executions: 500,
             budget: 10_000,
             steps: 1,
+            threads: 2,
             failures: 0,
             elapsed: Duration::from_secs(10),
             time: Some(Duration::from_secs(60)),
             coverage: vec![CoverageProgress { name: "sp", covered: 8, total: 10 }],
             best: Some("pos".to_string()),
+            failed: None,
         }
     }
 

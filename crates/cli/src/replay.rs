@@ -13,12 +13,14 @@ use threadbare_report::{
     Coverage, FailureReport, JsonReport, ReplayReport, SarifResult, Verdict, about_switch, failure_phrase,
     finding_text, name_addresses,
 };
-use threadbare_target::{Execution, Program, ProgramError, Symbols, fingerprint, resolve_in};
+use threadbare_target::{Execution, Program, ProgramError, SourceLanguage, Symbols, fingerprint, resolve_in};
 use threadbare_trace::{Outcome, Schedule};
 
 use crate::args::ReplayArgs;
+use crate::ending::Ending;
 use crate::error::CliError;
 use crate::findings::{Findings, ReportedFinding};
+use crate::trust::Demands;
 use crate::{failures, output, signals};
 
 /// Runs a schedule again; returns the exit status.
@@ -30,6 +32,7 @@ pub fn run(args: &ReplayArgs) -> Result<u8, CliError> {
     for option in unknown {
         output::say(&format!("warning: the schedule's option `{option}` is not known and was left out"));
     }
+    let stop = signals::stop_flag_of_showing()?;
     let program = program(args, &schedule, &conditions)?;
     if fingerprint(&program.executable).is_ok_and(|now| now != schedule.binary) {
         output::say(&format!(
@@ -37,14 +40,14 @@ pub fn run(args: &ReplayArgs) -> Result<u8, CliError> {
             program.name
         ));
     }
-    let stop = signals::stop_flag()?;
-    let mut replayer = Replayer::start(&program, &conditions, &stop)?;
+    let mut replayer = Replayer::start(&program, &conditions, &stop, None)?;
     if schedule.shows.is_some() {
         replayer.record_all();
     }
     let runs = Runs::make(&mut replayer, &schedule, args.times, &stop)?;
-    report(args, &schedule, &runs, replayer.symbols())?;
-    Ok(if runs.failed + runs.showed > 0 { crate::FOUND } else { crate::NOTHING })
+    let mut ending = Ending::of(runs.failed + runs.showed > 0);
+    report(args, &schedule, &runs, replayer.symbols(), &mut ending);
+    ending.status()
 }
 
 fn read(path: &Path) -> Result<Schedule, CliError> {
@@ -75,6 +78,7 @@ fn program(args: &ReplayArgs, schedule: &Schedule, conditions: &Conditions) -> R
         }
         None => (start(&args.schedule, schedule), PathBuf::from(&schedule.program)),
     };
+    check_trust(args, schedule, &path)?;
     // What is built lies beside the schedule, as it did when the schedule was made.
     let folder = match args.schedule.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -97,6 +101,22 @@ fn program(args: &ReplayArgs, schedule: &Schedule, conditions: &Conditions) -> R
         ));
     }
     Ok(program)
+}
+
+/// Refuses what a schedule that was not made here asks for, unless the user trusts it.
+fn check_trust(args: &ReplayArgs, schedule: &Schedule, program: &Path) -> Result<(), CliError> {
+    if args.trust {
+        return Ok(());
+    }
+    let is_built = SourceLanguage::of(program).is_some();
+    let demands = Demands::of(schedule);
+    let demands = if is_built { demands } else { demands.and_then(Demands::without_building) };
+    match demands {
+        Some(demands) if !demands.are_known() => {
+            Err(CliError::Untrusted { path: args.schedule.clone(), demands: demands.sentence() })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What came of all runs together.
@@ -188,6 +208,7 @@ fn findings(found: Option<&Finding>, runs: &Runs, names: &ExecutionNames<'_>, pa
         let schedule = Some(path.to_path_buf());
         findings.add(ReportedFinding {
             text,
+            confirmed: true,
             schedule,
             fails: runs.failed > 0,
             is_cause: false,
@@ -199,7 +220,7 @@ fn findings(found: Option<&Finding>, runs: &Runs, names: &ExecutionNames<'_>, pa
     findings
 }
 
-fn report(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols) -> Result<(), CliError> {
+fn report(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols, ending: &mut Ending) {
     let names = ExecutionNames::new(symbols, &runs.first);
     let divergence = divergence(schedule, &runs.first, &names);
     let found = finding(schedule, &runs.first);
@@ -207,7 +228,7 @@ fn report(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols
         output::say("warning: the runs had different traces: the program depends on something uncontrolled");
     }
     if args.hash {
-        output::print(&format!("{}\n", runs.hash))?;
+        ending.note(output::print(&format!("{}\n", runs.hash)));
     } else if !args.output.json_on_stdout() {
         let mut text = String::new();
         if !args.output.quiet {
@@ -217,7 +238,7 @@ fn report(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols
             text.push('\n');
         }
         text.push_str(&conclusion(schedule, runs, divergence.as_ref()));
-        output::print(&text)?;
+        ending.note(output::print(&text));
     }
     let failure = describe_failure(&runs.first, &names, symbols).map(|mut failure| {
         failure.execution = schedule.execution;
@@ -227,7 +248,7 @@ fn report(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols
         failure
     });
     let findings = findings(found.as_ref(), runs, &names, &args.schedule);
-    write_files(args, schedule, &runs.first, &names, failure.as_ref(), &findings)?;
+    write_files(args, schedule, &runs.first, &names, failure.as_ref(), &findings, ending);
     let report = JsonReport {
         tool: "threadbare",
         version: env!("CARGO_PKG_VERSION"),
@@ -235,11 +256,7 @@ fn report(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols
         program: args.program.as_ref().map_or_else(|| schedule.program.clone(), |p| p.display().to_string()),
         strategy: "replay".into(),
         seed: schedule.seed,
-        verdict: match (runs.failed, runs.showed) {
-            (0, 0) => Verdict::Clean,
-            (0, _) => Verdict::Findings,
-            _ => Verdict::Failure,
-        },
+        verdict: Verdict::of(runs.failed > 0, runs.showed > 0, runs.interrupted),
         executions: runs.made,
         cut: runs.cut,
         steps: runs.steps,
@@ -268,7 +285,7 @@ fn report(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols
         total: None,
         warnings: runs.first.warnings.clone(),
     };
-    output::write_json(&args.output, &report)
+    ending.note(output::write_json(&args.output, &report));
 }
 
 /// Writes the trace and the SARIF file where they were asked for.
@@ -279,17 +296,18 @@ fn write_files(
     names: &ExecutionNames<'_>,
     failure: Option<&FailureReport>,
     findings: &Findings,
-) -> Result<(), CliError> {
+    ending: &mut Ending,
+) {
     if args.trace.is_none() && args.output.sarif.is_none() {
-        return Ok(());
+        return;
     }
     let trace = recorded(run, names, schedule);
     if let Some(path) = &args.trace {
-        output::write_whole(path, &trace.to_bytes())?;
+        ending.note(output::write_whole(path, &trace.to_bytes()));
     }
     let failure = failure.and_then(|failure| failures::sarif_result(&trace, failure));
     let results: Vec<SarifResult> = findings.sarif().into_iter().chain(failure).collect();
-    output::write_sarif(&args.output, "replay", &results)
+    ending.note(output::write_sarif(&args.output, "replay", &results));
 }
 
 fn conclusion(schedule: &Schedule, runs: &Runs, divergence: Option<&Divergence>) -> String {

@@ -1,8 +1,8 @@
 //! `threadbare verify`.
 
-use threadbare_diagnose::{Conditions, ExecutionNames, Replayer};
+use threadbare_diagnose::{Conditions, ExecutionNames};
 use threadbare_explore::strategies::OF_VERIFY;
-use threadbare_explore::{Checked, Graphs, GroupsPoint, Options, Verification, strategies, verify};
+use threadbare_explore::{Checked, Graphs, GroupsPoint, Options, Progress, Verification, strategies, verify};
 use threadbare_models::graph::Drawing;
 use threadbare_report::{
     CampaignRecord, CheckpointsReport, Coverage, CoverageStep, GraphReport, GroupsReport, JsonReport,
@@ -10,15 +10,18 @@ use threadbare_report::{
 };
 use threadbare_target::{Program, Symbols};
 
+use crate::clock::Clock;
+use crate::ending::Ending;
 use crate::error::CliError;
 use crate::failures::KeptFailure;
 use crate::findings::Findings;
 use crate::open_questions::OpenQuestions;
 use crate::output::counted;
 use crate::progress::Bar;
+use crate::safekeeping::Safekeeping;
 use crate::suppressions::Suppressions;
 use crate::verify_args::VerifyArgs;
-use crate::{check, hunt, output, page, signals};
+use crate::{artifacts, check, hunt, output, page, signals};
 
 /// Executions after which it ends where nobody says how many.
 const EXECUTIONS: u64 = 100_000;
@@ -38,46 +41,53 @@ pub fn run(args: &VerifyArgs) -> Result<u8, CliError> {
     let stop = signals::stop_flag()?;
     args.graph.as_deref().map_or(Ok(()), output::check_target)?;
     let (program, cflags) = hunt::prepare(hunt, &stop)?;
-    let result = {
-        let bar = Bar::new(options.executions, hunt.output.quiet);
-        verify(&program, &options, &|progress| bar.show(progress), &stop)?
-    };
-    for warning in &result.check.warnings {
-        output::say(&format!("warning: {warning}"));
-    }
     // States are told apart to the end of each loop.
     let conditions = Conditions { exact_loops: true, ..Conditions::of(&options, &program) };
     let head = hunt::schedule_head(&program, cflags, &conditions, &options);
-    let mut replayer = Replayer::start(&program, &conditions, &stop)?;
-    let findings = check::record_all(&args.check, &result.check, &replayer, &head, &suppressions)?;
-    let failures = check::keep_failures(&args.check, &result.check, &mut replayer, &head)?;
-    let open = OpenQuestions::of(&result.open, replayer.symbols());
+    let name = artifacts::file_stem(&hunt.program);
+    let bar = Bar::new(options.executions, hunt.output.quiet);
+    let safe = Safekeeping::new(&hunt.out, &name, &head, (!hunt.output.quiet).then_some(&bar));
+    let on_progress = |progress: &Progress| {
+        bar.show(progress);
+        safe.observe(progress);
+    };
+    let clock = Clock::start(hunt.time, &stop);
+    let result = verify(&program, &options, &on_progress, &stop)?;
+    bar.finish();
+    for warning in &result.check.warnings {
+        output::say(&format!("warning: {warning}"));
+    }
+    let symbols = Symbols::new(&result.check.modules);
+    let findings = check::record_all(&args.check, &result.check, &symbols, &head, &suppressions, &clock);
+    let failures = check::keep_failures(&args.check, &result.check, &program, &conditions, &safe, &stop);
+    let mut ending = Ending::of(!findings.is_empty() || !failures.is_empty());
+    let open = OpenQuestions::of(&result.open, &symbols);
     if !hunt.output.json_on_stdout() {
         let mut text = render_text(args, &result, &findings, &failures);
         if hunt.coverage.uncovered {
             text.push_str(&open.lines());
         }
-        output::print(&text)?;
+        ending.note(output::print(&text));
     }
     if let Some(path) = &args.graph {
-        let drawings = drawings(&result.graphs, replayer.symbols());
+        let drawings = drawings(&result.graphs, &symbols);
         let picture = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg"));
         let text = if picture { graphs_svg(&drawings) } else { drawings.iter().map(Drawing::dot).collect() };
-        output::write_whole(path, text.as_bytes())?;
+        ending.note(output::write_whole(path, text.as_bytes()));
     }
     let listed = hunt.coverage.uncovered.then(|| open.requirements());
     let report = json(args, &program, &result, &findings, &failures, listed);
-    output::write_json(&hunt.output, &report)?;
+    ending.note(output::write_json(&hunt.output, &report));
     let mut record = CampaignRecord {
-        graphs: page::graph_cards(&result.graphs, replayer.symbols()),
+        graphs: page::graph_cards(&result.graphs, &symbols),
         ..check::record(&program, &result.check, &report, &findings)
     };
     record.uncovered.push(open.card());
-    page::save_record(&hunt.out, page::subject(hunt), record, hunt.html.as_deref())?;
+    ending.note(page::save_record(&hunt.out, page::subject(hunt), record, hunt.html.as_deref()));
     let failed = failures.iter().filter_map(|kept| kept.sarif.clone());
     let results: Vec<SarifResult> = findings.sarif().into_iter().chain(failed).collect();
-    output::write_sarif(&hunt.output, "verify", &results)?;
-    Ok(if findings.is_empty() && failures.is_empty() { crate::NOTHING } else { crate::FOUND })
+    ending.note(output::write_sarif(&hunt.output, "verify", &results));
+    ending.status()
 }
 
 /// The graphs, with the names that people know.
@@ -161,7 +171,7 @@ fn json(
 ) -> JsonReport {
     let report = check::json(&args.check, program, &result.check, findings, failures);
     let verdict = match report.verdict {
-        Verdict::Clean if result.exhausted => Verdict::Exhausted,
+        Verdict::Clean | Verdict::Undecided if result.exhausted => Verdict::Exhausted,
         other => other,
     };
     let groups =

@@ -1,5 +1,7 @@
 //! All detectors on one trace.
 
+use std::collections::{BTreeSet, HashMap, HashSet};
+
 use threadbare_trace::Event;
 
 use crate::{
@@ -67,15 +69,43 @@ impl Examination {
                 }
             }
         }
-        undisciplined.retain(|finding| {
-            !set.iter().any(|race| race.kind == FindingKind::Race && is_covered_by(finding, race))
-        });
+        let races = Races::of(set.iter().filter(|finding| finding.kind == FindingKind::Race));
+        undisciplined.retain(|finding| !races.cover(finding));
         undisciplined.into_iter().for_each(|finding| set.add_same(finding));
         set.into_sorted()
     }
 }
 
-fn is_covered_by(finding: &Finding, race: &Finding) -> bool {
-    race.object == finding.object
-        || finding.accesses.iter().all(|access| race.accesses.iter().any(|racing| racing.pc == access.pc))
+/// The races of a trace, by what they are about: there may be thousands.
+struct Races {
+    objects: HashSet<u64>,
+    /// The numbers of the races in which code takes part.
+    by_site: HashMap<u64, BTreeSet<usize>>,
+}
+
+impl Races {
+    fn of<'a>(races: impl Iterator<Item = &'a Finding>) -> Races {
+        let mut known = Races { objects: HashSet::new(), by_site: HashMap::new() };
+        for (number, race) in races.enumerate() {
+            known.objects.insert(race.object);
+            for access in &race.accesses {
+                known.by_site.entry(access.pc).or_default().insert(number);
+            }
+        }
+        known
+    }
+
+    /// Whether a race is about the same memory, or all the code of a finding takes part in one.
+    fn cover(&self, finding: &Finding) -> bool {
+        if self.objects.contains(&finding.object) {
+            return true;
+        }
+        let mut of_sites = finding.accesses.iter().map(|access| self.by_site.get(&access.pc));
+        let Some(first) = of_sites.next() else { return !self.by_site.is_empty() };
+        let mut common = first.cloned().unwrap_or_default();
+        for others in of_sites {
+            common.retain(|race| others.is_some_and(|others| others.contains(race)));
+        }
+        !common.is_empty()
+    }
 }

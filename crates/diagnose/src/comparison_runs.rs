@@ -1,7 +1,6 @@
 //! Executions that are made to explain a failure.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use threadbare_explore::{Plan, is_same_failure, neighbours, replay};
 use threadbare_sched::{Random, Rng, RoundRobin};
@@ -10,6 +9,7 @@ use threadbare_trace::{Failure, Outcome};
 use threadbare_wire::flags;
 
 use crate::cancellation::Cancellation;
+use crate::effort::Effort;
 use crate::replayer::start;
 
 /// How many passing executions a failing one is compared with, and how many other failing ones.
@@ -23,8 +23,6 @@ const SEED: u64 = 1;
 const NEIGHBOURS: usize = 80;
 /// How often a schedule is followed to learn from it.
 const PASSES: usize = 4;
-/// How much may be spent on all of them, for all failures together.
-const TIME: Duration = Duration::from_secs(5);
 /// One in so many executions also stops at memory that only one thread has used.
 const PROBE_EVERY: u64 = 8;
 
@@ -67,7 +65,8 @@ pub struct ComparisonRuns {
     known: OtherExecutions,
     /// They are the same for every failure of the program.
     others: Option<OtherExecutions>,
-    time_left: Duration,
+    /// What is left for all of them, for all failures together.
+    left: Effort,
     cancellation: Cancellation,
     /// Something was left out for lack of time.
     cut: bool,
@@ -82,7 +81,7 @@ impl ComparisonRuns {
             server: None,
             known: OtherExecutions::default(),
             others: None,
-            time_left: TIME,
+            left: Effort::most(),
             cancellation,
             cut: false,
         }
@@ -99,9 +98,14 @@ impl ComparisonRuns {
         }
     }
 
-    /// Lowers the time that may be spent.
-    pub fn spend_no_more_than(&mut self, limit: Duration) {
-        self.time_left = self.time_left.min(limit);
+    /// Says how much may be spent.
+    pub(crate) fn spend_no_more_than(&mut self, effort: Effort) {
+        self.left = effort;
+    }
+
+    /// Whether nobody waits for an explanation any more.
+    pub fn is_over(&self) -> bool {
+        self.cancellation.is_requested()
     }
 
     /// Whether something was left out for lack of time.
@@ -114,13 +118,12 @@ impl ComparisonRuns {
         self.known = OtherExecutions { passing: passing.to_vec(), failing: Vec::new(), tried };
     }
 
-    /// Runs a plan, if there is time.
+    /// Runs a plan, if something is left for it.
     pub fn run(&mut self, plan: &Plan) -> Option<Arc<Execution>> {
-        if self.time_left.is_zero() || self.cancellation.is_requested() {
+        if self.left.is_spent() || self.cancellation.is_requested() {
             self.cut = true;
             return None;
         }
-        let begin = Instant::now();
         if self.server.is_none() {
             self.server = start(&self.program, &self.options).ok();
         }
@@ -128,8 +131,8 @@ impl ComparisonRuns {
         let run = server.run(&plan.policy, plan.flags).ok();
         if let Some(run) = &run {
             server.learn(&run.discovered);
+            self.left.spend(run);
         }
-        self.time_left = self.time_left.saturating_sub(begin.elapsed());
         run.map(Arc::new)
     }
 

@@ -29,6 +29,8 @@ fn seconds(text: &str) -> Option<Duration> {
 pub struct Conditions {
     /// Steps after which an execution counts as hung.
     pub max_steps: u64,
+    /// The most events of an execution that are kept. It changes no execution, only what is known of it.
+    pub most_events: u64,
     /// Whether condition waits may wake without a signal.
     pub spurious: bool,
     /// Whether the program's threads are OS threads.
@@ -62,6 +64,7 @@ impl Conditions {
     pub fn of(options: &Options, program: &Program) -> Conditions {
         Conditions {
             max_steps: options.max_steps,
+            most_events: options.most_events(),
             spurious: options.spurious,
             os_threads: options.os_threads,
             any_exit: options.any_exit,
@@ -96,6 +99,7 @@ impl Conditions {
     pub fn of_schedule(schedule: &Schedule) -> (Conditions, Vec<String>) {
         let mut conditions = Conditions {
             max_steps: 1_000_000,
+            most_events: Options::default().most_events(),
             spurious: false,
             os_threads: false,
             any_exit: false,
@@ -144,6 +148,7 @@ mod tests {
         let conditions = Conditions {
             max_steps: 77,
             loose_time: true,
+            most_events: Options::default().most_events(),
             spurious: true,
             os_threads: true,
             any_exit: true,

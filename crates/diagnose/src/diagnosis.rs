@@ -1,7 +1,6 @@
 //! One failure, diagnosed: run again, minimised, explained, and described.
 
 use std::rc::Rc;
-use std::time::{Duration, Instant};
 
 use threadbare_explore::{Found, is_preemption, pointed_out};
 use threadbare_report::{FailureReport, FindingText};
@@ -17,8 +16,8 @@ use crate::original::Original;
 use crate::recording::{recorded, to_schedule};
 use crate::replayer::{Replayer, same_failure};
 
-/// Other executions are made only if they do not take long, as those of a program that hangs do.
-const LONGEST_COMPARED: Duration = Duration::from_secs(1);
+/// Other executions are made only if they have no more steps than this: those of a program that hangs take long.
+const LONGEST_COMPARED: u64 = 1_000_000;
 
 /// What is wanted of a diagnosis.
 pub struct DiagnosisOptions<'a> {
@@ -44,6 +43,8 @@ pub enum DiagnosisPhase {
 /// What was left out for lack of time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LeftOut {
+    /// It was not run again, and so neither made shorter nor explained.
+    RunningAgain,
     /// Not every preemption was tried to be left out.
     Minimising,
     /// No cause was looked for.
@@ -56,6 +57,7 @@ impl LeftOut {
     /// The same in a whole sentence.
     pub fn sentence(self) -> &'static str {
         match self {
+            LeftOut::RunningAgain => "It was not run again, and is shown as it was found.",
             LeftOut::Minimising => "There was no time to leave out every preemption that it does not need.",
             LeftOut::Explaining => "Every run takes so long that no cause was looked for.",
             LeftOut::Comparing => {
@@ -108,11 +110,11 @@ pub fn diagnose(
     let mut comparisons = None;
     let mut left_out = Vec::new();
     let mut original = None;
+    left_out.extend(replayer.is_none().then_some(LeftOut::RunningAgain));
     if let Some(replayer) = replayer {
         replayer.set_loose_time(found.run.loose_time);
-        let begin = Instant::now();
         let same = replayer.follow(&found.run.switches).ok();
-        let takes_long = begin.elapsed() > LONGEST_COMPARED;
+        let takes_long = same.as_ref().is_some_and(|run| run.stalled || run.steps > LONGEST_COMPARED);
         let same = same.filter(|again| same_failure(&again.outcome, &found.run.outcome));
         again = same.map(|same| {
             // Every run of a hang takes as long as the hang does, unless it shows early.

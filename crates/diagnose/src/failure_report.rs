@@ -6,16 +6,11 @@ use threadbare_trace::FailureKind;
 
 /// A failed run in the words of the JSON object; none for one that passed.
 pub fn describe_failure(run: &Execution, names: &dyn Names, symbols: &Symbols) -> Option<FailureReport> {
-    let failure = run.outcome.failure()?;
-    let mut message = name_addresses(&failure.message, names);
-    // Who calls `abort` says why beforehand.
-    if failure.kind == FailureKind::Abort && !message.contains('\n') {
-        last_lines(&run.output).iter().for_each(|line| message.push_str(&format!("\n{line}")));
-    }
+    let SaidOfFailure { kind, message, site } = said_of_failure(run, names)?;
     Some(FailureReport {
-        kind: failure.kind.word(),
+        kind: kind.word(),
         message,
-        site: failure_site(failure, names).map(|site| site.to_string()),
+        site,
         execution: 1,
         schedule: None,
         policy: "replay".into(),
@@ -35,6 +30,28 @@ pub fn describe_failure(run: &Execution, names: &dyn Names, symbols: &Symbols) -
             site: names.place(delay.site, 0).map(|place| place.to_string()),
         }),
     })
+}
+
+/// What is said of a failed run.
+pub struct SaidOfFailure {
+    /// What went wrong.
+    pub kind: FailureKind,
+    /// What the program or the runtime says.
+    pub message: String,
+    /// Where.
+    pub site: Option<String>,
+}
+
+/// What is said of a failed run, which takes no time however long the run is; none of one that passed.
+pub fn said_of_failure(run: &Execution, names: &dyn Names) -> Option<SaidOfFailure> {
+    let failure = run.outcome.failure()?;
+    let mut message = name_addresses(&failure.message, names);
+    // Who calls `abort` says why beforehand.
+    if failure.kind == FailureKind::Abort && !message.contains('\n') {
+        last_lines(&run.output).iter().for_each(|line| message.push_str(&format!("\n{line}")));
+    }
+    let site = failure_site(failure, names).map(|site| site.to_string());
+    Some(SaidOfFailure { kind: failure.kind, message, site })
 }
 
 /// The end of what a program printed.

@@ -1,5 +1,7 @@
 //! An execution as schedule and trace files hold it.
 
+use std::collections::HashMap;
+
 use threadbare_report::{Interleaving, about_switch, record};
 use threadbare_target::Execution;
 use threadbare_trace::{Schedule, Switch, SwitchRecord, TraceFile};
@@ -23,11 +25,12 @@ pub fn interleaving_of<'a>(run: &'a Execution, marked: &'a [usize]) -> Interleav
 
 /// The switches of a run as a schedule file names them.
 pub fn to_schedule(switches: &[SwitchRecord], names: &ExecutionNames<'_>) -> Vec<Switch> {
-    let named = |switch: &SwitchRecord| Switch {
-        from: switch.from,
-        op: switch.op,
-        to: switch.to,
-        site: about_switch(switch, names),
+    // A long execution is stopped at the same few places again and again.
+    let mut known: HashMap<(u64, u32, u64, u8), String> = HashMap::new();
+    let named = |switch: &SwitchRecord| {
+        let place = (switch.pc, switch.context, switch.addr, switch.kind);
+        let site = known.entry(place).or_insert_with(|| about_switch(switch, names)).clone();
+        Switch { from: switch.from, op: switch.op, to: switch.to, site }
     };
     switches.iter().map(named).collect()
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use threadbare_explore::{is_same_failure, minimise};
 use threadbare_sched::{PolicySpec, Random, Replay, RoundRobin};
@@ -14,6 +14,7 @@ use threadbare_wire::{SwitchRecord, flags};
 use crate::cancellation::Cancellation;
 use crate::comparison_runs::ComparisonRuns;
 use crate::conditions::Conditions;
+use crate::effort::Effort;
 use crate::error::DiagnoseError;
 
 /// Shared memory is learned while a schedule is followed; each pass can only add to it, and the
@@ -22,11 +23,8 @@ const MOST_PASSES: usize = 8;
 
 /// How much may be spent on making a schedule shorter.
 const MINIMISING_RUNS: usize = 1500;
-const MINIMISING_TIME: Duration = Duration::from_secs(10);
-/// What may be spent on it, and on explaining failures, however quickly the failure was found.
-const LEAST_TIME: Duration = Duration::from_secs(5);
-/// What may be spent on a hang: each of its runs takes longer, and every order may well hang.
-const MINIMISING_A_HANG: Duration = Duration::from_secs(2);
+/// What may be spent on a hang, in steps: each of its runs takes longer, and every order may well hang.
+const MINIMISING_A_HANG: u64 = 1_000_000;
 
 /// One in so many of the first runs schedules threads round-robin instead of at random.
 const TURNS_EVERY: u64 = 4;
@@ -45,8 +43,8 @@ pub struct Replayer {
     server: Option<Server>,
     /// What happens where the program does not even get to its first thread.
     early: Option<Execution>,
-    /// What is left of the time for making schedules shorter, for all failures together.
-    time_to_minimise: Duration,
+    /// What is left for making schedules shorter, for all failures together.
+    to_minimise: Effort,
     comparisons: ComparisonRuns,
     cancellation: Cancellation,
     symbols: Rc<Symbols>,
@@ -55,16 +53,18 @@ pub struct Replayer {
 }
 
 impl Replayer {
-    /// Starts the program. A signal that raises `stop` from now on ends the shortening and the explaining.
+    /// Starts the program. A signal that raises `stop` from now on ends the shortening and the explaining, and so does the time `end`.
     pub fn start(
         program: &Program,
         conditions: &Conditions,
         stop: &Arc<AtomicBool>,
+        end: Option<Instant>,
     ) -> Result<Replayer, DiagnoseError> {
-        let cancellation = Cancellation::from_now_on(stop);
+        let cancellation = Cancellation::from_now_on(stop).at_the_latest(end);
         let bit = |set: bool, flag: u32| if set { flag } else { 0 };
         let options = ServerOptions {
             max_steps: conditions.max_steps,
+            most_events: conditions.most_events,
             stall: conditions.stall,
             // What was found is kept even after Ctrl-C, so the run that it needs is not given up.
             stop: Default::default(),
@@ -91,7 +91,7 @@ impl Replayer {
             options,
             server,
             early,
-            time_to_minimise: MINIMISING_TIME,
+            to_minimise: Effort::most(),
             symbols: Rc::new(symbols),
             flags: 0,
         })
@@ -112,11 +112,12 @@ impl Replayer {
         self.comparisons.set_loose_time(loose);
     }
 
-    /// Bounds the time for making schedules shorter and for explaining failures by that of the search: nobody wants
+    /// Bounds what is spent on making schedules shorter and on explaining failures by what the search took: nobody wants
     /// to wait for words much longer than for what they are about.
-    pub fn spend_no_more_than(&mut self, search: Duration) {
-        self.time_to_minimise = search.clamp(LEAST_TIME, MINIMISING_TIME);
-        self.comparisons.spend_no_more_than(search.max(LEAST_TIME));
+    pub fn spend_no_more_than(&mut self, executions: u64, steps: u64) {
+        let effort = Effort::of_a_search(executions, steps);
+        self.to_minimise = effort;
+        self.comparisons.spend_no_more_than(effort);
     }
 
     /// Follows the switches from the program's snapshot.
@@ -146,20 +147,21 @@ impl Replayer {
     /// its switches can be left out.
     pub fn minimise(&mut self, failing: Execution) -> (Execution, bool) {
         let hangs = failing.outcome.failure().is_some_and(|failure| failure.kind == FailureKind::Hang);
-        let limit = self.time_to_minimise.min(if hangs { MINIMISING_A_HANG } else { MINIMISING_TIME });
-        let Some(server) = self.server.as_mut().filter(|_| !limit.is_zero()) else {
+        let allowed = if hangs { self.to_minimise.at_most(MINIMISING_A_HANG) } else { self.to_minimise };
+        let Some(server) = self.server.as_mut().filter(|_| !allowed.is_spent()) else {
             return (failing, false);
         };
-        let (begin, cancellation) = (Instant::now(), &self.cancellation);
+        let (mut left, cancellation) = (allowed, &self.cancellation);
         let (shortest, is_minimal) = minimise(failing.clone(), MINIMISING_RUNS, &mut |plan| {
-            if begin.elapsed() > limit || cancellation.is_requested() {
+            if left.is_spent() || cancellation.is_requested() {
                 return None;
             }
             let run = server.run(&plan.policy, plan.flags).ok()?;
+            left.spend(&run);
             server.learn(&run.discovered);
             Some(run)
         });
-        self.time_to_minimise = limit.saturating_sub(begin.elapsed());
+        self.to_minimise.spend_as(allowed, left);
         // Once more on a program that has learned no more than any other, so that what is shown is what
         // a replay shows.
         match start(&self.program, &self.options) {

@@ -11,8 +11,9 @@ use threadbare_sched::Rng;
 use threadbare_target::{Execution, Modules, Program};
 use threadbare_trace::Outcome;
 
-use crate::campaign::Progress;
+use crate::campaign::given_up::{Ending, Heard, within};
 use crate::campaign::observer::{Observed, Observer, Unexamined};
+use crate::campaign::{Campaign, Found, Progress};
 use crate::coverage::Covered;
 use crate::detected::{Detected, Detectors};
 use crate::drive::{Drive, examine, phase, servers};
@@ -26,6 +27,11 @@ use crate::strategy::{Plan, Strategy};
 
 /// The longest trace in which accesses are looked for that may come in either order.
 const LONGEST_TURNED: usize = 20_000;
+
+/// How much of the time may be spent when no more executions are examined, in percent, and when no more findings are driven to happen. The rest is
+/// for reports.
+const SEARCHING: u32 = 60;
+pub(crate) const CONFIRMING: u32 = 85;
 
 /// How many executions are tried until there are this many that pass.
 const TRIES: u64 = 200;
@@ -54,6 +60,14 @@ pub struct Met {
     pub run: Arc<Execution>,
     /// How many executions failed in this way.
     pub count: u64,
+}
+
+impl Met {
+    /// The same as a campaign finds it under this policy.
+    pub fn as_found(&self, policy: &str) -> Found {
+        let Met { execution, ref run, count } = *self;
+        Found { execution, policy: policy.to_string(), run: Arc::clone(run), count }
+    }
 }
 
 /// The account of a check.
@@ -93,6 +107,28 @@ pub struct Check {
     pub modules: Arc<Modules>,
 }
 
+impl Check {
+    /// The account of a check that was given up.
+    pub(crate) fn given_up(heard: Heard) -> Check {
+        let warnings = vec![heard.warning()];
+        let account = Campaign::given_up(heard);
+        let Campaign { executions, steps, threads, elapsed, interrupted, modules, found, .. } = account;
+        let failures =
+            found.into_iter().map(|Found { execution, run, count, .. }| Met { execution, run, count });
+        Check {
+            failures: failures.collect(),
+            executions,
+            steps,
+            threads,
+            elapsed,
+            interrupted,
+            modules,
+            warnings,
+            ..Check::default()
+        }
+    }
+}
+
 /// Examines executions of a program and tries to confirm what is found.
 pub fn check(
     program: &Program,
@@ -100,7 +136,13 @@ pub fn check(
     progress: &dyn Fn(&Progress),
     stop: &Arc<AtomicBool>,
 ) -> Result<Check, ExploreError> {
-    run(&servers(program, options, stop), options, progress, stop)
+    let (program, own, stopped) = (program.clone(), options.clone(), Arc::clone(stop));
+    let campaign =
+        move |progress: &dyn Fn(&Progress)| run(&servers(&program, &own, &stopped), &own, progress, &stopped);
+    match within(options.time, stop, progress, campaign)? {
+        Ending::Whole(result) => result,
+        Ending::GivenUp(heard) => Ok(Check::given_up(heard)),
+    }
 }
 
 /// The same on whatever the launcher starts.
@@ -112,10 +154,13 @@ pub(crate) fn run<L: Launch>(
 ) -> Result<Check, ExploreError> {
     let mut strategy = by_name(options)?;
     let detectors = Arc::new(Detectors(all_detectors));
-    let mut detected = Detected::by(&detectors, options.executions);
+    let mut detected = Detected::by(&detectors, options);
     let examining = phase(options.executions, detectors);
     let (check, ()) = examine(launch, options, progress, stop, |drive| {
+        drive.spend_until(SEARCHING);
         drive.follow_until_saturated(strategy.as_mut(), &examining, &mut detected)?;
+        drive.spend_until(CONFIRMING);
+        drive.account.check.warnings.extend(detected.warning());
         if !drive.account.check.failures.is_empty() {
             look_for_passing(drive)?;
         }

@@ -8,6 +8,8 @@ use threadbare_detect::{Finding, FindingSet, Key};
 use threadbare_target::Execution;
 
 use crate::campaign::observer::{Examiner, Observed, Observer};
+use crate::kept_events::KeptEvents;
+use crate::options::Options;
 
 /// Shows executions to detectors.
 pub(crate) struct Detectors(pub(crate) fn(&Execution) -> Vec<Finding>);
@@ -33,17 +35,36 @@ pub(crate) struct Detected {
     set: FindingSet,
     /// The execution in which each finding was seen first as surely as it is known.
     shown: HashMap<Key, Arc<Execution>>,
+    kept: KeptEvents,
+    /// The execution that was kept last.
+    last_kept: Option<Arc<Execution>>,
+    /// Findings for whose executions there was no room.
+    left_out: u64,
 }
 
 impl Detected {
-    /// Nothing yet, in a campaign of so many executions.
-    pub(crate) fn by(detectors: &Arc<Detectors>, executions: u64) -> Detected {
+    /// Nothing yet, in a campaign with these options.
+    pub(crate) fn by(detectors: &Arc<Detectors>, options: &Options) -> Detected {
         Detected {
             detectors: Arc::clone(detectors),
-            may_leave_out: executions / 2,
+            may_leave_out: options.executions / 2,
             set: FindingSet::default(),
             shown: HashMap::new(),
+            kept: KeptEvents::of(options),
+            last_kept: None,
+            left_out: 0,
         }
+    }
+
+    /// What the user should know.
+    pub(crate) fn warning(&self) -> Option<String> {
+        (self.left_out > 0).then(|| {
+            format!(
+                "{} times a finding was left out, since the execution that shows it does not fit into the memory that may be used; \
+                 --memory-limit allows more",
+                self.left_out
+            )
+        })
     }
 
     /// The findings, surest first.
@@ -58,7 +79,14 @@ impl Detected {
 
     fn add(&mut self, finding: Finding, run: &Arc<Execution>) {
         let key = finding.key();
-        if self.set.get(&key).is_none_or(|known| finding.certainty > known.certainty) {
+        let known = self.set.get(&key).map(|known| known.certainty);
+        if known.is_none_or(|known| finding.certainty > known) {
+            let is_kept = self.last_kept.as_ref().is_some_and(|kept| Arc::ptr_eq(kept, run));
+            if !is_kept && !self.kept.take(run) {
+                self.left_out += u64::from(known.is_none());
+                return;
+            }
+            self.last_kept = Some(Arc::clone(run));
             self.shown.insert(key, Arc::clone(run));
         }
         self.set.add(finding);

@@ -17,6 +17,7 @@ use crate::checkpoints::Spared;
 use crate::confirm::happens;
 use crate::coverage::Coverage;
 use crate::error::ExploreError;
+use crate::kept_events::KeptEvents;
 use crate::minimise::is_same_failure;
 use crate::options::Options;
 use crate::runner::{Launch, Servers};
@@ -51,6 +52,7 @@ pub(crate) fn examine<L: Launch, T>(
             unfinished: Unfinished::default(),
             has_findings: false,
             check: Check::default(),
+            kept: KeptEvents::of(options),
         };
         let coverage = Coverage::of(&mut measuring, false);
         let mut drive = Drive { conduct, coverage, account };
@@ -103,6 +105,11 @@ impl Drive<'_, '_> {
         self.conduct.made()
     }
 
+    /// From now on, no more of the time may be spent than this many percent of all.
+    pub(crate) fn spend_until(&self, percent: u32) {
+        self.conduct.spend_until(percent);
+    }
+
     /// What continuing from checkpoints saved.
     pub(crate) fn spared(&self) -> Spared {
         self.conduct.spared()
@@ -147,6 +154,7 @@ pub(crate) struct Account {
     /// A detector has found something.
     has_findings: bool,
     pub(crate) check: Check,
+    kept: KeptEvents,
 }
 
 impl Observer for Account {
@@ -190,7 +198,8 @@ impl Account {
             match check.failures.iter_mut().find(same) {
                 Some(met) => met.count += 1,
                 None => {
-                    check.failures.push(Met { execution: check.executions, run: Arc::clone(run), count: 1 })
+                    let run = self.kept.keep(Arc::clone(run));
+                    check.failures.push(Met { execution: check.executions, run, count: 1 })
                 }
             }
         }

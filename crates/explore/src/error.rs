@@ -53,6 +53,9 @@ pub enum ExploreError {
         /// The largest number of threads in one execution, main included.
         threads: u32,
     },
+    /// The tool is not allowed the threads that it needs.
+    #[error("no further thread can be started: {0}; allow more processes (`ulimit -u`), or use fewer --jobs")]
+    NoThread(#[source] std::io::Error),
     /// The program could not be started.
     #[error(transparent)]
     Start(#[from] StartError),

@@ -3,7 +3,13 @@
 //! Where a pointer is handed over without synchronization, all that it leads to is accessed without any: those are
 //! consequences of one fault, and are reported after it.
 
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+
 use threadbare_detect::Finding;
+use threadbare_target::Execution;
 use threadbare_trace::{Event, EventKind};
 
 use crate::check::Examined;
@@ -11,18 +17,20 @@ use crate::check::Examined;
 /// Puts those first that made a run fail, then those that follow from no other one, then those that happened; and says
 /// what the others follow from.
 pub(crate) fn rank(findings: &mut [Examined]) {
-    let origins: Vec<Option<usize>> = (0..findings.len()).map(|at| origin(findings, at)).collect();
+    let mut pointers = Pointers::default();
+    let origins: Vec<Option<usize>> =
+        (0..findings.len()).map(|at| origin(findings, at, &mut pointers)).collect();
     let key = |at: usize| {
         let examined: &Examined = &findings[at];
         (!examined.fails, origins[at].is_some(), examined.confirmed.is_none())
     };
     let mut order: Vec<usize> = (0..findings.len()).collect();
     order.sort_by_key(|at| key(*at));
-    let now = |was: usize| order.iter().position(|at| *at == was);
+    let mut places = vec![0; findings.len()];
+    order.iter().enumerate().for_each(|(now, was)| places[*was] = now);
     for (examined, origin) in findings.iter_mut().zip(&origins) {
-        examined.follows_from = origin.and_then(now);
+        examined.follows_from = origin.map(|was| places[was]);
     }
-    let mut places: Vec<usize> = (0..findings.len()).filter_map(now).collect();
     for at in 0..findings.len() {
         while places[at] != at {
             let to = places[at];
@@ -33,32 +41,54 @@ pub(crate) fn rank(findings: &mut [Examined]) {
 }
 
 /// The finding about the pointer that leads to this one's memory.
-fn origin(findings: &[Examined], at: usize) -> Option<usize> {
+fn origin(findings: &[Examined], at: usize, pointers: &mut Pointers) -> Option<usize> {
     let Examined { finding, run, .. } = &findings[at];
-    let block = block_of(finding, &run.events)?;
+    let block = pointers.block_of(finding, run)?;
+    let sites = pointers.into(&block, run);
     (0..findings.len()).find(|other| {
         let known = &findings[*other].finding;
-        *other != at && known.object != finding.object && hands_over(known, &block, &run.events)
+        *other != at
+            && known.object != finding.object
+            && known.accesses.len() > 1
+            && known.accesses.iter().all(|access| sites.contains(&access.pc))
     })
 }
 
-/// The heap block that a finding is about.
-fn block_of(finding: &Finding, events: &[Event]) -> Option<std::ops::Range<u64>> {
-    let allocations = events.iter().filter(|event| event.kind() == Some(EventKind::Alloc));
-    let mut blocks = allocations.map(|event| event.addr..event.addr.saturating_add(event.value.max(1)));
-    blocks.find(|block| block.contains(&finding.object))
+/// A heap block.
+type Block = Range<u64>;
+
+/// What executions show of pointers into heap blocks. Many findings are about the same few blocks of the same execution.
+#[derive(Default)]
+struct Pointers {
+    /// The blocks of each execution, in the order in which they were handed out.
+    blocks: HashMap<*const Execution, Vec<Block>>,
+    /// The code that reads or writes pointers into a block.
+    into: HashMap<(*const Execution, Block), Rc<HashSet<u64>>>,
 }
 
-/// Whether the accesses of a finding, which is about other memory, read or write pointers into a block.
-fn hands_over(finding: &Finding, block: &std::ops::Range<u64>, events: &[Event]) -> bool {
-    let points_there = |event: &&Event| {
-        event.size == 8
-            && block.contains(&event.value)
-            && !block.contains(&event.addr)
-            && event.kind().is_some_and(EventKind::accesses_memory)
-    };
-    let sites: Vec<u64> = events.iter().filter(points_there).map(|event| event.pc).collect();
-    finding.accesses.len() > 1 && finding.accesses.iter().all(|access| sites.contains(&access.pc))
+impl Pointers {
+    /// The heap block that a finding is about.
+    fn block_of(&mut self, finding: &Finding, run: &Arc<Execution>) -> Option<Block> {
+        let blocks = self.blocks.entry(Arc::as_ptr(run)).or_insert_with(|| {
+            let allocations = run.events.iter().filter(|event| event.kind() == Some(EventKind::Alloc));
+            allocations.map(|event| event.addr..event.addr.saturating_add(event.value.max(1))).collect()
+        });
+        blocks.iter().find(|block| block.contains(&finding.object)).cloned()
+    }
+
+    /// The code that reads or writes, in other memory, pointers into a block.
+    fn into(&mut self, block: &Block, run: &Arc<Execution>) -> Rc<HashSet<u64>> {
+        let sites = self.into.entry((Arc::as_ptr(run), block.clone())).or_insert_with(|| {
+            let points_there = |event: &&Event| {
+                event.size == 8
+                    && block.contains(&event.value)
+                    && !block.contains(&event.addr)
+                    && event.kind().is_some_and(EventKind::accesses_memory)
+            };
+            Rc::new(run.events.iter().filter(points_there).map(|event| event.pc).collect())
+        });
+        Rc::clone(sites)
+    }
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ mod finding_rank;
 mod follow_schedule;
 pub mod generate;
 mod history;
+mod kept_events;
 mod minimise;
 mod neighbours;
 mod omission;
@@ -40,7 +41,9 @@ mod verify;
 #[cfg(test)]
 mod tests;
 
-pub use campaign::{Campaign, CampaignVerdict, CoverageProgress, Found, Progress, hunt, hunt_measured};
+pub use campaign::{
+    Campaign, CampaignVerdict, CoverageProgress, FailedJustNow, Found, Progress, hunt, hunt_measured,
+};
 pub use check::{Check, Examined, Met, check};
 pub use checkpoints::{CHECKPOINT_GAP, Spared};
 pub use compare::{CompareProgress, Comparison, Contestant, Trial, TrialEnd, Versus, WARM_UP, compare};
@@ -50,7 +53,7 @@ pub use error::ExploreError;
 pub use history::History;
 pub use minimise::{is_preemption, is_same_failure, minimise, replay};
 pub use neighbours::neighbours;
-pub use options::{MAX_STEPS, MAX_STEPS_OF_TRACES, Options, Timers};
+pub use options::{DEFAULT_MEMORY, MAX_STEPS, MAX_STEPS_OF_TRACES, Options, Timers};
 pub use profile::Profile;
 pub use races::races;
 pub use saturation::{SaturationRule, Window};

@@ -49,6 +49,8 @@ pub struct Options {
     pub max_steps: u64,
     /// Cut executions earlier that are much longer than those that came to their end.
     pub measures_length: bool,
+    /// How many bytes of memory executions and what is kept of them may take, roughly. What does not fit is left out, which is said.
+    pub memory: u64,
     /// A kind of dependence that is passed over: what is claimed without it shows what it is good for.
     pub overlooked: Option<Dependence>,
     /// Go on after a failure.
@@ -83,6 +85,9 @@ pub struct Options {
     pub heeds_wishes: bool,
 }
 
+/// The memory that is used where nobody says how much: so much, or a quarter of the machine's if that is less.
+pub const DEFAULT_MEMORY: u64 = 1 << 30;
+
 impl Default for Options {
     fn default() -> Options {
         Options {
@@ -93,6 +98,7 @@ impl Default for Options {
             jobs: 1,
             max_steps: MAX_STEPS_OF_TRACES,
             measures_length: false,
+            memory: DEFAULT_MEMORY,
             overlooked: None,
             keep_going: false,
             timers: None,
@@ -116,6 +122,15 @@ impl Options {
     /// Measures by the criteria that are asked for.
     pub fn measuring(&self) -> Result<Measuring, ExploreError> {
         Measuring::by(&self.coverage, self.saturation)
+    }
+
+    /// The most events of an execution that are kept. At the default there is room for all events of as many steps as an execution makes by
+    /// default.
+    pub fn most_events(&self) -> u64 {
+        /// An event takes 64 bytes in the memory shared with the program and as many in the tool, and detectors need some more for each.
+        const BYTES: u64 = 512;
+        const LEAST: u64 = 1 << 14;
+        (self.memory / BYTES).max(LEAST)
     }
 
     /// The options of single strategies that differ from their defaults.

@@ -18,7 +18,7 @@ use crate::strategies::by_name;
 pub fn races(program: &Program, options: &Options, stop: &Arc<AtomicBool>) -> Result<Check, ExploreError> {
     let mut strategy = by_name(options)?;
     let detectors = Arc::new(Detectors(|run| races_in(&run.events)));
-    let mut detected = Detected::by(&detectors, options.executions);
+    let mut detected = Detected::by(&detectors, options);
     let examining = phase(options.executions, detectors);
     let launch = servers(program, options, stop);
     let (mut check, ()) = examine(&launch, options, &|_| {}, stop, |drive| {
@@ -31,6 +31,7 @@ pub fn races(program: &Program, options: &Options, stop: &Arc<AtomicBool>) -> Re
         fails: false,
         follows_from: None,
     };
+    check.warnings.extend(detected.warning());
     check.findings = detected.into_sorted().into_iter().map(happened).collect();
     Ok(check)
 }

@@ -82,6 +82,7 @@ impl<'a> Servers<'a> {
     ) -> Servers<'a> {
         let server = ServerOptions {
             max_steps: options.max_steps,
+            most_events: options.most_events(),
             flags: options.flags() | flags,
             stall: options.stall,
             stop: Arc::clone(stop),

@@ -10,9 +10,10 @@ use threadbare_detect::{Examination, Finding, FindingKind, Key};
 use threadbare_models::Checks;
 use threadbare_target::{Execution, Program};
 
+use crate::campaign::given_up::{Ending, Heard, within};
 use crate::campaign::observer::{Observed, Observer, Unexamined};
 use crate::campaign::{Phase, Progress};
-use crate::check::{Check, Examined};
+use crate::check::{CONFIRMING, Check, Examined};
 use crate::checkpoints::Spared;
 use crate::confirm::{happens, settle_in};
 use crate::dead_registers::with_dead_registers;
@@ -93,7 +94,35 @@ pub fn verify(
     progress: &dyn Fn(&Progress),
     stop: &Arc<AtomicBool>,
 ) -> Result<Verification, ExploreError> {
-    run(&servers(&with_dead_registers(program), options, stop), options, progress, stop)
+    let (program, own, stopped) = (program.clone(), options.clone(), Arc::clone(stop));
+    let campaign = move |progress: &dyn Fn(&Progress)| {
+        run(&servers(&with_dead_registers(&program), &own, &stopped), &own, progress, &stopped)
+    };
+    match within(options.time, stop, progress, campaign)? {
+        Ending::Whole(result) => result,
+        Ending::GivenUp(heard) => Ok(Verification::given_up(heard)),
+    }
+}
+
+impl Verification {
+    /// The account of a verification that was given up.
+    fn given_up(heard: Heard) -> Verification {
+        let check = Check::given_up(heard);
+        Verification {
+            test_cases: check.executions,
+            check,
+            // At least the one that it was working on.
+            left: 1,
+            open: Vec::new(),
+            groups: 0,
+            checked: Checked { pairs: 0, known: 0, cleared: 0 },
+            history: Vec::new(),
+            graphs: Graphs::default(),
+            exhausted: false,
+            spared: Spared::default(),
+            sampled: 0,
+        }
+    }
 }
 
 /// The same on whatever the launcher starts.
@@ -110,6 +139,7 @@ pub(crate) fn run<L: Launch>(
     let mut states = Dfs::over_states(STATES, options.seed, false);
     let mut auto = by_name(&Options { strategy: DEFAULT.to_string(), ..options.clone() })?;
     let (mut check, (spared, sampled)) = examine(launch, options, progress, stop, |drive| {
+        drive.spend_until(CONFIRMING);
         // Each execution decides which questions are still open, and continues from checkpoints of the one before, which
         // belong to a worker. The jobs are used to answer questions.
         let examiner = Arc::new(Unexamined);

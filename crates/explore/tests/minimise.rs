@@ -12,6 +12,7 @@ fn server(subject: &str, folder: &Path) -> Server {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects").join(subject);
     let program = resolve(&source, &[], folder).unwrap();
     let options = ServerOptions {
+        most_events: u64::MAX,
         max_steps: 20_000,
         flags: 0,
         stall: Duration::from_secs(20),

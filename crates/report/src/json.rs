@@ -31,6 +31,24 @@ pub enum Verdict {
     Clean,
     /// Nothing was found, and nothing is left to try.
     Exhausted,
+    /// Nothing was found, but the command was interrupted before it could say so.
+    Undecided,
+}
+
+impl Verdict {
+    /// Of a command that found nothing, and has not shown that nothing is left.
+    pub fn nothing_found(interrupted: bool) -> Verdict {
+        if interrupted { Verdict::Undecided } else { Verdict::Clean }
+    }
+
+    /// Of a command that may have found failures and findings.
+    pub fn of(has_failures: bool, has_findings: bool, interrupted: bool) -> Verdict {
+        match (has_failures, has_findings) {
+            (true, _) => Verdict::Failure,
+            (false, true) => Verdict::Findings,
+            (false, false) => Verdict::nothing_found(interrupted),
+        }
+    }
 }
 
 /// The object written by `--json`.

@@ -49,6 +49,7 @@ pub fn connect() {
         // What the program sees and hands on is the environment it would have had.
         libc::unsetenv(c"LD_PRELOAD".as_ptr());
         libc::unsetenv(c"THREADBARE_CONTROL".as_ptr());
+        libc::unsetenv(c"THREADBARE_FILLER".as_ptr());
         interpose::set_controlled(true);
         crate::entropy::init();
         crate::processor_clock::init();

@@ -7,8 +7,8 @@ use threadbare_sched::{Divergence, Policy as _};
 use threadbare_trace::{Event, FailureKind};
 use threadbare_wire::{
     Area, CallRecord, CodeRange, ContextRecord, Control, DeadRegistersRecord, DecisionRecord,
-    DependenceRecord, LearnedRecord, LockSetRecord, OfferRecord, Slot, Status, SwitchRecord, TouchRecord,
-    UntriedRecord, flags,
+    DependenceRecord, Layout, LearnedRecord, LockSetRecord, OfferRecord, Slot, Status, SwitchRecord,
+    TouchRecord, UntriedRecord, flags,
 };
 
 use crate::sys;
@@ -90,6 +90,11 @@ impl Shared {
             return None;
         }
         let Some(place) = self.slot::<Event>(control.layout.events, control.events) else {
+            if control.layout.events.capacity < Layout::all_events(control.plan.max_steps) {
+                // The driver has no room for more.
+                control.events_left_out += 1;
+                return None;
+            }
             lost_control(
                 "the event memory is full: the run made more events than its step limit allows for; \
                  raise --max-steps",

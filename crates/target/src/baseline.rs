@@ -48,6 +48,7 @@ impl Baseline {
 
     pub fn restore(&self, control: &mut Control) {
         control.events = self.events;
+        control.events_left_out = 0;
         control.contexts = self.contexts;
         control.switches = self.switches;
         control.decisions = self.decisions;

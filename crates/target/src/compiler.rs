@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -107,12 +108,18 @@ pub(crate) fn compile_in(
     static BUILDS: AtomicU32 = AtomicU32::new(0);
     let build = BUILDS.fetch_add(1, Ordering::Relaxed);
     let partial = folder.join(format!("{name}.{}-{build}.partial", std::process::id()));
+    remove_stale(&folder);
+    let scratch = partial.with_extension(SCRATCH);
+    std::fs::create_dir_all(&scratch).map_err(no_folder)?;
+    let scratch_path = std::path::absolute(&scratch).map_err(no_folder)?;
     let result = std::path::absolute(&partial).map_err(no_folder)?;
     let output = match language {
-        SourceLanguage::C => run_c(Language::C, start, source, cflags, &result),
-        SourceLanguage::Cxx => run_c(Language::Cxx, start, source, cflags, &result),
-        SourceLanguage::Rust => run_rust(start, source, cflags, &result),
-    }?;
+        SourceLanguage::C => run_c(Language::C, start, source, cflags, &result, &scratch_path),
+        SourceLanguage::Cxx => run_c(Language::Cxx, start, source, cflags, &result, &scratch_path),
+        SourceLanguage::Rust => run_rust(start, source, cflags, &result, &scratch_path),
+    };
+    let _ = std::fs::remove_dir_all(&scratch);
+    let output = output?;
     if !output.status.success() {
         let _ = std::fs::remove_file(&partial);
         let mut message = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -130,16 +137,25 @@ fn run_c(
     source: &Path,
     cflags: &[String],
     program: &Path,
+    scratch: &Path,
 ) -> Result<Output, BuildError> {
     // Libraries among the flags only count after the source that needs them.
     let mut words: Vec<OsString> = vec!["-O0".into(), "-g".into(), source.into()];
     words.extend(cflags.iter().map(OsString::from));
     words.extend(["-o".into(), program.into()]);
     let mut command = compiler_command(language, &words)?;
-    command.current_dir(start).output().map_err(|source| not_started(language, &command, source).into())
+    command.current_dir(start).env("TMPDIR", scratch);
+    end_with_us(&mut command);
+    command.output().map_err(|source| not_started(language, &command, source).into())
 }
 
-fn run_rust(start: &Path, source: &Path, flags: &[String], program: &Path) -> Result<Output, BuildError> {
+fn run_rust(
+    start: &Path,
+    source: &Path,
+    flags: &[String],
+    program: &Path,
+    scratch: &Path,
+) -> Result<Output, BuildError> {
     let compiler = rust_compiler();
     let library = RuntimeLibrary::unpack()?;
     let mut command = Command::new(&compiler);
@@ -154,8 +170,41 @@ fn run_rust(start: &Path, source: &Path, flags: &[String], program: &Path) -> Re
         .arg("-o")
         .arg(program)
         .args(flags)
-        .current_dir(start);
+        .current_dir(start)
+        .env("TMPDIR", scratch);
+    end_with_us(&mut command);
     command.output().map_err(|source| BuildError::NoRust { compiler, source })
+}
+
+/// What the names of folders end in that a compiler keeps its own temporary files in.
+const SCRATCH: &str = "partial-files";
+
+/// A compiler ends when the tool does, however that ends.
+fn end_with_us(command: &mut Command) {
+    // SAFETY: a system call on numbers between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            Ok(())
+        });
+    }
+}
+
+/// Removes what builds have left that were killed: files and folders that carry the number of a process which is no more.
+fn remove_stale(folder: &Path) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+        let Some((stem, ending)) = name.rsplit_once('.') else { continue };
+        let is_partial = ["partial", SCRATCH].contains(&ending);
+        let owner = stem.rsplit_once('.').and_then(|(_, number)| number.split_once('-'));
+        let owner: Option<u32> = owner.and_then(|(process, _)| process.parse().ok());
+        let is_gone = |process: u32| !Path::new("/proc").join(process.to_string()).exists();
+        if is_partial && owner.is_some_and(is_gone) {
+            // Another build may do the same.
+            let _ = if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
+        }
+    }
 }
 
 /// The newest edition of Rust that a compiler has: that of 2024 came with 1.85.
@@ -225,4 +274,33 @@ fn program_name(source: &Path, cflags: &[String]) -> String {
         hash.update(flag);
     }
     format!("{stem}-{}", short_hex(&hash.finalize(), 4))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_build_has_left_is_removed_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = std::process::id();
+        // No process has a number that large.
+        let gone = 1 << 30;
+        let stale = [format!("bank-12ab.{gone}-0.partial"), format!("bank-12ab.{gone}-0.{SCRATCH}")];
+        let kept = [format!("bank-12ab.{own}-0.partial"), "bank-12ab".into(), "a.b.partial".into()];
+        std::fs::create_dir(folder.path().join(&stale[1])).unwrap();
+        std::fs::write(folder.path().join(&stale[1]).join("cc1.s"), "").unwrap();
+        for name in stale[..1].iter().chain(&kept) {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        remove_stale(folder.path());
+        let mut left: Vec<String> = std::fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        left.sort();
+        let mut expected = kept.to_vec();
+        expected.sort();
+        assert_eq!(left, expected);
+    }
 }

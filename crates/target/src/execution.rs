@@ -98,6 +98,28 @@ impl Execution {
         }
     }
 
+    /// The same without what happened in it, which takes most of the memory: a replay shows it again.
+    pub fn without_events(&self) -> Execution {
+        Execution {
+            events: Vec::new(),
+            outcome: self.outcome.clone(),
+            switches: self.switches.clone(),
+            decisions: Vec::new(),
+            calls: Vec::new(),
+            lock_sets: Vec::new(),
+            contexts: self.contexts.clone(),
+            modules: Arc::clone(&self.modules),
+            discovered: self.discovered.clone(),
+            touches: None,
+            depended_on: self.depended_on.clone(),
+            warnings: self.warnings.clone(),
+            output: self.output.clone(),
+            divergence: self.divergence.clone(),
+            own_code: Arc::clone(&self.own_code),
+            ..*self
+        }
+    }
+
     /// The place in the program's own code from which a step of this execution was made.
     pub fn place(&self, event: &Event) -> u64 {
         self.own_code.place(event.pc, event.context, &self.contexts)

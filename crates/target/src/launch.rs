@@ -1,5 +1,6 @@
 //! Starting a program with the runtime in it, and never leaving it behind.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -10,6 +11,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use threadbare_wire::CONTROL_VARIABLE;
 
 use crate::harness::test_output;
+use crate::initial_stack;
 use crate::memory::memory_file;
 use crate::program::Program;
 use crate::runtime_library::RuntimeLibrary;
@@ -47,16 +49,21 @@ pub(crate) fn launch(
     let given = [memory.as_raw_fd(), request_read.as_raw_fd(), reply_write.as_raw_fd()];
     let first = FIRST_DESCRIPTOR.min(open_file_limit() - 16);
     let numbers = [first, first + 1, first + 2];
+    let mut environment: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+    environment.extend(program.env.iter().map(|(name, value)| (name.into(), value.into())));
+    // The program may have been linked with an older runtime; the same library name makes the
+    // loader use this one instead.
+    environment.insert("LD_PRELOAD".into(), preload(library));
+    // Symbols looked up before the snapshot need not be looked up in every copy.
+    environment.insert("LD_BIND_NOW".into(), "1".into());
+    let control = numbers.map(|number| number.to_string()).join(",");
+    environment.insert(CONTROL_VARIABLE.into(), control.into());
+    initial_stack::fill(&mut environment, &program.executable, &program.args);
     let mut command = Command::new(&program.executable);
     command
         .args(&program.args)
-        .envs(program.env.iter().map(|(name, value)| (name, value)))
-        .env(CONTROL_VARIABLE, numbers.map(|number| number.to_string()).join(","))
-        // The program may have been linked with an older runtime; the same library name makes the
-        // loader use this one instead.
-        .env("LD_PRELOAD", preload(library))
-        // Symbols looked up before the snapshot need not be looked up in every copy.
-        .env("LD_BIND_NOW", "1")
+        .env_clear()
+        .envs(environment)
         .stdin(stdin.as_ref().map_or(Ok(Stdio::null()), |file| file.try_clone().map(Stdio::from))?)
         .stdout(output.file.try_clone()?)
         .stderr(output.file.try_clone()?)

@@ -40,9 +40,9 @@ impl Drop for Memory {
 }
 
 impl Memory {
-    /// A fresh memory for executions of up to `steps` visible steps.
-    pub fn new(steps: u64) -> io::Result<Memory> {
-        let layout = Layout::for_steps(steps);
+    /// A fresh memory for executions of up to `steps` visible steps, of which so many events are kept.
+    pub fn new(steps: u64, most_events: u64) -> io::Result<Memory> {
+        let layout = Layout::for_steps(steps, most_events);
         let file = memory_file(c"threadbare")?;
         file.set_len(layout.bytes)?;
         let map = MmapRaw::map_raw(&file)?;
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn records_come_back_as_written_and_never_beyond_the_area() {
-        let mut memory = Memory::new(10).unwrap();
+        let mut memory = Memory::new(10, u64::MAX).unwrap();
         let area = memory.layout().learned;
         let records: Vec<LearnedRecord> = (0..5).map(|n| LearnedRecord { site: n, place: n * 8 }).collect();
         // SAFETY: the learned area holds `LearnedRecord`s.

@@ -8,11 +8,14 @@ use std::sync::OnceLock;
 
 use threadbare_wire::RUNTIME_LIBRARY;
 
+use crate::own_folders::{cache_folders, is_own_file, own_subfolder};
+
 static BYTES: &[u8] = include_bytes!(env!("THREADBARE_RUNTIME_PATH"));
 const HASH: &str = env!("THREADBARE_RUNTIME_HASH");
 /// The header by which people name the operations of an object.
 const HEADER: &str = include_str!("../include/threadbare.h");
 const HEADER_NAME: &str = "threadbare.h";
+const INCLUDE: &str = "include";
 
 /// The runtime library as a file that compilers and loaders can be pointed to.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -53,9 +56,12 @@ impl RuntimeLibrary {
         }))
     }
 
-    /// Unpacks the library below this folder, unless an intact copy is there.
-    pub fn unpack_into(cache: &Path) -> Result<RuntimeLibrary, UnpackError> {
-        let folder = cache.join("threadbare").join(HASH);
+    /// Unpacks the library below this folder, unless an intact copy is there. All of it has to be this user's alone: the library is loaded
+    /// into programs.
+    pub fn unpack_into(root: &Path) -> Result<RuntimeLibrary, UnpackError> {
+        let folder = root.join(HASH);
+        let failed = |source| UnpackError { folder: folder.clone(), source };
+        own_subfolder(root, &[HASH, INCLUDE]).map_err(failed)?;
         let path = folder.join(RUNTIME_LIBRARY);
         let library = RuntimeLibrary { path };
         let files = [
@@ -64,8 +70,7 @@ impl RuntimeLibrary {
         ];
         for (path, bytes, mode) in files {
             // A cut or altered copy must not be used: compare it all, it is small.
-            if !fs::read(&path).is_ok_and(|present| present == bytes) {
-                let failed = |source| UnpackError { folder: folder.clone(), source };
+            if !is_own_file(&path) || !fs::read(&path).is_ok_and(|present| present == bytes) {
                 write_atomically(&path, bytes, mode).map_err(failed)?;
             }
         }
@@ -74,7 +79,7 @@ impl RuntimeLibrary {
 
     /// The folder that holds the header, for the compiler.
     pub fn include(&self) -> PathBuf {
-        self.folder().join("include")
+        self.folder().join(INCLUDE)
     }
 
     /// The library's file.
@@ -91,21 +96,6 @@ impl RuntimeLibrary {
     pub fn hash(&self) -> &'static str {
         HASH
     }
-}
-
-fn cache_folders() -> Vec<PathBuf> {
-    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    // Another user could have prepared a shared temporary folder: give each user an own one.
-    // SAFETY: `getuid` has no preconditions.
-    let user = unsafe { libc::getuid() };
-    [
-        absolute("XDG_CACHE_HOME"),
-        absolute("HOME").map(|home| home.join(".cache")),
-        Some(std::env::temp_dir().join(format!("threadbare-{user}"))),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
 }
 
 /// Other processes may unpack at the same time: each writes its own file and renames it.
@@ -133,10 +123,11 @@ mod tests {
     #[test]
     fn a_damaged_copy_is_replaced() {
         let cache = tempfile::tempdir().unwrap();
-        let library = RuntimeLibrary::unpack_into(cache.path()).unwrap();
+        let root = cache.path().join("threadbare");
+        let library = RuntimeLibrary::unpack_into(&root).unwrap();
         assert_eq!(fs::read(library.path()).unwrap(), BYTES);
         fs::write(library.path(), b"cut short").unwrap();
-        let again = RuntimeLibrary::unpack_into(cache.path()).unwrap();
+        let again = RuntimeLibrary::unpack_into(&root).unwrap();
         assert_eq!(again, library);
         assert_eq!(fs::read(again.path()).unwrap(), BYTES);
         assert_eq!(fs::read_to_string(library.include().join(HEADER_NAME)).unwrap(), HEADER);
@@ -151,7 +142,7 @@ mod tests {
     #[test]
     fn an_unwritable_cache_is_named_in_the_error() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let error = RuntimeLibrary::unpack_into(file.path()).unwrap_err();
+        let error = RuntimeLibrary::unpack_into(&file.path().join("threadbare")).unwrap_err();
         assert!(error.to_string().contains("XDG_CACHE_HOME"), "{error}");
     }
 

@@ -42,6 +42,10 @@ const START_LIMIT: Duration = Duration::from_secs(60);
 /// How often a wait looks whether it shall end.
 const LOOK: Duration = Duration::from_millis(200);
 
+/// What is said of an execution that made more events than are kept.
+const EVENTS_LEFT_OUT: &str = "executions made more steps than fit into the memory that may be used: only their beginnings are kept and \
+                               examined, and nothing is claimed of the rest; --memory-limit allows more";
+
 /// How long a server may take to answer once its copy was killed.
 pub(crate) const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 
@@ -50,6 +54,8 @@ pub(crate) const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 pub struct ServerOptions {
     /// Visible steps after which an execution is cut.
     pub max_steps: u64,
+    /// The most events of an execution that are kept; those that come later are left out, which a warning says.
+    pub most_events: u64,
     /// Bits of [`threadbare_wire::flags`] that hold for start-up and every execution.
     pub flags: u32,
     /// How long an execution may go without a visible step.
@@ -129,7 +135,8 @@ impl Server {
         let library = RuntimeLibrary::unpack()?;
         let mut options = options.clone();
         options.flags |= if program.is_test { flags::RUST_TEST } else { 0 };
-        let mut memory = Memory::new(options.max_steps).map_err(StartError::Resources)?;
+        let mut memory =
+            Memory::new(options.max_steps, options.most_events).map_err(StartError::Resources)?;
         memory.control_mut().plan = PlanRecord {
             // Before the snapshot there is nothing to decide.
             policy: 0,
@@ -420,6 +427,9 @@ impl Server {
             )
         };
         warnings.extend(self.lasting.iter().map(lasting));
+        if control.events_left_out > 0 {
+            warnings.push(EVENTS_LEFT_OUT.to_string());
+        }
         if self.learned_full {
             warnings.push("more shared memory was found than can be remembered".to_string());
         }
@@ -485,7 +495,7 @@ impl Server {
             policy_counters: control.policy_counters,
             own_code: Arc::clone(&self.own_code),
             ended_by: control.ended_by.checked_sub(1).map(|number| ThreadId(number as u16)),
-            leaves_code_unexplored: self.unexplored.is_some(),
+            leaves_code_unexplored: self.unexplored.is_some() || control.events_left_out > 0,
         })
     }
 

@@ -345,7 +345,13 @@ fn source_frames(loader: &Loader, offset: u64, bare: &Site) -> Vec<Site> {
 /// Debug information holds absolute paths; people think in paths from where they are.
 fn shorten(file: &str) -> String {
     let here = std::env::current_dir().ok();
-    let inside = here.as_deref().and_then(|here| Path::new(file).strip_prefix(here).ok());
+    here.map_or_else(|| file.to_string(), |here| seen_from(file, &here))
+}
+
+/// A library's file keeps its path wherever one is: by that it is told from the program's own.
+fn seen_from(file: &str, here: &Path) -> String {
+    let is_root = here.parent().is_none();
+    let inside = Path::new(file).strip_prefix(here).ok().filter(|_| !is_root && !is_of_system(file));
     inside.map_or_else(|| file.to_string(), |inside| inside.display().to_string())
 }
 
@@ -369,7 +375,19 @@ fn leave_out_private_fields(path: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{demangle, is_of_system};
+    use std::path::Path;
+
+    use super::{demangle, is_of_system, seen_from};
+
+    #[test]
+    fn a_library_stays_one_in_whichever_folder_the_tool_is_started() {
+        for here in ["/", "/usr", "/usr/include", "/usr/include/c++", "/home/me"] {
+            let seen = seen_from("/usr/include/c++/12/mutex", Path::new(here));
+            assert!(is_of_system(&seen), "{seen} from {here}");
+        }
+        assert_eq!(seen_from("/home/me/bank/a.c", Path::new("/home/me/bank")), "a.c");
+        assert_eq!(seen_from("/home/me/bank/a.c", Path::new("/")), "/home/me/bank/a.c");
+    }
 
     #[test]
     fn the_standard_library_is_not_the_programs_own_wherever_its_sources_lie() {

@@ -9,6 +9,9 @@ use crate::execution::Execution;
 use crate::object_names::ObjectNames;
 use crate::symbols::Symbols;
 
+/// How many values are remembered with what they point to.
+const MOST_KNOWN: usize = 100_000;
+
 /// A hash of an execution that is equal for equal interleavings, wherever the program was loaded.
 ///
 /// Objects count by their stable names and code by module and offset; values that are addresses
@@ -17,8 +20,18 @@ pub fn stable_hash(execution: &Execution, symbols: &Symbols) -> u64 {
     let mut hash = Sha256::new();
     let mut names = ObjectNames::new(symbols, &execution.contexts);
     let mut sites: HashMap<u64, (String, u64)> = HashMap::new();
+    // Names are the same until memory is used for something else.
+    let mut objects: HashMap<(u64, u8), String> = HashMap::new();
+    let mut values: HashMap<u64, Option<String>> = HashMap::new();
     for event in &execution.events {
         names.observe(event);
+        if matches!(event.kind(), Some(EventKind::Alloc | EventKind::Start | EventKind::Frame)) {
+            objects.clear();
+            values.clear();
+        }
+        if values.len() > MOST_KNOWN {
+            values.clear();
+        }
         let (module, offset) = sites.entry(event.pc).or_insert_with(|| {
             let modules = symbols.modules();
             match modules.find(event.pc) {
@@ -34,13 +47,14 @@ pub fn stable_hash(execution: &Execution, symbols: &Symbols) -> u64 {
         hash.update(&*module);
         hash.update(offset.to_le_bytes());
         hash.update([0]);
-        hash.update(names.of_event(event).unwrap_or_default());
+        let object = objects.entry((event.addr, event.kind));
+        hash.update(object.or_insert_with(|| names.of_event(event).unwrap_or_default()).as_bytes());
         // A start carries the bounds of its stack, which are nothing but addresses.
-        let values = if event.kind() == Some(EventKind::Start) { [0; 2] } else { [event.value, event.old] };
-        for value in values {
+        let carried = if event.kind() == Some(EventKind::Start) { [0; 2] } else { [event.value, event.old] };
+        for value in carried {
             hash.update([0]);
-            match names.known(value) {
-                Some(name) => hash.update(name),
+            match values.entry(value).or_insert_with(|| names.known(value)) {
+                Some(name) => hash.update(name.as_bytes()),
                 None => hash.update(value.to_le_bytes()),
             }
         }

@@ -20,6 +20,7 @@ fn hashes(path: &str, seed: u64) -> BTreeSet<u64> {
     let folder = tempfile::tempdir().unwrap();
     let program = resolve(&subject(path), &[], folder.path()).unwrap();
     let options = ServerOptions {
+        most_events: u64::MAX,
         max_steps: 100_000,
         flags: 0,
         stall: Duration::from_secs(20),
@@ -70,4 +71,47 @@ fn other_seeds_give_other_traces_and_a_second_server_the_same_ones() {
     let first = hashes(path, 1);
     assert_eq!(first, hashes(path, 1));
     assert_ne!(first, hashes(path, 2));
+}
+
+/// What is on the stack of `main` lies where it did, however much lies above it.
+#[test]
+fn neither_the_size_of_the_environment_nor_the_arguments_move_the_stack() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("where.c");
+    let text = "#include <pthread.h>\n#include <stdio.h>\n\
+        static void *nothing(void *none) { return none; }\n\
+        int main(void) { int here; printf(\"%p\\n\", (void *)&here); fflush(stdout);\n\
+        pthread_t thread; pthread_create(&thread, 0, nothing, 0); pthread_join(thread, 0); return 0; }\n";
+    std::fs::write(&source, text).unwrap();
+    let program = resolve(&source, &[], folder.path()).unwrap();
+    let place = |variables: usize, length: usize, args: usize| {
+        let env = (0..variables).map(|number| (format!("V{number}"), "v".repeat(length + number)));
+        let program = threadbare_target::Program {
+            env: env.collect(),
+            args: (0..args).map(|number| "a".repeat(number)).collect(),
+            ..program.clone()
+        };
+        let options = ServerOptions {
+            most_events: u64::MAX,
+            max_steps: 10_000,
+            flags: 0,
+            stall: Duration::from_secs(20),
+            stop: Default::default(),
+        };
+        let mut server = Server::start(&program, &options).unwrap();
+        if !server.has_fixed_addresses() {
+            return String::new();
+        }
+        String::from_utf8(server.run(&PolicySpec::new(Random, 1), 0).unwrap().output).unwrap()
+    };
+    let usual = place(0, 0, 0);
+    for (variables, length, args) in
+        [(1, 1, 0), (2, 7, 0), (3, 200, 1), (20, 15, 2), (21, 16, 5), (50, 33, 10)]
+    {
+        assert_eq!(
+            place(variables, length, args),
+            usual,
+            "{variables} variables of {length}, {args} arguments"
+        );
+    }
 }

@@ -49,7 +49,13 @@ fn start(macros: &[&str]) -> Server {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/loops.c");
     let program = resolve(&source, &flags, folder.path()).unwrap();
     let stall = Duration::from_secs(30);
-    let options = ServerOptions { max_steps: MOST_STEPS, flags: 0, stall, stop: Default::default() };
+    let options = ServerOptions {
+        max_steps: MOST_STEPS,
+        most_events: u64::MAX,
+        flags: 0,
+        stall,
+        stop: Default::default(),
+    };
     Server::start(&program, &options).unwrap_or_else(|error| panic!("{error}"))
 }
 

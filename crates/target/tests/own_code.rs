@@ -44,6 +44,7 @@ fn start_source(folder: &TempDir, name: &str, text: &str, flags: &[&str]) -> Ser
     let flags: Vec<String> = flags.iter().map(|flag| flag.to_string()).collect();
     let program = resolve(&source, &flags, folder.path()).unwrap();
     let options = ServerOptions {
+        most_events: u64::MAX,
         max_steps: 10_000,
         flags: 0,
         stall: Duration::from_secs(10),

@@ -32,7 +32,13 @@ fn build(main: &str) -> Built {
 }
 
 fn options() -> ServerOptions {
-    ServerOptions { max_steps: 10_000, flags: 0, stall: Duration::from_millis(500), stop: Default::default() }
+    ServerOptions {
+        max_steps: 10_000,
+        most_events: u64::MAX,
+        flags: 0,
+        stall: Duration::from_millis(500),
+        stop: Default::default(),
+    }
 }
 
 fn start(built: &Built) -> Server {

@@ -40,7 +40,8 @@ fn build(source: &str) -> Built {
 
 fn start(built: &Built, flags: u32) -> Server {
     let stall = Duration::from_millis(500);
-    let options = ServerOptions { max_steps: 10_000, flags, stall, stop: Default::default() };
+    let options =
+        ServerOptions { max_steps: 10_000, most_events: u64::MAX, flags, stall, stop: Default::default() };
     let mut server = Server::start(&built.program, &options).unwrap_or_else(|error| panic!("{error}"));
     // What is shared is learned first: it decides where decisions are.
     for seed in 1..20 {

@@ -66,18 +66,25 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// Room for all events of so many steps.
+    pub fn all_events(steps: u64) -> u64 {
+        steps * 2 + 65_536
+    }
+
     /// A layout for executions of up to `steps` visible steps.
     ///
     /// Memory is only used where records are written, so the areas are generous: an event is
     /// never lost for want of room within the step limit.
-    pub fn for_steps(steps: u64) -> Layout {
+    ///
+    /// Events beyond the most are left out; see [`Layout::all_events`].
+    pub fn for_steps(steps: u64, most_events: u64) -> Layout {
         let mut end = size_of::<Control>() as u64;
         let mut area = |record: usize, capacity: u64| {
             let offset = end.next_multiple_of(4096);
             end = offset + record as u64 * capacity;
             Area { offset, capacity }
         };
-        let events = area(size_of::<Event>(), steps * 2 + 65_536);
+        let events = area(size_of::<Event>(), Layout::all_events(steps).min(most_events));
         let switches = area(size_of::<SwitchRecord>(), steps * 2 + 1024);
         let decisions = area(size_of::<DecisionRecord>(), steps + 1024);
         // Room for as many switches as can come out, at three words each.

@@ -280,6 +280,8 @@ pub struct Control {
     pub learned_out: u64,
     /// Events written.
     pub events: u64,
+    /// Events that were left out, since there is room only for so many.
+    pub events_left_out: u64,
     /// Switches written.
     pub switches: u64,
     /// Decisions written.

@@ -141,7 +141,7 @@ pub fn json(args: &TestArgs, outcomes: &[Outcome], elapsed: Duration) -> TestsRe
         verdict: match () {
             () if has(TestStatus::Failed) && failures.is_empty() && !findings.is_empty() => Verdict::Findings,
             () if has(TestStatus::Failed) => Verdict::Failure,
-            () => Verdict::Clean,
+            () => Verdict::nothing_found(has(TestStatus::Interrupted)),
         },
         executions,
         cut: tests.iter().map(|test| test.cut).sum(),

@@ -14,8 +14,9 @@ use super::error::CargoError;
 use super::listing::{self, Test};
 use super::summary;
 use super::trial::{Outcome, Trials};
+use crate::ending::Ending;
 use crate::error::CliError;
-use crate::{output, signals};
+use crate::{artifacts, output, signals};
 
 /// Runs a crate's tests; returns the exit status.
 pub fn run(args: &TestArgs) -> Result<u8, CliError> {
@@ -36,6 +37,7 @@ pub fn run(args: &TestArgs) -> Result<u8, CliError> {
     let folder = args.out.clone().unwrap_or_else(|| workspace.folder().join("found"));
     let here = std::env::current_dir().unwrap_or_default();
     let folder = folder.strip_prefix(&here).map_or_else(|_| folder.clone(), |path| path.to_path_buf());
+    artifacts::check_folder(&folder)?;
     let trials = Trials { args, folder: &folder, format: output::text_format(&args.output), stop: &stop };
     let begin = Instant::now();
     let speaks = !args.output.json_on_stdout();
@@ -118,24 +120,27 @@ fn finish(args: &TestArgs, outcomes: &[Outcome], elapsed: Duration, speaks: bool
         output::say(&format!("warning: {warning}"));
     }
     let reports: Vec<_> = outcomes.iter().map(|outcome| outcome.report.clone()).collect();
+    let has = |status: TestStatus| reports.iter().any(|report| report.status == status);
+    let mut ending = Ending::of(has(TestStatus::Failed));
     if speaks {
-        output::print(&summary::failures(&reports, &output::text_format(&args.output)))?;
-        output::print(&summary::summary(&reports, elapsed))?;
+        ending.note(output::print(&summary::failures(&reports, &output::text_format(&args.output))));
+        ending.note(output::print(&summary::summary(&reports, elapsed)));
     }
     if let Some(path) = &args.junit {
         let text = junit("threadbare", elapsed, &reports);
         let text = text.map_err(|error| CliError::Write {
             path: path.clone(),
             source: std::io::Error::other(error.to_string()),
-        })?;
-        output::write_whole(path, text.as_bytes())?;
+        });
+        ending.note(text.and_then(|text| output::write_whole(path, text.as_bytes())));
     }
-    output::write_text(args.output.json.as_deref(), || summary::json(args, outcomes, elapsed).to_text())?;
+    let json = || summary::json(args, outcomes, elapsed).to_text();
+    ending.note(output::write_text(args.output.json.as_deref(), json));
     let results: Vec<_> = outcomes.iter().flat_map(|outcome| outcome.sarif.clone()).collect();
-    output::write_sarif(&args.output, "test", &results)?;
-    let has = |status: TestStatus| reports.iter().any(|report| report.status == status);
-    if has(TestStatus::Failed) {
-        return Ok(crate::FOUND);
+    ending.note(output::write_sarif(&args.output, "test", &results));
+    let status = ending.status()?;
+    if status == crate::FOUND {
+        return Ok(status);
     }
     if has(TestStatus::Unable) || has(TestStatus::Interrupted) {
         return Ok(crate::UNABLE);

@@ -5,22 +5,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use threadbare_diagnose::{Conditions, ExecutionNames, Replayer};
+use threadbare_diagnose::Conditions;
 use threadbare_explore::{
     Campaign, Check, ExploreError, MAX_STEPS, MAX_STEPS_OF_TRACES, Options, hunt, races,
 };
-use threadbare_report::{
-    JsonReport, SarifResult, TestReport, TestStatus, TextFormat, failure_phrase, finding_text,
-};
+use threadbare_report::{JsonReport, SarifResult, TestReport, TestStatus, TextFormat, failure_phrase};
 use threadbare_target::{Program, StartError};
 
 use super::args::TestArgs;
 use super::listing::Test;
+use crate::clock::Clock;
 use crate::error::CliError;
-use crate::failures::{self, Destination};
-use crate::findings::{Findings, ReportedFinding};
+use crate::failures::{Diagnosing, Search};
+use crate::findings::{Findings, ReportedFinding, texts};
 use crate::hunt::{about, schedule_head};
 use crate::progress::Phase;
+use crate::safekeeping::Safekeeping;
 use crate::{check, output};
 
 /// The most executions that are examined for races: a race shows in nearly every order of its accesses.
@@ -54,8 +54,13 @@ impl Trials<'_> {
     /// Runs a test within its budget.
     pub fn run(&self, test: &Test) -> Outcome {
         let begin = Instant::now();
-        let mut outcome = match hunt(&test.program, &self.options(), &|_| {}, self.stop) {
-            Ok(campaign) => self.judge(test, &campaign).unwrap_or_else(|error| {
+        let options = self.options();
+        let conditions = Conditions::of(&options, &test.program);
+        let head = schedule_head(&test.program, Vec::new(), &conditions, &options);
+        let name = file_name(test);
+        let safe = Safekeeping::new(self.folder, &name, &head, None);
+        let mut outcome = match hunt(&test.program, &options, &|progress| safe.observe(progress), self.stop) {
+            Ok(campaign) => self.judge(test, &campaign, &safe).unwrap_or_else(|error| {
                 let mut outcome = Outcome::plain(test, TestStatus::Unable);
                 outcome.report.message = Some(error.to_string());
                 outcome
@@ -88,7 +93,7 @@ impl Trials<'_> {
         }
     }
 
-    fn judge(&self, test: &Test, campaign: &Campaign) -> Result<Outcome, CliError> {
+    fn judge(&self, test: &Test, campaign: &Campaign, safe: &Safekeeping<'_>) -> Result<Outcome, CliError> {
         let mut outcome = Outcome::plain(test, TestStatus::Passed);
         outcome.warnings.clone_from(&campaign.warnings);
         let report = &mut outcome.report;
@@ -97,16 +102,20 @@ impl Trials<'_> {
         report.steps = campaign.steps;
         report.threads = campaign.threads;
         report.exhausted = campaign.exhausted;
+        if campaign.found.is_empty() {
+            safe.clear_except(std::iter::empty());
+        }
         if !campaign.found.is_empty() {
-            self.report_failure(test, campaign, &mut outcome)?;
+            self.report_failure(test, campaign, safe, &mut outcome);
         } else if campaign.interrupted {
             outcome.report.status = TestStatus::Interrupted;
         } else if campaign.threads < 2 {
             outcome.report.status = TestStatus::NothingToExplore;
         } else if !self.args.no_races {
             let limit = self.args.time.saturating_sub(campaign.elapsed).max(campaign.elapsed / 2);
+            let clock = Clock::start(self.args.time, self.stop);
             match self.examine(&test.program, limit.max(Duration::from_secs(1))) {
-                Ok(examined) => self.report_races(test, &examined, &mut outcome)?,
+                Ok(examined) => self.report_races(test, &examined, &clock, &mut outcome)?,
                 Err(_) if self.is_stopped() => outcome.report.status = TestStatus::Interrupted,
                 Err(CliError::Explore(ExploreError::AllCut { why, .. })) => {
                     outcome.warnings.push(format!("it was not examined for data races: {why}"));
@@ -128,38 +137,47 @@ impl Trials<'_> {
         &self,
         test: &Test,
         campaign: &Campaign,
+        safe: &Safekeeping<'_>,
         outcome: &mut Outcome,
-    ) -> Result<(), CliError> {
+    ) {
         let options = self.options();
         let conditions = Conditions::of(&options, &test.program);
-        let (name, phase) = (file_name(test), Phase::new(true));
-        let destination = Destination {
-            folder: self.folder,
-            name: &name,
+        let phase = Phase::new(true);
+        let Campaign { executions, steps, elapsed, .. } = *campaign;
+        let diagnosing = Diagnosing {
+            program: &test.program,
+            conditions: &conditions,
             minimise: !self.args.no_minimise,
             explain: !self.args.no_explain,
             phase: &phase,
-            head: schedule_head(&test.program, Vec::new(), &conditions, &options),
+            safe,
+            search: Search { executions, steps, elapsed, passing: &[] },
+            time: Some(self.args.time),
+            explain_time: None,
+            stop: self.stop,
         };
-        // A failure is kept even if the test cannot be started a second time.
-        let mut replayer = Replayer::start(&test.program, &conditions, self.stop).ok();
-        if let Some(replayer) = &mut replayer {
-            replayer.spend_no_more_than(campaign.elapsed);
-        }
-        let Some(first) = campaign.found.first() else { return Ok(()) };
-        let kept = failures::keep(first, replayer.as_mut(), &destination, &self.format)?;
+        let Some(first) = campaign.found.first() else { return };
+        outcome.report.status = TestStatus::Failed;
+        let first = std::slice::from_ref(first);
+        let kept = diagnosing.keep_all(first, &self.format).pop();
+        // Where it has no description, a warning has said so.
+        let Some(kept) = kept else { return };
         let text = about(&kept, options.seed, true);
         let report = &mut outcome.report;
-        report.status = TestStatus::Failed;
         report.message =
             Some(format!("{}: {}", failure_phrase(kept.kind, &kept.report.message), kept.report.message));
         report.text = if self.args.output.quiet { text } else { format!("{}\n{text}", kept.shown) };
         report.failure = Some(kept.report);
         outcome.sarif.extend(kept.sarif);
-        Ok(())
     }
 
-    fn report_races(&self, test: &Test, examined: &Check, outcome: &mut Outcome) -> Result<(), CliError> {
+    fn report_races(
+        &self,
+        test: &Test,
+        examined: &Check,
+        clock: &Clock,
+        outcome: &mut Outcome,
+    ) -> Result<(), CliError> {
         outcome.report.executions += examined.executions;
         outcome.report.cut += examined.cut;
         outcome.report.steps += examined.steps;
@@ -175,17 +193,18 @@ impl Trials<'_> {
         let head = schedule_head(&test.program, Vec::new(), &conditions, &options);
         let symbols = threadbare_target::Symbols::new(&examined.modules);
         let mut findings = Findings::default();
-        for race in &examined.findings {
-            let text = finding_text(&race.finding, &ExecutionNames::new(&symbols, &race.run), true);
+        for (race, text) in examined.findings.iter().zip(texts(&examined.findings, &symbols)) {
             let count = race.finding.count;
             if findings.count_again(&text, count, &[]) {
                 continue;
             }
             let name = file_name(test);
-            let schedule = check::keep_schedule(self.folder, &name, race, &text.sentence, &symbols, &head)?;
+            let schedule =
+                check::keep_schedule(self.folder, &name, race, &text.sentence, &symbols, &head, clock);
             let inputs = Vec::new();
             findings.add(ReportedFinding {
                 text,
+                confirmed: true,
                 schedule,
                 fails: false,
                 is_cause: false,

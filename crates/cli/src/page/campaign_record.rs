@@ -12,7 +12,7 @@ use threadbare_trace::TraceFile;
 
 use super::subject::quoted;
 use crate::error::CliError;
-use crate::{artifacts, output};
+use crate::{artifacts, output, regular};
 
 /// A trace file that takes so long to read that only the places of findings are looked up.
 const LONG_TRACE: u64 = 1_000_000;
@@ -51,7 +51,7 @@ pub fn save_record(
 /// Where the record of a subject goes: what is kept of another one stays.
 fn free(folder: &Path, name: &str, subject: &Subject) -> PathBuf {
     let is_of_another = |path: &PathBuf| {
-        let known = fs::read(path).ok().and_then(|bytes| CampaignRecord::read(&bytes).ok());
+        let known = known_record(path);
         known.and_then(|record| record.subject).is_some_and(|known| known != *subject)
     };
     let first = folder.join(format!("{name}.{RECORD_EXTENSION}"));
@@ -67,9 +67,15 @@ fn write(record: &CampaignRecord, folder: &Path, path: &Path) -> Result<(), CliE
     output::write_whole(path, &bytes)
 }
 
+/// The record that lies here.
+fn known_record(path: &Path) -> Option<CampaignRecord> {
+    let bytes = regular::read(path.parent()?, path.file_name()?.to_str()?).ok()?;
+    CampaignRecord::read(&bytes).ok()
+}
+
 /// Removes the record of an earlier campaign with this strategy: names were without strategies once.
 fn remove_older(path: &Path, strategy: Option<&str>) {
-    let older = fs::read(path).ok().and_then(|bytes| CampaignRecord::read(&bytes).ok());
+    let older = known_record(path);
     if older.is_some_and(|older| older.report["strategy"].as_str() == strategy) {
         // Whoever cannot remove it sees both on the page.
         let _ = fs::remove_file(path);
@@ -121,9 +127,8 @@ fn sources(record: &CampaignRecord, folder: &Path) -> BTreeMap<String, Vec<threa
     record.places().for_each(|place| want(place.file.as_deref(), place.line));
     let of_failures = record.failures.iter().flat_map(|it| [&it.trace, &it.original]).flatten();
     for name in of_failures.chain(record.findings.iter().filter_map(|it| it.trace.as_ref())) {
-        let path = folder.join(name);
-        let is_short = fs::metadata(&path).is_ok_and(|about| about.len() <= LONG_TRACE);
-        let bytes = is_short.then(|| fs::read(&path).ok()).flatten();
+        let is_short = fs::metadata(folder.join(name)).is_ok_and(|about| about.len() <= LONG_TRACE);
+        let bytes = is_short.then(|| regular::read(folder, name).ok()).flatten();
         let Some(trace) = bytes.and_then(|bytes| TraceFile::read(&bytes).ok()) else { continue };
         let own = trace.sites().filter(|site| !site.in_system);
         own.for_each(|site| want(site.file.as_deref(), site.line));

@@ -11,8 +11,8 @@ use threadbare_report::{
 };
 use threadbare_trace::TraceFile;
 
-use crate::artifacts;
 use crate::error::CliError;
+use crate::{artifacts, regular};
 
 /// The steps that a page shows of all executions together, and of one at most and at least.
 const STEPS_OF_ALL: usize = 4000;
@@ -65,7 +65,7 @@ pub fn folder(folder: &Path) -> Result<Gathered, CliError> {
     let mut used: BTreeSet<String> = BTreeSet::new();
     let is_record = |name: &&String| name.ends_with(&format!(".{RECORD_EXTENSION}"));
     for name in names.iter().filter(is_record) {
-        let bytes = fs::read(folder.join(name)).map_err(|error| error.to_string());
+        let bytes = regular::read(folder, name).map_err(|error| error.to_string());
         match bytes.and_then(|bytes| CampaignRecord::read(&bytes).map_err(|error| error.to_string())) {
             Ok(record) => {
                 used.extend(record.failures.iter().filter_map(|it| it.trace.clone()));
@@ -141,12 +141,12 @@ impl Gathered {
         files: &FailureFiles,
         folder: &Path,
     ) {
-        if let Some(name) = files.schedule.as_ref().filter(|name| !folder.join(name).exists()) {
-            self.problems.push(format!("`{name}` is missing, so its failure cannot be replayed"));
+        if let Some(name) = files.schedule.as_ref().filter(|name| regular::read(folder, name).is_err()) {
+            self.problems.push(format!("`{name}` cannot be read, so its failure cannot be replayed"));
         }
         let Some(main) = files.trace.as_ref().and_then(|name| self.trace(folder, name)) else { return };
         let original = files.original.as_ref().and_then(|name| self.trace(folder, name));
-        let output = files.output.as_ref().and_then(|name| fs::read(folder.join(name)).ok());
+        let output = files.output.as_ref().and_then(|name| regular::read(folder, name).ok());
         let of = Some(("failure", place));
         let output = output.filter(|bytes| !bytes.is_empty()).map(|bytes| shown_output(&bytes));
         source.scenes.push(Scene { title, of, main, original, output });
@@ -154,7 +154,7 @@ impl Gathered {
 
     /// A trace file; of a damaged one nothing is shown.
     fn trace(&mut self, folder: &Path, name: &str) -> Option<TraceFile> {
-        let bytes = match fs::read(folder.join(name)) {
+        let bytes = match regular::read(folder, name) {
             Ok(bytes) => bytes,
             Err(error) => {
                 self.problems.push(format!("`{name}` cannot be read ({error})"));

@@ -1,6 +1,7 @@
 //! What a suite came to: findings with the inputs that show them, failures, and the JSON object.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::time::Duration;
 
 use threadbare_report::{
@@ -87,6 +88,7 @@ fn reported(
             all.push(ReportedRecord {
                 identity: found.identity.clone(),
                 text: found.text.clone(),
+                confirmed: false,
                 schedule: None,
                 fails: false,
                 count: found.count,
@@ -94,7 +96,7 @@ fn reported(
             });
         }
     }
-    all.sort_by_key(|it| (!it.fails, it.follows_from.is_some(), it.schedule.is_none()));
+    all.sort_by_key(|it| (!it.fails, it.follows_from.is_some(), !it.confirmed && it.schedule.is_none()));
     let mut findings = Findings::default();
     for record in all {
         // What another suite with the same program found is not reported here.
@@ -105,6 +107,8 @@ fn reported(
         } else if !findings.count_again(&text, record.count, inputs) {
             findings.add(ReportedFinding {
                 text,
+                // Records of earlier versions say it by the schedule alone.
+                confirmed: record.confirmed || record.schedule.is_some(),
                 schedule: record.schedule,
                 fails: record.fails,
                 is_cause: false,
@@ -116,12 +120,13 @@ fn reported(
     }
     let mut failures = Vec::new();
     for (failure, inputs) in failures_of(suite, results) {
-        if let (Some(cause), Some(schedule)) = (&failure.cause_text, &failure.schedule) {
+        if let Some(cause) = &failure.cause_text {
+            let schedule = failure.schedule.as_deref().map(Path::new);
             let cause = cause.text();
             if suppressions.silence(&cause) {
                 findings.silenced += 1;
             } else {
-                findings.add_cause(&cause, schedule.as_ref(), failure.count, failure.is_sure, &inputs);
+                findings.add_cause(&cause, schedule, failure.count, failure.is_sure, &inputs);
             }
         }
         failures.push(failure.report(inputs));
@@ -190,11 +195,7 @@ fn json(
         program: suite.programs.first().map_or_else(String::new, |program| program.name.clone()),
         strategy: "suite".into(),
         seed: suite.args.seed,
-        verdict: match (failures.is_empty(), findings.is_empty()) {
-            (false, _) => Verdict::Failure,
-            (true, false) => Verdict::Findings,
-            (true, true) => Verdict::Clean,
-        },
+        verdict: Verdict::of(!failures.is_empty(), !findings.is_empty(), suite.is_stopped()),
         executions,
         cut: results.measured.values().filter(|it| it.outcome.word == "cut").count() as u64
             + detected().filter(|it| it.outcome.word == "cut").count() as u64,

@@ -1,23 +1,23 @@
 //! Driving findings of one input to happen, and keeping the schedules of those that did.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
-use std::rc::Rc;
 
 use threadbare_detect::Key;
-use threadbare_diagnose::{Conditions, ExecutionNames, Replayer};
+use threadbare_diagnose::Conditions;
 use threadbare_explore::suite::drive_to_happen;
-use threadbare_explore::{Check, Examined, Found, Met, Options};
-use threadbare_report::{FindingText, finding_text};
-use threadbare_target::Symbols;
+use threadbare_explore::{Check, Examined, Found, Options};
+use threadbare_target::{Program, Symbols};
 use threadbare_trace::Schedule;
 
 use super::record::{DrivenRecord, FailureRecord, ReportedRecord, TextRecord};
 use super::work::{Suite, Task};
+use crate::clock::Clock;
 use crate::error::CliError;
-use crate::failures::{self, Destination};
-use crate::findings::is_same;
+use crate::failures::{Diagnosing, Search};
+use crate::findings::{Identity, texts};
 use crate::progress::Phase;
+use crate::safekeeping::Safekeeping;
 use crate::{check, hunt, output};
 
 /// The findings of one input that are to be driven to happen.
@@ -54,6 +54,7 @@ pub fn drive(suite: &Suite<'_>, wanted: &Wanted) -> Result<DrivenRecord, CliErro
             findings.push((sighting.finding, sighting.run));
         }
     }
+    let clock = Clock::start(suite.args.time, &suite.stop);
     let result = drive_to_happen(program, findings, &options, &|_| {}, &suite.stop)?;
     let conditions = Conditions::of(&options, program);
     let head = hunt::schedule_head(program, suite.file.cflags.clone(), &conditions, &options);
@@ -68,13 +69,13 @@ pub fn drive(suite: &Suite<'_>, wanted: &Wanted) -> Result<DrivenRecord, CliErro
         }
         identities.iter().find(|(known, _)| *known == key).map(|(_, identity)| identity.clone())
     };
-    let mut replayer = Replayer::start(program, &conditions, &suite.stop)?;
-    let reported = record_all(suite, &result, &identity, replayer.symbols(), &head)?;
+    let symbols = Symbols::new(&result.modules);
+    let reported = record_all(suite, &result, &identity, &symbols, &head, &clock);
     Ok(DrivenRecord {
         input: suite.ids[input].0.clone(),
         identities: wanted.identities.difference(&untried).cloned().collect(),
         findings: reported,
-        failures: keep_failures(suite, &result, &mut replayer, &head)?,
+        failures: keep_failures(suite, &result, program, &conditions, &head),
         executions: result.executions,
         steps: result.steps,
         threads: result.threads,
@@ -85,57 +86,60 @@ fn record_all(
     suite: &Suite<'_>,
     result: &Check,
     identity: &dyn Fn(&Examined) -> Option<String>,
-    symbols: &Rc<Symbols>,
+    symbols: &Symbols,
     head: &Schedule,
-) -> Result<Vec<ReportedRecord>, CliError> {
+    clock: &Clock,
+) -> Vec<ReportedRecord> {
     let mut reported: Vec<ReportedRecord> = Vec::new();
-    let mut texts: Vec<(FindingText, Option<PathBuf>)> = Vec::new();
-    for examined in &result.findings {
-        let names = ExecutionNames::new(symbols, &examined.run);
-        let text = finding_text(&examined.finding, &names, examined.confirmed.is_some());
+    let texts = texts(&result.findings, symbols);
+    let mut schedules: HashMap<Identity, Option<PathBuf>> = HashMap::new();
+    for (examined, text) in result.findings.iter().zip(&texts) {
         // One schedule is enough for what people take for the same.
-        let known = texts.iter().find(|(known, _)| is_same(known, &text));
-        let schedule = match known {
-            Some((_, schedule)) => schedule.clone(),
-            None => {
-                let (out, stem) = (&suite.args.out, suite.stem());
-                check::keep_schedule(out, &stem, examined, &text.sentence, symbols, head)?
-            }
-        };
+        let schedule = schedules.entry(Identity::of(text)).or_insert_with(|| {
+            let (out, stem) = (&suite.args.out, suite.stem());
+            check::keep_schedule(out, &stem, examined, &text.sentence, symbols, head, clock)
+        });
         let origin = examined.follows_from.and_then(|place| texts.get(place));
-        let follows_from = origin.map(|(text, _)| text.heading.clone());
+        let follows_from = origin.map(|text| text.heading.clone());
         reported.extend(identity(examined).map(|identity| ReportedRecord {
             identity,
-            text: TextRecord::of(&text),
+            text: TextRecord::of(text),
+            confirmed: examined.confirmed.is_some(),
             schedule: schedule.clone(),
             fails: examined.fails,
             count: examined.finding.count,
             follows_from,
         }));
-        texts.push((text, schedule));
     }
-    Ok(reported)
+    reported
 }
 
 fn keep_failures(
     suite: &Suite<'_>,
     result: &Check,
-    replayer: &mut Replayer,
+    program: &Program,
+    conditions: &Conditions,
     head: &Schedule,
-) -> Result<Vec<FailureRecord>, CliError> {
+) -> Vec<FailureRecord> {
     let name = suite.stem();
     let phase = Phase::new(true);
     let folder = &suite.args.out;
-    let destination =
-        Destination { folder, name: &name, minimise: true, explain: true, phase: &phase, head: head.clone() };
-    let format = output::text_format_for(false, false);
-    replayer.spend_no_more_than(result.elapsed);
-    replayer.comparisons().know(&result.passing, result.executions);
-    let keep = |met: &Met| {
-        let (execution, count) = (met.execution, met.count);
-        let found = Found { execution, policy: "suite".into(), run: met.run.clone(), count };
-        let kept = failures::keep(&found, Some(&mut *replayer), &destination, &format)?;
-        Ok(FailureRecord::of(&kept.report, kept.cause.as_ref(), kept.is_sure))
+    let safe = Safekeeping::new(folder, &name, head, None);
+    let Check { executions, steps, elapsed, ref passing, .. } = *result;
+    let diagnosing = Diagnosing {
+        program,
+        conditions,
+        minimise: true,
+        explain: true,
+        phase: &phase,
+        safe: &safe,
+        search: Search { executions, steps, elapsed, passing },
+        time: Some(suite.args.time),
+        explain_time: None,
+        stop: &suite.stop,
     };
-    result.failures.iter().map(keep).collect()
+    let format = output::text_format_for(false, false);
+    let found: Vec<Found> = result.failures.iter().map(|met| met.as_found("suite")).collect();
+    let kept = diagnosing.keep_all(&found, &format);
+    kept.iter().map(|kept| FailureRecord::of(&kept.report, kept.cause.as_ref(), kept.is_sure)).collect()
 }

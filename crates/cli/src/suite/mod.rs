@@ -22,11 +22,12 @@ use self::account::Account;
 use self::drive::{Wanted, drive};
 use self::record::{DetectedRecord, DrivenRecord, MeasuredRecord};
 use self::work::{Suite, Task, side_by_side};
+use crate::ending::Ending;
 use crate::error::CliError;
 use crate::progress::Bar;
 use crate::suite_args::SuiteArgs;
 use crate::suppressions::Suppressions;
-use crate::{hunt, output, page, signals};
+use crate::{artifacts, hunt, output, page, signals};
 
 /// All that is known of a suite.
 #[derive(Default)]
@@ -70,6 +71,9 @@ pub fn run(args: &SuiteArgs) -> Result<u8, CliError> {
     json.into_iter().chain(args.sarif.as_deref()).try_for_each(output::check_target)?;
     output::check_html(args.html.as_deref())?;
     let suppressions = Suppressions::read(args.suppressions.as_deref())?;
+    if args.suite.exists() {
+        artifacts::check_folder(&args.out)?;
+    }
     let suite = Suite::prepare(args, signals::stop_flag()?)?;
     let mut results = Results::default();
     measure_all(&suite, &mut results)?;
@@ -84,12 +88,13 @@ pub fn run(args: &SuiteArgs) -> Result<u8, CliError> {
     if account.is_empty() && results.measured.values().all(|it| it.single_threaded) && !suite.is_stopped() {
         return Err(CliError::NoThreads { path: args.suite.clone() });
     }
+    let mut ending = Ending::of(!account.is_empty());
     if !args.json_on_stdout() {
-        output::print(&summary::text(&suite, &results, &account))?;
+        ending.note(output::print(&summary::text(&suite, &results, &account)));
     }
-    output::write_text(args.json.as_deref(), || account.report.to_text())?;
+    ending.note(output::write_text(args.json.as_deref(), || account.report.to_text()));
     let sarif = || threadbare_report::sarif(&account.sarif(), env!("CARGO_PKG_VERSION"), "suite");
-    output::write_text(args.sarif.as_deref(), sarif)?;
+    ending.note(output::write_text(args.sarif.as_deref(), sarif));
     let record = CampaignRecord {
         compilers: suite.programs.first().map_or_else(Vec::new, |it| compilers(&it.executable)),
         findings: account.findings.cards(),
@@ -98,8 +103,8 @@ pub fn run(args: &SuiteArgs) -> Result<u8, CliError> {
         ..hunt::record(&account.report)
     };
     let subject = page::suite_subject(&args.suite, &account.report.program);
-    page::save_record(&args.out, subject, record, args.html.as_deref())?;
-    Ok(if account.is_empty() { crate::NOTHING } else { crate::FOUND })
+    ending.note(page::save_record(&args.out, subject, record, args.html.as_deref()));
+    ending.status()
 }
 
 /// Measures the inputs that were not measured before.
@@ -121,12 +126,19 @@ fn measure_all(suite: &Suite<'_>, results: &mut Results) -> Result<(), CliError>
         let input = missing[place];
         bar.step("measuring");
         if let Some(record) = taken(suite, results, input, result) {
-            suite.store.keep_measured(&suite.ids[input], suite.optimizations(), &record)?;
+            warn_if_lost(suite.store.keep_measured(&suite.ids[input], suite.optimizations(), &record));
             results.made[0] += 1;
             results.measured.insert(input, record);
         }
         Ok(())
     })
+}
+
+/// A result that cannot be kept is still reported; only the next suite has to make it again.
+fn warn_if_lost(kept: Result<(), CliError>) {
+    if let Err(error) = kept {
+        output::say(&format!("warning: {error}"));
+    }
 }
 
 /// What came of an input. An input that cannot be run does not stop the others.
@@ -186,7 +198,8 @@ fn detect_all(suite: &Suite<'_>, results: &mut Results) -> Result<(), CliError> 
         let task = &missing[place];
         bar.step("looking for findings");
         if let Some(record) = taken(suite, results, task.input, result) {
-            suite.store.keep_detected(&suite.ids[task.input], &suite.detection(task.input), &record)?;
+            let detection = suite.detection(task.input);
+            warn_if_lost(suite.store.keep_detected(&suite.ids[task.input], &detection, &record));
             results.made[1] += 1;
             insert(results, task, record);
         }
@@ -216,7 +229,7 @@ fn drive_all(suite: &Suite<'_>, results: &mut Results) -> Result<(), CliError> {
         if let Some(record) = taken(suite, results, input, result) {
             // What was cut short is kept for this report, but driven again the next time.
             if !suite.is_stopped() {
-                suite.store.keep_driven(suite.args.seed, &record)?;
+                warn_if_lost(suite.store.keep_driven(suite.args.seed, &record));
             }
             results.made[2] += 1;
             results.driven.push(record);

@@ -196,6 +196,9 @@ pub struct ReportedRecord {
     pub identity: String,
     /// What it is.
     pub text: TextRecord,
+    /// It was made to happen, or did.
+    #[serde(default)]
+    pub confirmed: bool,
     /// The schedule of a run that shows it.
     pub schedule: Option<PathBuf>,
     /// The program failed when it happened.

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use threadbare_detect::Finding;
 use threadbare_target::{Execution, Program};
 
+use super::given_up::{Ending, within};
 use super::in_process::{self, Repeated};
 use super::observer::{Examiner, Unexamined};
 use super::progress::Progress;
@@ -29,10 +30,17 @@ const LARGEST_BATCH: u64 = 64;
 pub fn hunt(
     program: &Program,
     options: &Options,
-    progress: &(dyn Fn(&Progress) + Sync),
+    progress: &dyn Fn(&Progress),
     stop: &Arc<AtomicBool>,
 ) -> Result<Campaign, ExploreError> {
-    hunt_measured(program, options, &mut options.measuring()?, progress, stop)
+    let (program, own, stopped) = (program.clone(), options.clone(), Arc::clone(stop));
+    let campaign = move |progress: &dyn Fn(&Progress)| {
+        hunt_measured(&program, &own, &mut own.measuring()?, progress, &stopped)
+    };
+    match within(options.time, stop, progress, campaign)? {
+        Ending::Whole(result) => result,
+        Ending::GivenUp(heard) => Ok(Campaign::given_up(heard)),
+    }
 }
 
 /// The same for one of several campaigns whose coverage counts together: `measuring` goes from one to the next.
@@ -40,7 +48,7 @@ pub fn hunt_measured(
     program: &Program,
     options: &Options,
     measuring: &mut Measuring,
-    progress: &(dyn Fn(&Progress) + Sync),
+    progress: &dyn Fn(&Progress),
     stop: &Arc<AtomicBool>,
 ) -> Result<Campaign, ExploreError> {
     if options.executions == 0 {
@@ -83,7 +91,7 @@ fn run_measured<L: Launch>(
     let examiner: Arc<dyn Examiner> =
         if options.keep_going { Arc::new(Unexamined) } else { Arc::new(UntilFailure) };
     let phase = Phase { executions: options.executions, largest_batch: LARGEST_BATCH, examiner };
-    let mut ledger = Ledger::default();
+    let mut ledger = Ledger::of(options);
     let mut coverage = Coverage::of(measuring, options.until_saturated);
     conduct(launch, options, progress, stop, |campaign| {
         let result = campaign.follow(strategy.as_mut(), &phase, &mut [&mut coverage, &mut ledger]);

@@ -19,9 +19,9 @@ use threadbare_target::{Batch, Execution, Program, Server, ServerOptions, StartE
 use threadbare_trace::Outcome;
 use threadbare_wire::Leak;
 
-use super::progress::Progress;
+use super::progress::{FailedJustNow, Progress};
 use super::results::{Campaign, Ledger};
-use super::workers::Limits;
+use super::workers::{Limits, TimeShare};
 use crate::error::ExploreError;
 use crate::minimise::{is_same_failure, replay};
 use crate::options::Options;
@@ -100,7 +100,7 @@ fn for_closures(strategy: &str, wished: Option<ClosureStrategy>) -> Option<Closu
 pub(crate) fn run(
     program: &Program,
     options: &Options,
-    progress: &(dyn Fn(&Progress) + Sync),
+    progress: &dyn Fn(&Progress),
     stop: &Arc<AtomicBool>,
 ) -> Result<Repeated, ExploreError> {
     let suits = options.in_process && !options.os_threads && !options.spurious && options.coverage.is_empty();
@@ -109,6 +109,7 @@ pub(crate) fn run(
     }
     let server = ServerOptions {
         max_steps: options.max_steps,
+        most_events: options.most_events(),
         flags: options.flags(),
         stall: options.stall,
         stop: stop.clone(),
@@ -124,7 +125,8 @@ pub(crate) fn run(
     let Some(strategy) = for_closures(&options.strategy, wishes.strategy) else {
         return Ok(Repeated::NotAtAll);
     };
-    let limits = Limits::of(options, begin, stop);
+    let share = TimeShare::default();
+    let limits = Limits::of(options, begin, stop, &share);
     let wished = |wish: Option<u64>, given: u64| wish.filter(|_| options.heeds_wishes).unwrap_or(given);
     let budget = wished(wishes.executions, options.executions);
     if budget < 2 {
@@ -137,7 +139,7 @@ pub(crate) fn run(
         seed: wished(wishes.seed, options.seed),
         budget: budget - afterwards(budget),
         limits,
-        ledger: Ledger::default(),
+        ledger: Ledger::of(options),
         shared: 0,
         begin,
     };
@@ -194,7 +196,7 @@ impl Repeating<'_> {
             self.server.learn(&made.discovered);
             self.server.set_pool(made.peak_threads.saturating_sub(1));
             self.shared += made.discovered.len();
-            progress(&self.progress());
+            progress(&self.progress(None));
             match made.leak {
                 Leak::Nothing => {}
                 Leak::Threads => return Ok(Some(why_not_repeated("leaves threads running"))),
@@ -205,7 +207,7 @@ impl Repeating<'_> {
                 }
             }
             if let Some(failed) = made.failed {
-                if !self.take_in(failed)? {
+                if !self.take_in(failed, progress)? {
                     let what = "fails in a way that does not come again in a process of its own";
                     return Ok(Some(why_not_repeated(what)));
                 }
@@ -218,7 +220,7 @@ impl Repeating<'_> {
     }
 
     /// Runs a failing repetition from the snapshot, and enters it if it fails in the same way.
-    fn take_in(&mut self, failed: Execution) -> Result<bool, ExploreError> {
+    fn take_in(&mut self, failed: Execution, progress: &dyn Fn(&Progress)) -> Result<bool, ExploreError> {
         if let Outcome::Cut(_) = failed.outcome {
             self.ledger.enter(&format!("{}, in process", self.strategy.name()), Arc::new(failed));
             return Ok(true);
@@ -233,7 +235,10 @@ impl Repeating<'_> {
             return Ok(false);
         }
         again.divergence = None;
-        self.ledger.enter(&format!("{}, in process", self.strategy.name()), Arc::new(again));
+        let run = Arc::new(again);
+        let execution = self.ledger.executions + 1;
+        progress(&self.progress(Some(FailedJustNow { execution, run: Arc::clone(&run) })));
+        self.ledger.enter(&format!("{}, in process", self.strategy.name()), run);
         Ok(true)
     }
 
@@ -247,16 +252,18 @@ impl Repeating<'_> {
         }
     }
 
-    fn progress(&self) -> Progress {
+    fn progress(&self, failed: Option<FailedJustNow>) -> Progress {
         Progress {
             executions: self.ledger.executions,
             budget: self.budget,
             steps: self.ledger.steps,
+            threads: self.ledger.threads,
             failures: self.ledger.failures.iter().map(|(_, count)| count).sum(),
             elapsed: self.begin.elapsed(),
             time: self.options.time,
             coverage: Vec::new(),
             best: None,
+            failed,
         }
     }
 

@@ -9,6 +9,7 @@
 //! end a phase the first counts. So the result depends on the seed alone.
 
 pub(crate) mod control;
+pub(crate) mod given_up;
 mod hunt;
 mod in_process;
 pub(crate) mod observer;
@@ -29,7 +30,7 @@ use threadbare_wire::flags;
 pub(crate) use self::hunt::run;
 pub use self::hunt::{hunt, hunt_measured};
 use self::observer::{Examiner, Observed, Observer};
-pub use self::progress::{CoverageProgress, Progress};
+pub use self::progress::{CoverageProgress, FailedJustNow, Progress};
 pub use self::results::{Campaign, CampaignVerdict, Found};
 use self::workers::{Batch, BatchResults, Briefing, Limits, Made, Ran, Tally, Workers};
 use crate::checkpoints::Spared;
@@ -45,13 +46,13 @@ pub(crate) fn conduct<L: Launch, T>(
     options: &Options,
     progress: &dyn Fn(&Progress),
     stop: &AtomicBool,
-    phases: impl FnOnce(&mut Conduct<'_>) -> T,
-) -> T {
+    phases: impl FnOnce(&mut Conduct<'_>) -> Result<T, ExploreError>,
+) -> Result<T, ExploreError> {
     let begin = Instant::now();
     let tally = Tally::default();
-    let limits = Limits::of(options, begin, stop);
+    let limits = Limits::of(options, begin, stop, &tally.share);
     thread::scope(|scope| {
-        let workers = Workers::start(scope, launch, options.jobs, limits, &tally);
+        let workers = Workers::start(scope, launch, options.jobs, limits, &tally)?;
         phases(&mut Conduct {
             options,
             limits,
@@ -60,6 +61,7 @@ pub(crate) fn conduct<L: Launch, T>(
             progress,
             begin,
             history: History::knowing(options.known.clone().unwrap_or_default()),
+            longest: 0,
             planned: 0,
             made: 0,
             complete: true,
@@ -89,6 +91,8 @@ pub(crate) struct Conduct<'a> {
     progress: &'a dyn Fn(&Progress),
     begin: Instant,
     history: History,
+    /// The most events of an execution whose trace was kept until its batch was over.
+    longest: u64,
     /// Executions that were planned; the next plan has the number after.
     planned: u64,
     /// Executions that were shown to observers.
@@ -125,6 +129,11 @@ impl Conduct<'_> {
         self.crashed || self.limits.reached()
     }
 
+    /// From now on, no more of the time may be spent than this many percent of all.
+    pub(crate) fn spend_until(&self, percent: u32) {
+        self.tally.share.set(percent);
+    }
+
     /// Whether the user ended it.
     pub(crate) fn is_stopped(&self) -> bool {
         self.limits.stopped()
@@ -152,16 +161,22 @@ impl Conduct<'_> {
 
     /// Reports how far it is.
     pub(crate) fn report_progress(&self) {
+        self.report(None);
+    }
+
+    fn report(&self, failed: Option<FailedJustNow>) {
         let BatchResults { coverage, best } = self.tally.batch_results();
         (self.progress)(&Progress {
             executions: self.tally.executions.load(Ordering::Relaxed),
             budget: self.options.executions,
             steps: self.tally.steps.load(Ordering::Relaxed),
+            threads: self.tally.threads.load(Ordering::Relaxed),
             failures: self.tally.failures.load(Ordering::Relaxed),
             elapsed: self.begin.elapsed(),
             time: self.options.time,
             coverage,
             best,
+            failed,
         });
     }
 
@@ -179,7 +194,7 @@ impl Conduct<'_> {
             if left == 0 || self.crashed || (self.planned > 0 && self.limits.reached()) {
                 break;
             }
-            let count = batch_size(number, phase.largest_batch).min(left);
+            let count = batch_size(number, phase.largest_batch).min(left).min(self.fit_at_once());
             let mut plans = strategy.plan(self.planned + 1, count as usize, &self.history);
             if plans.is_empty() {
                 break;
@@ -204,7 +219,7 @@ impl Conduct<'_> {
             let batch = Arc::new(Batch::new(self.planned + 1, plans, briefing, examiner));
             self.planned += batch.plans.len() as u64;
             left = left.saturating_sub(batch.plans.len() as u64);
-            let ran = self.workers.run(&batch, self.has_fixed_addresses(), &|| self.report_progress());
+            let ran = self.workers.run(&batch, self.has_fixed_addresses(), &|failed| self.report(failed));
             let flow = self.take_in(strategy, observers, &batch, ran)?;
             self.report_progress();
             if flow.is_break() || strategy.exhausted() {
@@ -212,6 +227,11 @@ impl Conduct<'_> {
             }
         }
         Ok(())
+    }
+
+    /// How many executions fit into memory at once.
+    fn fit_at_once(&self) -> u64 {
+        (self.options.most_events() / self.longest.max(1)).max(1)
     }
 
     /// Shows a batch to everybody; says whether the phase may continue.
@@ -249,6 +269,8 @@ impl Conduct<'_> {
             let probing = batch.plans[*place].flags & flags::PROBE != 0;
             (&*made.run, made.profile.as_ref(), !probing)
         }));
+        let kept = runs.iter().filter(|(place, _)| batch.plans[*place].trace || batch.plans[*place].watched);
+        self.longest = kept.map(|(_, made)| made.run.events.len() as u64).fold(self.longest, u64::max);
         let pairs: Vec<_> = runs.iter().map(|(place, made)| (&batch.plans[*place], &*made.run)).collect();
         let learned = strategy.learn(&pairs, sharing_grew, &|| self.limits.reached());
         for (place, Made { run, found, executed, .. }) in &runs {
@@ -276,6 +298,7 @@ impl Conduct<'_> {
                 self.crashed = true;
                 self.made += 1;
                 let run = Arc::from(run);
+                self.report(Some(FailedJustNow { execution: self.made, run: Arc::clone(&run) }));
                 observers.iter_mut().for_each(|observer| observer.crashed(&run));
                 Ok(ControlFlow::Break(()))
             }

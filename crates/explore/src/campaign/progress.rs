@@ -1,10 +1,13 @@
 //! How far a campaign is, as somebody who waits for it wants to know.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
+use threadbare_target::Execution;
+
 /// How far a campaign is.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Progress {
     /// Executions made so far.
     pub executions: u64,
@@ -12,6 +15,8 @@ pub struct Progress {
     pub budget: u64,
     /// Visible steps so far.
     pub steps: u64,
+    /// The largest number of threads in one execution so far, main included.
+    pub threads: u32,
     /// Executions that failed so far.
     pub failures: u64,
     /// The time so far.
@@ -22,6 +27,20 @@ pub struct Progress {
     pub coverage: Vec<CoverageProgress>,
     /// The policy that has come to most so far.
     pub best: Option<String>,
+    /// An execution that has just failed in a way not seen before. This is told the moment that it has ended, so that nothing found is
+    /// lost, whatever becomes of the campaign.
+    pub failed: Option<FailedJustNow>,
+}
+
+/// An execution that has just failed.
+///
+/// If several run side by side, one that comes later may be told of first, and one that is told of may turn out not to count.
+#[derive(Clone, Debug)]
+pub struct FailedJustNow {
+    /// Its number, counted from 1.
+    pub execution: u64,
+    /// The execution.
+    pub run: Arc<Execution>,
 }
 
 /// How much a criterion has been covered so far.

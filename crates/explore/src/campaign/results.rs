@@ -9,9 +9,13 @@ use threadbare_target::{Execution, Modules};
 use threadbare_trace::{Failure, FailureKind, Outcome};
 
 use super::control::{Control, Unfinished};
+use super::given_up::Heard;
 use super::observer::{Observed, Observer};
+use super::progress::FailedJustNow;
 use crate::coverage::Covered;
 use crate::error::ExploreError;
+use crate::kept_events::KeptEvents;
+use crate::options::Options;
 use crate::search_effort::SearchEffort;
 
 /// How many different failures are kept with their traces.
@@ -86,6 +90,27 @@ pub struct Campaign {
     pub modules: Arc<Modules>,
 }
 
+impl Campaign {
+    /// The account of a campaign that was given up.
+    pub(crate) fn given_up(heard: Heard) -> Campaign {
+        let mut ledger = Ledger::default();
+        ledger.warn(&heard.warning());
+        let mut failed = heard.failed;
+        failed.sort_by_key(|failed| failed.execution);
+        for FailedJustNow { execution, run } in failed {
+            // Whoever looks for it finds it under the number that it has.
+            ledger.executions = execution - 1;
+            ledger.enter("unknown", run);
+        }
+        let mut campaign = ledger.close(heard.elapsed, heard.interrupted);
+        let last = heard.last.unwrap_or_default();
+        campaign.executions = campaign.executions.max(last.executions);
+        campaign.steps = last.steps;
+        campaign.threads = campaign.threads.max(last.threads);
+        campaign
+    }
+}
+
 /// What makes two failures the same.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Signature {
@@ -117,6 +142,7 @@ pub(crate) struct Ledger {
     pub(crate) modules: Arc<Modules>,
     places: HashMap<Signature, usize>,
     left_out: bool,
+    kept: KeptEvents,
 }
 
 impl Observer for Ledger {
@@ -134,6 +160,11 @@ impl Observer for Ledger {
 }
 
 impl Ledger {
+    /// Empty, with as much room as the options allow.
+    pub(crate) fn of(options: &Options) -> Ledger {
+        Ledger { kept: KeptEvents::of(options), ..Ledger::default() }
+    }
+
     /// Enters one execution.
     pub(crate) fn enter(&mut self, policy: &str, run: Arc<Execution>) {
         self.executions += 1;
@@ -216,6 +247,7 @@ impl Ledger {
             self.found[place].count += 1;
         } else if self.found.len() < MOST_FOUND {
             self.places.insert(signature, self.found.len());
+            let run = self.kept.keep(run);
             self.found.push(Found { execution: self.executions, policy: policy.to_string(), run, count: 1 });
         } else if !self.left_out {
             self.left_out = true;

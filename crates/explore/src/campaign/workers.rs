@@ -5,10 +5,10 @@
 //! execution fails, everything before it has been run or is running.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::Scope;
+use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
 use threadbare_detect::Finding;
@@ -16,9 +16,10 @@ use threadbare_target::Execution;
 use threadbare_wire::LearnedRecord;
 
 use super::observer::Examiner;
-use super::progress::CoverageProgress;
+use super::progress::{CoverageProgress, FailedJustNow};
 use super::results::Signature;
 use crate::checkpoints::Spared;
+use crate::error::ExploreError;
 use crate::options::Options;
 use crate::profile::Profile;
 use crate::runner::{Launch, Runner, Trouble};
@@ -34,14 +35,45 @@ const PROGRESS: Duration = Duration::from_millis(100);
 pub(crate) struct Limits<'a> {
     /// The user asked for the end.
     pub(crate) stop: &'a AtomicBool,
-    /// The time is up.
-    pub(crate) deadline: Option<Instant>,
+    begin: Instant,
+    /// How long all may take.
+    time: Option<Duration>,
+    /// How much of that is for what is being done now.
+    share: &'a TimeShare,
 }
+
+/// How much of a campaign's time may have been spent before what is being done now has to end, in percent.
+pub(crate) struct TimeShare(AtomicU32);
+
+impl Default for TimeShare {
+    fn default() -> TimeShare {
+        TimeShare(AtomicU32::new(100))
+    }
+}
+
+impl TimeShare {
+    pub(crate) fn set(&self, percent: u32) {
+        self.0.store(percent, Ordering::Relaxed);
+    }
+
+    /// Something was found: time has to be left to say what.
+    fn leave_time_for_reports(&self) {
+        self.0.fetch_min(SEARCH_WITH_FAILURES, Ordering::Relaxed);
+    }
+}
+
+/// The share of a search that has found something, and goes on.
+const SEARCH_WITH_FAILURES: u32 = 80;
 
 impl<'a> Limits<'a> {
     /// The limits of a campaign that began then.
-    pub(crate) fn of(options: &Options, begin: Instant, stop: &'a AtomicBool) -> Limits<'a> {
-        Limits { stop, deadline: options.time.and_then(|time| begin.checked_add(time)) }
+    pub(crate) fn of(
+        options: &Options,
+        begin: Instant,
+        stop: &'a AtomicBool,
+        share: &'a TimeShare,
+    ) -> Limits<'a> {
+        Limits { stop, begin, time: options.time, share }
     }
 
     /// The user wants it to end now.
@@ -51,7 +83,11 @@ impl<'a> Limits<'a> {
 
     /// No further execution may begin.
     pub(crate) fn reached(&self) -> bool {
-        self.stopped() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        let is_up = |time: Duration| {
+            let percent = self.share.0.load(Ordering::Relaxed);
+            self.begin.elapsed() >= time.mul_f64(f64::from(percent) / 100.0)
+        };
+        self.stopped() || self.time.is_some_and(is_up)
     }
 
     /// Whether an execution may begin. The very first may even if the time is up: a campaign of none would say nothing.
@@ -66,6 +102,10 @@ pub(crate) struct Tally {
     pub(crate) executions: AtomicU64,
     pub(crate) steps: AtomicU64,
     pub(crate) failures: AtomicU64,
+    /// The largest number of threads in one execution.
+    pub(crate) threads: AtomicU32,
+    /// How much of the time may have been spent.
+    pub(crate) share: TimeShare,
     /// Workers that have started the program.
     pub(crate) workers: AtomicU64,
     /// The program is loaded elsewhere each time it is started.
@@ -175,7 +215,15 @@ pub(crate) struct Made {
 /// The workers of a campaign.
 pub(crate) struct Workers {
     orders: Vec<Sender<Arc<Batch>>>,
-    reports: Receiver<Vec<Ran>>,
+    messages: Receiver<Message>,
+}
+
+/// What a worker says.
+enum Message {
+    /// An execution failed in a way not seen before.
+    Failed(FailedJustNow),
+    /// What it has run of the batch.
+    Done(Vec<Ran>),
 }
 
 impl Workers {
@@ -186,36 +234,53 @@ impl Workers {
         jobs: usize,
         limits: Limits<'env>,
         tally: &'env Tally,
-    ) -> Workers {
-        let (report, reports) = channel();
+    ) -> Result<Workers, ExploreError> {
+        let (sender, messages) = channel();
         let start_one = |_| {
             let (order, orders) = channel::<Arc<Batch>>();
-            let report = report.clone();
-            scope.spawn(move || {
-                let mut worker = Worker { launch, limits, tally, runner: None, is_counted: false };
+            let messages = sender.clone();
+            let work = move || {
+                let mut worker = Worker { launch, limits, tally, messages, runner: None, is_counted: false };
                 for batch in orders {
-                    if report.send(worker.work(&batch)).is_err() {
+                    let done = worker.work(&batch);
+                    if worker.messages.send(Message::Done(done)).is_err() {
                         break;
                     }
                 }
-            });
-            order
+            };
+            thread::Builder::new().spawn_scoped(scope, work).map(|_| order)
         };
-        Workers { orders: (0..jobs.max(1)).map(start_one).collect(), reports }
+        // Fewer than were asked for do the same, only more slowly.
+        let mut orders = Vec::new();
+        for number in 0..jobs.max(1) {
+            match start_one(number) {
+                Ok(order) => orders.push(order),
+                Err(error) if orders.is_empty() => return Err(ExploreError::NoThread(error)),
+                Err(_) => break,
+            }
+        }
+        Ok(Workers { orders, messages })
     }
 
-    /// Runs a batch, by one worker or by several; returns what was run, in order. Calls `progress` now and then.
-    pub(crate) fn run(&self, batch: &Arc<Batch>, side_by_side: bool, progress: &dyn Fn()) -> Vec<Ran> {
+    /// Runs a batch, by one worker or by several; returns what was run, in order. Calls `progress` now and then, and the moment an execution
+    /// fails in a way not seen before.
+    pub(crate) fn run(
+        &self,
+        batch: &Arc<Batch>,
+        side_by_side: bool,
+        progress: &dyn Fn(Option<FailedJustNow>),
+    ) -> Vec<Ran> {
         let busy = self.orders.iter().take(if side_by_side { batch.plans.len() } else { 1 });
         let mut waiting = busy.filter(|order| order.send(Arc::clone(batch)).is_ok()).count();
         let mut ran = Vec::with_capacity(batch.plans.len());
         while waiting > 0 {
-            match self.reports.recv_timeout(PROGRESS) {
-                Ok(mut report) => {
+            match self.messages.recv_timeout(PROGRESS) {
+                Ok(Message::Failed(failed)) => progress(Some(failed)),
+                Ok(Message::Done(mut report)) => {
                     ran.append(&mut report);
                     waiting -= 1;
                 }
-                Err(RecvTimeoutError::Timeout) => progress(),
+                Err(RecvTimeoutError::Timeout) => progress(None),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
@@ -228,6 +293,7 @@ struct Worker<'a, L: Launch> {
     launch: &'a L,
     limits: Limits<'a>,
     tally: &'a Tally,
+    messages: Sender<Message>,
     runner: Option<Briefed<L::Runner>>,
     /// It has started the program, if only once.
     is_counted: bool,
@@ -319,6 +385,7 @@ impl<L: Launch> Worker<'_, L> {
     fn examine(&self, batch: &Batch, place: usize, mut run: Execution) -> Made {
         self.tally.executions.fetch_add(1, Ordering::Relaxed);
         self.tally.steps.fetch_add(run.steps, Ordering::Relaxed);
+        self.tally.threads.fetch_max(run.threads, Ordering::Relaxed);
         let plan = &batch.plans[place];
         let profile = plan.profile.then(|| Profile::of(&run.events));
         let found = batch.examiner.examine(&run);
@@ -330,6 +397,7 @@ impl<L: Launch> Worker<'_, L> {
         let execution = batch.first + place as u64;
         let is_new_failure = run.outcome.failure().is_some_and(|failure| {
             self.tally.failures.fetch_add(1, Ordering::Relaxed);
+            self.tally.share.leave_time_for_reports();
             self.tally.is_first(Signature::of(failure), execution)
         });
         if !is_new_failure && !plan.trace && !plan.watched {
@@ -338,6 +406,11 @@ impl<L: Launch> Worker<'_, L> {
             run.output = Vec::new();
         }
         (run.calls, run.lock_sets) = (Vec::new(), Vec::new());
-        Made { run: Arc::new(run), profile, found, executed, ends }
+        let run = Arc::new(run);
+        if is_new_failure {
+            // If nobody listens any more, the campaign is over, and has the execution.
+            let _ = self.messages.send(Message::Failed(FailedJustNow { execution, run: Arc::clone(&run) }));
+        }
+        Made { run, profile, found, executed, ends }
     }
 }

@@ -9,7 +9,7 @@ use threadbare_target::{Execution, Program};
 
 use crate::campaign::Progress;
 use crate::campaign::observer::Unexamined;
-use crate::check::Check;
+use crate::check::{CONFIRMING, Check};
 use crate::drive::{NobodyElse, examine, phase, servers};
 use crate::error::ExploreError;
 use crate::history::History;
@@ -35,6 +35,7 @@ pub fn drive_to_happen(
     let launch = servers(&program, options, stop);
     let (check, ()) = examine(&launch, options, progress, stop, |drive| {
         let mut beforehand = Beforehand { seed: options.seed };
+        drive.spend_until(CONFIRMING);
         drive.follow(&mut beforehand, &phase(BEFOREHAND, Arc::new(Unexamined)), &mut NobodyElse)?;
         if drive.has_fixed_addresses() {
             return drive.confirm_all(findings);

@@ -16,6 +16,7 @@ const MOST: usize = 60;
 
 fn server(program: &Program) -> Server {
     let options = ServerOptions {
+        most_events: u64::MAX,
         max_steps: 10_000,
         flags: 0,
         stall: std::time::Duration::from_secs(10),

@@ -64,8 +64,9 @@ fn observers_see_every_execution_in_order_whoever_ran_it() {
         let phase = Phase { executions: 100, largest_batch: 16, examiner: Arc::new(Unexamined) };
         let workers = conduct(&jittery(jobs), &options, &|_| {}, &AtomicBool::new(false), |campaign| {
             campaign.follow(strategy.as_mut(), &phase, &mut [&mut one, &mut other]).unwrap();
-            campaign.workers()
+            Ok(campaign.workers())
         });
+        let workers = workers.unwrap();
         assert_eq!(one.seen, other.seen);
         assert!(one.seen.iter().map(|(number, ..)| *number).eq(1..=100));
         assert_eq!(workers > 1, jobs > 1, "{workers} workers for {jobs} jobs");
@@ -92,8 +93,9 @@ fn a_phase_ends_at_the_execution_that_asks_for_it_and_another_may_follow() {
             assert!(!campaign.is_complete(), "the rest of the batch does not count");
             let examining = phase(Arc::new(UntilSwitches(9)));
             campaign.follow(strategy.as_mut(), &examining, &mut [&mut second]).unwrap();
-            campaign.made()
+            Ok(campaign.made())
         });
+        let made = made.unwrap();
         assert_eq!(first.seen.len(), 21);
         let last = second.seen.last().unwrap();
         assert_eq!((last.0, last.2.len()), (made, 9));
@@ -119,7 +121,9 @@ fn limits_are_the_loops_and_hold_for_all_phases() {
             campaign.follow(strategy.as_mut(), &phase, &mut [&mut notebook]).unwrap();
             assert!(campaign.is_stopped() && campaign.is_over());
         }
-    });
+        Ok(())
+    })
+    .unwrap();
     assert_eq!(notebook.seen.len(), 40);
     let timed = Options { time: Some(Duration::ZERO), ..options };
     let result = check::run(&Lab::lost_update(2, 1), &timed, &|_| {}, &AtomicBool::new(false)).unwrap();

@@ -136,7 +136,9 @@ impl Kind {
             Truth => value.is_boolean(),
             List => value.is_array(),
             Object => value.is_object(),
-            Verdict => matches!(value.as_str(), Some("failure" | "findings" | "clean" | "exhausted")),
+            Verdict => {
+                matches!(value.as_str(), Some("failure" | "findings" | "clean" | "exhausted" | "undecided"))
+            }
         }
     }
 

@@ -90,7 +90,13 @@ mod tests {
         fs::write(&source, PROGRAM).unwrap();
         let program = resolve(&source, &[], folder.path()).unwrap();
         let stall = Duration::from_millis(500);
-        let options = ServerOptions { max_steps: 10_000, flags: 0, stall, stop: Default::default() };
+        let options = ServerOptions {
+            max_steps: 10_000,
+            most_events: u64::MAX,
+            flags: 0,
+            stall,
+            stop: Default::default(),
+        };
         let mut server = Server::start(&program, &options).unwrap();
         let refused = |outcome: Result<Outcome, RunError>| outcome.unwrap_err().to_string();
         assert_eq!(

@@ -1,0 +1,155 @@
+//! Nothing that was found is lost: not when there is no room for it, and not when the tool is killed.
+
+mod support;
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use support::{Desk, repository};
+
+/// A program that loses an update in some of its executions, after what is put into its place has been done.
+fn losing(in_main: &str, in_thread: &str) -> String {
+    format!(
+        r#"#include <assert.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+static int counter;
+static void *add(void *none) {{
+    {in_thread}
+    int seen = counter;
+    counter = seen + 1;
+    return none;
+}}
+int main(void) {{
+    {in_main}
+    pthread_t first, second;
+    pthread_create(&first, 0, add, 0);
+    pthread_create(&second, 0, add, 0);
+    pthread_join(first, 0);
+    pthread_join(second, 0);
+    assert(counter == 2 && "lost");
+    return 0;
+}}
+"#
+    )
+}
+
+fn lost_update() -> String {
+    repository("examples/lost_update.c").display().to_string()
+}
+
+/// The schedules in a folder.
+fn schedules(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    entries.filter(|path| path.extension().is_some_and(|end| end == "schedule")).collect()
+}
+
+#[test]
+fn a_folder_that_nothing_can_be_written_to_is_noticed_before_the_search() {
+    let desk = Desk::new();
+    desk.file("file", "");
+    let source = lost_update();
+    for command in ["hunt", "check", "verify"] {
+        let answer = desk.run(&[command, &source, "--out", "file"]);
+        assert_eq!(answer.code, Some(2), "{command}: {}{}", answer.stdout, answer.stderr);
+        assert!(answer.stderr.contains("`file` cannot be written"), "{command}: {}", answer.stderr);
+        assert_eq!((answer.stderr.lines().count(), answer.stdout.as_str()), (1, ""), "{command}");
+    }
+}
+
+#[test]
+fn what_was_found_before_the_tool_was_killed_is_on_disk_and_replays() {
+    let desk = Desk::new();
+    let source = lost_update();
+    let mut args = vec!["hunt", &source, "--keep-going", "--out", "found", "--time", "600"];
+    args.extend(["--executions", "1000000000"]);
+    let mut tool =
+        desk.command(&args).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it starts");
+    let lines = BufReader::new(tool.stderr.take().expect("its standard error")).lines();
+    let found = lines.map_while(Result::ok).find(|line| line.contains("found a failed assertion"));
+    assert!(found.is_some(), "it said nothing of a failure");
+    // It is written before it is announced.
+    tool.kill().expect("it is killed");
+    tool.wait().expect("it ends");
+    let kept = schedules(&desk.path("found"));
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    let replay = desk.run(&["replay", &kept[0].display().to_string()]);
+    assert_eq!(replay.code, Some(1), "{}{}", replay.stdout, replay.stderr);
+}
+
+#[test]
+fn only_what_is_kept_in_the_end_is_left() {
+    for command in ["hunt", "check", "verify"] {
+        let desk = Desk::new();
+        let answer = desk.run(&[command, &lost_update(), "--out", "found"]);
+        assert_eq!(answer.code, Some(1), "{}", answer.stderr);
+        let found = |path: &PathBuf| path.display().to_string().contains("-found-");
+        assert_eq!(schedules(&desk.path("found")).iter().filter(|path| found(path)).count(), 0, "{command}");
+    }
+}
+
+#[test]
+fn a_schedule_that_cannot_be_written_is_printed_and_the_exit_status_stays() {
+    // The program takes the folder away after it was looked at.
+    let take_away = r#"if (rename("found", "gone") == 0) close(open("found", O_CREAT | O_WRONLY, 0644));"#;
+    for command in ["hunt", "check", "verify"] {
+        let desk = Desk::new();
+        let source = desk.file("losing.c", losing(take_away, "")).display().to_string();
+        let built = desk.run(&["cc", "-O0", "-g", &source, "-o", "losing"]);
+        assert_eq!(built.code, Some(0), "{}", built.stderr);
+        let answer = desk.run(&[command, "losing", "--out", "found", "--json", "-"]);
+        assert_eq!(answer.code, Some(1), "{command}: {}{}", answer.stdout, answer.stderr);
+        let report = answer.json();
+        assert_eq!(report["verdict"], "failure", "{command}");
+        assert!(report["failure"]["schedule"].is_null(), "{command}: {report}");
+        // What was printed is a schedule: it replays.
+        let begin = answer.stderr.find("threadbare schedule 1").expect("a schedule on standard error");
+        let printed = answer.stderr[begin..].split("threadbare: ").next().unwrap_or_default();
+        let schedule = desk.file("again.schedule", printed).display().to_string();
+        let replay = desk.run(&["replay", &schedule, "--program", "losing"]);
+        assert_eq!(replay.code, Some(1), "{command}: {}{}", replay.stdout, replay.stderr);
+    }
+}
+
+#[test]
+fn results_that_cannot_be_written_do_not_change_what_was_found() {
+    let desk = Desk::new();
+    let full = "/dev/full";
+    let answer = desk.run(&["hunt", &lost_update(), "--json", full, "--sarif", full]);
+    assert_eq!(answer.code, Some(1), "{}", answer.stderr);
+    assert!(answer.stderr.contains("`/dev/full` cannot be written"), "{}", answer.stderr);
+    assert!(answer.stdout.contains("Found a failed assertion"), "{}", answer.stdout);
+}
+
+#[test]
+fn an_interrupted_command_has_not_shown_that_nothing_is_left() {
+    // The program ends the tool as soon as it is told who that is, and only once: a second signal ends it without results.
+    let interrupt = r#"
+    int tool = 0;
+    FILE *file = rename("tool.pid", "taken.pid") == 0 ? fopen("taken.pid", "r") : 0;
+    if (file) {
+        if (fscanf(file, "%d", &tool) == 1) kill(tool, SIGTERM);
+        fclose(file);
+    }"#;
+    let correct = losing("", interrupt).replace("assert(counter == 2 && \"lost\");", "");
+    for command in ["hunt", "check"] {
+        let desk = Desk::new();
+        let source = desk.file("correct.c", &correct).display().to_string();
+        let args = [command, &source, "--json", "-", "--time", "600", "--executions", "1000000000"];
+        let mut tool =
+            desk.command(&args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("starts");
+        desk.file("tool.pid.new", tool.id().to_string());
+        std::fs::rename(desk.path("tool.pid.new"), desk.path("tool.pid")).expect("in one folder");
+        let mut text = String::new();
+        tool.stdout.take().expect("its output").read_to_string(&mut text).expect("its output is text");
+        tool.wait().expect("it ends");
+        let report: serde_json::Value = serde_json::from_str(&text).expect("a JSON object");
+        assert_eq!(report["interrupted"], true, "{command}: {report}");
+        let found = !report["findings"].as_array().expect("findings").is_empty();
+        assert_eq!(report["verdict"], if found { "findings" } else { "undecided" }, "{command}: {report}");
+    }
+}
