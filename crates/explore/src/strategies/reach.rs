@@ -12,7 +12,7 @@ use threadbare_models::variants::{
 };
 use threadbare_order::{Forest, Path, SolvedSchedule, StepId};
 use threadbare_target::Execution;
-use threadbare_trace::{Event, EventKind, Outcome, ThreadId};
+use threadbare_trace::{Event, Outcome, ThreadId};
 
 use crate::follow_schedule;
 use crate::omission::{Omission, warning};
@@ -61,9 +61,6 @@ impl<const PAIRS: bool> Variants<PAIRS> {
         let brought_down_by = follow_schedule::brought_down_by(run);
         let ending = Ending { threads: run.threads as u16, brought_down_by, ended_by: run.ended_by };
         self.shown.push(ShownClasses::of(events));
-        if brought_down_by.is_some_and(|thread| leaves_others(run, thread)) {
-            self.omissions.insert(Omission::Stalled);
-        }
         let mut size = (0, 0);
         for scope in Self::scopes(ending.threads) {
             let graph = VariantGraph::of(events, &ending, scope, MOST_NODES);
@@ -104,14 +101,6 @@ impl<const PAIRS: bool> Variants<PAIRS> {
         // What is like the latest executions is the most likely.
         self.shown.iter().rev().any(|shown| shown.shows(key))
     }
-}
-
-/// Whether other threads had more to do when this one brought the process down.
-fn leaves_others(run: &Execution, thread: ThreadId) -> bool {
-    let has_ended = |other: &ThreadId| {
-        run.events.iter().any(|event| event.thread == *other && event.kind() == Some(EventKind::Exit))
-    };
-    follow_schedule::unfinished_threads(run).iter().any(|other| *other != thread && !has_ended(other))
 }
 
 /// The steps of some events of an execution, in another order.
