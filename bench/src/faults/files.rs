@@ -18,11 +18,14 @@ use crate::Result;
 /// Reading a file takes longer than this only if it does not come to an end by itself.
 const LONG: Duration = Duration::from_secs(5);
 
+/// What reads a file.
+type Reader = dyn Fn(&[u8]);
+
 /// A format: an intact file, and what reads it.
 struct Format {
     name: &'static str,
     intact: Vec<u8>,
-    read: Box<dyn Fn(&[u8])>,
+    read: Box<Reader>,
     /// One in so many is tried, where reading takes long.
     one_in: u64,
 }
