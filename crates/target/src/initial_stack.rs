@@ -27,10 +27,10 @@ pub(crate) fn fill(environment: &mut BTreeMap<OsString, OsString>, executable: &
     let of_variable = |(name, value): (&OsString, &OsString)| name.len() + value.len() + 2;
     let strings =
         executable.as_os_str().len() + 1 + of_args + environment.iter().map(of_variable).sum::<usize>();
-    // With them there are three words more: how many arguments there are, and the ends of both lists. An odd number of pointers
-    // therefore takes the gap that an even one leaves.
+    // With them there are three words more: how many arguments there are, and the ends of both lists. What the system puts below is
+    // aligned, and an odd number of words leaves no gap.
     let pointers = environment.len() + args.len() + 1;
-    let pointers = (pointers - pointers % 2) * size_of::<usize>();
+    let pointers = (pointers + pointers % 2) * size_of::<usize>();
     let filled = (strings + pointers).next_multiple_of(ROUND);
     let filler = "x".repeat(filled - strings - pointers);
     environment.insert(FILLER.into(), OsStr::new(&filler).into());
