@@ -38,6 +38,8 @@ pub struct Engine {
     pub(crate) spin_detector: SpinDetector,
     /// The turn that a thread has because it was starved.
     pub(crate) turn: Cell<Option<Turn>>,
+    /// Until so many steps are made nobody can have been starved.
+    pub(crate) none_starves_before: Cell<u64>,
     /// The steps made at the last decision.
     pub(crate) decided_at: Cell<u64>,
     /// Time passes only when no thread is runnable, and the earliest deadline comes first.
@@ -111,6 +113,7 @@ pub fn init(shared: Shared, main: Box<Fiber>) {
         progress: Cell::new(0),
         spin_detector: SpinDetector::default(),
         turn: Cell::new(None),
+        none_starves_before: Cell::new(0),
         decided_at: Cell::new(0),
         time_is_ordered: Cell::new(false),
         time_passed_at: Cell::new(0),

@@ -58,11 +58,15 @@ impl Libraries {
         })
     }
 
+    /// Whether the address is in the executable itself, which the loader names first.
+    pub fn is_of_executable(&self, pc: u64) -> bool {
+        self.program.first().is_some_and(|(start, end)| (*start..*end).contains(&pc))
+    }
+
     /// Whether the address is in a system library.
     pub fn is_system(&self, pc: u64) -> bool {
-        // The loader names the executable first, and most calls come from it.
-        self.program.first().is_none_or(|(start, end)| !(*start..*end).contains(&pc))
-            && contains(&self.system, pc)
+        // Most calls come from the executable.
+        !self.is_of_executable(pc) && contains(&self.system, pc)
     }
 
     /// Whether the address is in the program and follows a call instruction.

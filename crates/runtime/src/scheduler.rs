@@ -175,9 +175,9 @@ impl Engine {
         let fiber = self.current();
         let step = self.shared.control().steps;
         let mut passed = step - self.decided_at.replace(step).min(step);
+        let starved = (step >= self.none_starves_before.get()).then(|| self.starved(step)).flatten();
         loop {
             let mut any_yielded = false;
-            let mut starved: Option<(u64, &'static Fiber)> = None;
             for other in self.threads.live() {
                 if !other.ready() {
                     // A lock that others take again and again is free now and then.
@@ -187,11 +187,6 @@ impl Engine {
                         other.waiting.pause(passed);
                     }
                     continue;
-                }
-                if let Some(waited) = other.waiting.too_long(step)
-                    && starved.is_none_or(|(longest, _)| waited > longest)
-                {
-                    starved = Some((waited, other));
                 }
                 match other.yielded_at.get() {
                     Some(mark) if mark == self.progress.get() => any_yielded = true,
@@ -256,24 +251,47 @@ impl Engine {
         let asked_for = !self.policy.borrow_mut().awaits_choices();
         let mut chosen = self.policy.borrow_mut().choose(&Choice { candidates, current: fiber.id, step });
         if self.shared.wants_decisions() {
-            let bit =
-                |candidate: &Candidate<'_>| 1u64.checked_shl(u32::from(candidate.thread.0)).unwrap_or(0);
-            let enabled = candidates.iter().fold(0, |mask, candidate| mask | bit(candidate));
-            let state = crate::thread_state_hash::of_program(self, enabled);
-            if crate::thread_state_hash::are_merged() {
-                chosen = crate::untried::choose(self, state, enabled, chosen, asked_for);
-            }
-            let (current, step) = (fiber.id, step as u32);
-            self.shared.decision(DecisionRecord { enabled, chosen, current, step, state });
+            chosen = self.note_decision(candidates, chosen, asked_for, step);
         }
         self.note_delay(candidates, chosen);
         chosen
+    }
+
+    /// Records a decision between several. Where executions with the same state are merged, the state may decide otherwise.
+    #[inline(never)]
+    fn note_decision(
+        &self,
+        candidates: &[Candidate<'static>],
+        mut chosen: ThreadId,
+        asked_for: bool,
+        step: u64,
+    ) -> ThreadId {
+        let bit = |candidate: &Candidate<'_>| 1u64.checked_shl(u32::from(candidate.thread.0)).unwrap_or(0);
+        let enabled = candidates.iter().fold(0, |mask, candidate| mask | bit(candidate));
+        let state = crate::thread_state_hash::of_program(self, enabled);
+        if crate::thread_state_hash::are_merged() {
+            chosen = crate::untried::choose(self, state, enabled, chosen, asked_for);
+        }
+        let (current, step) = (self.current_id(), step as u32);
+        self.shared.decision(DecisionRecord { enabled, chosen, current, step, state });
+        chosen
+    }
+
+    /// The runnable thread that has waited longest, if that is too long. Notes when to look again.
+    #[cold]
+    fn starved(&self, step: u64) -> Option<(u64, &'static Fiber)> {
+        let next = self.threads.live().map(|fiber| fiber.waiting.ends_at_the_earliest()).min();
+        self.none_starves_before.set(next.unwrap_or(0).max(step + 1));
+        let runnable = self.threads.live().filter(|fiber| fiber.ready());
+        let starved = runnable.filter_map(|fiber| Some((fiber.waiting.too_long(step)?, fiber)));
+        starved.reduce(|longest, other| if other.0 > longest.0 { other } else { longest })
     }
 
     /// An execution begins: nobody has waited for anything yet.
     pub(crate) fn begin_fairly(&self) {
         let steps = self.shared.control().steps;
         self.turn.set(None);
+        self.none_starves_before.set(0);
         self.decided_at.set(steps);
         self.time_passed_at.set(steps);
         self.spins.set(0);
@@ -332,6 +350,7 @@ impl Engine {
         }
     }
 
+    #[inline(never)]
     fn note_delay_until(&self, candidates: &[Candidate<'static>], chosen: &Fiber) {
         let now = self.world.clock.borrow_mut().now();
         let ends_by_time = |fiber: &Fiber| {
@@ -352,6 +371,7 @@ impl Engine {
     }
 
     /// Lets time pass until the next thread or timer is due; says whether there is one.
+    #[cold]
     fn let_time_pass(&self, step: u64) -> bool {
         let earliest = self.earliest_deadline();
         let deadline = earliest.unwrap_or(u64::MAX);

@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
+use crate::engine::engine;
 use crate::interpose::interpose;
 use crate::shared_memory::unsupported;
 
@@ -26,6 +27,10 @@ interpose! {
 
 /// Ends the program if code at this place makes threads of which nobody sees how they wait.
 pub fn refuse_threads_of(pc: u64) {
+    if engine().world.libraries().is_of_executable(pc) {
+        // To ask the loader would cost each execution a dozen pages.
+        return;
+    }
     let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
     // SAFETY: the loader fills in the record, or says that it knows nothing; its texts stay as long as the library does.
     let is_openmp = unsafe {

@@ -47,8 +47,13 @@ impl Waiting {
         self.since.set((self.since.get() + SHARE).min(step));
     }
 
+    /// The first step at which it can have waited for too long.
+    pub fn ends_at_the_earliest(&self) -> u64 {
+        let since = self.since.get();
+        since + PATIENCE.max(since / (PART - 1)) + 1
+    }
+
     /// How many steps others have made meanwhile, if those are too many.
-    #[inline(always)]
     pub fn too_long(&self, step: u64) -> Option<u64> {
         let waited = step.saturating_sub(self.since.get());
         (waited > PATIENCE && waited > step / PART).then_some(waited)
@@ -77,6 +82,16 @@ mod tests {
         waiting.begin(1_000_000);
         assert_eq!(waiting.too_long(1_300_000), None);
         assert_eq!(waiting.too_long(1_400_000), Some(400_000));
+    }
+
+    #[test]
+    fn nobody_waits_too_long_before_it_is_said() {
+        let waiting = Waiting::default();
+        for since in (0..200_000).step_by(977) {
+            waiting.begin(since);
+            let first = waiting.ends_at_the_earliest();
+            assert_eq!((waiting.too_long(first - 1), waiting.too_long(first).is_some()), (None, true));
+        }
     }
 
     #[test]

@@ -57,10 +57,16 @@ impl Disposition {
 
 /// Reads up to eight bytes of program memory; none where nothing can be read. Faults of the runtime are not for the program's
 /// handlers.
+#[inline(always)]
 pub fn guarded_load(addr: usize, size: u8) -> Option<u64> {
-    if !engine().world.signals.handles_faults.get() {
-        return crate::arch::guarded_load(addr, size);
+    if engine().world.signals.handles_faults.get() {
+        return load_past_handlers(addr, size);
     }
+    crate::arch::guarded_load(addr, size)
+}
+
+#[cold]
+fn load_past_handlers(addr: usize, size: u8) -> Option<u64> {
     const FAULTS: [c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
     let before = FAULTS.map(Disposition::of);
     FAULTS.iter().for_each(|signal| super::catch(*signal));

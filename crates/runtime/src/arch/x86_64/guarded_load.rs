@@ -11,31 +11,24 @@ struct Loaded {
     is_there: u64,
 }
 
-/// Reads one, two, four or eight bytes. An exception at one of its reads is answered by [`skip_guarded_load`].
-#[unsafe(naked)]
-unsafe extern "C" fn load(_addr: usize, _size: usize) -> Loaded {
-    naked_asm!(
-        "mov edx, 1",
-        "cmp rsi, 2",
-        "jb 1f",
-        "je 2f",
-        "cmp rsi, 4",
-        "je 4f",
-        "mov rax, [rdi]",
-        "ret",
-        "1: movzx eax, byte ptr [rdi]",
-        "ret",
-        "2: movzx eax, word ptr [rdi]",
-        "ret",
-        "4: mov eax, [rdi]",
-        "ret",
-        // Nothing else is as near as `LOAD_BYTES` says.
-        ".fill 16, 1, 0x90",
-    )
+/// Makes a function that reads from an address. An exception at its read is answered by [`skip_guarded_load`].
+macro_rules! load {
+    ($name:ident, $read:literal) => {
+        #[unsafe(naked)]
+        unsafe extern "C" fn $name(_addr: usize) -> Loaded {
+            // What comes after the read is as long as `LOAD_BYTES` says, whatever function is next.
+            naked_asm!("mov edx, 1", $read, "ret", ".fill 16, 1, 0x90")
+        }
+    };
 }
 
-/// Where the code of [`load`] ends at the latest.
-const LOAD_BYTES: u64 = 40;
+load!(load_1, "movzx eax, byte ptr [rdi]");
+load!(load_2, "movzx eax, word ptr [rdi]");
+load!(load_4, "mov eax, [rdi]");
+load!(load_8, "mov rax, [rdi]");
+
+/// Where the code of each of them ends at the latest.
+const LOAD_BYTES: u64 = 16;
 
 /// Where a read goes on that could not be made.
 #[unsafe(naked)]
@@ -44,9 +37,17 @@ unsafe extern "C" fn nothing_there() {
 }
 
 /// Reads up to eight bytes of program memory; none where there is no memory, or none that may be read.
+#[inline(always)]
 pub fn guarded_load(addr: usize, size: u8) -> Option<u64> {
     // SAFETY: whatever the address is: where nothing can be read, the read is answered by `skip_guarded_load`.
-    let loaded = unsafe { load(addr, usize::from(size)) };
+    let loaded = unsafe {
+        match size {
+            1 => load_1(addr),
+            2 => load_2(addr),
+            4 => load_4(addr),
+            _ => load_8(addr),
+        }
+    };
     (loaded.is_there != 0).then_some(loaded.value)
 }
 
@@ -58,8 +59,8 @@ pub unsafe fn skip_guarded_load(context: *mut c_void) -> bool {
     // SAFETY: as the caller vouches.
     let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
     let pc = registers[libc::REG_RIP as usize] as u64;
-    let start = load as *const () as u64;
-    let is_guarded = (start..start + LOAD_BYTES).contains(&pc);
+    let loads: [unsafe extern "C" fn(usize) -> Loaded; 4] = [load_1, load_2, load_4, load_8];
+    let is_guarded = loads.iter().any(|load| (*load as u64..*load as u64 + LOAD_BYTES).contains(&pc));
     if is_guarded {
         registers[libc::REG_RIP as usize] = nothing_there as *const () as i64;
     }
