@@ -44,6 +44,7 @@ mod own_allocator;
 mod process;
 mod process_identity;
 mod processor_clock;
+mod processors;
 mod program;
 mod shared_memory;
 mod uninstrument;

@@ -1,12 +1,14 @@
 //! The fork server: the program in its state before its first thread, copied for each execution.
 
 use std::ffi::c_int;
+use std::mem::ManuallyDrop;
 
 use threadbare_wire::{CONTROL_VARIABLE, Control, MAGIC, Reply, ReplyKind, Request, Status, flags};
 
 use crate::engine::{self, engine};
 use crate::fiber::Fiber;
 use crate::files::OpenFiles;
+use crate::processors::Processors;
 use crate::shared_memory::Shared;
 use crate::{interpose, process, shadow, signals, sys, threads};
 use threadbare_trace::ThreadId;
@@ -125,8 +127,10 @@ pub fn snapshot() -> bool {
     engine.recorder.complete_write();
     crate::library_calls::watch();
     let mut control = engine.shared.control();
-    let files = OpenFiles::look();
-    let descriptors = crate::descriptors::hold();
+    // Kept for good: a copy that dropped them would pay for the pages that it writes to.
+    let files = ManuallyDrop::new(OpenFiles::look());
+    let processors = Processors::look();
+    let descriptors = ManuallyDrop::new(crate::descriptors::hold());
     engine.world.outward.set(crate::steered::Outward::look(files.descriptors(), !descriptors.is_empty()));
     control.status = Status::Serving as u32;
     report(ReplyKind::Serving);
@@ -155,6 +159,7 @@ pub fn snapshot() -> bool {
         let child = unsafe { sys::fork() };
         if child == 0 {
             die_with_server();
+            processors.renew();
             descriptors.renew();
             files.renew();
             control.child = sys::process();

@@ -24,6 +24,7 @@ mod outcome;
 mod own_code;
 pub mod own_folders;
 mod panic;
+mod processor;
 mod program;
 mod replies;
 mod runtime_library;

@@ -28,6 +28,7 @@ use crate::memory::Memory;
 use crate::modules::Modules;
 use crate::outcome;
 use crate::own_code::OwnCode;
+use crate::processor::Processor;
 use crate::program::Program;
 use crate::replies::{Answer, Replies};
 use crate::runtime_library::RuntimeLibrary;
@@ -110,6 +111,7 @@ pub struct Server {
     /// What could not be put back.
     lasting: BTreeSet<String>,
     pub(crate) place: Place,
+    processor: Processor,
 }
 
 impl Server {
@@ -191,6 +193,7 @@ impl Server {
         let own_code = Arc::new(OwnCode::of(&modules));
         let baseline = Baseline::take(memory.control(), written);
         let has_fixed_addresses = process.has_fixed_addresses();
+        let processor = Processor::of(process.id());
         let mut server = Server {
             process,
             requests,
@@ -213,6 +216,7 @@ impl Server {
             copies: Copies::default(),
             lasting: BTreeSet::new(),
             place,
+            processor,
         };
         server.write_whole_code();
         server.write_thread_bodies(&bodies);
@@ -243,8 +247,10 @@ impl Server {
 
     fn run_in_turn(&mut self, policy: &PolicySpec, flags: u32) -> Result<Execution, RunError> {
         self.prepare(policy, flags)?;
+        let together = self.processor.share(self.memory.control_mut());
         self.request(Request::Run)?;
         let report = self.await_report_within(self.time_limit)?;
+        drop(together);
         self.collect(flags, &report)
     }
 

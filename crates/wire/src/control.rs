@@ -266,6 +266,8 @@ pub struct Control {
     pub status: u32,
     /// The process id of the running copy.
     pub child: i32,
+    /// Set while the driver binds the server to one processor, which copies shall not notice.
+    pub is_bound: u8,
     /// What to run.
     pub plan: PlanRecord,
     /// Records in the learned area that the server has to apply before the next copy.

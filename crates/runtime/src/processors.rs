@@ -1,0 +1,35 @@
+//! The processors that the program may run on. The driver binds the server to one of them, and copies shall not notice.
+
+use crate::engine::engine;
+use crate::sys;
+
+/// As many as the kernel knows of anywhere.
+const MOST: usize = 8192;
+
+/// Where the program may run.
+pub struct Processors {
+    set: [u64; MOST / 64],
+    bytes: usize,
+}
+
+impl Processors {
+    /// Where it may now.
+    pub fn look() -> Processors {
+        let mut set = [0; MOST / 64];
+        // SAFETY: the kernel fills in the set and says how many bytes of it.
+        let bytes = unsafe {
+            let place = set.as_mut_ptr() as usize;
+            sys::call(libc::SYS_sched_getaffinity, [0, size_of_val(&set), place, 0, 0, 0])
+        };
+        Processors { set, bytes: bytes.max(0) as usize }
+    }
+
+    /// In a copy: lets it run there again.
+    pub fn renew(&self) {
+        if engine().shared.control().is_bound != 0 && self.bytes != 0 {
+            let place = self.set.as_ptr() as usize;
+            // SAFETY: the set is as long as is said.
+            unsafe { sys::call(libc::SYS_sched_setaffinity, [0, self.bytes, place, 0, 0, 0]) };
+        }
+    }
+}
