@@ -75,7 +75,7 @@ pub fn describe_threads(spins: impl Fn(ThreadId) -> Option<String>) -> String {
                         false if holder == id => " itself",
                         false => "",
                     };
-                    let _ = write!(text, ", held by {holder}{remark}");
+                    let _ = write!(text, ", {} {holder}{remark}", wait.kept_waiting());
                 }
             }
             (None, None) => {

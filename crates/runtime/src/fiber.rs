@@ -34,6 +34,11 @@ pub trait Waitable {
         None
     }
 
+    /// How that thread keeps this one waiting.
+    fn kept_waiting(&self) -> &'static str {
+        "held by"
+    }
+
     /// The word of memory that is slept on, if the wait is for one.
     fn word(&self) -> Option<usize> {
         None

@@ -215,6 +215,10 @@ pub unsafe fn about_to_free(start: *mut c_void, site: u64) -> bool {
             access::is_touched_by_others(fiber, address, watched)
                 && access::touch_range(fiber, address, watched, true)
         };
+        // Who gives a block back without the lock under which others use it may come between two of their accesses.
+        if shared && engine.brief.get() {
+            engine.world.guarding_locks.is_guarded(fiber, address, size.min(WATCHED_BYTES));
+        }
         // Where all is reasoned about, it must not depend on what others have done whether this is a step.
         let always = engine.world.regions.borrow_mut().are_wanted();
         visible = shared || always || fiber.is_stop_due();

@@ -361,7 +361,19 @@ pub fn demangle(name: &str) -> String {
     if !["_Z", "__Z", "_R"].iter().any(|start| name.starts_with(start)) {
         return name.to_string();
     }
-    addr2line::demangle_auto(name.into(), None).into_owned()
+    let whole = addr2line::demangle_auto(name.into(), None).into_owned();
+    if whole != name { whole } else { demangle_beginning(name).unwrap_or(whole) }
+}
+
+/// What a name begins like that was cut because there was no room for all of it.
+fn demangle_beginning(name: &str) -> Option<String> {
+    // What is left of a name without its parameters, or in the middle of a path, is one that ends here.
+    let ends = (4..name.len()).rev().filter(|end| name.is_char_boundary(*end));
+    ends.flat_map(|end| ["v", "Ev"].map(|rest| format!("{}{rest}", &name[..end]))).find_map(|shorter| {
+        let path = addr2line::demangle_auto(shorter.as_str().into(), None);
+        let path = path.strip_suffix("()").filter(|_| path != shorter)?;
+        Some(format!("{path}(…)"))
+    })
 }
 
 /// Leaves out the private fields of which Rust's library makes atomics and locks.
@@ -378,6 +390,17 @@ mod tests {
     use std::path::Path;
 
     use super::{demangle, is_of_system, seen_from};
+
+    #[test]
+    fn a_name_that_was_cut_is_read_as_far_as_it_goes() {
+        let cut = "_ZNSt28__atomic_futex_unsigned_base19_M_futex_wait_untilEPjjbNSt6chrono8durationIlSt5ratioILl1ELl1EE";
+        assert!(
+            demangle(cut).starts_with("std::__atomic_futex_unsigned_base::_M_futex_wait_until("),
+            "{}",
+            demangle(cut)
+        );
+        assert_eq!(demangle("_Zno"), "_Zno");
+    }
 
     #[test]
     fn a_library_stays_one_in_whichever_folder_the_tool_is_started() {

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 pub mod browser;
+pub mod claims;
 pub mod reported;
 pub mod subject;
 

@@ -116,6 +116,14 @@ fn frees_objects(events: &[Event]) -> bool {
     })
 }
 
+/// Whether it is not known what some thread would have done next, so that it may notice what no other thread has noticed.
+fn somebody_may_go_on(events: &[Event], ending: &Ending) -> bool {
+    let is_end = |event: &&Event| event.kind() == Some(EventKind::Exit);
+    let mut done: BTreeSet<ThreadId> = events.iter().filter(is_end).map(|event| event.thread).collect();
+    done.extend(ending.brought_down_by.into_iter().chain(ending.ended_by));
+    done.len() < usize::from(ending.threads)
+}
+
 /// A thread that is refused a lock which it holds itself learns nothing of others.
 fn refuse_by_itself(effect: &mut StepEffect, lane: usize, held: &mut HashMap<(usize, u64), u32>) {
     match *effect {
@@ -151,6 +159,8 @@ impl Steps {
         let mut latest: HashMap<usize, u32> = HashMap::new();
         let mut versions = vec![0u32; steps.variables];
         let mut held: HashMap<(usize, u64), u32> = HashMap::new();
+        let may_surprise = somebody_may_go_on(events, ending);
+        let brought_down_by = ending.brought_down_by.map(|thread| steps.lane(thread));
         for (index, event) in events.iter().enumerate() {
             let Some(kind) = event.kind().filter(|kind| !kind.only_names()) else { continue };
             let lane = steps.lane(event.thread);
@@ -183,6 +193,10 @@ impl Steps {
             }
             steps.note_tokens(event);
             let goes_on = latest.insert(lane, event.op) == Some(event.op);
+            let keeps_others_out = brought_down_by == Some(lane) || effects.iter().any(StepEffect::takes);
+            if may_surprise && keeps_others_out && !goes_on {
+                steps.set_apart(lane);
+            }
             steps.add(lane, index, effects, goes_on);
             // All other kinds matter by their effects only.
             if kind == EventKind::Create {
@@ -195,7 +209,7 @@ impl Steps {
                 steps.ends.insert(index);
             }
         }
-        steps.close(ending, &ended);
+        steps.close(events, ending, &ended);
         keep_order(&mut steps, scope);
         steps.keeps_order |= frees_objects(events);
         steps
@@ -209,6 +223,18 @@ impl Steps {
         self.threads.push(thread);
         self.lanes.push(Lane::default());
         self.lanes.len() - 1
+    }
+
+    /// Makes a step of what nobody has noticed so far: who comes after it may, and could not come after the next step, which takes
+    /// something away or ends everything.
+    fn set_apart(&mut self, lane: usize) {
+        let own = &mut self.lanes[lane];
+        if own.rest.is_empty() {
+            return;
+        }
+        let events = std::mem::take(&mut own.rest);
+        own.steps.push(Step { events, effects: vec![StepEffect::Marks], ..Step::default() });
+        self.recorded.push((lane, own.steps.len() as u32 - 1));
     }
 
     fn add(&mut self, lane: usize, index: usize, effects: Vec<StepEffect>, goes_on: bool) {
@@ -242,7 +268,7 @@ impl Steps {
         }
     }
 
-    fn close(&mut self, ending: &Ending, ended: &BTreeSet<usize>) {
+    fn close(&mut self, events: &[Event], ending: &Ending, ended: &BTreeSet<usize>) {
         let mut locks = BTreeSet::new();
         let mut conditions = BTreeSet::new();
         for (place, lane) in self.lanes.iter_mut().enumerate() {
@@ -257,14 +283,16 @@ impl Steps {
             self.lanes[place].is_open = false;
         }
         let Some(place) = ending.brought_down_by.map(|thread| self.lane(thread)) else { return };
+        // Its last step need not be one that others notice; that it was made ends everything all the same.
+        let rest = &mut self.lanes[place].rest;
+        let op = rest.last().map(|index| events[*index].op);
+        let last = rest.split_off(rest.iter().take_while(|index| Some(events[**index].op) != op).count());
+        self.set_apart(place);
+        let lane = &mut self.lanes[place];
+        lane.rest = last;
+        self.set_apart(place);
         let lane = &mut self.lanes[place];
         lane.is_open = false;
-        // Its last step need not be one that others notice; that it was made ends everything all the same.
-        if !lane.rest.is_empty() {
-            let events = std::mem::take(&mut lane.rest);
-            lane.steps.push(Step { events, effects: vec![StepEffect::Marks], ..Step::default() });
-            self.recorded.push((place, lane.steps.len() as u32 - 1));
-        }
         if let Some(last) = lane.steps.last_mut() {
             last.is_final = true;
         }

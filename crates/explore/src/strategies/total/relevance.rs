@@ -11,7 +11,7 @@ use std::sync::Arc;
 use threadbare_code::{Code, Fate, Flows};
 use threadbare_library::HiddenObject;
 use threadbare_models::DataFlow;
-use threadbare_target::{Execution, Modules};
+use threadbare_target::{Execution, Modules, demangle};
 use threadbare_trace::{Event, EventKind, kinds};
 
 use super::values::Sites;
@@ -243,7 +243,7 @@ impl Relevance {
 /// Some names, and how many more there are.
 fn some_of(names: &[String]) -> String {
     const MOST: usize = 3;
-    let shown = names.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let shown = names.iter().take(MOST).map(|name| demangle(name)).collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(MOST) {
         0 => shown,
         more => format!("{shown} and {more} more"),
