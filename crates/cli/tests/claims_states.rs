@@ -166,35 +166,41 @@ int main(void) {{
     }
 }
 
-/// Which function is called through a variable is decided when it is called.
+/// Which function is called through a variable is decided when it is called, by the call itself or by a jump, whoever comes first.
 #[test]
 fn pointers_to_functions_that_threads_change_decide_what_is_called() {
     let desk = Desk::new();
-    desk.file(
-        "pointer.c",
-        "#include <assert.h>
+    for (call, order) in [("act(); x--;", ["w", "v"]), ("act(); x--;", ["v", "w"]), ("act();", ["w", "v"])] {
+        let [first, second] = order;
+        desk.file(
+            "pointer.c",
+            &format!(
+                "#include <assert.h>
 #include <pthread.h>
 static int x, y;
-static void first(void) { x++; }
-static void second(void) { y++; }
-static void (*act)(void) = first;
-static void *v(void *u) { act = second; return 0; }
-static void *w(void *u) { act(); return 0; }
-int main(void) {
+static void one(void) {{ x++; }}
+static void two(void) {{ y++; }}
+static void (*act)(void) = one;
+static void *v(void *u) {{ act = two; return 0; }}
+__attribute__((noinline)) static void go(void) {{ {call} }}
+static void *w(void *u) {{ go(); return 0; }}
+int main(void) {{
     pthread_t s, t;
-    pthread_create(&s, 0, v, 0);
-    pthread_create(&t, 0, w, 0);
+    pthread_create(&s, 0, {first}, 0);
+    pthread_create(&t, 0, {second}, 0);
     pthread_join(s, 0);
     pthread_join(t, 0);
     assert(y == 0);
     return 0;
-}
-",
-    );
-    for level in ["-O0", "-O1", "-O2"] {
-        let args = ["verify", "pointer.c", "--cflags", level, "--json", "-", "--quiet", "--jobs", "1"];
-        let report = desk.run(&args).json();
-        assert_eq!(report["verdict"], "failure", "{level}: {report:#}");
+}}
+"
+            ),
+        );
+        for level in ["-O0", "-O1", "-O2"] {
+            let args = ["verify", "pointer.c", "--cflags", level, "--json", "-", "--quiet", "--jobs", "1"];
+            let report = desk.run(&args).json();
+            assert_eq!(report["verdict"], "failure", "{call} {order:?} {level}: {report:#}");
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use super::announces::Announces;
 use super::body::Body;
 use super::evaluate::Facts;
 use super::value::{Rooted, Value};
+use crate::Callee;
 
 /// An announcement.
 pub struct Announced {
@@ -126,31 +127,49 @@ impl Binder<'_> {
         // Announcements since the last call that does more than announce.
         let mut recent = next;
         for place in self.body.pieces[piece].code.clone() {
-            if self.body.calls.contains_key(&place) {
-                if next < self.by_piece[piece].end && self.found.announced[next].place == place {
-                    next += 1;
-                } else if Announces::of(self.body.calls[&place]).is_none() {
-                    recent = next;
-                }
+            let callee = self.body.calls.get(&place);
+            if callee.is_some()
+                && next < self.by_piece[piece].end
+                && self.found.announced[next].place == place
+            {
+                next += 1;
                 continue;
             }
-            for (number, memory) in self.body.semantics[place].effect.memory.iter().enumerate() {
-                let address = self.facts.addresses[place][number];
-                let rooted = self.facts.values.rooted(address);
-                let size = if memory.size == 0 { i64::MAX } else { i64::from(memory.size) };
-                let key = (place, number);
-                // What needs no announcement may have one: others have the address of a local variable.
-                let counts = !is_free(self.facts, address)
-                    || self.found.announced.iter().any(|announced| announced.covers(rooted, size));
-                if memory.read && counts {
-                    let access = Access { key, piece, address, size };
-                    if !self.owned_load(recent..next, rooted, &access) {
-                        unowned.push(access);
-                    }
+            // Which function is called may be read from memory by the call itself.
+            if callee.is_none_or(|callee| **callee == Callee::Unknown) {
+                self.accesses(place, piece, recent..next, is_free, unowned);
+            }
+            if callee.is_some_and(|callee| Announces::of(callee).is_none()) {
+                recent = next;
+            }
+        }
+    }
+
+    /// Binds what one instruction reads and writes.
+    fn accesses(
+        &mut self,
+        place: usize,
+        piece: usize,
+        recent: std::ops::Range<usize>,
+        is_free: &impl Fn(&Facts, Value) -> bool,
+        unowned: &mut Vec<Access>,
+    ) {
+        for (number, memory) in self.body.semantics[place].effect.memory.iter().enumerate() {
+            let address = self.facts.addresses[place][number];
+            let rooted = self.facts.values.rooted(address);
+            let size = if memory.size == 0 { i64::MAX } else { i64::from(memory.size) };
+            let key = (place, number);
+            // What needs no announcement may have one: others have the address of a local variable.
+            let counts = !is_free(self.facts, address)
+                || self.found.announced.iter().any(|announced| announced.covers(rooted, size));
+            if memory.read && counts {
+                let access = Access { key, piece, address, size };
+                if !self.owned_load(recent.clone(), rooted, &access) {
+                    unowned.push(access);
                 }
-                if memory.written && counts {
-                    self.store(key, piece, address, size, next);
-                }
+            }
+            if memory.written && counts {
+                self.store(key, piece, address, size, recent.end);
             }
         }
     }
