@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
+use std::time::Instant;
 
 use clap::Args;
 use threadbare_library::Dependence;
@@ -18,6 +19,9 @@ use self::features::FEATURES;
 use self::trial::{Effort, Kind, Trial};
 use crate::Result;
 use crate::clock::Clock;
+
+/// After how many programs there is a word on how far it is.
+const SHOWN: u64 = 250;
 
 /// What can be said about it.
 #[derive(Args)]
@@ -84,6 +88,7 @@ pub fn print(args: &SoundnessArgs) -> Result<bool> {
         let effort = Effort { executions, samples, native, overlook: None, keeps_all: false };
         return mutations::print(seed, programs, overlook, effort, &keep);
     }
+    let begin = Instant::now();
     let next = AtomicU64::new(numbers.start);
     let done: Mutex<Vec<std::result::Result<Trial, String>>> = Mutex::default();
     let SoundnessArgs { executions, samples, native, overlook, .. } = *args;
@@ -100,6 +105,13 @@ pub fn print(args: &SoundnessArgs) -> Result<bool> {
                     let trial =
                         trial.map_err(|error| format!("program {number} of seed {}: {error}", args.seed));
                     show(args.seed, &trial);
+                    if number.is_multiple_of(SHOWN) {
+                        eprintln!(
+                            "{number} programs of seed {} after {:.0} s",
+                            args.seed,
+                            begin.elapsed().as_secs_f64()
+                        );
+                    }
                     done.lock().expect("no thread panics while it holds this").push(trial);
                 }
             });

@@ -16,7 +16,7 @@ pub const FIRST_STATUS: u32 = 64;
 pub const OUTCOMES: u32 = 64;
 
 /// One program in so many is C++, which takes ten times as long to compile.
-const CXX: u64 = 16;
+const CXX: u64 = 48;
 
 /// What a program does when it comes to its check.
 #[derive(Clone, Copy)]
