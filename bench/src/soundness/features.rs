@@ -19,10 +19,12 @@ pub struct Feature {
     pub roles: &'static [&'static [&'static str]],
     /// What can be looked at in the end.
     pub shows: &'static [&'static str],
+    /// The source of a library that is compiled without instrumentation.
+    pub library: &'static str,
 }
 
 const fn feature(name: &'static str, roles: &'static [&'static [&'static str]]) -> Feature {
-    Feature { name, is_cxx: false, declarations: "", setup: "", roles, shows: &[] }
+    Feature { name, is_cxx: false, declarations: "", setup: "", roles, shows: &[], library: "" }
 }
 
 impl Feature {
@@ -36,6 +38,10 @@ impl Feature {
 
     const fn begins(self, setup: &'static str) -> Feature {
         Feature { setup, ..self }
+    }
+
+    const fn with_library(self, library: &'static str) -> Feature {
+        Feature { library, ..self }
     }
 
     const fn shows(self, shows: &'static [&'static str]) -> Feature {
@@ -435,6 +441,24 @@ pub const FEATURES: &[Feature] = &[
     feature("system calls by number", &[&[
         "l = syscall(SYS_getpid) & 1;", "syscall(SYS_sched_yield); $S", "l = syscall(SYS_membarrier, 0, 0); $S", "{ char got; l = syscall(SYS_getrandom, &got, 1, 0); }", "l = syscall(SYS_close, 3);",
     ]]).declares("#include <sys/syscall.h>"),
+    // What has no row in the table of functions, or asks others.
+    feature("functions without a row", &[&[
+        "{ unsigned short from[3] = { 1, 2, $k }; l = seed48(from)[2] & 3; }", "{ unsigned short from[3] = { 1, 2, $n }; seed48(from); $S }", "l = l64a($k)[0] & 3;",
+    ]]),
+    feature("memory given to functions without a row", &[&[
+        "memfrob(&$v, 1);", "{ memfrob(&$v, 1); $S }", "swab((char *)&$v, (char *)&$w, 2);",
+    ]]),
+    feature("calls of the system that nobody knows", &[&[
+        "l = syscall(SYS_umask, $k) & 3;", "{ syscall(SYS_umask, $n); $S }", "$S l = syscall(SYS_umask, $k) & 3;",
+    ]]).declares("#include <sys/syscall.h>"),
+    // Who comes second finds what the first one made, and takes it away.
+    feature("other processes", &[&[
+        "l = system(\"mkdir d 2>/dev/null || { rmdir d; exit 1; }\") != 0;", "$S l = system(\"mkdir d 2>/dev/null || { rmdir d; exit 1; }\") != 0;",
+    ]]),
+    feature("a library without instrumentation", &[&[
+        "l = plain_add($k) & 3;", "{ plain_add($n); $S }", "plain_set(&$v, $k);", "l = plain_get(&$v) & 3;",
+    ]]).declares("int plain_add(int); void plain_set(int *, int); int plain_get(int *);")
+        .with_library("static int sum;\nint plain_add(int n) { return sum += n; }\nvoid plain_set(int *p, int n) { *p = n; }\nint plain_get(int *p) { return *p; }\n"),
     // Ends.
     feature("handlers of exit", &[&[
         "atexit(set_one); $S", "atexit(set_two);", "$S atexit(set_two);", "at_quick_exit(set_one);", "at_quick_exit(set_two); $S",

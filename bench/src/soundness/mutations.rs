@@ -17,8 +17,11 @@ const FEATURES: &[(Dependence, &[&str])] = &[
     (Dependence::TimeOut, &["pthread_cond_timedwait", "pthread_mutex_timedlock", "sem_trywait and its like"]),
     (Dependence::Refusal, &["pthread_mutex_trylock", "pthread_rwlock_try…", "sem_trywait and its like"]),
     (Dependence::UnannouncedAccess, &["strings, not announced", "texts and numbers", "sorting"]),
-    (Dependence::UnknownCall, &["more and less memory", "errno and jumps"]),
-    (Dependence::UnknownSystemCall, &["system calls by number"]),
+    (Dependence::Processes, &["other processes"]),
+    (Dependence::UnknownCall, &["functions without a row"]),
+    (Dependence::UnknownCallWithSharedMemory, &["memory given to functions without a row"]),
+    (Dependence::UninstrumentedCode, &["a library without instrumentation"]),
+    (Dependence::UnknownSystemCall, &["calls of the system that nobody knows"]),
     (Dependence::UnrecordedStep, &["changing handlers", "sigwait", "handlers of exit"]),
 ];
 

@@ -35,6 +35,8 @@ pub struct Program {
     pub is_cxx: bool,
     /// How the compiler is called.
     pub flags: Vec<String>,
+    /// The source of a library that it uses, which is compiled without instrumentation; empty if there is none.
+    pub library: String,
     text: String,
     values: [String; 3],
     /// How it fails.
@@ -248,7 +250,8 @@ impl Draft {
         let (failing, failure) = FAILING[self.below(FAILING.len())];
         let values = values.map(|value| value.to_string());
         let text = self.declarations(&body) + &body;
-        Program { features: self.names, is_cxx, flags, text, values, failing, failure }
+        let library = self.features.iter().map(|it| it.library).collect();
+        Program { features: self.names, is_cxx, flags, library, text, values, failing, failure }
     }
 
     fn flags(&mut self, is_cxx: bool) -> Vec<String> {

@@ -32,7 +32,7 @@ pub enum Dependence {
     UnannouncedAccess = 10,
     /// A function without a row was called, or one of which nobody has said what it does.
     UnknownCall = 11,
-    /// The same, and it was given memory that threads share.
+    /// Such a function was given memory that threads share.
     UnknownCallWithSharedMemory = 12,
     /// Code without instrumentation ran while other threads were runnable.
     UninstrumentedCode = 13,

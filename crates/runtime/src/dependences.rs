@@ -173,7 +173,8 @@ pub fn left_alone_call(called: &Called, arguments: &[usize; REGISTER_ARGUMENTS],
         let is_given_shared = arguments.iter().any(|argument| {
             is_address(*argument) && conflicts(Memory { start: *argument, bytes: 1, writes: true })
         });
-        kinds = kinds.with(Dependence::UnknownCallWithSharedMemory, is_given_shared);
+        let plain = kinds.without(Dependence::UnknownCall, is_given_shared);
+        kinds = plain.with(Dependence::UnknownCallWithSharedMemory, is_given_shared);
     }
     kinds = kinds.and(by_hidden_objects(called, arguments, site));
     note(kinds, called.name, site);
