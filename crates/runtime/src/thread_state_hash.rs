@@ -336,7 +336,7 @@ pub fn of(fiber: &Fiber) -> u64 {
     let errno = unsafe { *libc::__errno_location() } as u64;
     // Nobody knows how far a stack reaches that the program has made itself: then no state is like another one.
     let is_usual = fiber.stack_range().contains(&sp);
-    let stack = if is_usual { spin::stack(fiber, sp) } else { engine().shared.control().steps };
+    let stack = if is_usual { spin::frames(fiber, sp) } else { engine().shared.control().steps };
     let modes = mix(mix(stack, arch::floating_point_modes()), errno);
     let modes = engine().world.keys.borrow_mut().values().fold(modes, |sum, value| mix(sum, value as u64));
     let whole = arch::live_registers(dead).iter().fold(modes, |sum, word| mix(sum, *word as u64));

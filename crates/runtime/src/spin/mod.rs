@@ -22,7 +22,7 @@ use crate::exclusive::Exclusive;
 use crate::fiber::{Fiber, Waitable};
 use crate::{deadlock, processor_clock, shared_memory};
 use remembered::Remembered;
-pub use remembered::stack;
+pub use remembered::frames;
 
 /// Fruitless rounds after which threads are looked at for the first time; each look that finds nothing doubles it.
 const FIRST_LOOK: u64 = 32;

@@ -68,6 +68,15 @@ pub fn stack(fiber: &Fiber, sp: usize) -> u64 {
     digest(0, sp..fiber.stack.get().1)
 }
 
+/// The same without the block of the thread at the end of its stack. What the C library and the system have there, such as the thread's number, differs from
+/// one execution to the next for a thread that is not borrowed from those which were there at the snapshot, and nothing of it is
+/// the program's: of specific data the runtime knows by itself.
+pub fn frames(fiber: &Fiber, sp: usize) -> u64 {
+    let (_, end) = fiber.stack.get();
+    let block = fiber.thread_pointer.get();
+    digest(0, sp..if (sp..end).contains(&block) { block } else { end })
+}
+
 /// What is left of ranges without another one.
 fn without(ranges: Vec<Range<usize>>, out: Range<usize>) -> Vec<Range<usize>> {
     let parts = ranges.into_iter().flat_map(|range| {
