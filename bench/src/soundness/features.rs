@@ -459,7 +459,11 @@ pub const FEATURES: &[Feature] = &[
         "l = plain_add($k) & 3;", "{ plain_add($n); $S }", "plain_set(&$v, $k);", "l = plain_get(&$v) & 3;",
     ]]).declares("int plain_add(int); void plain_set(int *, int); int plain_get(int *);")
         .with_library("static int sum;\nint plain_add(int n) { return sum += n; }\nvoid plain_set(int *p, int n) { *p = n; }\nint plain_get(int *p) { return *p; }\n"),
-    // Ends.
+    // Ends. Who ends the process waits for others, but not for ever.
+    feature("long threads", &[
+        &["$S l = y;", "l = $v;", "if ($v) $w = $k;"],
+        &["for (int i = 0; i < 1050; i++) x++; y = $k;", "for (int i = 0; i < 1050; i++) x = i & 1; $S"],
+    ]),
     feature("handlers of exit", &[&[
         "atexit(set_one); $S", "atexit(set_two);", "$S atexit(set_two);", "at_quick_exit(set_one);", "at_quick_exit(set_two); $S",
     ]]).declares("static void set_one(void) { x = 1; }\nstatic void set_two(void) { x = 2; }"),
