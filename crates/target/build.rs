@@ -86,7 +86,10 @@ fn lay_out(sources: &Path, workspace: &Path) -> io::Result<()> {
         write(&to.join("Cargo.toml"), &without_tests(&read(&from.join("manifest.toml"))?))?;
         link(&from.join("src"), &to.join("src"))?;
     }
-    link(&sources.join("runtime/build.rs"), &workspace.join("crates/runtime/build.rs"))
+    for file in ["build.rs", "hot_code.ld"] {
+        link(&sources.join("runtime").join(file), &workspace.join("crates/runtime").join(file))?;
+    }
+    Ok(())
 }
 
 /// The workspace's manifest for those members that are there.

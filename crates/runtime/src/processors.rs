@@ -8,18 +8,19 @@ const MOST: usize = 8192;
 
 /// Where the program may run.
 pub struct Processors {
-    set: [u64; MOST / 64],
+    /// A bit for each of them. Not on the stack: every copy pays for the pages of it that are in use.
+    set: Vec<u64>,
     bytes: usize,
 }
 
 impl Processors {
     /// Where it may now.
     pub fn look() -> Processors {
-        let mut set = [0; MOST / 64];
+        let mut set = vec![0; MOST / 64];
         // SAFETY: the kernel fills in the set and says how many bytes of it.
         let bytes = unsafe {
             let place = set.as_mut_ptr() as usize;
-            sys::call(libc::SYS_sched_getaffinity, [0, size_of_val(&set), place, 0, 0, 0])
+            sys::call(libc::SYS_sched_getaffinity, [0, size_of_val(set.as_slice()), place, 0, 0, 0])
         };
         Processors { set, bytes: bytes.max(0) as usize }
     }

@@ -5,11 +5,13 @@ use std::mem::ManuallyDrop;
 
 use threadbare_wire::{CONTROL_VARIABLE, Control, MAGIC, Reply, ReplyKind, Request, Status, flags};
 
+use crate::descriptors::Held;
 use crate::engine::{self, engine};
 use crate::fiber::Fiber;
 use crate::files::OpenFiles;
 use crate::processors::Processors;
 use crate::shared_memory::Shared;
+use crate::steered::Outward;
 use crate::{interpose, process, shadow, signals, sys, threads};
 use threadbare_trace::ThreadId;
 
@@ -120,6 +122,31 @@ fn next_request() -> Option<u8> {
     }
 }
 
+/// What every copy finds as it was at the snapshot.
+struct Surroundings {
+    files: OpenFiles,
+    processors: Processors,
+    descriptors: Held,
+}
+
+impl Surroundings {
+    /// They as they are. Kept for good: a copy that dropped them would pay for the pages that it writes to.
+    #[cold]
+    fn look() -> ManuallyDrop<Surroundings> {
+        let (files, processors) = (OpenFiles::look(), Processors::look());
+        let descriptors = crate::descriptors::hold();
+        engine().world.outward.set(Outward::look(files.descriptors(), !descriptors.is_empty()));
+        ManuallyDrop::new(Surroundings { files, processors, descriptors })
+    }
+
+    /// In a copy, before it continues.
+    fn renew(&self) {
+        self.processors.renew();
+        self.descriptors.renew();
+        self.files.renew();
+    }
+}
+
 /// The program is about to start its first thread. This process stays here and serves; the
 /// function returns in each copy, and says whether the copy is to repeat the closure that comes next.
 pub fn snapshot() -> bool {
@@ -127,11 +154,7 @@ pub fn snapshot() -> bool {
     engine.recorder.complete_write();
     crate::library_calls::watch();
     let mut control = engine.shared.control();
-    // Kept for good: a copy that dropped them would pay for the pages that it writes to.
-    let files = ManuallyDrop::new(OpenFiles::look());
-    let processors = Processors::look();
-    let descriptors = ManuallyDrop::new(crate::descriptors::hold());
-    engine.world.outward.set(crate::steered::Outward::look(files.descriptors(), !descriptors.is_empty()));
+    let surroundings = Surroundings::look();
     control.status = Status::Serving as u32;
     report(ReplyKind::Serving);
     loop {
@@ -153,15 +176,13 @@ pub fn snapshot() -> bool {
             .set(crate::uninstrument::apply(&engine.shared, engine.world.uninstrumented.get()));
         engine.world.whole_code.borrow_mut().take_in(&engine.shared);
         threads::fill_pool(control.plan.pool as usize);
-        files.restore();
+        surroundings.files.restore();
         control.status = Status::Running as u32;
         // SAFETY: only this thread runs; parked ones need not exist in the copy.
         let child = unsafe { sys::fork() };
         if child == 0 {
             die_with_server();
-            processors.renew();
-            descriptors.renew();
-            files.renew();
+            surroundings.renew();
             control.child = sys::process();
             engine.begin();
             return repeats;
