@@ -4,6 +4,8 @@
 //! function looks at or changes. The runtime has a word of memory for each of them; a call accesses it, so that whoever orders accesses
 //! to memory orders such calls as well.
 
+use core::ops::Range;
+
 /// Such state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
@@ -33,14 +35,15 @@ pub enum HiddenObject {
     Calls = 10,
 }
 
-/// Where the runtime has the word of the first one. No program is loaded there: it is among the runtime's notes on memory, where those are that
-/// would be about notes. The words' own notes are on the same page, so that an execution, which is a fork, has no page more to pay for.
-const WORDS: u64 = 0x2000_0000_0800;
-
 /// How long a word is.
 const WORD_BYTES: u64 = 8;
 
 impl HiddenObject {
+    /// Where the runtime has the words: a page below the place at which position-independent programs are loaded unless places are drawn, since an
+    /// execution, which is a fork, pays for the tables of pages far from all others. Drawn places are higher; a program whose alignment is that of a
+    /// large page, 2 MiB, begins right behind this one.
+    pub const PAGE: Range<u64> = 0x5555_553F_F000..0x5555_5540_0000;
+
     /// All of them.
     pub const ALL: [HiddenObject; 11] = [
         HiddenObject::Descriptors,
@@ -58,12 +61,12 @@ impl HiddenObject {
 
     /// Where the runtime has a word of memory for it.
     pub const fn address(self) -> u64 {
-        WORDS + self as u64 * WORD_BYTES
+        HiddenObject::PAGE.start + self as u64 * WORD_BYTES
     }
 
     /// The one whose word is at this address.
     pub fn at(address: u64) -> Option<HiddenObject> {
-        let number = address.checked_sub(WORDS)? / WORD_BYTES;
+        let number = address.checked_sub(HiddenObject::PAGE.start)? / WORD_BYTES;
         HiddenObject::ALL.get(usize::try_from(number).ok()?).copied()
     }
 
@@ -131,7 +134,9 @@ mod tests {
             assert_eq!(HiddenObject::at(object.address()), Some(object));
             assert_eq!(HiddenObject::at(object.address() + WORD_BYTES - 1), Some(object));
         }
-        assert_eq!(HiddenObject::at(WORDS - 1), None);
-        assert_eq!(HiddenObject::at(WORDS + WORD_BYTES * HiddenObject::ALL.len() as u64), None);
+        assert_eq!(HiddenObject::at(HiddenObject::PAGE.start - 1), None);
+        let end = HiddenObject::PAGE.start + WORD_BYTES * HiddenObject::ALL.len() as u64;
+        assert_eq!(HiddenObject::at(end), None);
+        assert!(end <= HiddenObject::PAGE.end);
     }
 }

@@ -4,6 +4,8 @@
 //! The value stands for all that was done to the state so far: who changed it, in which order. Two orders of changes never count as the
 //! same, even if they lead to the same state.
 
+use std::ops::Range;
+
 use threadbare_library::{Function, HiddenObject};
 use threadbare_sched::Op;
 use threadbare_trace::{Event, EventKind};
@@ -11,17 +13,26 @@ use threadbare_trace::{Event, EventKind};
 use crate::engine::{Engine, engine, watched};
 use crate::fiber::Fiber;
 use crate::thread_state_hash::{self, mix};
-use crate::{access, dependences};
+use crate::{access, dependences, sys};
 
 /// What is there before anybody has changed anything. Words that are 0 are taken for locks that are free.
 const UNTOUCHED: u64 = 1;
 
-/// Makes the words. The place of the notes on memory has to be reserved.
+/// Makes the words.
 pub fn init() {
+    let page = memory();
+    if !sys::map_there(page.start, page.len()) {
+        sys::die("the program has something at the address where the state of the library is noted");
+    }
     for object in HiddenObject::ALL {
-        // SAFETY: the notes reach further on both sides, and those at this place are about notes: nobody makes such.
+        // SAFETY: the page has just been mapped for this.
         unsafe { word(object).write(UNTOUCHED) };
     }
+}
+
+/// Where the words are.
+pub fn memory() -> Range<usize> {
+    HiddenObject::PAGE.start as usize..HiddenObject::PAGE.end as usize
 }
 
 fn word(object: HiddenObject) -> *mut u64 {
@@ -106,24 +117,5 @@ fn replace(object: HiddenObject, given: Option<u64>) {
     unsafe {
         let word = word(object);
         *word = mix(mix(*word, thread), given).max(UNTOUCHED + 1);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::shadow;
-
-    #[test]
-    fn words_are_where_notes_on_notes_would_be_and_share_the_page_with_their_own_notes() {
-        let first = HiddenObject::ALL[0].address() as usize;
-        let end = first + size_of::<u64>() * HiddenObject::ALL.len();
-        let notes = shadow::cell(first) as usize..shadow::cell(end) as usize;
-        let reserved = shadow::reserved();
-        let on_notes = shadow::cell(reserved.start) as usize..shadow::cell(reserved.end) as usize;
-        assert!(on_notes.contains(&first) && on_notes.contains(&end));
-        assert!(notes.end <= first || end <= notes.start, "they do not overlap");
-        let pages = [first, end - 1, notes.start, notes.end - 1].map(|address| address / 4096);
-        assert!(pages.iter().all(|page| *page == pages[0]));
     }
 }

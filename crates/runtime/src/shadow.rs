@@ -36,13 +36,7 @@ const BYTES: usize = (1 << (ADDRESS_BITS - GRAIN_BITS)) * size_of::<Cell>();
 
 /// Reserves the place of the notes.
 pub fn init() {
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
-    // SAFETY: the kernel refuses if anything is mapped there.
-    let got = unsafe {
-        let protection = (libc::PROT_READ | libc::PROT_WRITE) as usize;
-        sys::call(libc::SYS_mmap, [BASE, BYTES, protection, flags as usize, usize::MAX, 0])
-    };
-    if got != BASE as isize {
+    if !sys::map_there(BASE, BYTES) {
         sys::die("the system does not allow the address space that watching memory takes (ulimit -v?)");
     }
 }

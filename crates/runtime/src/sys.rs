@@ -45,6 +45,15 @@ pub fn map(bytes: usize) -> *mut u8 {
     address as *mut u8
 }
 
+/// Reserves memory at this very place. Says whether it could be had: not if anything is there already.
+pub fn map_there(start: usize, bytes: usize) -> bool {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
+    let protection = (libc::PROT_READ | libc::PROT_WRITE) as usize;
+    // SAFETY: the kernel refuses if anything is mapped there.
+    let got = unsafe { call(libc::SYS_mmap, [start, bytes, protection, flags as usize, usize::MAX, 0]) };
+    got == start as isize
+}
+
 /// Gives the pages inside a range back, so that they read as zero again.
 ///
 /// # Safety

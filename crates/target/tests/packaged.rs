@@ -37,7 +37,13 @@ fn the_package_carries_the_sources_of_the_runtime_and_of_what_it_needs() {
         }
         assert!(packaged.contains(&Path::new("runtime").join(name).join("manifest.toml")), "{name}");
     }
-    for file in ["build.rs", "runtime/runtime/build.rs", "runtime/runtime/hot_code.ld", "runtime/workspace.toml", "runtime/workspace.lock"] {
+    for file in [
+        "build.rs",
+        "runtime/runtime/build.rs",
+        "runtime/runtime/hot_code.ld",
+        "runtime/workspace.toml",
+        "runtime/workspace.lock",
+    ] {
         assert!(packaged.contains(Path::new(file)), "{file} is missing");
     }
 }

@@ -6,7 +6,7 @@ use threadbare_trace::ThreadId;
 
 use crate::engine::Engine;
 use crate::fiber::Fiber;
-use crate::{shadow, sys};
+use crate::{hidden_objects, shadow, sys};
 
 /// Programs with more memory than this are not looked at.
 const MOST_BYTES: usize = 64 << 20;
@@ -35,7 +35,8 @@ impl Remembered {
         let mut outside = Vec::new();
         for line in maps()?.lines() {
             let Some((range, manner)) = mapping(line) else { continue };
-            if !manner.starts_with("rw") || shadow::reserved().contains(&range.start) {
+            let notes = [shadow::reserved(), hidden_objects::memory()];
+            if !manner.starts_with("rw") || notes.iter().any(|note| note.contains(&range.start)) {
                 continue;
             }
             if manner.ends_with('s') {
