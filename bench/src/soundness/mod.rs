@@ -3,6 +3,7 @@
 mod features;
 mod mutations;
 mod program;
+mod races;
 mod summary;
 mod trial;
 
@@ -121,7 +122,8 @@ pub fn print(args: &SoundnessArgs) -> Result<bool> {
     let (trials, failed): (Vec<_>, Vec<_>) = done.into_iter().partition(|trial| trial.is_ok());
     let trials: Vec<Trial> = trials.into_iter().flatten().collect();
     summary::print(&trials, failed.len(), clock.spent());
-    Ok(trials.iter().flat_map(|trial| &trial.disagreements).all(|it| it.kind != Kind::FalseClaim))
+    let is_false = |kind: Kind| matches!(kind, Kind::FalseClaim | Kind::FalseRace);
+    Ok(!trials.iter().flat_map(|trial| &trial.disagreements).any(|it| is_false(it.kind)))
 }
 
 /// Prints what is wrong with one program.

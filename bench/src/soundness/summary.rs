@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::clock::Spent;
 
+use super::races::Races;
 use super::trial::{CLAIMING, Kind, Said, Trial};
 
 /// How many doubts are listed.
@@ -38,6 +39,7 @@ pub fn print(trials: &[Trial], not_tried: usize, spent: Spent) {
         }
         println!();
     }
+    races(trials);
     let tried = trials.len() as f64;
     println!(
         "\n{} programs, {not_tried} not tried; {:.1} s, {:.2} programs/s; {:.1} s of processor time, {:.2} programs in a second of it",
@@ -54,6 +56,22 @@ pub fn print(trials: &[Trial], not_tried: usize, spent: Spent) {
     let parts: Vec<String> =
         parts.iter().map(|(what, time)| format!("{what} {:.1}", time.as_secs_f64())).collect();
     println!("seconds: {}", parts.join(", "));
+}
+
+/// What `check` says of the races that there are.
+fn races(trials: &[Trial]) {
+    let compared: Vec<&Races> = trials.iter().filter_map(|trial| trial.races.as_ref()).collect();
+    let sum = |count: &dyn Fn(&Races) -> usize| compared.iter().map(|races| count(races)).sum::<usize>();
+    println!(
+        "\n{} programs of which all interleavings were run have {} races, pairs of places; check reports {} of them, {} confirmed; of what it \
+         reports, {} are none, {} of them confirmed",
+        compared.len(),
+        sum(&|it| it.all.len()),
+        sum(&|it| it.all.intersection(&it.reported).count()),
+        sum(&|it| it.all.intersection(&it.confirmed).count()),
+        sum(&|it| it.reported.difference(&it.all).count()),
+        sum(&|it| it.false_alarms().count()),
+    );
 }
 
 fn row(name: &str, trials: &[&Trial]) {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use threadbare_explore::strategies::DEFAULT;
 use threadbare_explore::{ExploreError, Options, hunt, verify};
 use threadbare_library::Dependence;
 use threadbare_sched::Rng;
@@ -15,10 +16,13 @@ use threadbare_target::{self as target, resolve};
 use threadbare_trace::{Failure, FailureKind};
 
 use super::program::{CHECK_FAILS, Check, FIRST_STATUS, OUTCOMES, Program};
+use super::races::Races;
 use crate::Result;
 
 /// The strategies that claim something when they end, `dfs` first: it runs everything, and the others are measured by it.
 pub const CLAIMING: [&str; 6] = ["dfs", "verify", "states", "mcr", "total", "reach"];
+/// Who looks for races.
+const CHECK: &str = "check";
 /// Those that claim nothing and see other interleavings than `dfs` if it leaves some out.
 const SAMPLING: [&str; 3] = ["random", "pct", "pos"];
 
@@ -32,6 +36,9 @@ const NATIVE_TIME: Duration = Duration::from_millis(400);
 
 /// One in so many programs is tried again, to see whether the same seed gives the same.
 const ASKED_AGAIN: u64 = 4;
+
+/// What programs make and remove by other processes.
+const DIRECTORY: &str = "d";
 
 /// How much is tried.
 #[derive(Clone, Copy)]
@@ -84,6 +91,10 @@ pub struct Disagreement {
 pub enum Kind {
     /// It claims that nothing is left, and something else happened.
     FalseClaim,
+    /// `check` has confirmed a race, and in no interleaving the two accesses follow each other.
+    FalseRace,
+    /// Two accesses follow each other in some interleaving, and `check` does not report them.
+    MissedRace,
     /// The same seed gave something else the second time.
     Different,
     /// It could not do its job.
@@ -98,6 +109,8 @@ pub struct Trial {
     pub features: Vec<String>,
     /// What was said of it by those that claim something.
     pub said: Vec<Said>,
+    /// Its races, where they were compared.
+    pub races: Option<Races>,
     /// What cannot be true.
     pub disagreements: Vec<Disagreement>,
     /// Where its source is, if it was kept.
@@ -178,6 +191,21 @@ pub fn run(seed: u64, number: u64, over: &[String], effort: Effort, keep: &Path)
             disagreements.push(Disagreement { kind: Kind::Different, by: once.by, against });
         }
     }
+    let mut races = None;
+    if said[0].exhausted {
+        races = Races::of(&checking.program, checking.options(DEFAULT, seed, 1, effort.executions))
+            .ok()
+            .flatten();
+        clock.lap("races");
+    }
+    for (one, other) in races.iter().flat_map(Races::false_alarms) {
+        let against = format!("{one:#x} and {other:#x} are never adjacent");
+        disagreements.push(Disagreement { kind: Kind::FalseRace, by: CHECK, against });
+    }
+    for (one, other) in races.iter().flat_map(Races::missed) {
+        let against = format!("{one:#x} and {other:#x} race");
+        disagreements.push(Disagreement { kind: Kind::MissedRace, by: CHECK, against });
+    }
     let kept = match disagreements.is_empty() && !effort.keeps_all {
         true => None,
         false => Some(keep_program(
@@ -188,7 +216,7 @@ pub fn run(seed: u64, number: u64, over: &[String], effort: Effort, keep: &Path)
             &disagreements,
         )?),
     };
-    Ok(Trial { number, features: program.features, said, disagreements, kept, spent: clock.spent })
+    Ok(Trial { number, features: program.features, said, races, disagreements, kept, spent: clock.spent })
 }
 
 /// What broken memory leads to: depends on what lies where, and strategies that reason about all orders never use an address twice.
@@ -288,6 +316,7 @@ impl Built {
 
     /// What a strategy says that may claim something.
     fn claimed_by(&self, by: &'static str, seed: u64, jobs: usize, executions: u64) -> Said {
+        self.tidy();
         let begin = Instant::now();
         let result = match by {
             "verify" => self.verified(seed, jobs, executions),
@@ -298,6 +327,13 @@ impl Built {
         let ended =
             said.exhausted || (said.error.is_none() && said.executions < executions && elapsed < MOST_TIME);
         Said { by, ended, elapsed, ..said }
+    }
+
+    /// Takes away what other processes have left in the program's folder: nobody puts that back between executions.
+    fn tidy(&self) {
+        let made = self.program.folder.as_ref().map(|folder| folder.join(DIRECTORY));
+        // There may be none.
+        let _ = made.map(std::fs::remove_dir);
     }
 
     fn hunted(

@@ -80,12 +80,20 @@ pub struct Measuring {
 impl Measuring {
     /// Measures by these criteria; the rule says when they count as saturated.
     pub fn by(names: &[String], rule: SaturationRule) -> Result<Measuring, ExploreError> {
-        let measured = |name: &String| {
-            let criterion = by_name(name).ok_or_else(|| ExploreError::UnknownCriterion(name.clone()))?;
-            Ok(Measured { criterion, history: Vec::new(), watch: Saturation::new(rule), saturation: None })
+        let criterion =
+            |name: &String| by_name(name).ok_or_else(|| ExploreError::UnknownCriterion(name.clone()));
+        Ok(Measuring::with(names.iter().map(criterion).collect::<Result<_, _>>()?, rule))
+    }
+
+    /// The same with criteria that have no name of their own on the command line.
+    pub fn with(criteria: Vec<Box<dyn Criterion>>, rule: SaturationRule) -> Measuring {
+        let measured = |criterion| Measured {
+            criterion,
+            history: Vec::new(),
+            watch: Saturation::new(rule),
+            saturation: None,
         };
-        let criteria = names.iter().map(measured).collect::<Result<_, ExploreError>>()?;
-        Ok(Measuring { criteria, ..Measuring::default() })
+        Measuring { criteria: criteria.into_iter().map(measured).collect(), ..Measuring::default() }
     }
 
     /// Whether anybody looks at events.

@@ -208,7 +208,7 @@ pub unsafe fn about_to_free(start: *mut c_void, site: u64) -> bool {
     if engine.running.get() {
         fiber.count_operation();
     }
-    if engine.running.get() && !engine.passes_over(site) {
+    if engine.running.get() && !engine.passes_over(site) && !engine.is_inside_c_library() {
         // SAFETY: the runtime is up.
         let shared = unsafe {
             let watched = size.min(WATCHED_BYTES);

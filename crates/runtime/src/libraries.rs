@@ -7,11 +7,16 @@ use std::ops::Range;
 const SYSTEM: [&str; 8] =
     ["libstdc++", "libc.so", "libc++", "libm.so", "libgcc_s", "ld-linux", "linux-vdso", "libthreadbare_rt"];
 
+/// Those of them that have locks which are neither mutexes nor interposed.
+const C_LIBRARY: [&str; 2] = ["libc.so", "ld-linux"];
+
 /// The executable ranges of what was loaded when the program started.
 #[derive(Default)]
 pub struct Libraries {
     system: Vec<(u64, u64)>,
     program: Vec<(u64, u64)>,
+    /// The C library and its loader.
+    c_library: Vec<(u64, u64)>,
     own: Range<usize>,
     data: Vec<Range<usize>>,
     /// How far below the thread pointer thread-local variables reach.
@@ -69,6 +74,11 @@ impl Libraries {
         !self.is_of_executable(pc) && contains(&self.system, pc)
     }
 
+    /// Whether the address is in the C library, which may hold locks of its own there that nobody sees.
+    pub fn is_in_c_library(&self, pc: u64) -> bool {
+        contains(&self.c_library, pc)
+    }
+
     /// Whether the address is in the program and follows a call instruction.
     pub fn is_program_return(&self, pc: u64) -> bool {
         if !contains(&self.program, pc) {
@@ -101,6 +111,7 @@ unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _size: usize, into: *mut
         let name = CStr::from_ptr(info.dlpi_name).to_string_lossy();
         let file = name.rsplit('/').next().unwrap_or_default();
         let is_system = is_of_system(&name);
+        let is_of_c_library = C_LIBRARY.iter().any(|start| file.starts_with(start));
         let list = if is_system { &mut libraries.system } else { &mut libraries.program };
         let is_own = is_runtime(&name);
         let variables =
@@ -125,6 +136,9 @@ unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _size: usize, into: *mut
             }
             if header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0 {
                 list.push((start, start + header.p_memsz));
+                if is_of_c_library {
+                    libraries.c_library.push((start, start + header.p_memsz));
+                }
             }
         }
     }

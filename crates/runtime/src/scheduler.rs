@@ -605,6 +605,16 @@ impl Engine {
         self.world.whole_code.borrow_mut().is_known() && self.is_in_whole_code(pc)
     }
 
+    /// Whether the interposed function was called by the C library itself: that may hold a lock of its own, for which whoever came next
+    /// would wait unseen. So no thread is switched there.
+    pub fn is_inside_c_library(&self) -> bool {
+        let is_inside = self.world.libraries().is_in_c_library(crate::arch::caller());
+        if is_inside && self.current().is_stop_due() {
+            self.update_stop();
+        }
+        is_inside
+    }
+
     fn is_in_whole_code(&self, pc: u64) -> bool {
         let fiber = self.current();
         let passes = self.world.whole_code.borrow_mut().made(std::iter::once(pc).chain(fiber.call_stack()));

@@ -1,0 +1,132 @@
+//! The races of a program by brute force, and what `check` says of it.
+//!
+//! Where all interleavings are run, two accesses race if and only if they follow each other directly in one of them: an access never
+//! waits, so whoever makes the second one could have made it at the same time.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use threadbare_coverage::{Criterion, ObservedExecution, Total};
+use threadbare_detect::FindingKind;
+use threadbare_explore::{ExploreError, Measuring, Options, SaturationRule, check, hunt_measured};
+use threadbare_target::Program;
+use threadbare_trace::{Event, EventKind};
+
+/// As many executions as `check` examines by default.
+const EXECUTIONS: u64 = 100;
+
+/// Two code addresses, the lower one first.
+pub type Pair = (u64, u64);
+
+/// What was compared.
+#[derive(Clone, Default)]
+pub struct Races {
+    /// Pairs that race.
+    pub all: BTreeSet<Pair>,
+    /// Those that `check` reports, however sure.
+    pub reported: BTreeSet<Pair>,
+    /// Those that it has confirmed.
+    pub confirmed: BTreeSet<Pair>,
+}
+
+impl Races {
+    /// Compares them; nothing if not all interleavings were run.
+    pub fn of(program: &Program, options: Options) -> Result<Option<Races>, ExploreError> {
+        let seen = Arc::<Mutex<BTreeSet<Pair>>>::default();
+        let adjacent = Box::new(Adjacent(Arc::clone(&seen)));
+        let mut measuring = Measuring::with(vec![adjacent], SaturationRule::default());
+        let everything = Options { strategy: "dfs".to_string(), ..options.clone() };
+        if !hunt_measured(program, &everything, &mut measuring, &|_| {}, &Arc::default())?.exhausted {
+            return Ok(None);
+        }
+        let all = seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut races = Races { all, ..Races::default() };
+        let options = Options { executions: EXECUTIONS, ..options };
+        let checked = check(program, &options, &|_| {}, &Arc::default())?;
+        for found in checked.findings.iter().filter(|it| it.finding.kind == FindingKind::Race) {
+            let [one, other] = found.finding.accesses[..] else { continue };
+            let pair = pair(one.pc, other.pc);
+            races.reported.insert(pair);
+            if found.confirmed.is_some() {
+                races.confirmed.insert(pair);
+            }
+        }
+        Ok(Some(races))
+    }
+
+    /// Those that were confirmed and are none.
+    pub fn false_alarms(&self) -> impl Iterator<Item = &Pair> {
+        self.confirmed.difference(&self.all)
+    }
+
+    /// Those that are not reported.
+    pub fn missed(&self) -> impl Iterator<Item = &Pair> {
+        self.all.difference(&self.reported)
+    }
+}
+
+fn pair(one: u64, other: u64) -> Pair {
+    (one.min(other), one.max(other))
+}
+
+/// Collects accesses that follow each other directly and conflict.
+struct Adjacent(Arc<Mutex<BTreeSet<Pair>>>);
+
+impl Criterion for Adjacent {
+    fn name(&self) -> &'static str {
+        "adjacent"
+    }
+
+    fn unit(&self) -> &'static str {
+        "adjacent conflicting accesses"
+    }
+
+    fn observe(&mut self, seen: &ObservedExecution<'_>) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let steps: Vec<&Event> = seen
+            .events
+            .iter()
+            .filter(|event| event.kind().is_some_and(|kind| !goes_with_another(kind)))
+            .collect();
+        for [one, other] in steps.array_windows() {
+            if conflict(one, other) {
+                all.insert(pair(one.pc, other.pc));
+            }
+        }
+    }
+
+    fn covered(&self) -> u64 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len() as u64
+    }
+
+    fn total(&self) -> Total {
+        Total::Estimated(self.covered())
+    }
+}
+
+/// Whether it is no step, or one with which nobody is switched: what a thread does first comes right after it has started or left a barrier, and
+/// it has ended right after what it does last.
+fn goes_with_another(kind: EventKind) -> bool {
+    use EventKind::*;
+    kind.only_names() || matches!(kind, Start | Exit | BarrierLeave)
+}
+
+fn conflict(one: &Event, other: &Event) -> bool {
+    let (Some(first), Some(second)) = (one.kind(), other.kind()) else { return false };
+    let is_atomic = |kind| {
+        use EventKind::*;
+        matches!(kind, AtomicRead | AtomicWrite | AtomicUpdate | AtomicFailed)
+    };
+    let bytes = |event: &Event, kind: EventKind| {
+        let is_range = kind.accesses_range() || kind == EventKind::Free;
+        event.addr..event.addr + if is_range { event.value } else { u64::from(event.size) }
+    };
+    let (near, far) = (bytes(one, first), bytes(other, second));
+    one.thread != other.thread
+        && first.accesses_memory()
+        && second.accesses_memory()
+        && (first.writes() || second.writes())
+        && !(is_atomic(first) && is_atomic(second))
+        && near.start < far.end
+        && far.start < near.end
+}
