@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use loom::model::Builder;
 
@@ -50,4 +50,30 @@ pub fn first_failure(program: &str, bound: Option<usize>, most: u64) -> Option<u
     };
     let failed = catch_unwind(AssertUnwindSafe(|| builder.check(counting))).is_err();
     failed.then(|| begun.load(Ordering::Relaxed))
+}
+
+/// How many executions it takes to try everything, or have been made when the time was up.
+pub struct Growth {
+    /// Executions.
+    pub executions: u64,
+    /// Nothing is left.
+    pub exhausted: bool,
+}
+
+/// Tries everything that a growing program can do, without a bound; nothing if that is beyond loom.
+pub fn growth(family: &str, threads: usize, rounds: usize, seconds: f64) -> Option<Growth> {
+    let body = peers::loom::growing(family, threads, rounds)?;
+    let begun = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&begun);
+    let mut builder = builder(None);
+    let most = Duration::from_secs_f64(seconds);
+    builder.max_duration = Some(most);
+    let begin = Instant::now();
+    let counting = move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        body();
+    };
+    catch_unwind(AssertUnwindSafe(|| builder.check(counting))).ok()?;
+    let exhausted = begin.elapsed() < most;
+    Some(Growth { executions: begun.load(Ordering::Relaxed), exhausted })
 }

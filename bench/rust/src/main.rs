@@ -1,8 +1,8 @@
 //! The same programs on threadbare, shuttle and loom, side by side.
 
-mod peer_process;
 mod clock;
 mod loom_side;
+mod peer_process;
 mod peers;
 mod shuttle_side;
 mod tables;

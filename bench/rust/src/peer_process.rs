@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use clap::{Args, ValueEnum};
 
-use crate::loom_side;
+use crate::loom_side::{self, Growth};
 use crate::shuttle_side::{self, Scheduler};
 
 /// Whom a question is about.
@@ -32,6 +32,9 @@ pub struct Question {
     /// The seed; how fast it is, without one.
     #[arg(long, hide = true)]
     seed: Option<u64>,
+    /// How many executions loom needs to try all of a growing program: its family, threads and rounds.
+    #[arg(long, hide = true, num_args = 3, value_names = ["FAMILY", "THREADS", "ROUNDS"])]
+    growth: Option<Vec<String>>,
 }
 
 fn ask(program: &str, peer: Peer, arguments: &[String]) -> Option<f64> {
@@ -65,6 +68,15 @@ pub fn first_failure(program: &str, peer: Peer, seed: u64, most: u64) -> Option<
 impl Question {
     /// Answers it, if there is one; says whether there was.
     pub fn answer(&self, executions: u64, seconds: f64) -> bool {
+        if let Some([family, threads, rounds]) = self.growth.as_deref() {
+            let [threads, rounds] = [threads, rounds].map(|number| number.parse().unwrap_or(0));
+            if let Some(Growth { executions, exhausted }) =
+                loom_side::growth(family, threads, rounds, seconds)
+            {
+                println!("{executions} {exhausted}");
+            }
+            return true;
+        }
         let Some(program) = &self.program else { return false };
         let answer = match (self.seed, self.shuttle) {
             (None, Some(scheduler)) => shuttle_side::speed(program, scheduler, seconds),

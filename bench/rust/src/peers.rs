@@ -12,8 +12,9 @@ pub mod shuttle {
 /// On loom's types.
 pub mod loom {
     use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-    use loom::sync::{Arc, Condvar, Mutex};
+    use loom::sync::{Arc, Condvar, Mutex, RwLock};
     use loom::thread;
 
     include!("../programs/all.rs");
+    include!("../programs/growth.rs");
 }

@@ -52,7 +52,8 @@ impl Programs {
         let mut server = Server::start(&self.named(program), &options).ok()?;
         let (mut made, begin) = (0, processor_seconds());
         loop {
-            let batch = Batch { strategy, seed: 1, first: made + 1, count: u64::MAX, enough_steps: 4_000_000 };
+            let batch =
+                Batch { strategy, seed: 1, first: made + 1, count: u64::MAX, enough_steps: 4_000_000 };
             let repeated = server.repeat(&batch, 0).ok()?;
             if repeated.failed.is_some() || repeated.passed == 0 {
                 return None;

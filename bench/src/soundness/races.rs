@@ -88,10 +88,9 @@ impl Criterion for Adjacent {
             .iter()
             .filter(|event| event.kind().is_some_and(|kind| !goes_with_another(kind)))
             .collect();
-        for [one, other] in steps.array_windows() {
-            if conflict(one, other) {
-                all.insert(pair(one.pc, other.pc));
-            }
+        let adjacent = steps.array_windows().map(|[one, other]| (*one, *other));
+        for (one, other) in adjacent.chain(interrupted(&steps)).filter(|(one, other)| conflict(one, other)) {
+            all.insert(pair(one.pc, other.pc));
         }
     }
 
@@ -102,6 +101,19 @@ impl Criterion for Adjacent {
     fn total(&self) -> Total {
         Total::Estimated(self.covered())
     }
+}
+
+/// What handlers do, each with what the thread that they interrupt has done last and does next: it may as well be in the middle of either.
+fn interrupted<'a>(steps: &'a [&'a Event]) -> impl Iterator<Item = (&'a Event, &'a Event)> {
+    let around = |(at, signal): (usize, &&'a Event)| {
+        let thread = signal.interrupts()?;
+        let is_of = move |event: &&&Event| event.thread == thread;
+        let (before, after) = (steps[..at].iter().rev().find(is_of), steps[at..].iter().find(is_of));
+        let handler = signal.thread;
+        let its_own = steps[at..].iter().filter(move |event| event.thread == handler);
+        Some(its_own.flat_map(move |own| before.into_iter().chain(after).map(|other| (*own, *other))))
+    };
+    steps.iter().enumerate().filter_map(around).flatten()
 }
 
 /// Whether it is no step, or one with which nobody is switched: what a thread does first comes right after it has started or left a barrier, and

@@ -11,8 +11,10 @@ fn what_threads_tell_each_other_past_memory_is_varied() {
     const HEAD: &str = "#define _GNU_SOURCE
 #include <assert.h>
 #include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 static int x, y;
 static pthread_t h0, h1;
@@ -71,6 +73,15 @@ int main(void) {
     signal(SIGUSR1, handler);
     pthread_create(&h0, 0, a, 0); pthread_create(&h1, 0, b, 0);
     joined(h1); assert(!joined(h0));
+}",
+        ),
+        (
+            "woken",
+            "static void *a(void *u) { syscall(SYS_futex, &x, FUTEX_WAIT, 0, 0, 0, 0); return 0; }
+static void *b(void *u) { syscall(SYS_futex, &x, FUTEX_WAKE, 1, 0, 0, 0); x = 1; return 0; }
+int main(void) {
+    pthread_create(&h0, 0, a, 0); pthread_create(&h1, 0, b, 0);
+    joined(h0); joined(h1);
 }",
         ),
         (

@@ -64,6 +64,44 @@ int main(void) {
     }
 }
 
+/// Who writes to memory by one address is not known to write what others read by another one.
+#[test]
+fn memory_that_is_mapped_twice_is_a_doubt() {
+    let desk = Desk::new();
+    desk.file(
+        "twice.c",
+        "#define _GNU_SOURCE
+#include <assert.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static int *p, *q;
+static void *a(void *u) { int seen = *p; *p = seen + 1; return 0; }
+static void *b(void *u) { int seen = *q; *q = seen + 1; return 0; }
+int main(void) {
+    pthread_t one, other;
+    int file = memfd_create(\"twice\", 0);
+    ftruncate(file, 4096);
+    p = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    q = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    pthread_create(&one, 0, a, 0);
+    pthread_create(&other, 0, b, 0);
+    pthread_join(one, 0);
+    pthread_join(other, 0);
+    assert(*p == 2);
+    return 0;
+}
+",
+    );
+    for (who, report) in verdicts(&desk, "twice.c") {
+        let found = report["verdict"] == "failure";
+        let doubt = report["warnings"].as_array().expect("warnings").iter().any(|warning| {
+            warning.as_str().is_some_and(|words| words.contains("can be reached by several addresses"))
+        });
+        assert!(found || (doubt && report["verdict"] == "clean"), "{who}: {report:#}");
+    }
+}
+
 /// Both threads may read 0 on any machine that buffers stores: what is claimed is claimed of sequential consistency.
 #[test]
 fn weaker_orders_are_named_with_their_lines() {

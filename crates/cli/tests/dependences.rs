@@ -178,6 +178,62 @@ fn what_is_not_decided_by_the_order_of_threads_is_doubted_with_its_line() {
     }
 }
 
+/// What the program does before its first thread, and what has to be said of it besides the line.
+const DOUBTED_BEFORE: &[(&str, &str, &[&str])] = &[
+    ("seeded", "srand(time(0));", &["time reads a clock"]),
+    ("drawn", "int seed; getrandom(&seed, sizeof seed, 0);", &["getrandom draws"]),
+    (
+        "drawn_from_file",
+        "char seed; FILE *source = fopen(\"/dev/urandom\", \"r\"); fread(&seed, 1, 1, source);",
+        &["/dev/urandom draws"],
+    ),
+    ("by_number", "char seed; syscall(SYS_getrandom, &seed, 1, 0);", &["getrandom draws"]),
+    ("moment", "int file = open(\"/proc/self/stat\", O_RDONLY);", &["open", "files"]),
+    ("identity", "int own = getpid();", &["getpid", "number"]),
+    ("shell", "int status = system(\"true\");", &["system", "other processes"]),
+    (
+        "looked_up",
+        "size_t (*length)(const char *) = dlsym(RTLD_DEFAULT, \"strlen\");",
+        &["through dlsym is not seen"],
+    ),
+];
+
+/// Input, or the same in every run.
+const CLAIMED_BEFORE: &[(&str, &str)] = &[
+    ("computed", "srand(5); int number = rand();"),
+    ("input", "int file = open(\"/dev/null\", O_RDONLY); char got; read(file, &got, 1);"),
+    ("environment", "char *home = getenv(\"HOME\");"),
+    (
+        "looked_up_control",
+        "int (*lock)(pthread_mutex_t *) = dlsym(RTLD_DEFAULT, \"pthread_mutex_lock\"); lock(&m); pthread_mutex_unlock(&m);",
+    ),
+];
+
+/// A clock that is read before the first thread says something else the next time, too.
+#[test]
+fn what_is_found_out_before_the_first_thread_counts() {
+    let desk = Desk::new();
+    let source = |statement: &str| {
+        program(NO_DECLARATION, "")
+            .replace("    pthread_t other;\n", &format!("    pthread_t other;\n    {statement} // HERE\n"))
+    };
+    for (name, statement, words) in DOUBTED_BEFORE {
+        let file = format!("{name}.c");
+        let source = source(statement);
+        desk.file(&file, &source);
+        let line = source.lines().position(|line| line.ends_with("// HERE")).expect("the line") + 1;
+        let line = format!("({file}:{line})");
+        let words = [*words, &[line.as_str()]].concat();
+        assert_doubted(&hunt(&desk, &file, "dfs", ""), &words);
+        assert_doubted(&verify(&desk, &file, ""), &words);
+    }
+    for (name, statement) in CLAIMED_BEFORE {
+        let file = format!("claimed_{name}.c");
+        desk.file(&file, source(statement));
+        assert_claimed(&verify(&desk, &file, ""), name);
+    }
+}
+
 /// The calls that a look at imported names does not find.
 #[test]
 fn no_strategy_claims_what_comes_by_pointers_libraries_and_numbers() {

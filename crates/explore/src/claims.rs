@@ -154,6 +154,7 @@ fn describe(kind: Dependence, name: &str) -> String {
         }
         Dependence::SilentAccess => format!("{name} accesses memory without announcing it"),
         Dependence::UnrecordedStep => format!("traces do not show every step ({name})"),
+        Dependence::AliasedMemory => format!("{name} can be reached by several addresses"),
         Dependence::Yield => "a loop that waits was followed a few times round only".to_string(),
         Dependence::Overflow => "executions depend on more than could be noted".to_string(),
     }

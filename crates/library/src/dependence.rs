@@ -58,11 +58,13 @@ pub enum Dependence {
     SilentAccess = 23,
     /// A step was made that is not in the trace.
     UnrecordedStep = 24,
+    /// The same memory can be reached by several addresses.
+    AliasedMemory = 25,
 }
 
 impl Dependence {
     /// Every kind.
-    pub const ALL: [Dependence; 24] = [
+    pub const ALL: [Dependence; 25] = [
         Dependence::Clock,
         Dependence::Randomness,
         Dependence::Environment,
@@ -87,6 +89,7 @@ impl Dependence {
         Dependence::ChosenEnd,
         Dependence::SilentAccess,
         Dependence::UnrecordedStep,
+        Dependence::AliasedMemory,
     ];
 
     /// The kind with this number.
@@ -193,7 +196,7 @@ mod tests {
             assert_eq!(Dependence::from_number(kind as u8), Some(kind));
         }
         assert_eq!(Dependence::from_number(0), None);
-        assert_eq!(Dependence::from_number(25), None);
+        assert_eq!(Dependence::from_number(26), None);
     }
 
     #[test]

@@ -2,16 +2,19 @@
 //!
 //! Every call that the runtime gets to see is looked up in the table of functions: calls of interposed functions (`interpose!` knows
 //! the row when the runtime is compiled), system calls by number, and calls of functions that are left alone, which come by
-//! the stubs of [`crate::library_calls`]. Each kind is noted once for each place. Nothing is noted before the snapshot.
+//! the stubs of [`crate::library_calls`]. Each kind is noted once for each place. Before the snapshot only what another run of the program would be
+//! told differently is noted, and what leads out of sight for good: order is no question there.
 //!
 //! Memory that a function is given is looked up in the notes on who touches what. Functions that are left alone are taken to touch the memory
 //! that their rows name, so that memory which only they touch is found to be shared as well.
 
 use std::collections::HashSet;
+use std::ffi::{CStr, c_char, c_int};
 use std::hash::BuildHasherDefault;
 
 use threadbare_library::{
-    Dependence, Dependences, Effect, Extent, Format, Function, HiddenObject, Range, Taken, system_calls,
+    Dependence, Dependences, Effect, Extent, Format, Function, HiddenObject, Provision, Range, Taken,
+    system_calls,
 };
 use threadbare_trace::EventKind;
 use threadbare_wire::DependenceRecord;
@@ -21,6 +24,7 @@ use crate::arch::REGISTER_ARGUMENTS;
 use crate::engine::{engine, running, watched};
 use crate::fiber::Fiber;
 use crate::hidden_objects;
+use crate::library_calls;
 use crate::shadow::{self, Cell, FREED, GRAIN_BITS, MANY, OWNER, SHARED, WRITTEN};
 use crate::thread_state_hash::{self, mix};
 
@@ -98,11 +102,40 @@ fn note(kinds: Dependences, name: &str, site: u64) {
             let record = DependenceRecord::new(kind as u8, name, site);
             let index = notes.records.len() as u64;
             notes.records.push(record);
-            let shared = engine().shared;
-            shared.dependence(index, record);
-            shared.control().dependences = index + 1;
+            // What is noted before the snapshot is written down when an execution begins.
+            if engine().running.get() {
+                let shared = engine().shared;
+                shared.dependence(index, record);
+                shared.control().dependences = index + 1;
+            }
         }
     }
+}
+
+/// What a call before the snapshot makes all executions depend on.
+fn before_threads(called: &Called, arguments: &[usize]) -> Dependences {
+    use Dependence::*;
+    let Some(row) = called.row else { return Dependences::NONE };
+    // Numbers that are computed from a seed are the same in every run.
+    let is_drawn = row.provision == Provision::Interposed;
+    let names_the_moment = row.read_ranges().filter(|range| range.extent == Extent::Text).any(|range| {
+        Memory::of(range, false, arguments).is_some_and(|it| {
+            // SAFETY: the program has the text read, up to the zero byte at its end.
+            let path = unsafe { std::slice::from_raw_parts(it.start as *const u8, it.bytes) };
+            path.starts_with(b"/proc/") || path.starts_with(b"/sys/")
+        })
+    });
+    [
+        (Clock, true),
+        (Randomness, is_drawn),
+        (Identity, true),
+        (Processes, true),
+        (UnseenCalls, true),
+        (Files, names_the_moment),
+    ]
+    .into_iter()
+    .filter(|(kind, counts)| *counts && called.kinds.has(*kind))
+    .fold(Dependences::NONE, |kinds, (kind, _)| kinds.with(kind, true))
 }
 
 /// A thread has to let others go first, because it seems to wait for them.
@@ -118,6 +151,16 @@ pub fn note_weak_order(site: u64) {
 /// A thread has made a step of which nothing was recorded.
 pub fn note_unrecorded(kind: EventKind, site: u64) {
     note(Dependences::NONE.with(Dependence::UnrecordedStep, true), kind.word(), site);
+}
+
+/// Random bytes are read from a file.
+pub fn note_random_bytes(site: u64) {
+    note(Dependences::NONE.with(Dependence::Randomness, true), "/dev/urandom", site);
+}
+
+/// The same memory is mapped at several addresses.
+pub fn note_aliases(name: &str) {
+    note(Dependences::NONE.with(Dependence::AliasedMemory, true), name, 0);
 }
 
 /// The process ends although other threads have steps to make. That is a choice if each of them could have been made first.
@@ -139,10 +182,10 @@ pub fn note_unseen(name: &str) {
 #[cold]
 pub fn interposed_call(called: &Called, arguments: &[usize]) {
     let site = crate::interpose::site();
-    let mut kinds = Dependences::NONE;
-    if engine().running.get() {
-        kinds = by_arguments(called, arguments, site, false);
-    }
+    let mut kinds = match engine().running.get() {
+        true => by_arguments(called, arguments, site, false),
+        false => before_threads(called, arguments),
+    };
     if called.row.is_some_and(|row| !row.comes_later) {
         kinds = kinds.and(by_hidden_objects(called, arguments, site));
     }
@@ -165,10 +208,18 @@ pub fn left_alone_call(called: &Called, arguments: &[usize; REGISTER_ARGUMENTS],
     }
     if !engine().running.get() {
         by_hidden_objects(called, arguments, site);
-        return;
+        let kinds = before_threads(called, arguments);
+        return note(
+            kinds.without(Dependence::UnseenCalls, finds_what_is_seen(called, arguments)),
+            called.name,
+            site,
+        );
     }
     thread_state_hash::called(arguments);
     let mut kinds = by_arguments(called, arguments, site, true);
+    kinds = kinds
+        .without(Dependence::UnseenCalls, finds_what_is_seen(called, arguments))
+        .with(Dependence::AliasedMemory, maps_what_others_may(called, arguments));
     if called.row.is_none() {
         let is_given_shared = arguments.iter().any(|argument| {
             is_address(*argument) && conflicts(Memory { start: *argument, bytes: 1, writes: true })
@@ -180,12 +231,32 @@ pub fn left_alone_call(called: &Called, arguments: &[usize; REGISTER_ARGUMENTS],
     note(kinds, called.name, site);
 }
 
+/// Whether it looks up a function by name whose calls are seen, or of which there is nothing to see.
+fn finds_what_is_seen(called: &Called, arguments: &[usize; REGISTER_ARGUMENTS]) -> bool {
+    let [handle, name, ..] = *arguments;
+    // SAFETY: the program has the name looked up.
+    called.name == "dlsym"
+        && is_address(name)
+        && unsafe { library_calls::is_seen_by_name(handle, CStr::from_ptr(name as *const c_char)) }
+}
+
+/// Whether it maps a file so that others see what is written, who may have mapped it, too.
+fn maps_what_others_may(called: &Called, arguments: &[usize; REGISTER_ARGUMENTS]) -> bool {
+    let flags = arguments[3] as c_int;
+    matches!(called.name, "mmap" | "mmap64")
+        && flags & libc::MAP_SHARED != 0
+        && flags & libc::MAP_ANONYMOUS == 0
+        || called.name == "shmat"
+}
+
 /// A system call is made by its number.
 pub fn system_call(number: i64, arguments: &[usize; REGISTER_ARGUMENTS]) {
-    if !engine().running.get() {
-        return;
-    }
     let site = crate::interpose::site();
+    if !engine().running.get() {
+        let row = system_calls::by_number(number);
+        let called = row.map(|row| Called { name: row.name(), kinds: row.dependences(), row: Some(row) });
+        return called.into_iter().for_each(|it| note(before_threads(&it, arguments), it.name, site));
+    }
     let Some(row) = system_calls::by_number(number) else {
         let kinds = Dependences::NONE.with(Dependence::UnknownSystemCall, true);
         return note(kinds, &format!("system call {number}"), site);

@@ -42,8 +42,17 @@ pub fn init() {
     }
 }
 
-/// Whether reading from a descriptor gives random bytes: it is `/dev/random` or `/dev/urandom`, however it came about.
-pub fn is_source(fd: c_int) -> bool {
+/// Whether reading from a descriptor, which is about to happen, gives random bytes.
+pub fn is_read_from(fd: c_int) -> bool {
+    let is_source = is_source(fd);
+    if is_source {
+        crate::dependences::note_random_bytes(crate::interpose::site());
+    }
+    is_source
+}
+
+/// Whether it is `/dev/random` or `/dev/urandom`, however it came about.
+fn is_source(fd: c_int) -> bool {
     const MAJOR: u32 = 1;
     const MINORS: [u32; 2] = [8, 9];
     // SAFETY: the record is filled if the call succeeds.

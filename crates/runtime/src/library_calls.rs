@@ -80,6 +80,28 @@ pub fn watch() {
     stubs.finish();
 }
 
+/// Whether calls of a function that the program looks up by name are seen, or nothing needs to be.
+///
+/// # Safety
+/// The handle must be one for `dlsym`.
+pub unsafe fn is_seen_by_name(handle: usize, name: &CStr) -> bool {
+    let Ok(text) = name.to_str() else { return false };
+    let looks_past = handle == libc::RTLD_NEXT as usize;
+    match effect(text) {
+        Some((_, Some(row))) if row.provision == Provision::Interposed => !looks_past,
+        Some((_, Some(row))) => {
+            row.dependences().is_empty() && !row.touches_memory() && !row.touches_hidden_objects()
+        }
+        Some((_, None)) => true,
+        None => {
+            // SAFETY: only looks for it, where every module looks.
+            let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) } as usize;
+            let is_seen = |module: &Module| module.is_runtime || module.is_instrumented;
+            found == 0 || Module::all().iter().any(|module| module.contains(found) && is_seen(module))
+        }
+    }
+}
+
 impl Stubs {
     fn new() -> Stubs {
         init_call_stubs();

@@ -14,6 +14,8 @@ struct Mapping {
     offset: usize,
     /// The file that is mapped, by device and number, and its path; none for memory that has no name.
     file: Option<((u64, u64), Vec<u8>)>,
+    /// The device and number of what is mapped, named or not.
+    object: (u64, u64),
     /// What is there, if it may be written.
     content: Option<Vec<u8>>,
 }
@@ -27,8 +29,10 @@ impl SharedMappings {
         let maps = super::whole(b"/proc/self/maps");
         let own = engine().shared.address();
         let mappings = String::from_utf8_lossy(&maps).lines().filter_map(Mapping::parse).collect::<Vec<_>>();
-        let foreign = mappings.into_iter().filter(|mapping| !mapping.range.contains(&own));
-        SharedMappings(foreign.map(Mapping::with_content).collect())
+        let foreign: Vec<Mapping> =
+            mappings.into_iter().filter(|mapping| !mapping.range.contains(&own)).collect();
+        note_aliases(&foreign);
+        SharedMappings(foreign.into_iter().map(Mapping::with_content).collect())
     }
 
     /// Puts back what was there.
@@ -39,6 +43,20 @@ impl SharedMappings {
     /// In a copy of the process: where a file was put back as another one, that one is mapped.
     pub fn renew(&self) {
         self.0.iter().for_each(Mapping::renew);
+    }
+}
+
+/// Notes memory that is mapped several times: who writes to it by one address is not known to be writing to it by another.
+fn note_aliases(mappings: &[Mapping]) {
+    for (number, one) in mappings.iter().enumerate() {
+        let shows_the_same = |other: &Mapping| {
+            let (near, far) = (one.part(), other.part());
+            one.object == other.object && near.start < far.end && far.start < near.end
+        };
+        if mappings[number + 1..].iter().any(shows_the_same) {
+            let path = one.file.as_ref().map(|(_, path)| String::from_utf8_lossy(path));
+            crate::dependences::note_aliases(path.as_deref().unwrap_or("memory without a name"));
+        }
     }
 }
 
@@ -65,7 +83,13 @@ impl Mapping {
         let device = libc::makedev(number(major)? as u32, number(minor)? as u32);
         let is_named = name.starts_with('/') && !name.ends_with(" (deleted)");
         let file = is_named.then(|| ((device, inode), name.into_bytes()));
-        Some(Mapping { range: number(start)?..number(end)?, protection, offset, file, content: None })
+        let (range, object) = (number(start)?..number(end)?, (device, inode));
+        Some(Mapping { range, protection, offset, file, object, content: None })
+    }
+
+    /// Which part of what is mapped it shows.
+    fn part(&self) -> Range<usize> {
+        self.offset..self.offset + self.range.len()
     }
 
     fn with_content(mut self) -> Mapping {

@@ -36,7 +36,7 @@ interpose! {
         if scheduling_point(fd, libc::POLLIN, false, site()) {
             return broken_off() as _;
         }
-        if entropy::is_source(fd) {
+        if entropy::is_read_from(fd) {
             entropy::fill(place, bytes);
             return bytes as isize;
         }
@@ -47,7 +47,7 @@ interpose! {
         if scheduling_point(fd, libc::POLLIN, false, site()) {
             return broken_off() as _;
         }
-        if entropy::is_source(fd) {
+        if entropy::is_read_from(fd) {
             entropy::fill(place, bytes.min(room));
             return bytes.min(room) as isize;
         }
@@ -58,7 +58,7 @@ interpose! {
         if scheduling_point(fd, libc::POLLIN, false, site()) {
             return broken_off() as _;
         }
-        if entropy::is_source(fd) {
+        if entropy::is_read_from(fd) {
             let places = std::slice::from_raw_parts(places, count.max(0) as usize);
             places.iter().for_each(|place| entropy::fill(place.iov_base, place.iov_len));
             return places.iter().map(|place| place.iov_len as isize).sum();

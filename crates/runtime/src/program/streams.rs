@@ -49,7 +49,7 @@ interpose! {
     /// Reads records.
     fn fread(place: *mut c_void, size: usize, count: usize, stream: *mut c_void) -> usize {
         await_input(stream, site());
-        if entropy::is_source(fileno(stream)) {
+        if entropy::is_read_from(fileno(stream)) {
             entropy::fill(place, size.saturating_mul(count));
             return count;
         }
@@ -58,7 +58,7 @@ interpose! {
     /// Reads a character.
     fn fgetc(stream: *mut c_void) -> c_int {
         await_input(stream, site());
-        if entropy::is_source(fileno(stream)) {
+        if entropy::is_read_from(fileno(stream)) {
             return entropy::byte();
         }
         real!(fgetc as unsafe extern "C-unwind" fn(*mut c_void) -> c_int)(stream)
@@ -66,7 +66,7 @@ interpose! {
     /// Reads a character.
     fn getc(stream: *mut c_void) -> c_int {
         await_input(stream, site());
-        if entropy::is_source(fileno(stream)) {
+        if entropy::is_read_from(fileno(stream)) {
             return entropy::byte();
         }
         real!(getc as unsafe extern "C-unwind" fn(*mut c_void) -> c_int)(stream)

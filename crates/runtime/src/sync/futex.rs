@@ -9,6 +9,7 @@ use super::cond::spurious_instead_of_timeout;
 use super::queue::{ANY, Queue};
 use super::rust_std::{self, Free};
 use super::{Limit, note, step, step_when, word_locks};
+use crate::access;
 use crate::engine::engine;
 use crate::exclusive::Exclusive;
 use crate::fiber::{Breaks, Fiber, Waitable};
@@ -69,6 +70,8 @@ fn tell_state(address: usize, queue: &Exclusive<Queue>) {
 fn wait(address: usize, expected: u32, limit: Limit, mask: u32, pc: u64) -> c_int {
     let fiber = engine().current();
     let lock = (fiber.takes_again.get() != 0).then_some(Free(fiber.takes_again.get()));
+    // SAFETY: the program passed the address of its futex word. It is compared with what is expected, whoever writes it and however.
+    unsafe { access::touch_range(fiber, address, size_of::<u32>(), false) };
     // Giving back the lock and going to sleep is one piece: a notification in between wakes the thread anyway.
     if lock.is_none() {
         step(EventKind::FutexWait, address, pc);
