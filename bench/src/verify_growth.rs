@@ -1,6 +1,7 @@
 //! How many executions it takes to try out everything, for programs that grow.
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -115,9 +116,48 @@ impl Outcome {
     }
 }
 
+/// The tool for models of programs in Rust that runs everything, too, on the same programs written for it.
+struct Loom(PathBuf);
+
+impl Loom {
+    /// Builds it, apart from our own dependences.
+    fn build() -> Result<Loom> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("rust");
+        let built =
+            Command::new("cargo").args(["build", "--release", "--quiet"]).current_dir(&folder).status()?;
+        if !built.success() {
+            return Err("the programs for loom do not build".into());
+        }
+        Ok(Loom(folder.join("target/release/threadbare-bench-rust")))
+    }
+
+    /// Its executions, and whether nothing was left after them; what it cannot do at all is a dash.
+    fn words(&self, family: &str, defines: &[&str], seconds: u64) -> Result<String> {
+        let numbers = defines.iter().filter_map(|define| define.split_once('=')).map(|(_, number)| number);
+        let [threads, rounds] = match numbers.collect::<Vec<_>>()[..] {
+            [threads] => [threads, "1"],
+            [threads, rounds] => [threads, rounds],
+            _ => return Err(format!("a size of {family} has one or two numbers").into()),
+        };
+        let begin = Instant::now();
+        let answer = Command::new(&self.0)
+            .args(["--seconds", &seconds.to_string(), "--growth", family, threads, rounds])
+            .stderr(Stdio::null())
+            .output()?;
+        let elapsed = begin.elapsed().as_secs_f64();
+        let answer = String::from_utf8(answer.stdout)?;
+        Ok(match answer.trim().split_once(' ') {
+            Some((executions, "true")) => format!("{executions} in {elapsed:.2} s"),
+            Some((executions, _)) => format!(">{executions} in {elapsed:.2} s"),
+            None => "-".to_string(),
+        })
+    }
+}
+
 /// Prints the table, draws the plot, and says whether our demands are met.
 pub fn print(args: &GrowthArgs) -> Result<()> {
     let folder = tempfile::tempdir()?;
+    let loom = Loom::build()?;
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/growth");
     let mut panels = Vec::new();
     let mut demands = Vec::new();
@@ -125,7 +165,10 @@ pub fn print(args: &GrowthArgs) -> Result<()> {
         |family: &&Family| args.families.is_empty() || args.families.iter().any(|it| it == family.name);
     for family in FAMILIES.iter().filter(is_wanted) {
         println!("{}: executions until all is tried (>: it was not)\n", family.name);
-        println!("{:<16} {:>8} {:>20} {:>20} {:>20} {:>20}", "", "states", "verify", "states", "dfs", "mcr");
+        println!(
+            "{:<16} {:>8} {:>20} {:>20} {:>20} {:>20} {:>20}",
+            "", "states", "verify", "states", "dfs", "mcr", "loom"
+        );
         let mut series: Vec<(String, Vec<f64>)> =
             STRATEGIES.map(|name| (name.to_string(), Vec::new())).to_vec();
         series.push(("number of states".to_string(), Vec::new()));
@@ -142,7 +185,8 @@ pub fn print(args: &GrowthArgs) -> Result<()> {
             let states = outcomes[1].states;
             let words: Vec<String> =
                 outcomes.iter().map(|outcome| format!("{:>20}", outcome.words())).collect();
-            println!("{size:<16} {states:>8} {}", words.join(" "));
+            let loom = loom.words(family.name, defines, args.seconds)?;
+            println!("{size:<16} {states:>8} {} {loom:>20}", words.join(" "));
             let all = outcomes.iter().map(|it| if it.exhausted { it.executions as f64 } else { f64::NAN });
             for ((_, points), value) in series.iter_mut().zip(all.chain([states as f64])) {
                 points.push(value);

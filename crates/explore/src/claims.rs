@@ -30,9 +30,19 @@ pub(crate) struct Claims {
     left_out: bool,
     /// Where orders are asked for that are weaker than sequentially consistent.
     weak_orders: BTreeSet<u64>,
+    /// Where memory that threads share was written by a plain access.
+    plain_writes: BTreeSet<u64>,
     program: Option<(Arc<Modules>, Arc<OwnCode>)>,
     /// What is in the code, once somebody wants to claim something.
-    in_code: OnceCell<Doubts>,
+    in_code: OnceCell<InCode>,
+}
+
+/// What the code does past everybody.
+#[derive(Default)]
+struct InCode {
+    doubts: Doubts,
+    /// Places that are announced as a write and read as well: another thread's write in between is in no execution.
+    reading_writes: BTreeSet<u64>,
 }
 
 impl Claims {
@@ -49,6 +59,8 @@ impl Claims {
         self.left_out |= run.leaves_code_unexplored;
         let weak = run.depended_on.iter().filter(|dependency| dependency.kind == Dependence::WeakOrder);
         self.weak_orders.extend(weak.map(|dependency| dependency.site));
+        let writes = run.depended_on.iter().filter(|dependency| dependency.kind == Dependence::PlainWrite);
+        self.plain_writes.extend(writes.map(|dependency| dependency.site));
         let runs_all = self.runs_all;
         let is_doubt = |kind: Dependence| kind.is_doubt() && !(runs_all && kind.is_settled_by_running_all());
         for dependency in run.depended_on.iter().filter(|dependency| is_doubt(dependency.kind)) {
@@ -59,13 +71,14 @@ impl Claims {
 
     /// Whether the claim may be made.
     pub(crate) fn may_be_made(&self) -> bool {
-        !self.left_out && self.noted.is_empty() && self.in_code().is_empty()
+        !self.left_out && self.noted.is_empty() && self.in_code().doubts.is_empty() && self.only_writes()
     }
 
     /// Whether it may be made by who runs every order of the steps.
     pub(crate) fn may_be_made_of_all_orders(&self) -> bool {
         let is_settled = |(kind, _): &(Dependence, String)| kind.is_settled_by_running_all();
-        !self.left_out && self.noted.keys().all(is_settled) && self.in_code().is_empty()
+        let is_settled = self.noted.keys().all(is_settled);
+        !self.left_out && is_settled && self.in_code().doubts.is_empty() && self.only_writes()
     }
 
     /// What has to be said of a search that is through: what speaks against the claim, or what it rests on.
@@ -86,7 +99,12 @@ impl Claims {
 
     /// What speaks against it, a sentence each, with the lines of the source.
     fn doubts(&self) -> Vec<String> {
-        let all: Vec<_> = self.noted.iter().chain(self.in_code()).collect();
+        let mut noted = self.noted.clone();
+        if !self.only_writes() {
+            let reading = self.plain_writes.intersection(&self.in_code().reading_writes).copied().collect();
+            noted.insert((Dependence::PlainWrite, String::new()), reading);
+        }
+        let all: Vec<_> = noted.iter().chain(&self.in_code().doubts).collect();
         let symbols = self.program.as_ref().map(|(modules, _)| Symbols::new(modules));
         let shown = all.iter().take(MOST_DOUBTS).map(|((kind, name), sites)| {
             let what = describe(*kind, &demangle(name));
@@ -98,10 +116,15 @@ impl Claims {
         shown.chain(rest).collect()
     }
 
-    fn in_code(&self) -> &Doubts {
+    /// Whether everything that was announced as a write of shared memory only writes.
+    fn only_writes(&self) -> bool {
+        self.plain_writes.is_disjoint(&self.in_code().reading_writes)
+    }
+
+    fn in_code(&self) -> &InCode {
         self.in_code.get_or_init(|| match &self.program {
             Some((modules, own_code)) => out_of_sight(modules, own_code),
-            None => Doubts::default(),
+            None => InCode::default(),
         })
     }
 }
@@ -155,15 +178,19 @@ fn describe(kind: Dependence, name: &str) -> String {
         Dependence::SilentAccess => format!("{name} accesses memory without announcing it"),
         Dependence::UnrecordedStep => format!("traces do not show every step ({name})"),
         Dependence::AliasedMemory => format!("{name} can be reached by several addresses"),
+        Dependence::PlainWrite => {
+            "what is announced as a write of memory that threads share reads as well".to_string()
+        }
+        Dependence::HeapAddress => "it is not known what other addresses of the heap come to".to_string(),
         Dependence::Yield => "a loop that waits was followed a few times round only".to_string(),
         Dependence::Overflow => "executions depend on more than could be noted".to_string(),
     }
 }
 
 /// What the program's own code asks or accesses past everybody.
-fn out_of_sight(modules: &Modules, own_code: &OwnCode) -> Doubts {
+fn out_of_sight(modules: &Modules, own_code: &OwnCode) -> InCode {
     let ranges = own_code.ranges();
-    let mut doubts = Doubts::default();
+    let InCode { mut doubts, mut reading_writes } = InCode::default();
     for (number, module) in modules.all().iter().enumerate() {
         let own = |address: u64| {
             let after = ranges.partition_point(|range| range.start <= address);
@@ -185,6 +212,7 @@ fn out_of_sight(modules: &Modules, own_code: &OwnCode) -> Doubts {
                 // says if it is not.
                 let has_std = code.functions().iter().any(|it| it.name == "rust_eh_personality");
                 let flows = code.flows();
+                reading_writes.extend(flows.reading_writes().map(|site| site.wrapping_add(module.bias)));
                 let is_unseen = |it: &&CodeFunction| {
                     (it.is_instrumented() || !has_std) && flows.unannounced().contains(&it.name)
                 };
@@ -197,7 +225,7 @@ fn out_of_sight(modules: &Modules, own_code: &OwnCode) -> Doubts {
             Err(error) => drop(doubts.insert((Dependence::UnseenCalls, error.to_string()), BTreeSet::new())),
         }
     }
-    doubts
+    InCode { doubts, reading_writes }
 }
 
 fn contains(module: &Module, address: u64) -> bool {

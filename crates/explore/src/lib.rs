@@ -8,6 +8,7 @@ mod campaign;
 mod check;
 mod checkpoints;
 mod claims;
+mod common_heap;
 mod compare;
 mod confirm;
 mod coverage;

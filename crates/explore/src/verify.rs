@@ -15,9 +15,10 @@ use crate::campaign::observer::{Observed, Observer, Unexamined};
 use crate::campaign::{Phase, Progress};
 use crate::check::{CONFIRMING, Check, Examined};
 use crate::checkpoints::Spared;
+use crate::common_heap::CommonHeap;
 use crate::confirm::{happens, settle_in};
 use crate::dead_registers::with_dead_registers;
-use crate::drive::{examine, phase, servers};
+use crate::drive::{Drive, examine, phase, servers};
 use crate::error::ExploreError;
 use crate::options::{ORDERED_IS_NOT_ALL, Options, Timers};
 use crate::runner::Launch;
@@ -132,11 +133,12 @@ pub(crate) fn run<L: Launch>(
     progress: &dyn Fn(&Progress),
     stop: &AtomicBool,
 ) -> Result<Verification, ExploreError> {
-    let mut groups = Groups::default();
+    let mut groups = Groups::new(OF_VERIFY, options.seed);
     // Its executions make other steps, and say nothing of groups.
-    let mut reached = Groups::default();
+    let mut reached = Groups::new(STATES, options.seed);
     let mut total = Total::new(OF_VERIFY, options.seed, options.jobs, false);
     let mut states = Dfs::over_states(STATES, options.seed, false);
+    let mut is_done = false;
     let mut auto = by_name(&Options { strategy: DEFAULT.to_string(), ..options.clone() })?;
     let (mut check, (spared, sampled)) = examine(launch, options, progress, stop, |drive| {
         drive.spend_until(CONFIRMING);
@@ -161,24 +163,35 @@ pub(crate) fn run<L: Launch>(
             groups = Groups {
                 met: groups.met.clone(),
                 races: std::mem::take(&mut groups.races),
-                ..Groups::default()
+                ..Groups::new(OF_VERIFY, options.seed)
             };
             drive.follow(&mut total, &asking(left), &mut groups)?;
         }
+        let left = options.executions.saturating_sub(drive.made());
+        is_done = match (total.exhausted(), states.exhausted()) {
+            (true, _) => groups.hold_with_common_heap(drive, &phase(left, Arc::clone(&examiner) as _))?,
+            (false, true) => {
+                reached.hold_with_common_heap(drive, &phase(left, Arc::clone(&examiner) as _))?
+            }
+            (false, false) => false,
+        };
         let before = drive.made();
-        if !total.exhausted() && !states.exhausted() {
+        if !is_done {
             // What could not be worked out may still show at random.
             let most = SAMPLES.min(options.executions.saturating_sub(before));
             drive.follow(auto.as_mut(), &phase(most, examiner), &mut groups)?;
         }
         Ok((drive.spared(), drive.made() - before))
     })?;
-    let also = reached.races.into_iter().filter(|race| groups.met.insert(race.finding.key()));
+    let also =
+        std::mem::take(&mut reached.races).into_iter().filter(|race| groups.met.insert(race.finding.key()));
     groups.races.extend(also);
     check.findings = groups.races;
     if !states.exhausted() {
         check.warnings.extend(total.warnings("verify"));
     }
+    check.warnings.extend(groups.again.warnings("verify"));
+    check.warnings.extend(reached.again.warnings("verify"));
     let Groups { checks, history, .. } = groups;
     // How an execution would have ended that was cut is not known.
     let is_loose = options.timers.is_none_or(|timers| timers == Timers::Loose);
@@ -193,19 +206,51 @@ pub(crate) fn run<L: Launch>(
         checked: Checked { pairs: checks.made(), known: checks.saved(), cleared: checks.cleared() },
         history,
         graphs: total.graphs(),
-        exhausted: (total.exhausted() || states.exhausted()) && check_is_whole,
+        exhausted: is_done && check_is_whole,
         spared,
         sampled,
     })
 }
 
 /// The race-equivalent groups of executions, and the races that happened in them.
-#[derive(Default)]
 struct Groups {
     checks: Checks,
     history: Vec<GroupsPoint>,
     met: HashSet<Key>,
     races: Vec<Examined>,
+    again: CommonHeap,
+}
+
+impl Groups {
+    fn new(strategy: &'static str, seed: u64) -> Groups {
+        Groups {
+            checks: Checks::default(),
+            history: Vec::new(),
+            met: HashSet::new(),
+            races: Vec::new(),
+            again: CommonHeap::new(strategy, seed),
+        }
+    }
+
+    /// Whether all that was seen goes the same way with one heap for all threads.
+    fn hold_with_common_heap(
+        &mut self,
+        drive: &mut Drive<'_, '_>,
+        phase: &Phase,
+    ) -> Result<bool, ExploreError> {
+        // Whatever races then does so in the first executions, too, or they went another way.
+        drive.follow(&mut self.again, phase, &mut Nobody)?;
+        Ok(self.again.exhausted())
+    }
+}
+
+/// Observes nothing.
+struct Nobody;
+
+impl Observer for Nobody {
+    fn observe(&mut self, _seen: &Observed<'_>) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 }
 
 impl Observer for Groups {
@@ -218,8 +263,10 @@ impl Observer for Groups {
         if seen.sharing_grew {
             self.checks = Checks::default();
             self.history.clear();
+            self.again.forget();
             return ControlFlow::Continue(());
         }
+        self.again.take_in(seen.run);
         // Few executions need a look, and which ones depends on those before: workers would look at all.
         let found = if self.checks.need_a_look(&seen.run.events) { races(seen.run) } else { Vec::new() };
         let groups = self.checks.groups() as u64;

@@ -60,11 +60,16 @@ pub enum Dependence {
     UnrecordedStep = 24,
     /// The same memory can be reached by several addresses.
     AliasedMemory = 25,
+    /// Memory that threads share was written, as one plain access.
+    PlainWrite = 26,
+    /// A block of the heap had another address than it would have had if threads had allocated in another order, or a block that was given back had
+    /// been handed out again.
+    HeapAddress = 27,
 }
 
 impl Dependence {
     /// Every kind.
-    pub const ALL: [Dependence; 25] = [
+    pub const ALL: [Dependence; 27] = [
         Dependence::Clock,
         Dependence::Randomness,
         Dependence::Environment,
@@ -90,6 +95,8 @@ impl Dependence {
         Dependence::SilentAccess,
         Dependence::UnrecordedStep,
         Dependence::AliasedMemory,
+        Dependence::PlainWrite,
+        Dependence::HeapAddress,
     ];
 
     /// The kind with this number.
@@ -99,9 +106,17 @@ impl Dependence {
 
     /// Whether an execution with it may have been different although the input and the order of steps were the same, or whether
     /// there are steps that nobody has seen. The environment is input: it is the same in every execution. Whether loops
-    /// were followed far enough is for each strategy to say, and all is said of sequentially consistent memory.
+    /// were followed far enough is for each strategy to say, and all is said of sequentially consistent memory. Whether code that writes reads as
+    /// well is looked up, and what other addresses of the heap come to is tried.
     pub const fn is_doubt(self) -> bool {
-        !matches!(self, Dependence::Environment | Dependence::Yield | Dependence::WeakOrder)
+        !matches!(
+            self,
+            Dependence::Environment
+                | Dependence::Yield
+                | Dependence::WeakOrder
+                | Dependence::PlainWrite
+                | Dependence::HeapAddress
+        )
     }
 
     /// Whether it is a doubt only to who works out from traces which orders are possible: who runs every order of the steps has run both
@@ -196,7 +211,7 @@ mod tests {
             assert_eq!(Dependence::from_number(kind as u8), Some(kind));
         }
         assert_eq!(Dependence::from_number(0), None);
-        assert_eq!(Dependence::from_number(26), None);
+        assert_eq!(Dependence::from_number(28), None);
     }
 
     #[test]

@@ -366,6 +366,9 @@ pub const FAMILIES: &[Family] = &[
         left("sysconf").silent().asks(ENVIRONMENT).looks_at(Limits).looks_at(Processors),
         left("getauxval").silent().asks(ENVIRONMENT),
         left("getpagesize").silent().asks(ENVIRONMENT),
+        // How large the stack of a thread has to be at least: Rust's standard library looks it up by name.
+        left("__pthread_get_minstack").silent().asks(ENVIRONMENT),
+        left("gnu_get_libc_version").silent().asks(ENVIRONMENT),
         left("get_nprocs").silent().asks(ENVIRONMENT).looks_at(Processors),
         left("gethostname").silent().asks(ENVIRONMENT).writes(0, Argument(1)),
         left("uname").silent().asks(ENVIRONMENT).writes(0, Bytes(390)),

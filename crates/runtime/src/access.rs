@@ -119,6 +119,8 @@ unsafe fn serve_watched(fiber: &'static Fiber, addr: usize, size: usize, write: 
         }
         if !shared {
             fiber.was_a_look();
+        } else if kind == EventKind::Write {
+            crate::dependences::note_plain_write(pc);
         }
     }
     // SAFETY: the notes may have changed while others ran; the program is about to make the

@@ -17,7 +17,7 @@ use threadbare_library::{
     system_calls,
 };
 use threadbare_trace::EventKind;
-use threadbare_wire::DependenceRecord;
+use threadbare_wire::{DependenceRecord, flags};
 
 use crate::address_hash::AddressHasher;
 use crate::arch::REGISTER_ARGUMENTS;
@@ -151,6 +151,21 @@ pub fn note_weak_order(site: u64) {
 /// A thread has made a step of which nothing was recorded.
 pub fn note_unrecorded(kind: EventKind, site: u64) {
     note(Dependences::NONE.with(Dependence::UnrecordedStep, true), kind.word(), site);
+}
+
+/// Memory that threads share is written by a plain access. Whether the code reads there as well, without saying so, is looked up by who claims
+/// something.
+#[inline(always)]
+pub fn note_plain_write(site: u64) {
+    if engine().shared.control().plan.flags & flags::CLAIMS != 0 {
+        note(Dependences::NONE.with(Dependence::PlainWrite, true), "", site);
+    }
+}
+
+/// Where this block lies depends on the heap.
+#[cold]
+pub fn note_heap_address(site: u64) {
+    note(Dependences::NONE.with(Dependence::HeapAddress, true), "", site);
 }
 
 /// Random bytes are read from a file.

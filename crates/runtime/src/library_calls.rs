@@ -90,7 +90,8 @@ pub unsafe fn is_seen_by_name(handle: usize, name: &CStr) -> bool {
     match effect(text) {
         Some((_, Some(row))) if row.provision == Provision::Interposed => !looks_past,
         Some((_, Some(row))) => {
-            row.dependences().is_empty() && !row.touches_memory() && !row.touches_hidden_objects()
+            let is_doubted = row.dependences().iter().any(Dependence::is_doubt);
+            !is_doubted && !row.touches_memory() && !row.touches_hidden_objects()
         }
         Some((_, None)) => true,
         None => {

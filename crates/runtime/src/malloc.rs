@@ -36,7 +36,13 @@ unsafe fn from_region(alignment: usize, size: usize) -> Option<*mut c_void> {
     }
     let engine = engine();
     let thread = engine.current_id();
-    let block = engine.world.regions.borrow_mut().allocate(thread, alignment, size);
+    let mut regions = engine.world.regions.borrow_mut();
+    let differs = regions.begins_to_differ(thread);
+    let block = regions.allocate(thread, alignment, size);
+    drop(regions);
+    if differs {
+        crate::dependences::note_heap_address(site());
+    }
     if block.is_null() {
         // SAFETY: every thread has an errno.
         unsafe { *libc::__errno_location() = libc::ENOMEM };
@@ -59,6 +65,9 @@ unsafe fn aligned(alignment: usize, size: usize) -> *mut c_void {
 }
 
 unsafe fn give_back(block: *mut c_void) {
+    if has_regions() {
+        engine().world.regions.borrow_mut().give_back();
+    }
     // SAFETY: as the caller vouches; what came from the C library goes back there, unless it shall stay gone.
     unsafe {
         if thread_regions::contains(block) {

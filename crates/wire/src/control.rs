@@ -215,6 +215,8 @@ pub mod flags {
     pub const EXACT_LOOPS: u32 = 1 << 14;
     /// Sleeps and waits may end by time at any point, in any order.
     pub const LOOSE_TIME: u32 = 1 << 15;
+    /// The driver may claim that nothing is left to try: note what it then looks up in the code.
+    pub const CLAIMS: u32 = 1 << 16;
 }
 
 /// What the program does not need any more while a call is in progress.

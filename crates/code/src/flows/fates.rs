@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::graph::{Graph, Name, Node};
 use super::places::{REGISTERS, each};
-use super::program::Program;
+use super::program::{Known, Program};
 use super::value::Value;
 use super::{Fate, Flows, announces::Announces};
 use crate::Callee;
@@ -182,7 +182,22 @@ pub fn flows(program: &Program<'_>, graph: &Graph) -> Flows {
         }
     }
     let (sees_all, unannounced) = (sees_all.into_iter().collect(), unannounced.into_iter().collect());
-    Flows { fates, deciders, sees_all, unannounced }
+    let reading_writes = program.known.iter().flat_map(reading_writes).collect();
+    Flows { fates, deciders, sees_all, unannounced, reading_writes }
+}
+
+/// The sites of a function that announce a write only, where it reads as well, as far as can be said.
+fn reading_writes(known: &Known<'_>) -> Vec<u64> {
+    if known.facts.is_none() {
+        let only_writes = |callee| {
+            matches!(Announces::of(callee), Some(Announces::Access { reads: false, writes: true, .. }))
+        };
+        let places = known.body.calls.iter().filter(|(_, callee)| only_writes(callee));
+        return places.map(|(place, _)| known.body.code[*place].next()).collect();
+    }
+    let announced = &known.bindings.announced;
+    let loaded = known.bindings.loads.values().flat_map(|bound| &bound.to).map(|number| &announced[*number]);
+    loaded.filter(|it| it.writes && !it.reads).map(|it| it.site).collect()
 }
 
 impl Fate {

@@ -25,7 +25,7 @@ mod tables;
 mod unanalysable;
 mod value;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Code;
 use crate::image::Image;
@@ -50,6 +50,7 @@ pub struct Flows {
     deciders: BTreeMap<u64, Vec<u64>>,
     sees_all: Vec<String>,
     unannounced: Vec<String>,
+    reading_writes: BTreeSet<u64>,
 }
 
 impl Flows {
@@ -88,6 +89,12 @@ impl Flows {
     /// `strcpy`, have such stores). What library functions do is better seen when they are called.
     pub fn unannounced(&self) -> &[String] {
         &self.unannounced
+    }
+
+    /// The sites that announce a write and read the same memory, or may do so: gcc writes fields of some bits in this way, and LLVM does not announce a
+    /// read that a write follows. Nobody can come between the two.
+    pub fn reading_writes(&self) -> impl Iterator<Item = u64> {
+        self.reading_writes.iter().copied()
     }
 }
 

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use threadbare_detect::Finding;
 use threadbare_target::Execution;
-use threadbare_wire::LearnedRecord;
+use threadbare_wire::{LearnedRecord, flags};
 
 use super::observer::Examiner;
 use super::progress::{CoverageProgress, FailedJustNow};
@@ -402,7 +402,10 @@ impl<L: Launch> Worker<'_, L> {
         });
         if !is_new_failure && !plan.trace && !plan.watched {
             run.events = Vec::new();
-            run.switches = Vec::new();
+            // Whoever may claim something runs its schedules again.
+            if plan.flags & flags::CLAIMS == 0 {
+                run.switches = Vec::new();
+            }
             run.output = Vec::new();
         }
         (run.calls, run.lock_sets) = (Vec::new(), Vec::new());

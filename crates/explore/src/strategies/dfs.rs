@@ -149,7 +149,7 @@ impl Dfs {
     fn follow(&self, threads: Vec<ThreadId>) -> Plan {
         // One seed for all: whatever else it decides has to be the same on every path.
         let mut plan = Plan::new(Prefix { choices: threads }, self.seed, self.name);
-        plan.flags = flags::DECISIONS | self.flags();
+        plan.flags = flags::DECISIONS | flags::CLAIMS | self.flags();
         plan
     }
 

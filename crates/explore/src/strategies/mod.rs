@@ -36,6 +36,7 @@ use self::reach::{Reach, Tpair};
 use self::sampled::{RoundRobin, Sampled};
 use self::total::Total;
 use self::tsa::{Form, Tsa};
+use crate::common_heap::ThenCommonHeap;
 use crate::error::ExploreError;
 use crate::options::{Options, Timers};
 use crate::strategy::Strategy;
@@ -153,7 +154,8 @@ pub const TABLE: &[Row] = &[
         claim: Claim::EveryPath,
         in_process: None,
         make: |name, options| {
-            Ok(Box::new(Total::new(name, options.seed, options.jobs, options.known.is_some())))
+            let total = Total::new(name, options.seed, options.jobs, options.known.is_some());
+            Ok(Box::new(ThenCommonHeap::new(total, name, options.seed)))
         },
     },
     Row {
@@ -241,7 +243,8 @@ pub const TABLE: &[Row] = &[
         in_process: None,
         make: |name, options| {
             let bound = options.strategy_options.preemption_bound;
-            Ok(Box::new(Dfs::new(name, options.seed, bound, options.known.is_some())))
+            let dfs = Dfs::new(name, options.seed, bound, options.known.is_some());
+            Ok(Box::new(ThenCommonHeap::new(dfs, name, options.seed)))
         },
     },
     Row {
@@ -251,7 +254,10 @@ pub const TABLE: &[Row] = &[
         reads: &[],
         claim: Claim::EveryState,
         in_process: None,
-        make: |name, options| Ok(Box::new(Dfs::over_states(name, options.seed, options.known.is_some()))),
+        make: |name, options| {
+            let states = Dfs::over_states(name, options.seed, options.known.is_some());
+            Ok(Box::new(ThenCommonHeap::new(states, name, options.seed)))
+        },
     },
     Row {
         name: "reach",

@@ -27,6 +27,12 @@ pub struct Regions {
     wanted: bool,
     /// By thread: the first byte that has not been handed out, 0 if there is no region yet.
     next: Vec<usize>,
+    /// Who got the first block.
+    first: Option<ThreadId>,
+    /// Some block was given back.
+    gave_back: bool,
+    /// It was said that addresses are others than those of one heap for all threads.
+    is_different: bool,
 }
 
 /// Whether a block lies in a region.
@@ -43,6 +49,19 @@ impl Regions {
     /// Whether they do.
     pub fn are_wanted(&self) -> bool {
         self.wanted
+    }
+
+    /// A block is given back.
+    pub fn give_back(&mut self) {
+        self.gave_back = true;
+    }
+
+    /// A thread is about to get a block: whether one heap for all threads might now, for the first time, hand out another address in another order, or one
+    /// that was given back.
+    pub fn begins_to_differ(&mut self, thread: ThreadId) -> bool {
+        let first = *self.first.get_or_insert(thread);
+        let differs = self.gave_back || first != thread;
+        differs && !std::mem::replace(&mut self.is_different, true)
     }
 
     /// A block of zeroes for a thread; null if there is no room.
@@ -110,6 +129,17 @@ mod tests {
         let aligned = regions.allocate(ThreadId(1), 4096, 1) as usize;
         assert!(aligned.is_multiple_of(4096) && aligned > second);
         assert!(contains(aligned as *const c_void) && !contains(std::ptr::null()));
+    }
+
+    #[test]
+    fn addresses_differ_once_another_thread_allocates_or_a_block_came_back() {
+        let (one, other) = (ThreadId(1), ThreadId(2));
+        let mut by_two = Regions::default();
+        assert_eq!([one, one, other, one].map(|it| by_two.begins_to_differ(it)), [false, false, true, false]);
+        let mut by_one = Regions::default();
+        assert!(!by_one.begins_to_differ(one));
+        by_one.give_back();
+        assert!(by_one.begins_to_differ(one));
     }
 
     #[test]

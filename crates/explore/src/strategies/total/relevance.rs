@@ -52,11 +52,6 @@ impl Machine {
         Some((site.wrapping_sub(bias), bias))
     }
 
-    /// Whether nothing is read at a site.
-    fn only_writes(&self, site: u64) -> bool {
-        self.in_file(site).is_none_or(|(site, _)| self.flows.fate(site).is_none())
-    }
-
     /// What becomes of the values read at a site, with the sites and branches where they are loaded.
     fn fate(&self, site: u64) -> Fate {
         let known = self.in_file(site).and_then(|(site, bias)| Some((self.flows.fate(site)?, bias)));
@@ -107,9 +102,6 @@ impl Relevance {
         self.look_at_hidden_objects(run);
         self.look_at_addresses(run);
         if let Some(code) = &self.code {
-            if self.sites.only_write().any(|site| !code.only_writes(site)) {
-                self.unseen.insert("some code that is announced as a write reads as well".to_string());
-            }
             for read in self.sites.reads() {
                 self.fates.entry(read).or_insert_with(|| code.fate(read));
             }

@@ -57,12 +57,6 @@ impl Sites {
         self.reads.keys().copied()
     }
 
-    /// The code that writes and was not seen to read.
-    pub(crate) fn only_write(&self) -> impl Iterator<Item = u64> + '_ {
-        let writes = self.writers.values().flatten().copied();
-        writes.filter(|site| !self.reads.contains_key(site) && !self.updates.contains(site))
-    }
-
     /// The code that reads and writes at once.
     pub(crate) fn updates(&self) -> impl Iterator<Item = u64> + '_ {
         self.updates.iter().copied()
