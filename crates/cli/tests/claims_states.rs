@@ -174,7 +174,7 @@ fn pointers_to_functions_that_threads_change_decide_what_is_called() {
         let [first, second] = order;
         desk.file(
             "pointer.c",
-            &format!(
+            format!(
                 "#include <assert.h>
 #include <pthread.h>
 static int x, y;

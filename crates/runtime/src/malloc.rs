@@ -36,13 +36,10 @@ unsafe fn from_region(alignment: usize, size: usize) -> Option<*mut c_void> {
     }
     let engine = engine();
     let thread = engine.current_id();
-    let mut regions = engine.world.regions.borrow_mut();
-    let differs = regions.begins_to_differ(thread);
-    let block = regions.allocate(thread, alignment, size);
-    drop(regions);
-    if differs {
+    if engine.world.regions.borrow_mut().begins_to_differ(thread) {
         crate::dependences::note_heap_address(site());
     }
+    let block = engine.world.regions.borrow_mut().allocate(thread, alignment, size);
     if block.is_null() {
         // SAFETY: every thread has an errno.
         unsafe { *libc::__errno_location() = libc::ENOMEM };

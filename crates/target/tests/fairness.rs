@@ -40,7 +40,7 @@ const POLLS: [(&str, bool); 12] = [
     ("TIMEDWAIT", true),
 ];
 
-/// The programs make some ten thousand steps where nobody waits in vain.
+/// The programs make some ten thousand steps where everybody gets what they wait for.
 const MOST_STEPS: u64 = 2_000_000;
 
 fn start(macros: &[&str]) -> Server {

@@ -60,7 +60,8 @@ pub unsafe fn skip_guarded_load(context: *mut c_void) -> bool {
     let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
     let pc = registers[libc::REG_RIP as usize] as u64;
     let loads: [unsafe extern "C" fn(usize) -> Loaded; 4] = [load_1, load_2, load_4, load_8];
-    let is_guarded = loads.iter().any(|load| (*load as u64..*load as u64 + LOAD_BYTES).contains(&pc));
+    let mut starts = loads.iter().map(|load| *load as usize as u64);
+    let is_guarded = starts.any(|start| (start..start + LOAD_BYTES).contains(&pc));
     if is_guarded {
         registers[libc::REG_RIP as usize] = nothing_there as *const () as i64;
     }
