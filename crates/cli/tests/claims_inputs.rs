@@ -114,6 +114,7 @@ fn weaker_orders_are_named_with_their_lines() {
             "atomic_load_explicit(&$, memory_order_relaxed)",
         ),
         ("volatile", "volatile int", "$ = 1", "$"),
+        ("plain", "int", "$ = 1", "$"),
     ] {
         let put = |variable| store.replace('$', variable);
         let get = |variable| load.replace('$', variable);

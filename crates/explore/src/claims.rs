@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use threadbare_code::{Code, CodeFunction};
+use threadbare_detect::{Detector as _, HappensBefore};
 use threadbare_library::Dependence;
 use threadbare_target::{Execution, Module, Modules, OwnCode, Symbols, demangle};
 
@@ -59,6 +60,7 @@ impl Claims {
         self.left_out |= run.leaves_code_unexplored;
         let weak = run.depended_on.iter().filter(|dependency| dependency.kind == Dependence::WeakOrder);
         self.weak_orders.extend(weak.map(|dependency| dependency.site));
+        self.weak_orders.extend(racing_sites(run));
         let writes = run.depended_on.iter().filter(|dependency| dependency.kind == Dependence::PlainWrite);
         self.plain_writes.extend(writes.map(|dependency| dependency.site));
         let runs_all = self.runs_all;
@@ -127,6 +129,13 @@ impl Claims {
             None => InCode::default(),
         })
     }
+}
+
+/// The places of accesses that race in a trace. Where an execution shows no trace, the runtime notes those that were possible at once.
+fn racing_sites(run: &Execution) -> impl Iterator<Item = u64> {
+    let mut detector = Box::new(HappensBefore::default());
+    run.events.iter().enumerate().for_each(|(index, event)| detector.observe(index, event));
+    detector.findings().into_iter().flat_map(|race| race.accesses.into_iter().map(|access| access.pc))
 }
 
 /// Where it comes from, as the end of a sentence.

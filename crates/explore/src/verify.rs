@@ -187,9 +187,9 @@ pub(crate) fn run<L: Launch>(
         std::mem::take(&mut reached.races).into_iter().filter(|race| groups.met.insert(race.finding.key()));
     groups.races.extend(also);
     check.findings = groups.races;
-    if !states.exhausted() {
-        check.warnings.extend(total.warnings("verify"));
-    }
+    // They rest on the same; the one that claims it says on what.
+    let rests_on_states = !total.exhausted() && states.exhausted();
+    check.warnings.extend(if rests_on_states { states.warnings("verify") } else { total.warnings("verify") });
     check.warnings.extend(groups.again.warnings("verify"));
     check.warnings.extend(reached.again.warnings("verify"));
     let Groups { checks, history, .. } = groups;

@@ -48,7 +48,7 @@ pub enum Dependence {
     EarlyEnd = 18,
     /// A thread that kept reading what it had read was made to let others go first.
     Yield = 19,
-    /// Memory that threads share was accessed with an order weaker than sequentially consistent, or as `volatile`.
+    /// Memory that threads share was accessed with an order weaker than sequentially consistent, as `volatile`, or by plain accesses that race.
     WeakOrder = 20,
     /// The system chose the load addresses at random, and did not let anybody change that.
     RandomAddresses = 21,

@@ -8,7 +8,7 @@ pub use fairness::{Turn, Waiting};
 pub use private_stretch::PrivateStretch;
 
 use threadbare_sched::{Candidate, Choice, Op, Policy};
-use threadbare_trace::{EventKind, SwitchReason, ThreadId};
+use threadbare_trace::{EventKind, SwitchReason, ThreadId, kinds};
 use threadbare_wire::{DecisionRecord, own_place};
 
 use crate::engine::{self, Engine};
@@ -272,6 +272,7 @@ impl Engine {
         if crate::thread_state_hash::are_merged() {
             chosen = crate::untried::choose(self, state, enabled, chosen, asked_for);
         }
+        note_races(candidates);
         let (current, step) = (self.current_id(), step as u32);
         self.shared.decision(DecisionRecord { enabled, chosen, current, step, state });
         chosen
@@ -622,5 +623,20 @@ impl Engine {
             self.update_stop();
         }
         passes
+    }
+}
+
+/// Notes plain accesses that race: both are possible now. Nothing orders them, so on a machine they need not be sequentially consistent.
+fn note_races(candidates: &[Candidate<'_>]) {
+    let is_plain = |op: &Op| matches!(op.kind, kinds!(plain));
+    for (place, one) in candidates.iter().enumerate().filter(|(_, it)| is_plain(it.op)) {
+        for other in candidates.iter().enumerate().filter(|(at, _)| *at != place).map(|(_, it)| it.op) {
+            let accesses = other.kind.accesses_memory();
+            let meets = one.op.object < other.object + u64::from(other.size)
+                && other.object < one.op.object + u64::from(one.op.size);
+            if accesses && meets && (one.op.kind.writes() || other.kind.writes()) {
+                crate::dependences::note_weak_order(one.op.site);
+            }
+        }
     }
 }
