@@ -445,6 +445,22 @@ pub const FEATURES: &[Feature] = &[
     feature("functions without a row", &[&[
         "{ unsigned short from[3] = { 1, 2, $k }; l = seed48(from)[2] & 3; }", "{ unsigned short from[3] = { 1, 2, $n }; seed48(from); $S }", "l = l64a($k)[0] & 3;",
     ]]),
+    feature("functions found by name", &[&[
+        "{ unsigned short from[3] = { 1, 2, $k }; l = SEED(from)[2] & 3; }", "{ unsigned short from[3] = { 1, 2, $n }; SEED(from); $S }", "$S l = TO_TEXT($k)[0] & 3;",
+    ]]).declares("#include <dlfcn.h>\n#define SEED ((unsigned short *(*)(unsigned short *))dlsym(RTLD_DEFAULT, \"seed48\"))\n#define TO_TEXT ((char *(*)(long))dlsym(RTLD_DEFAULT, \"l64a\"))"),
+    feature("memory that is mapped twice", &[
+        &["*one = $k;", "if (*one == $k) { $S }", "l = *one; $S"],
+        &["l = *other;", "*other = $k; $S", "$S *other = $n;", "if (*other) { $S }"],
+    ]).declares("#include <sys/mman.h>\nstatic int *one, *other;")
+        .begins("{ int file = memfd_create(\"both\", 0); if (ftruncate(file, 4096)) return 2; one = mmap(0, 4096, 3, MAP_SHARED, file, 0); other = mmap(0, 4096, 3, MAP_SHARED, file, 0); }")
+        .shows(&["*one"]),
+    feature("fields of some bits", &[&[
+        "bits.low = $k;", "bits.high = $n;", "l = bits.low;", "if (bits.high == $k) { $S }", "bits.low++; $S",
+    ]]).declares("static struct { unsigned low : 2, high : 2; } bits;").shows(&["bits.low", "bits.high"]),
+    feature("addresses", &[&[
+        "if (block[$z]) { free(block[$z]); block[$z] = malloc(8); turns++; }", "{ void *seen = block[$z]; int turn = turns; $S if (seen == block[$z]) l = turns - turn; }",
+        "l = block[0] < block[1];", "{ void *mine = malloc(8); l = mine < block[$z]; free(mine); }",
+    ]]).declares("static void *volatile block[2];\nstatic int turns;").begins("block[0] = malloc(8); block[1] = malloc(8);").shows(&["turns"]),
     feature("memory given to functions without a row", &[&[
         "memfrob(&$v, 1);", "{ memfrob(&$v, 1); $S }", "swab((char *)&$v, (char *)&$w, 2);",
     ]]),

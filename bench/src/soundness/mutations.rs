@@ -22,6 +22,8 @@ const FEATURES: &[(Dependence, &[&str])] = &[
     (Dependence::UnknownCallWithSharedMemory, &["memory given to functions without a row"]),
     (Dependence::UninstrumentedCode, &["a library without instrumentation"]),
     (Dependence::UnknownSystemCall, &["calls of the system that nobody knows"]),
+    (Dependence::UnseenCalls, &["functions found by name"]),
+    (Dependence::AliasedMemory, &["memory that is mapped twice"]),
     (Dependence::EarlyEnd, &["long threads"]),
     (Dependence::ChosenEnd, &["sleeping", "failing by itself"]),
     (Dependence::UnrecordedStep, &["changing handlers", "sigwait", "handlers of exit"]),

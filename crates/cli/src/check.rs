@@ -142,7 +142,7 @@ pub fn keep_schedule(
     let is_settled = Arc::ptr_eq(run, &examined.run);
     let shows = is_settled.then(|| shown(&examined.finding, &run.events, sentence));
     let mut schedule = Schedule { failure, shows, switches, ..head.clone() };
-    Conditions::note_time(&mut schedule.options, run);
+    Conditions::note_manner(&mut schedule.options, run);
     let name = format!("{name}-{}", examined.finding.kind.word());
     if run.events.len() > LONG && clock.is_over() {
         return artifacts::save_schedule(folder, &name, &schedule)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use threadbare_explore::{Plan, is_same_failure, neighbours, replay};
 use threadbare_sched::{Random, Rng, RoundRobin};
-use threadbare_target::{Execution, Program, Server, ServerOptions};
+use threadbare_target::{Execution, Manner, Program, Server, ServerOptions};
 use threadbare_trace::{Failure, Outcome};
 use threadbare_wire::flags;
 
@@ -87,10 +87,9 @@ impl ComparisonRuns {
         }
     }
 
-    /// From now on, sleeps and waits may end by time at any point, or not.
-    pub fn set_loose_time(&mut self, loose: bool) {
-        let others = self.options.flags & !flags::LOOSE_TIME;
-        let wanted = if loose { others | flags::LOOSE_TIME } else { others };
+    /// How executions are made from now on.
+    pub fn set_manner(&mut self, manner: Manner) {
+        let wanted = manner.in_flags(self.options.flags);
         if wanted != self.options.flags {
             self.options.flags = wanted;
             self.server = None;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use threadbare_explore::{Options, Timers};
-use threadbare_target::{Execution, Program};
+use threadbare_target::{Execution, Manner, Program};
 use threadbare_trace::Schedule;
 
 /// The most steps of an execution: more would not fit the shared memory of one worker.
@@ -14,6 +14,8 @@ pub const MOST_SECONDS: f64 = 31_536_000.0;
 
 /// How a schedule file says that sleeps and waits may end by time at any point.
 const LOOSE_TIME: &str = "timers-loose";
+/// How it says that each thread allocates from a heap of its own.
+const THREAD_HEAPS: &str = "thread-heaps";
 
 fn step_limit(text: &str) -> Option<u64> {
     text.parse().ok().filter(|steps| (1..=MOST_STEPS).contains(steps))
@@ -39,8 +41,8 @@ pub struct Conditions {
     pub any_exit: bool,
     /// Whether a loop is taken to wait only when it comes back to a state that it was in.
     pub exact_loops: bool,
-    /// Whether sleeps and waits may end by time at any point.
-    pub loose_time: bool,
+    /// How executions are made.
+    pub manner: Manner,
     /// Real time without a step after which an execution is given up.
     pub stall: Duration,
     /// What the program reads.
@@ -54,10 +56,11 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// Has the lines of a schedule file say when sleeps and waits ended by time in an execution.
-    pub fn note_time(options: &mut Vec<String>, run: &Execution) {
-        options.retain(|option| option != LOOSE_TIME);
-        options.extend(run.loose_time.then(|| LOOSE_TIME.to_string()));
+    /// Has the lines of a schedule file say how an execution was made.
+    pub fn note_manner(options: &mut Vec<String>, run: &Execution) {
+        options.retain(|option| option != LOOSE_TIME && option != THREAD_HEAPS);
+        options.extend(run.manner.loose_time.then(|| LOOSE_TIME.to_string()));
+        options.extend(run.manner.thread_heaps.then(|| THREAD_HEAPS.to_string()));
     }
 
     /// The conditions of a campaign.
@@ -69,7 +72,7 @@ impl Conditions {
             os_threads: options.os_threads,
             any_exit: options.any_exit,
             exact_loops: options.exact_loops(),
-            loose_time: options.timers() == Timers::Loose,
+            manner: Manner { loose_time: options.timers() == Timers::Loose, thread_heaps: false },
             stall: options.stall,
             stdin: program.stdin.clone(),
             env: program.env.clone(),
@@ -86,7 +89,8 @@ impl Conditions {
         flag(self.os_threads, "os-threads");
         flag(self.any_exit, "any-exit");
         flag(self.exact_loops, "exact-loops");
-        flag(self.loose_time, LOOSE_TIME);
+        flag(self.manner.loose_time, LOOSE_TIME);
+        flag(self.manner.thread_heaps, THREAD_HEAPS);
         flag(self.is_test, "test");
         options.push(format!("stall {}", self.stall.as_secs_f64()));
         options.extend(self.stdin.iter().map(|path| format!("stdin {}", path.display())));
@@ -104,7 +108,7 @@ impl Conditions {
             os_threads: false,
             any_exit: false,
             exact_loops: false,
-            loose_time: false,
+            manner: Manner::default(),
             stall: Duration::from_secs(10),
             stdin: None,
             env: Vec::new(),
@@ -124,7 +128,8 @@ impl Conditions {
             "os-threads" => self.os_threads = true,
             "any-exit" => self.any_exit = true,
             "exact-loops" => self.exact_loops = true,
-            LOOSE_TIME => self.loose_time = true,
+            LOOSE_TIME => self.manner.loose_time = true,
+            THREAD_HEAPS => self.manner.thread_heaps = true,
             "test" => self.is_test = true,
             "stall" => self.stall = seconds(value)?,
             "stdin" => self.stdin = Some(PathBuf::from(value)),
@@ -147,7 +152,7 @@ mod tests {
     fn conditions_survive_a_schedule_file() {
         let conditions = Conditions {
             max_steps: 77,
-            loose_time: true,
+            manner: Manner { loose_time: true, thread_heaps: true },
             most_events: Options::default().most_events(),
             spurious: true,
             os_threads: true,

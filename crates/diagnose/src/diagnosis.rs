@@ -112,7 +112,7 @@ pub fn diagnose(
     let mut original = None;
     left_out.extend(replayer.is_none().then_some(LeftOut::RunningAgain));
     if let Some(replayer) = replayer {
-        replayer.set_loose_time(found.run.loose_time);
+        replayer.set_manner(found.run.manner);
         let same = replayer.follow(&found.run.switches).ok();
         let takes_long = same.as_ref().is_some_and(|run| run.stalled || run.steps > LONGEST_COMPARED);
         let same = same.filter(|again| same_failure(&again.outcome, &found.run.outcome));
@@ -147,7 +147,7 @@ pub fn diagnose(
         switches: to_schedule(&run.switches, &names),
         ..options.head.clone()
     };
-    Conditions::note_time(&mut schedule.options, &run);
+    Conditions::note_manner(&mut schedule.options, &run);
     (options.on_phase)(DiagnosisPhase::Explaining);
     let mut comparisons = comparisons.filter(|_| reproduced);
     let explanation = match options.explain {

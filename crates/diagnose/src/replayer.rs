@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use threadbare_explore::{is_same_failure, minimise};
 use threadbare_sched::{PolicySpec, Random, Replay, RoundRobin};
-use threadbare_target::{Execution, Modules, Program, Server, ServerOptions, StartError, Symbols};
+use threadbare_target::{Execution, Manner, Modules, Program, Server, ServerOptions, StartError, Symbols};
 use threadbare_trace::{FailureKind, Outcome};
 use threadbare_wire::{SwitchRecord, flags};
 
@@ -71,8 +71,7 @@ impl Replayer {
             flags: bit(conditions.spurious, flags::SPURIOUS)
                 | bit(conditions.os_threads, flags::OS_THREADS)
                 | bit(conditions.exact_loops, flags::EXACT_LOOPS)
-                | bit(conditions.loose_time, flags::LOOSE_TIME)
-                | bit(conditions.any_exit, flags::ANY_EXIT),
+                | conditions.manner.in_flags(bit(conditions.any_exit, flags::ANY_EXIT)),
         };
         let (server, early, symbols) = match start(program, &options) {
             Ok(server) => {
@@ -103,13 +102,12 @@ impl Replayer {
         self.flags = flags::RECORD_ALL;
     }
 
-    /// From now on, sleeps and waits may end by time at any point, or only when no thread is runnable: as in the execution that is to be
-    /// run again.
-    pub fn set_loose_time(&mut self, loose: bool) {
+    /// From now on, executions are made as the one that is to be run again.
+    pub fn set_manner(&mut self, manner: Manner) {
         if let Some(server) = &mut self.server {
-            server.set_loose_time(loose);
+            server.set_manner(manner);
         }
-        self.comparisons.set_loose_time(loose);
+        self.comparisons.set_manner(manner);
     }
 
     /// Bounds what is spent on making schedules shorter and on explaining failures by what the search took: nobody wants

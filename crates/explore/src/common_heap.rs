@@ -9,6 +9,7 @@ use threadbare_library::Dependence;
 use threadbare_sched::Replay;
 use threadbare_target::Execution;
 use threadbare_trace::{FailureKind, Outcome};
+use threadbare_wire::flags;
 
 use crate::error::ExploreError;
 use crate::history::History;
@@ -145,7 +146,8 @@ impl<S: Strategy> ThenCommonHeap<S> {
 impl<S: Strategy> Strategy for ThenCommonHeap<S> {
     fn plan(&mut self, first: u64, count: usize, history: &History) -> Vec<Plan> {
         if !self.is_again {
-            let plans = self.inner.plan(first, count, history);
+            let mut plans = self.inner.plan(first, count, history);
+            plans.iter_mut().for_each(|plan| plan.flags |= flags::THREAD_HEAPS);
             if !plans.is_empty() || !self.inner.exhausted() {
                 return plans;
             }

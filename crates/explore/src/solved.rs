@@ -269,7 +269,10 @@ impl<R: Reasoning> Solved<R> {
 
 impl<R: Reasoning> Strategy for Solved<R> {
     fn plan(&mut self, _first: u64, count: usize, _history: &History) -> Vec<Plan> {
-        let states = if self.notes.relevance.is_some() { flags::THREAD_STATES } else { 0 };
+        let states = match self.notes.relevance {
+            Some(_) => flags::THREAD_STATES | flags::THREAD_HEAPS,
+            None => 0,
+        };
         let flags = flags::CLAIMS | states;
         let mut plans = match self.phase {
             _ if count == 0 => Vec::new(),

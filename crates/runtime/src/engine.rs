@@ -71,6 +71,10 @@ unsafe impl Sync for Place {}
 
 static ENGINE: Place = Place(UnsafeCell::new(MaybeUninit::uninit()));
 
+/// How many bytes may be handed out without any being handed out again, where nothing is claimed: enough for tests, and little beside what an
+/// execution takes.
+const SAMPLED_REGIONS: usize = 32 << 20;
+
 /// The running fiber while memory accesses are watched, else null; see [`watched`]. The first thing that the
 /// access hooks look at.
 pub static WATCHED: AtomicPtr<Fiber> = AtomicPtr::new(ptr::null_mut());
@@ -200,6 +204,8 @@ impl Engine {
         self.os_threads.set(control.plan.flags & flags::OS_THREADS != 0);
         self.spurious.set(control.plan.flags & flags::SPURIOUS != 0);
         self.time_is_ordered.set(control.plan.flags & flags::LOOSE_TIME == 0);
+        let room = if control.plan.flags & flags::CLAIMS != 0 { usize::MAX } else { SAMPLED_REGIONS };
+        self.world.regions.borrow_mut().begin(control.plan.flags & flags::THREAD_HEAPS != 0, room);
         self.steered.set(control.plan.flags & flags::STEERED != 0);
         let merges_states = control.plan.flags & flags::PROGRAM_STATES != 0;
         self.brief.set(control.repetition.offered == 1 || merges_states);

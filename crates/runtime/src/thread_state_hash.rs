@@ -63,7 +63,6 @@ pub fn begin(engine: &Engine) {
             hashes.bias = uninstrument::bias();
         }
     }
-    engine.world.regions.borrow_mut().begin(wanted);
     engine.threads.all().for_each(|fiber| look_at_own_memory(engine, fiber));
 }
 

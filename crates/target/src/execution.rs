@@ -6,7 +6,7 @@ use threadbare_library::Dependence;
 use threadbare_sched::COUNTERS;
 use threadbare_trace::{Event, Failure, Outcome, ThreadId};
 use threadbare_wire::{
-    CallRecord, ContextRecord, DecisionRecord, LearnedRecord, LockSetRecord, SwitchRecord, TouchRecord,
+    CallRecord, ContextRecord, DecisionRecord, LearnedRecord, LockSetRecord, SwitchRecord, TouchRecord, flags,
 };
 
 use crate::modules::Modules;
@@ -51,8 +51,8 @@ pub struct Execution {
     pub output: Vec<u8>,
     /// It was ended because it made no step for too long.
     pub stalled: bool,
-    /// Sleeps and waits could end by time at any point, in any order.
-    pub loose_time: bool,
+    /// How it was made.
+    pub manner: Manner,
     /// The longest time for which that delayed a thread.
     pub delay: Option<Delay>,
     /// For a replay: the number of the first switch that could not be followed, and why.
@@ -65,6 +65,31 @@ pub struct Execution {
     pub ended_by: Option<ThreadId>,
     /// Code that synchronizes ran in one piece, as a warning says: whatever was run, interleavings were left out.
     pub leaves_code_unexplored: bool,
+}
+
+/// What may differ between executions of one campaign besides who runs when. Whoever runs one again has to make it in the same manner.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Manner {
+    /// Sleeps and waits could end by time at any point, in any order.
+    pub loose_time: bool,
+    /// Each thread allocated from a heap of its own, and no address was handed out twice.
+    pub thread_heaps: bool,
+}
+
+impl Manner {
+    /// What these bits of `threadbare_wire::flags` say.
+    pub fn of_flags(bits: u32) -> Manner {
+        let has = |flag: u32| bits & flag != 0;
+        Manner { loose_time: has(flags::LOOSE_TIME), thread_heaps: has(flags::THREAD_HEAPS) }
+    }
+
+    /// These bits, with this manner instead of theirs.
+    pub fn in_flags(self, bits: u32) -> u32 {
+        let bit = |set: bool, flag: u32| if set { flag } else { 0 };
+        bits & !(flags::LOOSE_TIME | flags::THREAD_HEAPS)
+            | bit(self.loose_time, flags::LOOSE_TIME)
+            | bit(self.thread_heaps, flags::THREAD_HEAPS)
+    }
 }
 
 impl Execution {
@@ -88,7 +113,7 @@ impl Execution {
             warnings: Vec::new(),
             output: output.into_bytes(),
             stalled: false,
-            loose_time: false,
+            manner: Manner::default(),
             delay: None,
             divergence: None,
             policy_counters: Default::default(),

@@ -45,7 +45,7 @@ mod wrapper;
 
 pub use checkpoints::{Checkpoint, CheckpointSpacing, Ran};
 pub use compiler::{BuildError, RUST_TARGET, RustFlags, SourceLanguage, compile, rust_flags};
-pub use execution::{Dependency, Execution};
+pub use execution::{Dependency, Execution, Manner};
 pub use fingerprint::{fingerprint, fingerprint_of};
 pub use harness::test_output;
 pub use made_by::compilers;

@@ -21,7 +21,7 @@ use threadbare_wire::{
 };
 
 use crate::baseline::Baseline;
-use crate::execution::{Delay, Dependency, Execution};
+use crate::execution::{Delay, Dependency, Execution, Manner};
 use crate::files::put_back;
 use crate::launch::{Launched, Output, Process, launch};
 use crate::memory::Memory;
@@ -305,10 +305,9 @@ impl Server {
         self.time_limit = limit;
     }
 
-    /// Whether sleeps and waits may end by time at any point from now on, or only when no thread is runnable.
-    pub fn set_loose_time(&mut self, loose: bool) {
-        let others = self.options.flags & !flags::LOOSE_TIME;
-        self.options.flags = if loose { others | flags::LOOSE_TIME } else { others };
+    /// How executions are made from now on.
+    pub fn set_manner(&mut self, manner: Manner) {
+        self.options.flags = manner.in_flags(self.options.flags);
     }
 
     /// How many places of shared memory the server was given.
@@ -495,7 +494,7 @@ impl Server {
             warnings,
             output,
             stalled: report.stalled,
-            loose_time: flags & flags::LOOSE_TIME != 0,
+            manner: Manner::of_flags(flags),
             delay,
             divergence,
             policy_counters: control.policy_counters,

@@ -112,7 +112,7 @@ mod tests {
             warnings: Vec::new(),
             output: Vec::new(),
             stalled: false,
-            loose_time: false,
+            manner: crate::Manner::default(),
             delay: None,
             divergence: None,
             policy_counters: Default::default(),

@@ -196,8 +196,7 @@ pub mod flags {
     pub const STEERED: u32 = 1 << 7;
     /// Measure calls: which functions run under which locks, and when; events are only those that order threads.
     pub const CALLS: u32 = 1 << 8;
-    /// Write the touch area, add to every event the hash of its thread's state, and let the address of a heap block depend on
-    /// nothing but what its thread has allocated.
+    /// Write the touch area, and add to every event the hash of its thread's state.
     pub const THREAD_STATES: u32 = 1 << 9;
     /// The copy stops before its first step and takes orders. Ordered to split, it lets a copy of itself run the plan,
     /// which may leave copies behind on its way, to be given the same order.
@@ -208,8 +207,7 @@ pub mod flags {
     pub const RUST_TEST: u32 = 1 << 11;
     /// Atomic operations are events even in code that is passed over: they order what others do.
     pub const RECORD_ALL: u32 = 1 << 12;
-    /// Add to every decision a hash of the program's state, and let the address of a heap block depend on nothing but what
-    /// its thread has allocated. Accesses that a lock guards are no steps.
+    /// Add to every decision a hash of the program's state. Accesses that a lock guards are no steps.
     pub const PROGRAM_STATES: u32 = 1 << 13;
     /// A thread that keeps reading the same lets others go first only when it comes back to a state that it was in.
     pub const EXACT_LOOPS: u32 = 1 << 14;
@@ -217,6 +215,8 @@ pub mod flags {
     pub const LOOSE_TIME: u32 = 1 << 15;
     /// The driver may claim that nothing is left to try: note what it then looks up in the code.
     pub const CLAIMS: u32 = 1 << 16;
+    /// Let the address of a heap block depend on nothing but what its thread has allocated, and hand out none twice.
+    pub const THREAD_HEAPS: u32 = 1 << 17;
 }
 
 /// What the program does not need any more while a call is in progress.

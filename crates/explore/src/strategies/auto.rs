@@ -15,6 +15,10 @@ const ORDERED: u64 = 32;
 /// After those, one of so many lets sleeps end at any point. It is odd, so that all samplers of the portfolio get their share.
 const LOOSE_EVERY: u64 = 3;
 
+/// One of so many hands out no heap address twice: whoever uses or frees a block that was given back does not find another one there, which would hide it. The
+/// others do as programs by themselves, some of whose failures need that. It is odd, too.
+const THREAD_HEAPS_EVERY: u64 = 5;
+
 /// The portfolio for processes; see [`Portfolio::for_processes`].
 pub(crate) struct Auto {
     portfolio: Portfolio,
@@ -37,7 +41,9 @@ impl Strategy for Auto {
         let plan = |index| {
             let plan = draw(&mut self.portfolio, index, history);
             let is_loose = self.is_mixed && index > ORDERED && index.is_multiple_of(LOOSE_EVERY);
-            let flags = plan.flags | if is_loose { flags::LOOSE_TIME } else { 0 };
+            let loose = if is_loose { flags::LOOSE_TIME } else { 0 };
+            let heaps = if index.is_multiple_of(THREAD_HEAPS_EVERY) { flags::THREAD_HEAPS } else { 0 };
+            let flags = plan.flags | loose | heaps;
             Plan { profile: is_profiled(index), trace: is_journaled(&plan), flags, ..plan }
         };
         (first..first + count as u64).map(plan).collect()

@@ -161,8 +161,10 @@ impl Dfs {
     }
 
     fn flags(&self) -> u32 {
-        let states = if self.states.is_some() { flags::PROGRAM_STATES } else { 0 };
-        states | if self.exact_loops { flags::EXACT_LOOPS } else { 0 }
+        let bit = |set: bool, flag: u32| if set { flag } else { 0 };
+        bit(self.states.is_some(), flags::PROGRAM_STATES)
+            | bit(self.exact_loops, flags::EXACT_LOOPS)
+            | bit(self.states.is_some() || self.exact_loops, flags::THREAD_HEAPS)
     }
 
     fn next_path(&mut self) -> Option<Vec<ThreadId>> {

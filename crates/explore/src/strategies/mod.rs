@@ -267,7 +267,8 @@ pub const TABLE: &[Row] = &[
         claim: Claim::EveryObservableOrder,
         in_process: None,
         make: |name, options| {
-            Ok(Box::new(Reach::new(name, options.seed, options.jobs, options.known.is_some())))
+            let reach = Reach::new(name, options.seed, options.jobs, options.known.is_some());
+            Ok(Box::new(ThenCommonHeap::new(reach, name, options.seed)))
         },
     },
     Row {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use threadbare_sched::toy::{Toy, ToyStep as Step, Walk};
 use threadbare_sched::{AnyPolicy, Parameters, Policy as _, Prefix};
-use threadbare_target::{Execution, Pause, Snapshot, Stop};
+use threadbare_target::{Execution, Manner, Pause, Snapshot, Stop};
 use threadbare_trace::{Event, EventKind, Failure, FailureKind, Outcome, ThreadId};
 use threadbare_wire::{DecisionRecord, LearnedRecord, OfferRecord, SwitchRecord};
 
@@ -375,7 +375,7 @@ fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
         warnings: Vec::new(),
         output: Vec::new(),
         stalled: false,
-        loose_time: false,
+        manner: Manner::default(),
         delay: None,
         divergence: None,
         policy_counters: Default::default(),

@@ -183,7 +183,11 @@ struct WithThreadStates(Box<dyn Strategy>);
 
 impl Strategy for WithThreadStates {
     fn plan(&mut self, first: u64, count: usize, history: &History) -> Vec<Plan> {
-        let with = |plan: Plan| Plan { trace: true, flags: plan.flags | flags::THREAD_STATES, ..plan };
+        let with = |plan: Plan| Plan {
+            trace: true,
+            flags: plan.flags | flags::THREAD_STATES | flags::THREAD_HEAPS,
+            ..plan
+        };
         self.0.plan(first, count, history).into_iter().map(with).collect()
     }
 

@@ -25,6 +25,8 @@ const LARGE: usize = 1 << 16;
 #[derive(Default)]
 pub struct Regions {
     wanted: bool,
+    /// How much of all regions may be handed out before threads share a heap again.
+    room: usize,
     /// By thread: the first byte that has not been handed out, 0 if there is no region yet.
     next: Vec<usize>,
     /// Who got the first block.
@@ -41,9 +43,10 @@ pub fn contains(block: *const c_void) -> bool {
 }
 
 impl Regions {
-    /// Whether allocations of this execution come from regions.
-    pub fn begin(&mut self, wanted: bool) {
+    /// Whether allocations of this execution come from regions, and up to how many bytes.
+    pub fn begin(&mut self, wanted: bool, room: usize) {
         self.wanted = wanted;
+        self.room = room;
     }
 
     /// Whether they do.
@@ -86,6 +89,8 @@ impl Regions {
             return std::ptr::null_mut();
         }
         self.next[index] = block + room;
+        self.room = self.room.saturating_sub(room);
+        self.wanted &= self.room > 0;
         // The C library takes it for a block that was mapped by itself, and reads its size off that.
         const MAPPED: usize = 2;
         // SAFETY: the header lies in the region, and nobody has it.
@@ -121,6 +126,7 @@ mod tests {
     #[test]
     fn addresses_depend_on_the_thread_and_on_what_it_asked_for_before() {
         let mut regions = Regions::default();
+        regions.begin(true, usize::MAX);
         let first = regions.allocate(ThreadId(1), 16, 24) as usize;
         let other = regions.allocate(ThreadId(2), 16, 24) as usize;
         let second = regions.allocate(ThreadId(1), 16, 24) as usize;
@@ -140,6 +146,16 @@ mod tests {
         assert!(!by_one.begins_to_differ(one));
         by_one.give_back();
         assert!(by_one.begins_to_differ(one));
+    }
+
+    #[test]
+    fn threads_share_a_heap_again_when_much_was_handed_out() {
+        let mut regions = Regions::default();
+        regions.begin(true, 64);
+        regions.allocate(ThreadId(5), 16, 32);
+        assert!(regions.are_wanted());
+        regions.allocate(ThreadId(5), 16, 32);
+        assert!(!regions.are_wanted());
     }
 
     #[test]

@@ -201,7 +201,7 @@ impl Strategy for Published {
             }
             plan
         };
-        plan.flags |= flags::THREAD_STATES;
+        plan.flags |= flags::THREAD_STATES | flags::THREAD_HEAPS;
         vec![plan]
     }
 
