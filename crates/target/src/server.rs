@@ -447,8 +447,12 @@ impl Server {
         // numbers and so valid for any content.
         let (events, switches, decisions, contexts, discovered) = unsafe {
             (
-                self.memory.records::<Event>(layout.events, events),
-                self.memory.records::<SwitchRecord>(layout.switches, control.switches),
+                self.memory.take_records::<Event>(layout.events, events, self.baseline.events),
+                self.memory.take_records::<SwitchRecord>(
+                    layout.switches,
+                    control.switches,
+                    self.baseline.switches,
+                ),
                 self.memory
                     .records::<DecisionRecord>(layout.decisions, wanted(flags::DECISIONS, control.decisions)),
                 self.memory.records::<ContextRecord>(
