@@ -16,7 +16,7 @@ use crate::campaign::{Phase, Progress};
 use crate::check::{CONFIRMING, Check, Examined};
 use crate::checkpoints::Spared;
 use crate::common_heap::CommonHeap;
-use crate::confirm::{happens, settle_in};
+use crate::confirm::{back_to_back, happens, settle_in};
 use crate::dead_registers::with_dead_registers;
 use crate::drive::{Drive, examine, phase, servers};
 use crate::error::ExploreError;
@@ -282,8 +282,16 @@ impl Observer for Groups {
 
 /// The races that happened in an execution: both accesses came at once.
 pub(crate) fn races(run: &Execution) -> Vec<Finding> {
-    let found = Examination::of(&run.events);
-    found.into_iter().filter(|finding| finding.kind == FindingKind::Race && happens(finding, run)).collect()
+    // There may be thousands of races, and to look for each in a long trace would take long.
+    let together = back_to_back(&run.events);
+    let may_be_cut_short = run.outcome.failure().is_some();
+    let happened = |finding: &Finding| match &finding.accesses[..] {
+        [a, b] if together.contains(&(a.pc.min(b.pc), a.pc.max(b.pc))) => true,
+        [_, _] if !may_be_cut_short => false,
+        _ => happens(finding, run),
+    };
+    let races = Examination::of(&run.events).into_iter().filter(|finding| finding.kind == FindingKind::Race);
+    races.filter(happened).collect()
 }
 
 fn happened(mut finding: Finding, run: &Arc<Execution>) -> Examined {

@@ -11,8 +11,8 @@ use threadbare_target::Execution;
 use threadbare_trace::Event;
 use threadbare_wire::flags;
 
+pub(crate) use self::occurrence::{back_to_back, fails_because_of, happens, settle_in};
 pub use self::occurrence::{directed, find_shown, pointed_out, shown};
-pub(crate) use self::occurrence::{fails_because_of, happens, settle_in};
 use crate::campaign::observer::{Examiner, Observed, Observer};
 use crate::check::{Examined, Met};
 use crate::drive::{Drive, phase};
