@@ -39,10 +39,17 @@ fn every_command_ends_with_a_result_when_it_is_asked_to() {
     let source = desk.file("endless.c", ENDLESS).display().to_string();
     let built = desk.run(&["cc", "-O0", "-g", &source, "-o", "endless"]);
     assert_eq!(built.code, Some(0), "{}", built.stderr);
-    let commands: [&[&str]; 4] = [&["hunt"], &["hunt", "--strategy", "mcr"], &["check"], &["verify"]];
+    desk.file("suite.toml", "binary = \"endless\"\nbuild = \"true\"\n[[input]]\nname = \"only\"\n");
+    let commands: [&[&str]; 6] = [
+        &["hunt", "endless"],
+        &["hunt", "endless", "--strategy", "mcr"],
+        &["check", "endless"],
+        &["verify", "endless"],
+        &["compare", "endless", "--strategies", "random,mcr", "--runs", "2"],
+        &["suite", "suite.toml"],
+    ];
     for command in commands {
-        let args =
-            [command, &["endless", "--json", "-", "--max-steps", "100000000", "--time", "6000"]].concat();
+        let args = [command, &["--json", "-", "--max-steps", "100000000", "--time", "6000"]].concat();
         let mut tool =
             desk.command(&args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("starts");
         desk.file("tool.pid.new", tool.id().to_string());
