@@ -77,7 +77,7 @@ fn hunt_to_the_end(
         Repeated::NotAtAll => None,
     };
     let looked_at = (options.strategy == STATES).then(|| with_dead_registers(program));
-    let servers = Servers::new(looked_at.as_ref().unwrap_or(program), options, 0, stop);
+    let servers = Servers::new(looked_at.as_ref().unwrap_or(program), options, 0, stop).sampled(options);
     let Some(rest) = rest else { return run_measured(&servers, options, measuring, progress, stop) };
     let mut campaign = run_measured(&servers, &rest.options(options), measuring, progress, stop)?;
     rest.add_to(&mut campaign);

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use threadbare_detect::{Certainty, Finding, FindingKind, Key};
 use threadbare_target::Execution;
-use threadbare_wire::{LearnedRecord, flags};
+use threadbare_wire::LearnedRecord;
 
 use super::observer::Examiner;
 use super::progress::{CoverageProgress, FailedJustNow, News};
@@ -439,8 +439,7 @@ impl<L: Launch> Worker<'_, L> {
         });
         if !is_new_failure && !plan.trace && !plan.watched {
             run.events = Vec::new();
-            // Whoever may claim something runs its schedules again.
-            if plan.flags & flags::CLAIMS == 0 {
+            if !plan.reads_switches() {
                 run.switches = Vec::new();
             }
             run.output = Vec::new();
