@@ -241,7 +241,7 @@ impl Server {
                 return result;
             }
             self.place.becomes_known();
-            if !self.place.has_company() || result.is_err() {
+            if !self.place.has_company() || result.is_err() || self.options.stopped() {
                 return result;
             }
             // Others may have been in the way: once more, alone.
