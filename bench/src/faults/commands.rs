@@ -20,6 +20,9 @@ const GIVEN_UP: Duration = Duration::from_secs(120);
 /// The latest moment at which it is killed or asked to end.
 const LATEST: u64 = 2_000;
 
+/// What the loader says where it cannot start a program.
+const LOADER: [&str; 2] = ["error while loading shared libraries", "cannot set up thread-local storage"];
+
 /// A program that loses updates, and threads with much to do.
 const LOSING: &str = r"
 #include <assert.h>
@@ -105,6 +108,18 @@ impl Scene {
         Ok(scene)
     }
 
+    /// Whether limits that root does not have can only be tried as somebody else.
+    pub fn is_of_root(&self) -> bool {
+        // SAFETY: asks for a number.
+        unsafe { libc::geteuid() == 0 }
+    }
+
+    /// Lets others write to the folder.
+    pub fn open_to_all(&self) -> Result<()> {
+        use std::os::unix::fs::PermissionsExt as _;
+        Ok(fs::set_permissions(self.folder.path(), fs::Permissions::from_mode(0o777))?)
+    }
+
     /// A path in the folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
@@ -164,6 +179,8 @@ impl Scene {
             Some(0..=2) if said.contains("this is a bug in threadbare") => Some(last.to_string()),
             Some(2) if said.trim().is_empty() => Some("exit status 2 without a word".into()),
             Some(0..=2) => None,
+            // The loader says itself what it lacked: the tool never began.
+            Some(127) if LOADER.iter().any(|what| said.contains(what)) => None,
             Some(code) => Some(format!("exit status {code}: {last}")),
         }
     }

@@ -3,6 +3,7 @@
 
 mod commands;
 mod files;
+mod memory;
 mod refusals;
 mod seccomp;
 
@@ -25,7 +26,7 @@ pub struct FaultArgs {
     /// The seed of all that is random
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Only these parts: kills, signals, deadlines, refusals, limits, disks, files
+    /// Only these parts: kills, signals, deadlines, refusals, limits, disks, memory, files
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
 }
@@ -66,6 +67,7 @@ pub fn print(args: &FaultArgs) -> Result<bool> {
     part("refusals", &|| refusals::refused_calls(&scene))?;
     part("limits", &|| refusals::limits(&scene))?;
     part("disks", &|| refusals::disks(&scene))?;
+    part("memory", &|| memory::of_long_executions(&scene))?;
     part("files", &|| files::damaged(&scene, args.mutations, args.seed))?;
     Ok(is_well)
 }

@@ -1,7 +1,7 @@
 //! The files that are kept of a failure.
 
-use std::fs;
-use std::io::{self, Write as _};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use threadbare_trace::{Schedule, TraceFile};
@@ -61,14 +61,18 @@ pub fn save(folder: &Path, name: &str, artifacts: &Artifacts<'_>) -> Result<Path
 
 /// Gives a schedule that is already in the folder the name `NAME-N.schedule` with the first free N.
 pub fn adopt(folder: &Path, name: &str, schedule: &Path) -> Result<PathBuf, CliError> {
+    let path = link(folder, name, schedule)?;
+    // Two names are better than none.
+    let _ = fs::remove_file(schedule);
+    Ok(path)
+}
+
+/// Gives it that name as well.
+pub fn link(folder: &Path, name: &str, schedule: &Path) -> Result<PathBuf, CliError> {
     for number in 1_u32.. {
         let path = folder.join(format!("{name}-{number}.schedule"));
         match fs::hard_link(schedule, &path) {
-            Ok(()) => {
-                // Two names are better than none.
-                let _ = fs::remove_file(schedule);
-                return Ok(path);
-            }
+            Ok(()) => return Ok(path),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(source) => return Err(CliError::Write { path, source }),
         }
@@ -89,7 +93,7 @@ pub fn save_schedule(folder: &Path, name: &str, schedule: &Schedule) -> Result<P
             continue;
         }
         // Another campaign may take the number at this moment: then the next one is tried.
-        if write_new(folder, &path, schedule.to_text().as_bytes()).map_err(failed(&path))? {
+        if write_schedule(folder, &path, schedule).map_err(failed(&path))? {
             trust::remember(schedule);
             return Ok(path);
         }
@@ -97,10 +101,40 @@ pub fn save_schedule(folder: &Path, name: &str, schedule: &Schedule) -> Result<P
     Err(failed(folder)(io::ErrorKind::AlreadyExists.into()))
 }
 
+/// Creates `NAME-N.EXTENSION` with the first free N.
+pub fn create(folder: &Path, name: &str, extension: &str) -> Result<(PathBuf, File), CliError> {
+    for number in 1_u32.. {
+        let path = folder.join(format!("{name}-{number}.{extension}"));
+        match File::create_new(&path) {
+            Ok(file) => return Ok((path, file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(source) => return Err(CliError::Write { path, source }),
+        }
+    }
+    Err(CliError::Write { path: folder.to_path_buf(), source: io::ErrorKind::AlreadyExists.into() })
+}
+
+/// Writes a schedule to a file that must not exist yet; `false` if it does.
+fn write_schedule(folder: &Path, path: &Path, schedule: &Schedule) -> io::Result<bool> {
+    write_new_with(folder, path, |file| {
+        let mut buffered = BufWriter::new(file);
+        schedule.write_to(&mut buffered)?;
+        buffered.flush()
+    })
+}
+
 /// Writes a file that must not exist yet; `false` if it does.
 fn write_new(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<bool> {
+    write_new_with(folder, path, |file| file.write_all(bytes))
+}
+
+fn write_new_with(
+    folder: &Path,
+    path: &Path,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<bool> {
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(bytes)?;
+    write(file.as_file_mut())?;
     readable_by_others(file.as_file())?;
     match file.persist_noclobber(path) {
         Ok(_) => Ok(true),

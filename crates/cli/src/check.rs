@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use threadbare_diagnose::{Conditions, ExecutionNames, recorded, to_schedule};
 use threadbare_explore::{Check, Examined, Found, MAX_STEPS_OF_TRACES, Options, Progress, check, shown};
 use threadbare_report::{CampaignRecord, JsonReport, SarifResult, Verdict};
-use threadbare_target::{Program, Symbols, compilers};
+use threadbare_target::{Execution, Program, Symbols, compilers};
 use threadbare_trace::Schedule;
 
 use crate::args::CheckArgs;
@@ -42,18 +42,20 @@ pub fn run(args: &CheckArgs) -> Result<u8, CliError> {
     let name = artifacts::file_stem(&hunt.program);
     let bar = Bar::new(options.executions, hunt.output.quiet);
     let safe = Safekeeping::new(&hunt.out, &name, &head, (!hunt.output.quiet).then_some(&bar));
+    let clock = Clock::start(hunt.time, &stop);
+    let announces = Safekeeping::announces(&hunt.output, hunt.keep_going);
     let on_progress = |progress: &Progress| {
         bar.show(progress);
         safe.observe(progress);
+        safe.observe_findings(progress, announces, &clock);
     };
-    let clock = Clock::start(hunt.time, &stop);
     let result = check(&program, &options, &on_progress, &stop)?;
     bar.finish();
     for warning in &result.warnings {
         output::say(&format!("warning: {warning}"));
     }
     let symbols = Symbols::new(&result.modules);
-    let mut findings = record_all(args, &result, &symbols, &head, &suppressions, &clock);
+    let mut findings = record_all(args, &result, &symbols, &suppressions, &safe, &clock);
     let failures = keep_failures(args, &result, &program, &conditions, &safe, &stop);
     for kept in &failures {
         match &kept.cause {
@@ -75,6 +77,7 @@ pub fn run(args: &CheckArgs) -> Result<u8, CliError> {
     let failed = failures.iter().filter_map(|kept| kept.sarif.clone());
     let results: Vec<SarifResult> = findings.sarif().into_iter().chain(failed).collect();
     ending.note(output::write_sarif(&hunt.output, "check", &results));
+    safe.clear_findings();
     ending.status()
 }
 
@@ -93,10 +96,11 @@ pub fn record_all(
     args: &CheckArgs,
     result: &Check,
     symbols: &Symbols,
-    head: &Schedule,
     suppressions: &Suppressions,
+    safe: &Safekeeping<'_>,
     clock: &Clock,
 ) -> Findings {
+    let mut unwritten = 0;
     let mut findings = Findings::default();
     let mut headings = Vec::new();
     for (examined, text) in result.findings.iter().zip(texts(&result.findings, symbols)) {
@@ -106,8 +110,22 @@ pub fn record_all(
             findings.silenced += 1;
         } else if !findings.count_again(&text, count, &[]) {
             let name = artifacts::file_stem(&args.hunt.program);
-            let schedule =
-                keep_schedule(&args.hunt.out, &name, examined, &text.sentence, symbols, head, clock);
+            let (folder, head) = (&args.hunt.out, safe.head);
+            let keep = || keep_schedule(folder, &name, examined, &text.sentence, symbols, head, clock);
+            let schedule = match &examined.confirmed {
+                Some(run) if is_long(run) && clock.is_over() => {
+                    let known = safe
+                        .of_run(run)
+                        .and_then(|it| artifacts::link(folder, &format!("{name}-{}", text.kind), &it).ok());
+                    if known.is_none() && clock.is_late() {
+                        unwritten += 1;
+                        None
+                    } else {
+                        known.or_else(keep)
+                    }
+                }
+                _ => keep(),
+            };
             let follows_from = examined.follows_from.and_then(|place| headings.get(place).cloned());
             findings.add(ReportedFinding {
                 text,
@@ -121,7 +139,18 @@ pub fn record_all(
             });
         }
     }
+    if unwritten > 0 {
+        let schedules = output::counted(unwritten, "schedule");
+        output::say(&format!(
+            "warning: {schedules} of long executions that show findings could not be written in time; --time allows more"
+        ));
+    }
     findings
+}
+
+/// Whether an execution takes long to be written down.
+fn is_long(run: &Execution) -> bool {
+    run.events.len() > LONG
 }
 
 /// Keeps the schedule of a finding that happened; where that is not possible, it is printed.
@@ -144,7 +173,7 @@ pub fn keep_schedule(
     let mut schedule = Schedule { failure, shows, switches, ..head.clone() };
     Conditions::note_manner(&mut schedule.options, run);
     let name = format!("{name}-{}", examined.finding.kind.word());
-    if run.events.len() > LONG && clock.is_over() {
+    if is_long(run) && clock.is_over() {
         return artifacts::save_schedule(folder, &name, &schedule)
             .inspect_err(|error| failures::print_instead(error, &schedule))
             .ok();

@@ -26,4 +26,9 @@ impl Clock {
         const REPORTS: f64 = 0.92;
         self.stop.load(Ordering::Relaxed) || self.begin.elapsed() >= self.time.mul_f64(REPORTS)
     }
+
+    /// Whether all has to be said now.
+    pub fn is_late(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || self.begin.elapsed() >= self.time
+    }
 }

@@ -319,6 +319,21 @@ fn json(finding: &ReportedFinding) -> FindingReport {
     }
 }
 
+/// The same of one that has just been found, before all findings are put together.
+pub fn on_the_way(text: &FindingText, examined: &Examined, schedule: Option<&Path>) -> FindingReport {
+    FindingReport {
+        kind: text.kind,
+        object: text.object.clone(),
+        sites: text.sites.clone(),
+        pattern: text.pattern.map(u32::from),
+        confirmed: examined.confirmed.is_some(),
+        message: text.sentence.clone(),
+        schedule: schedule.map(|path| path.display().to_string()),
+        count: examined.finding.count,
+        inputs: Vec::new(),
+    }
+}
+
 fn card(finding: &ReportedFinding) -> FindingCard {
     FindingCard {
         heading: finding.text.heading.clone(),

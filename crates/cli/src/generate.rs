@@ -164,12 +164,15 @@ impl Work<'_> {
             bar.show_tests(number, self.account.executions);
             if let Some(failing) = failing {
                 let mut shortest = failing;
-                reduce(test, &mut |shorter| match self.fails(shorter) {
-                    Ok(Some(failing)) => {
-                        shortest = failing;
-                        true
-                    }
-                    _ => false,
+                reduce(test, &mut |shorter| match self.is_over() {
+                    true => false,
+                    false => match self.fails(shorter) {
+                        Ok(Some(failing)) => {
+                            shortest = failing;
+                            true
+                        }
+                        _ => false,
+                    },
                 });
                 return Ok(Some(shortest));
             }

@@ -1,6 +1,5 @@
 //! `threadbare hunt`.
 
-use std::io::IsTerminal as _;
 use std::path::Path;
 use std::slice;
 use std::sync::Arc;
@@ -41,8 +40,7 @@ pub fn run(args: &HuntArgs) -> Result<u8, CliError> {
     let head = schedule_head(&program, cflags, &conditions, &options);
     let name = artifacts::file_stem(&args.program);
     let bar = Bar::new(options.executions, args.output.quiet);
-    // Nothing but the summary goes into a pipe, unless it is long in coming.
-    let announces = !args.output.quiet && (args.keep_going || std::io::stderr().is_terminal());
+    let announces = Safekeeping::announces(&args.output, args.keep_going);
     let safe = Safekeeping::new(&args.out, &name, &head, announces.then_some(&bar));
     let on_progress = |progress: &Progress| {
         bar.show(progress);

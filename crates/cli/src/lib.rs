@@ -3,6 +3,7 @@
 mod after_help;
 mod args;
 mod artifacts;
+mod before_main;
 mod cargo;
 mod check;
 mod clock;
@@ -41,6 +42,7 @@ mod verify_args;
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::thread;
 
 use threadbare_target::{Language, become_compiler};
 
@@ -53,6 +55,9 @@ const NOTHING: u8 = 0;
 const FOUND: u8 = 1;
 /// Exit status: the tool could not do its job.
 const UNABLE: u8 = 2;
+
+/// As much stack as Linux gives a first thread.
+const STACK: usize = 8 << 20;
 
 /// `threadbare`.
 pub fn threadbare() -> ExitCode {
@@ -76,10 +81,17 @@ fn status_of(command: fn() -> Result<u8, CliError>) -> ExitCode {
         // A worker that died must not leave the others waiting for it.
         std::process::exit(i32::from(UNABLE));
     }));
-    ExitCode::from(command().unwrap_or_else(|error| {
-        output::say(&error.to_string());
-        UNABLE
-    }))
+    let done = move || {
+        ExitCode::from(command().unwrap_or_else(|error| {
+            output::say(&error.to_string());
+            UNABLE
+        }))
+    };
+    // The first thread has as much stack as the user's limit says, which may be too little.
+    match thread::Builder::new().name("command".into()).stack_size(STACK).spawn(done) {
+        Ok(thread) => thread.join().unwrap_or(ExitCode::from(UNABLE)),
+        Err(_) => done(),
+    }
 }
 
 fn run() -> Result<u8, CliError> {

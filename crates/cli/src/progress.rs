@@ -273,6 +273,7 @@ mod tests {
             coverage: vec![CoverageProgress { name: "sp", covered: 8, total: 10 }],
             best: Some("pos".to_string()),
             failed: None,
+            found: Vec::new(),
         }
     }
 

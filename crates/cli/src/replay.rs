@@ -365,7 +365,7 @@ fn divergence(schedule: &Schedule, run: &Execution, names: &ExecutionNames<'_>) 
     let now = |index: usize| run.switches.get(index).map(|switch| about_switch(switch, names));
     // The runtime knows operations by number only; the sites show when a number means something else.
     let moved = schedule.switches.iter().enumerate().find_map(|(index, switch)| {
-        let site = now(index).filter(|site| *site != switch.site)?;
+        let site = now(index).filter(|site| **site != *switch.site)?;
         let place = format!("{}'s operation {} was `{}`", switch.from, switch.op, switch.site);
         let what = format!("{place} and is now `{site}`");
         Some(Divergence { number: index as u64 + 1, what, only_renamed: run.divergence.is_none() })

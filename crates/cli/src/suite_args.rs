@@ -53,7 +53,7 @@ EXAMPLES
   threadbare suite tests/suite.toml --only races --runs 3 --json result.json";
 
 /// Options of `suite`.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct SuiteArgs {
     /// A TOML file that names a program and its inputs; `--help` shows one
     pub suite: PathBuf,

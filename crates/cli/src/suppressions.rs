@@ -4,9 +4,11 @@
 //! of whose places contains the text are silenced; `#` begins a comment. A comment in the source
 //! does the same for its own line and the next: `threadbare: ignore`, or `threadbare: ignore(race)`.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::Path;
 
-use threadbare_report::FindingText;
+use threadbare_report::{FindingText, SourcePlace};
 
 use crate::error::CliError;
 
@@ -14,7 +16,12 @@ use crate::error::CliError;
 #[derive(Default)]
 pub struct Suppressions {
     rules: Vec<(String, String)>,
+    /// The comments in source files, which many findings are in.
+    comments: RefCell<HashMap<String, Comments>>,
 }
+
+/// The comments of a file, by line: what follows the words that make it one.
+type Comments = HashMap<u32, String>;
 
 /// The kinds that a rule can name.
 const KINDS: [&str; 6] = ["*", "race", "atomicity", "order", "deadlock", "lock-discipline"];
@@ -50,7 +57,7 @@ impl Suppressions {
                 _ => return Err(index + 1),
             }
         }
-        Ok(Suppressions { rules })
+        Ok(Suppressions { rules, ..Suppressions::default() })
     }
 
     /// Whether this finding is to be left out.
@@ -60,21 +67,26 @@ impl Suppressions {
                 && (finding.object.contains(text.as_str())
                     || finding.sites.iter().any(|site| site.contains(text.as_str())))
         });
-        by_rule || finding.places.iter().any(|place| is_silenced_in_source(place, finding.kind))
+        by_rule || finding.places.iter().any(|place| self.is_silenced_in_source(place, finding.kind))
     }
-}
 
-fn is_silenced_in_source(place: &threadbare_report::SourcePlace, kind: &str) -> bool {
-    let (Some(file), Some(line)) = (&place.file, place.line) else { return false };
-    let Ok(text) = std::fs::read_to_string(file) else { return false };
-    let line = line as usize;
-    text.lines().skip(line.saturating_sub(2)).take(if line > 1 { 2 } else { 1 }).any(|text| {
-        text.split_once("threadbare: ignore").is_some_and(|(_, rest)| {
+    fn is_silenced_in_source(&self, place: &SourcePlace, kind: &str) -> bool {
+        let (Some(file), Some(line)) = (&place.file, place.line) else { return false };
+        let mut files = self.comments.borrow_mut();
+        let comments = files.entry(file.clone()).or_insert_with(|| comments_of(file));
+        let is_for_it = |rest: &String| {
             rest.strip_prefix('(')
                 .and_then(|list| list.split_once(')'))
                 .is_none_or(|(list, _)| list.split(',').any(|word| word.trim() == kind))
-        })
-    })
+        };
+        [line, line.saturating_sub(1)].iter().filter_map(|line| comments.get(line)).any(is_for_it)
+    }
+}
+
+fn comments_of(file: &str) -> Comments {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let comment = |text: &str| Some(text.split_once("threadbare: ignore")?.1.to_string());
+    (1..).zip(text.lines()).filter_map(|(line, text)| Some((line, comment(text)?))).collect()
 }
 
 #[cfg(test)]

@@ -47,18 +47,20 @@ pub fn run(args: &VerifyArgs) -> Result<u8, CliError> {
     let name = artifacts::file_stem(&hunt.program);
     let bar = Bar::new(options.executions, hunt.output.quiet);
     let safe = Safekeeping::new(&hunt.out, &name, &head, (!hunt.output.quiet).then_some(&bar));
+    let clock = Clock::start(hunt.time, &stop);
+    let announces = Safekeeping::announces(&hunt.output, hunt.keep_going);
     let on_progress = |progress: &Progress| {
         bar.show(progress);
         safe.observe(progress);
+        safe.observe_findings(progress, announces, &clock);
     };
-    let clock = Clock::start(hunt.time, &stop);
     let result = verify(&program, &options, &on_progress, &stop)?;
     bar.finish();
     for warning in &result.check.warnings {
         output::say(&format!("warning: {warning}"));
     }
     let symbols = Symbols::new(&result.check.modules);
-    let findings = check::record_all(&args.check, &result.check, &symbols, &head, &suppressions, &clock);
+    let findings = check::record_all(&args.check, &result.check, &symbols, &suppressions, &safe, &clock);
     let failures = check::keep_failures(&args.check, &result.check, &program, &conditions, &safe, &stop);
     let mut ending = Ending::of(!findings.is_empty() || !failures.is_empty());
     let open = OpenQuestions::of(&result.open, &symbols);
@@ -87,6 +89,7 @@ pub fn run(args: &VerifyArgs) -> Result<u8, CliError> {
     let failed = failures.iter().filter_map(|kept| kept.sarif.clone());
     let results: Vec<SarifResult> = findings.sarif().into_iter().chain(failed).collect();
     ending.note(output::write_sarif(&hunt.output, "verify", &results));
+    safe.clear_findings();
     ending.status()
 }
 

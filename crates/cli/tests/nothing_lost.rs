@@ -2,9 +2,10 @@
 
 mod support;
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use support::{Desk, repository};
 
@@ -82,14 +83,67 @@ fn what_was_found_before_the_tool_was_killed_is_on_disk_and_replays() {
     assert_eq!(replay.code, Some(1), "{}{}", replay.stdout, replay.stderr);
 }
 
+/// Races in every execution, none of which makes it fail, and too many orders to try all.
+const RACING: &str = r#"#include <pthread.h>
+static int counter;
+static void *add(void *none) { for (int i = 0; i < 30; i++) counter++; return none; }
+int main(void) {
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++) pthread_create(&threads[i], 0, add, 0);
+    for (int i = 0; i < 3; i++) pthread_join(threads[i], 0);
+    return 0;
+}
+"#;
+
+#[test]
+fn findings_of_a_tool_that_was_killed_are_on_disk_and_their_schedules_replay() {
+    // What `check` predicts need not happen in the execution that it was predicted from; what `verify` reports did.
+    for (command, code) in [("check", 0), ("verify", 1)] {
+        let desk = Desk::new();
+        let source = desk.file("racing.c", RACING).display().to_string();
+        let mut args = vec![command, &source, "--keep-going", "--out", "found", "--time", "600"];
+        args.extend(["--executions", "1000000000"]);
+        let mut tool =
+            desk.command(&args).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it starts");
+        let lines = BufReader::new(tool.stderr.take().expect("its standard error")).lines();
+        let said = lines.map_while(Result::ok).find(|line| line.contains("found: race on counter"));
+        tool.kill().expect("it is killed");
+        tool.wait().expect("it ends");
+        assert!(said.is_some(), "{command}: it said nothing of a race");
+        let text = std::fs::read_to_string(desk.path("found/racing-found-1.findings")).expect("the findings");
+        let first: serde_json::Value =
+            serde_json::from_str(text.lines().next().unwrap_or_default()).expect("a JSON object");
+        assert_eq!((&first["kind"], &first["object"]), (&"race".into(), &"counter".into()), "{command}");
+        let schedule = first["schedule"].as_str().expect("a schedule");
+        let replay = desk.run(&["replay", schedule, "--json", "-"]);
+        assert_eq!(replay.code, Some(code), "{command}: {}{}", replay.stdout, replay.stderr);
+        assert!(replay.json()["replay"]["diverged_at"].is_null(), "{command}: {}", replay.stdout);
+    }
+}
+
+#[test]
+fn what_was_found_counts_where_there_are_too_many_threads_to_count_states() {
+    let desk = Desk::new();
+    let many =
+        RACING.replace("i < 30;", "i < 1;").replace("i < 3;", "i < 65;").replace("threads[3]", "threads[65]");
+    let source = desk.file("many.c", many).display().to_string();
+    let answer = desk.run(&["verify", &source, "--executions", "30", "--time", "60", "--json", "-"]);
+    assert_eq!(answer.code, Some(1), "{}{}", answer.stdout, answer.stderr);
+    let report = answer.json();
+    assert_eq!(report["findings"][0]["kind"], "race", "{report}");
+    assert_eq!(report["exhausted"], false, "{report}");
+}
+
 #[test]
 fn only_what_is_kept_in_the_end_is_left() {
     for command in ["hunt", "check", "verify"] {
         let desk = Desk::new();
         let answer = desk.run(&[command, &lost_update(), "--out", "found"]);
         assert_eq!(answer.code, Some(1), "{}", answer.stderr);
-        let found = |path: &PathBuf| path.display().to_string().contains("-found-");
-        assert_eq!(schedules(&desk.path("found")).iter().filter(|path| found(path)).count(), 0, "{command}");
+        let entries = std::fs::read_dir(desk.path("found")).expect("a folder");
+        let names = entries.map(|entry| entry.expect("an entry").file_name().display().to_string());
+        let left: Vec<String> = names.filter(|name| name.contains("-found-")).collect();
+        assert_eq!(left, Vec::<String>::new(), "{command}");
     }
 }
 
@@ -128,23 +182,25 @@ fn results_that_cannot_be_written_do_not_change_what_was_found() {
 
 #[test]
 fn an_interrupted_command_has_not_shown_that_nothing_is_left() {
-    // The program ends the tool as soon as it is told who that is, and only once: a second signal ends it without results.
+    // The program ends the tool as soon as it is told who that is, and only once: a second signal ends it without results. What it changes in
+    // a folder would be put back for the next execution; what it takes out of a pipe is gone.
     let interrupt = r#"
-    int tool = 0;
-    FILE *file = rename("tool.pid", "taken.pid") == 0 ? fopen("taken.pid", "r") : 0;
-    if (file) {
-        if (fscanf(file, "%d", &tool) == 1) kill(tool, SIGTERM);
-        fclose(file);
+    int tool = 0, pipe = open("tool.pid", O_RDONLY | O_NONBLOCK);
+    if (pipe >= 0) {
+        if (read(pipe, &tool, sizeof tool) == sizeof tool) kill(tool, SIGTERM);
+        close(pipe);
     }"#;
     let correct = losing("", interrupt).replace("assert(counter == 2 && \"lost\");", "");
     for command in ["hunt", "check"] {
         let desk = Desk::new();
         let source = desk.file("correct.c", &correct).display().to_string();
+        let path = desk.path("tool.pid");
+        assert!(Command::new("mkfifo").arg(&path).status().expect("mkfifo").success());
+        let mut pipe = File::options().read(true).write(true).open(&path).expect("a pipe");
         let args = [command, &source, "--json", "-", "--time", "600", "--executions", "1000000000"];
         let mut tool =
             desk.command(&args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("starts");
-        desk.file("tool.pid.new", tool.id().to_string());
-        std::fs::rename(desk.path("tool.pid.new"), desk.path("tool.pid")).expect("in one folder");
+        pipe.write_all(&tool.id().to_ne_bytes()).expect("it has room");
         let mut text = String::new();
         tool.stdout.take().expect("its output").read_to_string(&mut text).expect("its output is text");
         tool.wait().expect("it ends");

@@ -17,7 +17,9 @@ pub struct ExecutionNames<'a> {
     events: &'a [Event],
     contexts: &'a [ContextRecord],
     end: ObjectNames<'a>,
-    /// Names as of an event, and how many events they have seen. Reports ask in order.
+    /// The events that change what addresses mean, which are few.
+    naming: Vec<usize>,
+    /// Names as of an event, and how many of those they have seen. Reports ask nearly in order.
     on_the_way: RefCell<(usize, ObjectNames<'a>)>,
     /// The lines of source files; none for a file that cannot be read.
     files: RefCell<HashMap<String, Option<Vec<String>>>>,
@@ -35,11 +37,16 @@ impl<'a> ExecutionNames<'a> {
     }
 
     fn known(symbols: &'a Symbols, events: &'a [Event], contexts: &'a [ContextRecord]) -> ExecutionNames<'a> {
+        let naming: Vec<usize> =
+            (0..events.len()).filter(|at| ObjectNames::change_with(&events[*at])).collect();
+        let mut end = ObjectNames::new(symbols, contexts);
+        naming.iter().for_each(|at| end.observe(&events[*at]));
         ExecutionNames {
             symbols,
             events,
             contexts,
-            end: ObjectNames::after(symbols, contexts, events),
+            end,
+            naming,
             on_the_way: RefCell::new((0, ObjectNames::new(symbols, contexts))),
             files: RefCell::default(),
         }
@@ -53,13 +60,12 @@ impl<'a> ExecutionNames<'a> {
     /// Brings `on_the_way` to the state just after an event.
     fn bring_up_to(&self, event: usize) {
         let (seen, names) = &mut *self.on_the_way.borrow_mut();
-        if *seen > event + 1 {
+        let wanted = self.naming.partition_point(|at| *at <= event);
+        if *seen > wanted {
             (*seen, *names) = (0, ObjectNames::new(self.symbols, self.contexts));
         }
-        while *seen <= event && *seen < self.events.len() {
-            names.observe(&self.events[*seen]);
-            *seen += 1;
-        }
+        self.naming[*seen..wanted].iter().for_each(|at| names.observe(&self.events[*at]));
+        *seen = wanted;
     }
 }
 

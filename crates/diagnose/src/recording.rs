@@ -1,6 +1,7 @@
 //! An execution as schedule and trace files hold it.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use threadbare_report::{Interleaving, about_switch, record};
 use threadbare_target::Execution;
@@ -26,10 +27,10 @@ pub fn interleaving_of<'a>(run: &'a Execution, marked: &'a [usize]) -> Interleav
 /// The switches of a run as a schedule file names them.
 pub fn to_schedule(switches: &[SwitchRecord], names: &ExecutionNames<'_>) -> Vec<Switch> {
     // A long execution is stopped at the same few places again and again.
-    let mut known: HashMap<(u64, u32, u64, u8), String> = HashMap::new();
+    let mut known: HashMap<(u64, u32, u64, u8), Arc<str>> = HashMap::new();
     let named = |switch: &SwitchRecord| {
         let place = (switch.pc, switch.context, switch.addr, switch.kind);
-        let site = known.entry(place).or_insert_with(|| about_switch(switch, names)).clone();
+        let site = known.entry(place).or_insert_with(|| about_switch(switch, names).into()).clone();
         Switch { from: switch.from, op: switch.op, to: switch.to, site }
     };
     switches.iter().map(named).collect()

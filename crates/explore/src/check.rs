@@ -18,6 +18,7 @@ use crate::coverage::Covered;
 use crate::detected::{Detected, Detectors};
 use crate::drive::{Drive, examine, phase, servers};
 use crate::error::ExploreError;
+use crate::finding_rank::rank;
 use crate::history::History;
 use crate::options::Options;
 use crate::runner::Launch;
@@ -38,6 +39,7 @@ const TRIES: u64 = 200;
 const WANTED: usize = 8;
 
 /// A finding, with the execution that it is to be shown on.
+#[derive(Clone, Debug)]
 pub struct Examined {
     /// What was found. Event numbers are those of `run`.
     pub finding: Finding,
@@ -60,6 +62,13 @@ pub struct Met {
     pub run: Arc<Execution>,
     /// How many executions failed in this way.
     pub count: u64,
+}
+
+impl Examined {
+    /// What was predicted from an execution, and not tried yet.
+    pub(crate) fn predicted(finding: Finding, run: Arc<Execution>) -> Examined {
+        Examined { finding, run, confirmed: None, fails: false, follows_from: None }
+    }
 }
 
 impl Met {
@@ -111,11 +120,14 @@ impl Check {
     /// The account of a check that was given up.
     pub(crate) fn given_up(heard: Heard) -> Check {
         let warnings = vec![heard.warning()];
+        let mut findings = heard.found.clone();
+        rank(&mut findings);
         let account = Campaign::given_up(heard);
         let Campaign { executions, steps, threads, elapsed, interrupted, modules, found, .. } = account;
         let failures =
             found.into_iter().map(|Found { execution, run, count, .. }| Met { execution, run, count });
         Check {
+            findings,
             failures: failures.collect(),
             executions,
             steps,
@@ -139,7 +151,7 @@ pub fn check(
     let (program, own, stopped) = (program.clone(), options.clone(), Arc::clone(stop));
     let campaign =
         move |progress: &dyn Fn(&Progress)| run(&servers(&program, &own, &stopped), &own, progress, &stopped);
-    match within(options.time, stop, progress, campaign)? {
+    match within(options.time, stop, true, progress, campaign)? {
         Ending::Whole(result) => result,
         Ending::GivenUp(heard) => Ok(Check::given_up(heard)),
     }

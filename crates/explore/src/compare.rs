@@ -14,9 +14,10 @@ use threadbare_target::Program;
 use threadbare_trace::FailureKind;
 use threadbare_wire::LearnedRecord;
 
+use crate::campaign::given_up::{Ending, within};
 use crate::campaign::observer::Unexamined;
 use crate::campaign::results::Campaign;
-use crate::campaign::{Phase, conduct, run};
+use crate::campaign::{Phase, Progress, conduct, run};
 use crate::coverage::Covered;
 use crate::error::ExploreError;
 use crate::history::History;
@@ -189,7 +190,21 @@ pub fn compare(
     progress: &(dyn Fn(&CompareProgress) + Sync),
     stop: &Arc<AtomicBool>,
 ) -> Result<Comparison, ExploreError> {
-    run_all(&Servers::new(program, options, 0, stop), strategies, runs, options, progress, stop)
+    let launch = Servers::new(program, options, 0, stop);
+    let trial = |options: &Options| hunt_once(program, options, stop);
+    run_all(&launch, &trial, strategies, runs, options, progress, stop)
+}
+
+/// A campaign that is given up where it does not end in its time.
+fn hunt_once(program: &Program, options: &Options, stop: &Arc<AtomicBool>) -> Result<Campaign, ExploreError> {
+    let (program, own, stopped) = (program.clone(), options.clone(), Arc::clone(stop));
+    let campaign = move |progress: &dyn Fn(&Progress)| {
+        run(&Servers::new(&program, &own, 0, &stopped), &own, progress, &stopped)
+    };
+    match within(options.time, stop, true, &|_| {}, campaign)? {
+        Ending::Whole(result) => result,
+        Ending::GivenUp(heard) => Ok(Campaign::given_up(heard)),
+    }
 }
 
 /// What the workers have to show so far.
@@ -201,9 +216,10 @@ struct Made {
     error: Option<ExploreError>,
 }
 
-/// The same on whatever the launcher starts.
+/// The same on whatever the launcher starts; `hunt` makes a trial.
 pub(crate) fn run_all<L: Launch>(
     launch: &L,
+    hunt: &(dyn Fn(&Options) -> Result<Campaign, ExploreError> + Sync),
     strategies: &[String],
     runs: u64,
     options: &Options,
@@ -231,8 +247,7 @@ pub(crate) fn run_all<L: Launch>(
             let (number, place) = ((index / strategies.len()) as u64 + 1, index % strategies.len());
             let seed = Rng::derive(options.seed, number);
             let single = Options { seed, jobs: 1, keep_going: false, ..of(&strategies[place]) };
-            let result =
-                run(launch, &single, &|_| {}, stop).map(|campaign| trial(number, &single, &campaign));
+            let result = hunt(&single).map(|campaign| trial(number, &single, &campaign));
             let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
             match result {
                 Ok(trial) => {

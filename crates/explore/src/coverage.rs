@@ -78,6 +78,11 @@ pub struct Measuring {
 }
 
 impl Measuring {
+    /// Whether executions were measured.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.executions > 0
+    }
+
     /// Measures by these criteria; the rule says when they count as saturated.
     pub fn by(names: &[String], rule: SaturationRule) -> Result<Measuring, ExploreError> {
         let criterion =

@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use threadbare_detect::{Finding, FindingSet, Key};
+use threadbare_detect::{Finding, FindingKind, FindingSet, Key};
 use threadbare_target::Execution;
 
 use crate::campaign::observer::{Examiner, Observed, Observer};
+use crate::check::Examined;
+use crate::confirm::is_suspicion;
 use crate::kept_events::KeptEvents;
 use crate::options::Options;
 
@@ -17,6 +19,10 @@ pub(crate) struct Detectors(pub(crate) fn(&Execution) -> Vec<Finding>);
 impl Examiner for Detectors {
     fn examine(&self, run: &Execution) -> Vec<Finding> {
         if is_partial(run) { Vec::new() } else { (self.0)(run) }
+    }
+
+    fn finds_results(&self) -> bool {
+        true
     }
 }
 
@@ -40,6 +46,8 @@ pub(crate) struct Detected {
     last_kept: Option<Arc<Execution>>,
     /// Findings for whose executions there was no room.
     left_out: u64,
+    /// What was found here rather than by a worker, and not told of yet.
+    news: Vec<Examined>,
 }
 
 impl Detected {
@@ -53,6 +61,7 @@ impl Detected {
             kept: KeptEvents::of(options),
             last_kept: None,
             left_out: 0,
+            news: Vec::new(),
         }
     }
 
@@ -104,9 +113,18 @@ impl Observer for Detected {
         } else if self.may_leave_out > 0 {
             self.may_leave_out -= 1;
         } else {
-            let found = (self.detectors.0)(seen.run);
-            found.into_iter().for_each(|finding| self.add(finding, seen.run));
+            for finding in (self.detectors.0)(seen.run) {
+                let is_new = self.set.get(&finding.key()).is_none();
+                if is_new && !is_suspicion(&finding) && finding.kind != FindingKind::Order {
+                    self.news.push(Examined::predicted(finding.clone(), Arc::clone(seen.run)));
+                }
+                self.add(finding, seen.run);
+            }
         }
         ControlFlow::Continue(())
+    }
+
+    fn news(&mut self) -> Vec<Examined> {
+        std::mem::take(&mut self.news)
     }
 }

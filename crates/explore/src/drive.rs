@@ -12,7 +12,7 @@ use threadbare_wire::flags;
 use crate::campaign::control::{Control, Unfinished};
 use crate::campaign::observer::{Examiner, Observed, Observer};
 use crate::campaign::{Conduct, Phase, Progress, conduct};
-use crate::check::{Check, Met};
+use crate::check::{Check, Examined, Met};
 use crate::checkpoints::Spared;
 use crate::confirm::happens;
 use crate::coverage::Coverage;
@@ -108,6 +108,11 @@ impl Drive<'_, '_> {
     /// From now on, no more of the time may be spent than this many percent of all.
     pub(crate) fn spend_until(&self, percent: u32) {
         self.conduct.spend_until(percent);
+    }
+
+    /// Tells of what was made to happen.
+    pub(crate) fn tell(&self, found: &Examined) {
+        self.conduct.tell(vec![found.clone()]);
     }
 
     /// What continuing from checkpoints saved.

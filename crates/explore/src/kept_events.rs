@@ -1,4 +1,4 @@
-//! How many events of executions are kept until the end of a campaign.
+//! How much of executions is kept until the end of a campaign.
 
 use std::sync::Arc;
 
@@ -6,10 +6,16 @@ use threadbare_target::Execution;
 
 use crate::options::Options;
 
-/// How many executions of the largest size may be kept: with those under way, they take the memory that may be used.
-const EXECUTIONS: u64 = 4;
+/// How much of the memory that may be used: a campaign keeps what fails and what shows findings, for each as much, and the rest is for executions
+/// under way.
+const SHARE: u64 = 4;
 
-/// Room for events of executions that are kept until the end.
+/// How many bytes of memory an execution takes.
+pub(crate) fn bytes_of(run: &Execution) -> u64 {
+    (size_of_val(&run.events[..]) + size_of_val(&run.switches[..]) + size_of_val(&run.contexts[..])) as u64
+}
+
+/// Room for executions that are kept until the end.
 pub(crate) struct KeptEvents {
     left: u64,
 }
@@ -23,12 +29,14 @@ impl Default for KeptEvents {
 impl KeptEvents {
     /// As much as the options allow.
     pub(crate) fn of(options: &Options) -> KeptEvents {
-        KeptEvents { left: options.most_events().saturating_mul(EXECUTIONS) }
+        /// As for the events of a single execution, however little memory there is.
+        const LEAST: u64 = 1 << 22;
+        KeptEvents { left: (options.memory / SHARE).max(LEAST) }
     }
 
     /// Takes room for an execution, if there is enough.
     pub(crate) fn take(&mut self, run: &Execution) -> bool {
-        let fits = self.left.checked_sub(run.events.len() as u64);
+        let fits = self.left.checked_sub(bytes_of(run));
         self.left = fits.unwrap_or(self.left);
         fits.is_some()
     }

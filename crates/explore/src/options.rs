@@ -133,6 +133,15 @@ impl Options {
         (self.memory / BYTES).max(LEAST)
     }
 
+    /// The same where executions are only sampled. Then no more is read of those that pass than what their beginnings show of shared memory, and those
+    /// that fail are run again.
+    pub(crate) fn most_sampled(&self) -> u64 {
+        const MOST: u64 = 1 << 20;
+        let samples = strategies::find(&self.strategy).is_ok_and(strategies::Row::samples);
+        let most = if samples && self.coverage.is_empty() { MOST } else { u64::MAX };
+        self.most_events().min(most)
+    }
+
     /// The options of single strategies that differ from their defaults.
     pub(crate) fn changed(&self) -> Vec<StrategyOption> {
         let (own, default) = (self, Options::default());

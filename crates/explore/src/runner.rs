@@ -91,6 +91,12 @@ impl<'a> Servers<'a> {
         let time_limit = options.time.map(|time| time.max(LEAST_TIME));
         Servers { program, options: server, checkpoint_gap, overlooked, time_limit }
     }
+
+    /// The same for a campaign of which nobody reads whole traces.
+    pub(crate) fn sampled(mut self, options: &Options) -> Servers<'a> {
+        self.options.most_events = options.most_sampled();
+        self
+    }
 }
 
 /// A server, with the flags that hold for every execution.
@@ -123,6 +129,7 @@ impl Launch for Servers<'_> {
 impl Steer for ServerRunner {
     fn run(&mut self, plan: &Plan) -> Result<Execution, ExploreError> {
         // Copying a long trace that nobody looks at would cost more than the run.
+        self.server.set_read(plan.reads_switches() || plan.checkpoints);
         let events = if plan.profile || plan.trace || plan.watched { 0 } else { flags::EVENTS_OF_FAILURES };
         let mut run = self.checkpoints.run(&mut self.server, plan, self.flags | plan.flags | events)?;
         run.depended_on.retain(|dependency| Some(dependency.kind) != self.overlooked);

@@ -33,6 +33,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Whether anybody reads the switches of its execution if that does not fail. Whoever may claim something runs its schedules again.
+    pub(crate) fn reads_switches(&self) -> bool {
+        self.trace || self.watched || self.flags & flags::CLAIMS != 0
+    }
+
     /// A plan for a policy with this seed.
     pub fn new(policy: impl Into<Parameters>, seed: u64, name: impl Into<String>) -> Plan {
         Plan::of(PolicySpec::new(policy, seed), name)

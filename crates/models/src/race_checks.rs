@@ -4,8 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use threadbare_trace::{Event, EventKind};
 
-use super::manners::{AccessManner, Manners, manner_occurrences};
+use super::manners::{AccessManner, MannerOccurrence, Manners, manner_occurrences};
 use super::pairs::{MannerPair, concurrent_pairs, is_no_race};
+
+/// How many access-manners of an execution are compared with each other, each with each: a tenth of a second's worth. With more of them it costs
+/// less to look for races than to find out that there is no need to.
+const COMPARED: usize = 500;
 
 /// What has been checked so far, over all executions of a program.
 #[derive(Clone, Debug, Default)]
@@ -26,8 +30,12 @@ impl Checks {
     pub fn may_race(&mut self, events: &[Event]) -> Vec<MannerPair> {
         let occurrences = manner_occurrences(events);
         self.groups.insert(Manners::of_occurrences(&occurrences));
+        self.suspicious(events, &occurrences)
+    }
+
+    fn suspicious(&mut self, events: &[Event], occurrences: &[MannerOccurrence]) -> Vec<MannerPair> {
         let mut suspicious = Vec::new();
-        for pair in concurrent_pairs(events, &occurrences) {
+        for pair in concurrent_pairs(events, occurrences) {
             let (one, other) = (pair.one.1.clone(), pair.other.1.clone());
             // A race is one whoever of the two does what.
             let key = if one <= other { (one, other) } else { (other, one) };
@@ -53,7 +61,10 @@ impl Checks {
     /// concurrent-pair and yet may race.
     pub fn need_a_look(&mut self, events: &[Event]) -> bool {
         let has_handlers = events.iter().any(|event| event.kind() == Some(EventKind::Signal));
-        let needed = !self.may_race(events).is_empty() || has_handlers;
+        let occurrences = manner_occurrences(events);
+        self.groups.insert(Manners::of_occurrences(&occurrences));
+        let are_too_many = occurrences.len() > COMPARED;
+        let needed = are_too_many || !self.suspicious(events, &occurrences).is_empty() || has_handlers;
         self.cleared += u64::from(!needed);
         needed
     }

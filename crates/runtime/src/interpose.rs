@@ -8,6 +8,41 @@ use crate::arch::{caller, entry_stack_pointer};
 /// Whether this process is under control. If not, every interposer is a plain forwarder.
 static CONTROLLED: AtomicBool = AtomicBool::new(false);
 
+/// What the constructors of libraries ask for that must be the same in every run. The loader calls them before ours, if we do not need those
+/// libraries: then control begins with the first such call.
+const OF_CONSTRUCTORS: [&str; 10] = [
+    "arc4random",
+    "arc4random_buf",
+    "arc4random_uniform",
+    "clock_gettime",
+    "getentropy",
+    "getrandom",
+    "gettimeofday",
+    "syscall",
+    "time",
+    "_ZNSt13random_device9_M_getvalEv",
+];
+
+/// Whether control begins with a call of this function, if it has not begun.
+pub const fn begins_control(name: &str) -> bool {
+    let mut place = 0;
+    while place < OF_CONSTRUCTORS.len() {
+        if is_same(OF_CONSTRUCTORS[place].as_bytes(), name.as_bytes()) {
+            return true;
+        }
+        place += 1;
+    }
+    false
+}
+
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let mut place = 0;
+    while place < one.len() && place < other.len() && one[place] == other[place] {
+        place += 1;
+    }
+    place == one.len() && place == other.len()
+}
+
 /// Whether this process is under control.
 #[inline(always)]
 pub fn controlled() -> bool {
@@ -109,7 +144,8 @@ macro_rules! interpose {
         pub unsafe extern "C-unwind" fn $name($($arg: $type),*) $(-> $ret)? {
             #[allow(unused_variables)]
             unsafe extern "C-unwind" fn serve($($arg: $type),*) $(-> $ret)? {
-                if !crate::interpose::controlled() {
+                const BEGINS: bool = crate::interpose::begins_control(stringify!($name));
+                if !crate::interpose::controlled() && !(BEGINS && crate::begin_early()) {
                     // SAFETY: the same arguments go to the same function.
                     return unsafe { crate::interpose::real!($name as unsafe extern "C-unwind" fn($($type),*) $(-> $ret)?)($($arg),*) };
                 }

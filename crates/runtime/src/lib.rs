@@ -68,9 +68,23 @@ mod threads;
 mod time;
 mod world;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 /// Called by the loader before any constructor of the program.
 extern "C" fn start() {
+    begin_early();
+}
+
+static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
+
+/// Takes control now, if that is to be done and was not done before; says whether it was done by this call.
+#[cold]
+fn begin_early() -> bool {
+    if HAS_BEGUN.swap(true, Ordering::Relaxed) {
+        return false;
+    }
     server::connect();
+    interpose::controlled()
 }
 
 #[used]

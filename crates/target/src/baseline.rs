@@ -8,9 +8,9 @@ use threadbare_wire::{Control, Status};
 
 /// The counters at the snapshot, and what the program had written by then.
 pub(crate) struct Baseline {
-    events: u64,
+    pub events: u64,
     contexts: u64,
-    switches: u64,
+    pub switches: u64,
     decisions: u64,
     calls: u64,
     lock_sets: u64,

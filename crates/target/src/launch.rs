@@ -15,6 +15,7 @@ use crate::initial_stack;
 use crate::memory::memory_file;
 use crate::program::Program;
 use crate::runtime_library::RuntimeLibrary;
+use crate::strays::{self, FileId};
 
 /// Where the program finds our descriptors: out of the way of those it opens itself, which get
 /// the lowest free numbers and must get the same ones without us.
@@ -74,7 +75,8 @@ pub(crate) fn launch(
     let parent = std::process::id();
     // SAFETY: the closure only makes system calls that are safe between fork and exec.
     unsafe { command.pre_exec(move || prepare_child(given, numbers, parent)) };
-    let process = Process::new(command.spawn()?)?;
+    let given = [FileId::of(memory)?, FileId::of(output.file.as_fd())?];
+    let process = Process::new(command.spawn()?, given)?;
     Ok(Launched {
         process,
         requests: File::from(OwnedFd::from(requests)),
@@ -188,15 +190,17 @@ impl Output {
     }
 }
 
-/// A process group that ends with this value.
+/// A process group that ends with this value, and with it what has left the group.
 pub(crate) struct Process {
+    /// What nobody else has.
+    given: [FileId; 2],
     child: Child,
     handle: OwnedFd,
     ended: Option<ExitStatus>,
 }
 
 impl Process {
-    fn new(mut child: Child) -> io::Result<Process> {
+    fn new(mut child: Child, given: [FileId; 2]) -> io::Result<Process> {
         // SAFETY: a system call on numbers; the result is checked before it is owned.
         let handle = unsafe { libc::syscall(libc::SYS_pidfd_open, child.id(), 0) };
         if handle < 0 {
@@ -207,7 +211,7 @@ impl Process {
         }
         // SAFETY: the descriptor is fresh and belongs to nobody else.
         let handle = unsafe { OwnedFd::from_raw_fd(handle as RawFd) };
-        Ok(Process { child, handle, ended: None })
+        Ok(Process { child, handle, ended: None, given })
     }
 
     /// The process id.
@@ -236,6 +240,7 @@ impl Process {
         // SAFETY: a system call on numbers.
         unsafe { libc::kill(-(self.id() as i32), libc::SIGKILL) };
         let status = self.child.wait()?;
+        strays::end(&self.given);
         self.ended = Some(status);
         Ok(status)
     }

@@ -35,6 +35,7 @@ mod signal;
 mod std_operations;
 mod std_stubs;
 mod steering;
+mod strays;
 mod symbols;
 mod thread_bodies;
 mod thread_code;

@@ -10,6 +10,9 @@ use threadbare_wire::{Area, Control, FileChange, Layout, MAGIC, Order, Slot};
 
 use crate::files::put_back;
 
+/// What areas begin at multiples of.
+const PAGE: usize = 4096;
+
 /// An anonymous file in memory, closed when a program is started.
 pub(crate) fn memory_file(name: &std::ffi::CStr) -> io::Result<File> {
     // SAFETY: the name is a C string, and the result is checked before it is owned.
@@ -114,6 +117,40 @@ impl Memory {
             libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1);
         }
         true
+    }
+
+    /// The same as `records`, piece by piece where there are very many, and gives the memory of each piece back: a long execution need not be there
+    /// twice. Only the first `kept` of the area are still there afterwards.
+    ///
+    /// # Safety
+    /// As for `records`.
+    pub unsafe fn take_records<T: Copy>(&self, area: Area, count: u64, kept: u64) -> Vec<T> {
+        /// Whole pages of any record.
+        const PIECE: usize = 4 << 20;
+        /// To have the system clear memory again costs as much as to copy it, so it has to be worth it.
+        const MANY: usize = 64 << 20;
+        let count = count.min(area.capacity) as usize;
+        if count * size_of::<T>() <= MANY {
+            // SAFETY: as the caller vouches.
+            return unsafe { self.records(area, count as u64) };
+        }
+        let kept = (kept as usize * size_of::<T>()).next_multiple_of(PAGE);
+        let mut all = Vec::with_capacity(count);
+        for begin in (0..count).step_by(PIECE / size_of::<T>()) {
+            let end = count.min(begin + PIECE / size_of::<T>());
+            let offset = area.offset as usize + begin * size_of::<T>();
+            // SAFETY: the layout keeps all records of an area within the map, and areas start at page boundaries; the caller vouches for the
+            // type. What is given back lies within the area, and reads as zeros from then on; nobody writes between requests.
+            unsafe {
+                let start = self.map.as_ptr().add(offset).cast::<T>();
+                all.extend_from_slice(std::slice::from_raw_parts(start, end - begin));
+                let from = (begin * size_of::<T>()).max(kept);
+                let whole = (end * size_of::<T>()).saturating_sub(from) / PAGE * PAGE;
+                let place = self.map.as_mut_ptr().add(area.offset as usize + from);
+                libc::madvise(place.cast(), whole, libc::MADV_REMOVE);
+            }
+        }
+        all
     }
 
     /// Copies the first `count` records out of an area, or as many as it can hold.

@@ -54,10 +54,16 @@ impl<'a> ObjectNames<'a> {
         names
     }
 
+    /// Whether an event changes any name.
+    pub fn change_with(event: &Event) -> bool {
+        use EventKind::*;
+        matches!(event.kind(), Some(Alloc | Start | Frame))
+    }
+
     /// Takes note of an event. Freed blocks keep their name until the memory is used again.
     pub fn observe(&mut self, event: &Event) {
         use EventKind::*;
-        let Some(kind) = event.kind() else { return };
+        let Some(kind) = event.kind().filter(|_| ObjectNames::change_with(event)) else { return };
         match kind {
             Alloc => {
                 let end = event.addr.saturating_add(event.value.max(1));

@@ -103,6 +103,8 @@ pub struct Server {
     pool: u32,
     max_steps: u64,
     time_limit: Option<Duration>,
+    /// Somebody reads executions that do not fail.
+    are_read: bool,
     learned: u64,
     learned_full: bool,
     pub(crate) has_output: bool,
@@ -208,6 +210,7 @@ impl Server {
             has_fixed_addresses,
             max_steps: options.max_steps,
             time_limit: None,
+            are_read: true,
             options,
             pool: 0,
             learned: 0,
@@ -238,7 +241,7 @@ impl Server {
                 return result;
             }
             self.place.becomes_known();
-            if !self.place.has_company() || result.is_err() {
+            if !self.place.has_company() || result.is_err() || self.options.stopped() {
                 return result;
             }
             // Others may have been in the way: once more, alone.
@@ -308,6 +311,12 @@ impl Server {
     /// How executions are made from now on.
     pub fn set_manner(&mut self, manner: Manner) {
         self.options.flags = manner.in_flags(self.options.flags);
+    }
+
+    /// Whether anybody reads executions from now on that do not fail. Where nobody does, the switches of a long one need not be copied, nor has
+    /// it to be said that not all of its events were kept.
+    pub fn set_read(&mut self, are_read: bool) {
+        self.are_read = are_read;
     }
 
     /// How many places of shared memory the server was given.
@@ -432,7 +441,9 @@ impl Server {
             )
         };
         warnings.extend(self.lasting.iter().map(lasting));
-        if control.events_left_out > 0 {
+        let failed = matches!(outcome, Outcome::Failed(_));
+        let is_read = self.are_read || failed;
+        if control.events_left_out > 0 && is_read {
             warnings.push(EVENTS_LEFT_OUT.to_string());
         }
         if self.learned_full {
@@ -440,14 +451,15 @@ impl Server {
         }
         let layout = self.memory.layout();
         let wanted = |flag: u32, count: u64| if flags & flag != 0 { count } else { 0 };
-        let unwanted = flags & flags::EVENTS_OF_FAILURES != 0 && !matches!(outcome, Outcome::Failed(_));
+        let unwanted = flags & flags::EVENTS_OF_FAILURES != 0 && !failed;
+        let switches = if is_read { control.switches } else { 0 };
         let events = if flags & flags::NO_EVENTS != 0 || unwanted { 0 } else { control.events };
         // SAFETY: each area is read as the type the layout sizes it for; the types are plain
         // numbers and so valid for any content.
         let (events, switches, decisions, contexts, discovered) = unsafe {
             (
-                self.memory.records::<Event>(layout.events, events),
-                self.memory.records::<SwitchRecord>(layout.switches, control.switches),
+                self.memory.take_records::<Event>(layout.events, events, self.baseline.events),
+                self.memory.take_records::<SwitchRecord>(layout.switches, switches, self.baseline.switches),
                 self.memory
                     .records::<DecisionRecord>(layout.decisions, wanted(flags::DECISIONS, control.decisions)),
                 self.memory.records::<ContextRecord>(

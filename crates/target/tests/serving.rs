@@ -76,6 +76,22 @@ fn every_execution_starts_at_the_snapshot() {
 }
 
 #[test]
+fn an_execution_of_a_million_events_is_recorded_whole_each_time() {
+    // What is recorded of so many is given back while it is copied, but for what was recorded before the snapshot.
+    const EVENTS: usize = 1 << 20;
+    let main = "char *early = malloc(40); early[0] = 1; pthread_t t; pthread_create(&t, NULL, add, NULL); \
+                for (int i = 0; i < 600000; i++) shared++; pthread_join(t, NULL); free(early); return 0;";
+    let built = build(main);
+    let options = ServerOptions { max_steps: 3_000_000, flags: flags::RECORD_ALL, ..options() };
+    let mut server = Server::start(&built.program, &options).unwrap_or_else(|error| panic!("{error}"));
+    let first = run(&mut server, 1);
+    assert!(first.events.len() > EVENTS, "{}", first.events.len());
+    let second = run(&mut server, 1);
+    assert!(first.events == second.events);
+    assert!(first.switches == second.switches && !first.switches.is_empty());
+}
+
+#[test]
 fn standard_input_is_read_anew_by_every_execution() {
     let mut built =
         build("char b[9] = {0}; thread(); if (!fgets(b, 9, stdin)) return 3; printf(\"<%s>\", b); return 0;");

@@ -3,7 +3,9 @@
 //! A switch is named by an event ("thread 2 before its 14th operation"), never by the number of
 //! a decision, so a schedule stays valid when the set of scheduling points changes.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
+use std::io::{self, Write};
+use std::sync::Arc;
 
 use crate::{FailureKind, ShownFinding, ThreadId};
 
@@ -17,7 +19,7 @@ pub struct Switch {
     /// The thread that is scheduled.
     pub to: ThreadId,
     /// Where that operation is in the source, and what it is; compared on replay.
-    pub site: String,
+    pub site: Arc<str>,
 }
 
 /// Everything needed to run one interleaving again.
@@ -84,39 +86,37 @@ const HEADER: &str = "threadbare schedule ";
 impl Schedule {
     /// The text of the file.
     pub fn to_text(&self) -> String {
-        let mut text = format!("{HEADER}1\n");
-        let mut line = |key: &str, value: &str| {
-            let _ = writeln!(text, "{key} {}", escape(value));
-        };
-        line("program", &self.program);
+        let mut text = Vec::new();
+        // Memory takes it all.
+        let _ = self.write_to(&mut text);
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
+    /// Writes the text of a file: that of a long execution is longer than all that it was made of.
+    pub fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "{HEADER}1")?;
+        let mut line = |key: &str, value: &str| writeln!(out, "{key} {}", escape(value));
+        line("program", &self.program)?;
         if !self.folder.is_empty() {
-            line("folder", &self.folder);
+            line("folder", &self.folder)?;
         }
-        self.args.iter().for_each(|arg| line("arg", arg));
-        self.cflags.iter().for_each(|flag| line("cflag", flag));
-        self.options.iter().for_each(|option| line("option", option));
-        line("binary", &self.binary);
-        line("strategy", &self.strategy);
-        line("seed", &self.seed.to_string());
-        line("execution", &self.execution.to_string());
+        self.args.iter().try_for_each(|arg| line("arg", arg))?;
+        self.cflags.iter().try_for_each(|flag| line("cflag", flag))?;
+        self.options.iter().try_for_each(|option| line("option", option))?;
+        line("binary", &self.binary)?;
+        line("strategy", &self.strategy)?;
+        line("seed", &self.seed.to_string())?;
+        line("execution", &self.execution.to_string())?;
         if let Some((kind, message)) = &self.failure {
-            line("fails", &format!("{} {message}", kind.word()));
+            line("fails", &format!("{} {message}", kind.word()))?;
         }
         if let Some(shown) = &self.shows {
-            line(shown.word(), &shown.to_string());
+            line(shown.word(), &shown.to_string())?;
         }
-        for switch in &self.switches {
-            let _ = writeln!(
-                text,
-                "switch {} op {} -> {} at {}",
-                switch.from,
-                switch.op,
-                switch.to,
-                escape(&switch.site)
-            );
+        for Switch { from, op, to, site } in &self.switches {
+            writeln!(out, "switch {from} op {op} -> {to} at {}", escape(site))?;
         }
-        text.push_str("end\n");
-        text
+        writeln!(out, "end")
     }
 
     /// Reads the text of a file.
@@ -171,7 +171,7 @@ fn parse_switch(text: &str) -> Option<Switch> {
     let words: Vec<&str> = place.split(' ').collect();
     let [from, "op", op, "->", to] = words[..] else { return None };
     let thread = |word: &str| word.strip_prefix('T')?.parse().ok().map(ThreadId);
-    Some(Switch { from: thread(from)?, op: op.parse().ok()?, to: thread(to)?, site: site.to_string() })
+    Some(Switch { from: thread(from)?, op: op.parse().ok()?, to: thread(to)?, site: site.into() })
 }
 
 fn escape(value: &str) -> String {

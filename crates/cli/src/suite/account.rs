@@ -32,12 +32,7 @@ pub struct Account {
 
 impl Account {
     /// Puts everything together.
-    pub fn of(
-        suite: &Suite<'_>,
-        results: &Results,
-        suppressions: &Suppressions,
-        elapsed: Duration,
-    ) -> Account {
+    pub fn of(suite: &Suite, results: &Results, suppressions: &Suppressions, elapsed: Duration) -> Account {
         let (findings, failures) = reported(suite, results, suppressions);
         let uncovered = UncoveredPairs::of(suite, results);
         let mut report = json(suite, results, &findings, &failures, elapsed);
@@ -63,7 +58,7 @@ impl Account {
 }
 
 /// Under which inputs each finding was seen, by its identity.
-fn inputs_by_identity(suite: &Suite<'_>, results: &Results) -> BTreeMap<String, Vec<String>> {
+fn inputs_by_identity(suite: &Suite, results: &Results) -> BTreeMap<String, Vec<String>> {
     let mut seen: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
     for (input, record) in results.detected() {
         for found in &record.findings {
@@ -74,11 +69,7 @@ fn inputs_by_identity(suite: &Suite<'_>, results: &Results) -> BTreeMap<String, 
     seen.into_iter().map(|(identity, inputs)| (identity, names(inputs))).collect()
 }
 
-fn reported(
-    suite: &Suite<'_>,
-    results: &Results,
-    suppressions: &Suppressions,
-) -> (Findings, Vec<FailureReport>) {
+fn reported(suite: &Suite, results: &Results, suppressions: &Suppressions) -> (Findings, Vec<FailureReport>) {
     let inputs = inputs_by_identity(suite, results);
     let driven: BTreeSet<&String> = results.driven.iter().flat_map(|it| &it.identities).collect();
     let mut all: Vec<ReportedRecord> = results.driven.iter().flat_map(|it| it.findings.clone()).collect();
@@ -144,7 +135,7 @@ fn outcome(results: &Results, input: usize) -> Option<&OutcomeRecord> {
 }
 
 /// The failures with the inputs that show them. An input that failed as another one did is not driven by itself.
-fn failures_of(suite: &Suite<'_>, results: &Results) -> Vec<(FailureRecord, Vec<String>)> {
+fn failures_of(suite: &Suite, results: &Results) -> Vec<(FailureRecord, Vec<String>)> {
     let mut failures: Vec<(FailureRecord, Vec<String>)> = Vec::new();
     let is_of = |record: &&DrivenRecord, input: usize| record.input == suite.ids[input].0;
     for input in 0..suite.ids.len() {
@@ -171,7 +162,7 @@ fn failures_of(suite: &Suite<'_>, results: &Results) -> Vec<(FailureRecord, Vec<
 }
 
 fn json(
-    suite: &Suite<'_>,
+    suite: &Suite,
     results: &Results,
     findings: &Findings,
     failures: &[FailureReport],
@@ -241,7 +232,7 @@ fn history(results: &Results) -> Vec<CoverageStep> {
     steps
 }
 
-fn report(suite: &Suite<'_>, results: &Results, findings: &Findings) -> SuiteReport {
+fn report(suite: &Suite, results: &Results, findings: &Findings) -> SuiteReport {
     let functions: BTreeSet<u64> = results.measured.values().flat_map(|it| it.executed.clone()).collect();
     let looked = if suite.args.full { &results.full } else { &results.guided };
     let rounded = |seconds: f64| (seconds * 1e6).round() / 1e6;
@@ -259,7 +250,7 @@ fn report(suite: &Suite<'_>, results: &Results, findings: &Findings) -> SuiteRep
     }
 }
 
-fn input_report(suite: &Suite<'_>, results: &Results, findings: &Findings, input: usize) -> InputReport {
+fn input_report(suite: &Suite, results: &Results, findings: &Findings, input: usize) -> InputReport {
     let measured = results.measured.get(&input);
     let place = results.selected.iter().position(|it| it.input == input);
     let selected = place.map(|place| &results.selected[place]);

@@ -31,7 +31,7 @@ pub struct Wanted {
 }
 
 /// Drives findings to happen.
-pub fn drive(suite: &Suite<'_>, wanted: &Wanted) -> Result<DrivenRecord, CliError> {
+pub fn drive(suite: &Suite, wanted: &Wanted) -> Result<DrivenRecord, CliError> {
     let input = wanted.task.input;
     let program = &suite.programs[input];
     let limits = suite.limits(input);
@@ -83,7 +83,7 @@ pub fn drive(suite: &Suite<'_>, wanted: &Wanted) -> Result<DrivenRecord, CliErro
 }
 
 fn record_all(
-    suite: &Suite<'_>,
+    suite: &Suite,
     result: &Check,
     identity: &dyn Fn(&Examined) -> Option<String>,
     symbols: &Symbols,
@@ -115,7 +115,7 @@ fn record_all(
 }
 
 fn keep_failures(
-    suite: &Suite<'_>,
+    suite: &Suite,
     result: &Check,
     program: &Program,
     conditions: &Conditions,

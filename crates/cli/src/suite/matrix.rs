@@ -13,7 +13,7 @@ use super::work::Suite;
 const MOST_FUNCTIONS: usize = 300;
 
 /// The matrix of a suite: functions that are looked at under the most inputs come first.
-pub fn matrix(suite: &Suite<'_>, results: &Results) -> Matrix {
+pub fn matrix(suite: &Suite, results: &Results) -> Matrix {
     let selected = |input: usize| -> BTreeSet<FunctionAddress> {
         match results.selected.iter().find(|it| it.input == input) {
             _ if suite.args.full => results

@@ -12,6 +12,7 @@ mod uncovered;
 mod work;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use threadbare_coverage::cfp::{FunctionPair, Selected, select};
@@ -74,7 +75,7 @@ pub fn run(args: &SuiteArgs) -> Result<u8, CliError> {
     if args.suite.exists() {
         artifacts::check_folder(&args.out)?;
     }
-    let suite = Suite::prepare(args, signals::stop_flag()?)?;
+    let suite = Arc::new(Suite::prepare(args, signals::stop_flag()?)?);
     let mut results = Results::default();
     measure_all(&suite, &mut results)?;
     select_inputs(&mut results);
@@ -108,7 +109,7 @@ pub fn run(args: &SuiteArgs) -> Result<u8, CliError> {
 }
 
 /// Measures the inputs that were not measured before.
-fn measure_all(suite: &Suite<'_>, results: &mut Results) -> Result<(), CliError> {
+fn measure_all(suite: &Arc<Suite>, results: &mut Results) -> Result<(), CliError> {
     let mut missing = Vec::new();
     for (input, id) in suite.ids.iter().enumerate() {
         match suite.store.measured(id, suite.optimizations()) {
@@ -121,7 +122,8 @@ fn measure_all(suite: &Suite<'_>, results: &mut Results) -> Result<(), CliError>
     results.known[0] = results.measured.len();
     let bar = Bar::of_inputs(missing.len() as u64, suite.args.quiet);
     bar.say("measuring");
-    let work = |place: usize| suite.measure(missing[place]);
+    let (own, inputs) = (Arc::clone(suite), missing.clone());
+    let work = move |place: usize| own.measure(inputs[place]);
     side_by_side(missing.len(), suite.args.jobs, &suite.stop, work, |place, result| {
         let input = missing[place];
         bar.step("measuring");
@@ -142,12 +144,7 @@ fn warn_if_lost(kept: Result<(), CliError>) {
 }
 
 /// What came of an input. An input that cannot be run does not stop the others.
-fn taken<T>(
-    suite: &Suite<'_>,
-    results: &mut Results,
-    input: usize,
-    result: Result<T, CliError>,
-) -> Option<T> {
+fn taken<T>(suite: &Suite, results: &mut Results, input: usize, result: Result<T, CliError>) -> Option<T> {
     match result {
         Ok(result) => Some(result),
         Err(_) if suite.is_stopped() => None,
@@ -167,7 +164,7 @@ fn select_inputs(results: &mut Results) {
 }
 
 /// Looks for findings where that was not done before.
-fn detect_all(suite: &Suite<'_>, results: &mut Results) -> Result<(), CliError> {
+fn detect_all(suite: &Arc<Suite>, results: &mut Results) -> Result<(), CliError> {
     let mut tasks: Vec<Task> = Vec::new();
     if !suite.args.full {
         let task = |it: &Selected| Task { input: it.input, pairs: Some(it.pairs.clone()) };
@@ -193,7 +190,9 @@ fn detect_all(suite: &Suite<'_>, results: &mut Results) -> Result<(), CliError> 
         .iter()
         .map(|task| results.measured.get(&task.input).is_some_and(|it| it.with_accesses))
         .collect();
-    let work = |place: usize| suite.detect(&missing[place], wholes[place]);
+    let missing = Arc::new(missing);
+    let (own, tasks) = (Arc::clone(suite), Arc::clone(&missing));
+    let work = move |place: usize| own.detect(&tasks[place], wholes[place]);
     side_by_side(missing.len(), suite.args.jobs, &suite.stop, work, |place, result| {
         let task = &missing[place];
         bar.step("looking for findings");
@@ -213,16 +212,17 @@ fn insert(results: &mut Results, task: &Task, record: DetectedRecord) {
 }
 
 /// Drives each finding to happen that was not driven before, under the first input that shows it.
-fn drive_all(suite: &Suite<'_>, results: &mut Results) -> Result<(), CliError> {
+fn drive_all(suite: &Arc<Suite>, results: &mut Results) -> Result<(), CliError> {
     results.driven = suite.store.driven(suite.args.seed);
     results.known[2] = results.driven.len();
     if suite.args.no_confirm {
         return Ok(());
     }
-    let wanted = wanted(suite, results);
+    let wanted = Arc::new(wanted(suite, results));
     let bar = Bar::of_inputs(wanted.len() as u64, suite.args.quiet);
     bar.say("driving findings to happen");
-    let work = |place: usize| drive(suite, &wanted[place]);
+    let (own, all) = (Arc::clone(suite), Arc::clone(&wanted));
+    let work = move |place: usize| drive(&own, &all[place]);
     side_by_side(wanted.len(), suite.args.jobs, &suite.stop, work, |place, result| {
         let input = wanted[place].task.input;
         bar.step("driving findings to happen");
@@ -243,7 +243,7 @@ fn drive_all(suite: &Suite<'_>, results: &mut Results) -> Result<(), CliError> {
 }
 
 /// What is left to be driven: findings by input, and inputs that failed in a way that no other one did.
-fn wanted(suite: &Suite<'_>, results: &Results) -> Vec<Wanted> {
+fn wanted(suite: &Suite, results: &Results) -> Vec<Wanted> {
     let mut done: BTreeSet<&str> =
         results.driven.iter().flat_map(|it| &it.identities).map(String::as_str).collect();
     let mut wanted: Vec<Wanted> = Vec::new();

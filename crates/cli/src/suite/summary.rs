@@ -8,7 +8,7 @@ use super::work::Suite;
 use crate::output::{self, counted};
 
 /// A line for each finding, failure and input that could not be run, and one for what it all came to.
-fn headlines(suite: &Suite<'_>, results: &Results, account: &Account) -> String {
+fn headlines(suite: &Suite, results: &Results, account: &Account) -> String {
     let mut text = account.findings.headlines();
     account.failures.iter().for_each(|failure| text.push_str(&failure_line(failure)));
     text.push_str(&troubles(suite, results));
@@ -17,8 +17,8 @@ fn headlines(suite: &Suite<'_>, results: &Results, account: &Account) -> String 
 }
 
 /// Findings, failures, the table of inputs, and what it all came to.
-pub fn text(suite: &Suite<'_>, results: &Results, account: &Account) -> String {
-    let args = suite.args;
+pub fn text(suite: &Suite, results: &Results, account: &Account) -> String {
+    let args = &suite.args;
     if args.quiet {
         return headlines(suite, results, account);
     }
@@ -42,13 +42,13 @@ pub fn text(suite: &Suite<'_>, results: &Results, account: &Account) -> String {
     text
 }
 
-fn troubles(suite: &Suite<'_>, results: &Results) -> String {
+fn troubles(suite: &Suite, results: &Results) -> String {
     let line =
         |(input, why): (&usize, &String)| format!("Input `{}` could not be run: {why}\n", suite.name(*input));
     results.troubles.iter().map(line).collect()
 }
 
-fn summary(suite: &Suite<'_>, account: &Account) -> String {
+fn summary(suite: &Suite, account: &Account) -> String {
     let silenced = match account.findings.silenced {
         0 => String::new(),
         silenced => format!(", {silenced} silenced"),
@@ -85,7 +85,7 @@ fn failure_text(failure: &FailureReport) -> String {
 }
 
 /// The coverage, and what need not be looked at.
-fn coverage(suite: &Suite<'_>, results: &Results, account: &Account) -> String {
+fn coverage(suite: &Suite, results: &Results, account: &Account) -> String {
     let Some(report) = &account.report.suite else { return String::new() };
     let pairs = report.cfp.aggregated;
     let counted_pairs = counted(pairs as usize, "pair");
@@ -116,7 +116,7 @@ fn coverage(suite: &Suite<'_>, results: &Results, account: &Account) -> String {
 }
 
 /// What kept detection from being guided.
-fn hindrances(suite: &Suite<'_>, results: &Results) -> String {
+fn hindrances(suite: &Suite, results: &Results) -> String {
     let unguided = results.guided.iter().filter(|(_, record)| record.unguided);
     let names: Vec<&str> = unguided.map(|(input, _)| suite.name(*input)).collect();
     if names.is_empty() {
@@ -130,7 +130,7 @@ fn hindrances(suite: &Suite<'_>, results: &Results) -> String {
 }
 
 /// What was done now, and what was known from before.
-fn what_was_done(suite: &Suite<'_>, results: &Results) -> String {
+fn what_was_done(suite: &Suite, results: &Results) -> String {
     if suite.is_stopped() {
         return "It was interrupted; what is done is kept, and the same command continues from there.\n"
             .into();

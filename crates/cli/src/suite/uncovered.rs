@@ -19,7 +19,7 @@ const FIRST: &str = "main";
 
 impl UncoveredPairs {
     /// Those of a suite.
-    pub fn of(suite: &Suite<'_>, results: &Results) -> UncoveredPairs {
+    pub fn of(suite: &Suite, results: &Results) -> UncoveredPairs {
         let executable =
             suite.programs.first().map(|it| Modules::of_file(&it.executable)).unwrap_or_default();
         let symbols = Symbols::new(&executable);

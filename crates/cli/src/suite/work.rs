@@ -1,18 +1,21 @@
 //! What is done under each input: measuring, and looking for findings.
 
 use std::collections::BTreeSet;
+use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
 
 use threadbare_code::Code;
 use threadbare_coverage::cfp::FunctionPair;
 use threadbare_diagnose::ExecutionNames;
-use threadbare_explore::is_suspicion;
 use threadbare_explore::suite::{
     Detected, Detection, Optimizations, RunLimits, SuiteFile, Watch, detect, measure,
 };
+use threadbare_explore::{ExploreError, is_suspicion};
 use threadbare_report::finding_text;
 use threadbare_target::{Program, Symbols, fingerprint};
 
@@ -23,9 +26,9 @@ use crate::error::CliError;
 use crate::suite_args::SuiteArgs;
 
 /// A suite that is ready to be worked on.
-pub struct Suite<'a> {
+pub struct Suite {
     /// The options.
-    pub args: &'a SuiteArgs,
+    pub args: SuiteArgs,
     /// The suite file.
     pub file: SuiteFile,
     /// What each input is known by.
@@ -48,9 +51,9 @@ pub struct Task {
     pub pairs: Option<BTreeSet<FunctionPair>>,
 }
 
-impl<'a> Suite<'a> {
+impl Suite {
     /// Builds the program and finds out what there is to do.
-    pub fn prepare(args: &'a SuiteArgs, stop: Arc<AtomicBool>) -> Result<Suite<'a>, CliError> {
+    pub fn prepare(args: &SuiteArgs, stop: Arc<AtomicBool>) -> Result<Suite, CliError> {
         let file = SuiteFile::read(&args.suite)?;
         let program = build::program(&file, &args.out, &stop)?;
         let code = Code::read(&program.executable)?;
@@ -58,7 +61,7 @@ impl<'a> Suite<'a> {
         let store = Store::open(&args.out, &fingerprint(&program.executable).map_err(unreadable)?)?;
         let folder = file.folder.canonicalize().unwrap_or_else(|_| file.folder.clone());
         let mut suite = Suite {
-            args,
+            args: args.clone(),
             ids: Vec::new(),
             programs: Vec::new(),
             watch: Watch::new(code, optimizations(args)),
@@ -84,7 +87,7 @@ impl<'a> Suite<'a> {
 
     /// What is not looked at when measuring.
     pub fn optimizations(&self) -> Optimizations {
-        optimizations(self.args)
+        optimizations(&self.args)
     }
 
     /// Whether the user wants it to end.
@@ -165,30 +168,55 @@ fn finding_records(detected: &Detected) -> Vec<FoundRecord> {
     records.into_iter().map(|(_, record)| record).collect()
 }
 
-/// Does something for each place, several at a time, and hands over each result as it comes.
-pub fn side_by_side<T: Send>(
+/// How long what is under way may take to end after a signal: together with the results, a second.
+const GRACE: Duration = Duration::from_millis(600);
+/// How often it is looked whether there was one.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Does something for each place, several at a time, and hands over each result as it comes. What does not end soon after a signal is left
+/// alone.
+pub fn side_by_side<T: Send + 'static>(
     count: usize,
     jobs: usize,
-    stop: &AtomicBool,
-    work: impl Fn(usize) -> T + Sync,
+    stop: &Arc<AtomicBool>,
+    work: impl Fn(usize) -> T + Send + Sync + 'static,
     mut done: impl FnMut(usize, T) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
-    let next = AtomicUsize::new(0);
     let (sender, results) = channel();
-    std::thread::scope(|scope| {
-        for _ in 0..jobs.min(count) {
-            let sender = sender.clone();
-            scope.spawn(|| {
-                let sender = sender;
-                while !stop.load(Ordering::Relaxed) {
-                    let place = next.fetch_add(1, Ordering::Relaxed);
-                    if place >= count || sender.send((place, work(place))).is_err() {
-                        break;
-                    }
+    let shared = Arc::new((work, AtomicUsize::new(0)));
+    let mut threads = Vec::new();
+    for number in 0..jobs.min(count) {
+        let (sender, shared, stop) = (sender.clone(), Arc::clone(&shared), Arc::clone(stop));
+        let one_by_one = move || {
+            let (work, next) = &*shared;
+            while !stop.load(Ordering::Relaxed) {
+                let place = next.fetch_add(1, Ordering::Relaxed);
+                if place >= count || sender.send((place, work(place))).is_err() {
+                    break;
                 }
-            });
+            }
+        };
+        match Builder::new().name("input".into()).spawn(one_by_one) {
+            Ok(thread) => threads.push(thread),
+            Err(error) if number == 0 => return Err(ExploreError::NoThread(error).into()),
+            // Fewer than were asked for do the same, only more slowly.
+            Err(_) => break,
         }
-        drop(sender);
-        results.iter().try_for_each(|(place, result)| done(place, result))
-    })
+    }
+    drop(sender);
+    let mut stopped: Option<Instant> = None;
+    loop {
+        match results.recv_timeout(LOOK) {
+            Ok((place, result)) => done(place, result)?,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        if stop.load(Ordering::Relaxed) && stopped.get_or_insert_with(Instant::now).elapsed() >= GRACE {
+            return Ok(());
+        }
+    }
+    for thread in threads {
+        thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+    }
+    Ok(())
 }

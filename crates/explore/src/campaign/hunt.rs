@@ -33,18 +33,35 @@ pub fn hunt(
     progress: &dyn Fn(&Progress),
     stop: &Arc<AtomicBool>,
 ) -> Result<Campaign, ExploreError> {
+    hunt_measured(program, options, &mut options.measuring()?, progress, stop)
+}
+
+/// The same for one of several campaigns whose coverage counts together: `measuring` goes from one to the next. Where one is given up, what
+/// was measured is lost.
+pub fn hunt_measured(
+    program: &Program,
+    options: &Options,
+    measuring: &mut Measuring,
+    progress: &dyn Fn(&Progress),
+    stop: &Arc<AtomicBool>,
+) -> Result<Campaign, ExploreError> {
+    let is_first = !measuring.has_begun();
     let (program, own, stopped) = (program.clone(), options.clone(), Arc::clone(stop));
+    let mut measured = std::mem::take(measuring);
     let campaign = move |progress: &dyn Fn(&Progress)| {
-        hunt_measured(&program, &own, &mut own.measuring()?, progress, &stopped)
+        let result = hunt_to_the_end(&program, &own, &mut measured, progress, &stopped);
+        (result, measured)
     };
-    match within(options.time, stop, progress, campaign)? {
-        Ending::Whole(result) => result,
+    match within(options.time, stop, is_first, progress, campaign)? {
+        Ending::Whole((result, measured)) => {
+            *measuring = measured;
+            result
+        }
         Ending::GivenUp(heard) => Ok(Campaign::given_up(heard)),
     }
 }
 
-/// The same for one of several campaigns whose coverage counts together: `measuring` goes from one to the next.
-pub fn hunt_measured(
+fn hunt_to_the_end(
     program: &Program,
     options: &Options,
     measuring: &mut Measuring,
@@ -60,7 +77,7 @@ pub fn hunt_measured(
         Repeated::NotAtAll => None,
     };
     let looked_at = (options.strategy == STATES).then(|| with_dead_registers(program));
-    let servers = Servers::new(looked_at.as_ref().unwrap_or(program), options, 0, stop);
+    let servers = Servers::new(looked_at.as_ref().unwrap_or(program), options, 0, stop).sampled(options);
     let Some(rest) = rest else { return run_measured(&servers, options, measuring, progress, stop) };
     let mut campaign = run_measured(&servers, &rest.options(options), measuring, progress, stop)?;
     rest.add_to(&mut campaign);

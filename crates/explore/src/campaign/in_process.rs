@@ -264,6 +264,7 @@ impl Repeating<'_> {
             coverage: Vec::new(),
             best: None,
             failed,
+            found: Vec::new(),
         }
     }
 

@@ -30,12 +30,15 @@ use threadbare_wire::flags;
 pub(crate) use self::hunt::run;
 pub use self::hunt::{hunt, hunt_measured};
 use self::observer::{Examiner, Observed, Observer};
+use self::progress::News;
 pub use self::progress::{CoverageProgress, FailedJustNow, Progress};
 pub use self::results::{Campaign, CampaignVerdict, Found};
 use self::workers::{Batch, BatchResults, Briefing, Limits, Made, Ran, Tally, Workers};
+use crate::check::Examined;
 use crate::checkpoints::Spared;
 use crate::error::ExploreError;
 use crate::history::History;
+use crate::kept_events::bytes_of;
 use crate::options::Options;
 use crate::runner::{Launch, Trouble};
 use crate::strategy::Strategy;
@@ -49,7 +52,7 @@ pub(crate) fn conduct<L: Launch, T>(
     phases: impl FnOnce(&mut Conduct<'_>) -> Result<T, ExploreError>,
 ) -> Result<T, ExploreError> {
     let begin = Instant::now();
-    let tally = Tally::default();
+    let tally = Tally::of(options);
     let limits = Limits::of(options, begin, stop, &tally.share);
     thread::scope(|scope| {
         let workers = Workers::start(scope, launch, options.jobs, limits, &tally)?;
@@ -91,7 +94,7 @@ pub(crate) struct Conduct<'a> {
     progress: &'a dyn Fn(&Progress),
     begin: Instant,
     history: History,
-    /// The most events of an execution whose trace was kept until its batch was over.
+    /// The most bytes of an execution whose trace was kept until its batch was over.
     longest: u64,
     /// Executions that were planned; the next plan has the number after.
     planned: u64,
@@ -164,7 +167,19 @@ impl Conduct<'_> {
         self.report(None);
     }
 
-    fn report(&self, failed: Option<FailedJustNow>) {
+    /// Tells of what was found or made to happen, so that it is known whatever becomes of the campaign.
+    pub(crate) fn tell(&self, found: Vec<Examined>) {
+        if !found.is_empty() {
+            self.report(Some(News::Found(found)));
+        }
+    }
+
+    fn report(&self, news: Option<News>) {
+        let (failed, found) = match news {
+            Some(News::Failed(failed)) => (Some(failed), Vec::new()),
+            Some(News::Found(found)) => (None, found),
+            None => (None, Vec::new()),
+        };
         let BatchResults { coverage, best } = self.tally.batch_results();
         (self.progress)(&Progress {
             executions: self.tally.executions.load(Ordering::Relaxed),
@@ -177,6 +192,7 @@ impl Conduct<'_> {
             coverage,
             best,
             failed,
+            found,
         });
     }
 
@@ -219,7 +235,7 @@ impl Conduct<'_> {
             let batch = Arc::new(Batch::new(self.planned + 1, plans, briefing, examiner));
             self.planned += batch.plans.len() as u64;
             left = left.saturating_sub(batch.plans.len() as u64);
-            let ran = self.workers.run(&batch, self.has_fixed_addresses(), &|failed| self.report(failed));
+            let ran = self.workers.run(&batch, self.has_fixed_addresses(), &|news| self.report(news));
             let flow = self.take_in(strategy, observers, &batch, ran)?;
             self.report_progress();
             if flow.is_break() || strategy.exhausted() {
@@ -231,7 +247,9 @@ impl Conduct<'_> {
 
     /// How many executions fit into memory at once.
     fn fit_at_once(&self) -> u64 {
-        (self.options.most_events() / self.longest.max(1)).max(1)
+        /// Of the memory that may be used, with as much again for what is shared with the program and what detectors need.
+        const SHARE: u64 = 4;
+        (self.options.memory / SHARE / self.longest.max(1)).max(1)
     }
 
     /// Shows a batch to everybody; says whether the phase may continue.
@@ -270,9 +288,8 @@ impl Conduct<'_> {
             (&*made.run, made.profile.as_ref(), !probing)
         }));
         let kept = runs.iter().filter(|(place, _)| batch.plans[*place].trace || batch.plans[*place].watched);
-        self.longest = kept.map(|(_, made)| made.run.events.len() as u64).fold(self.longest, u64::max);
-        let pairs: Vec<_> = runs.iter().map(|(place, made)| (&batch.plans[*place], &*made.run)).collect();
-        let learned = strategy.learn(&pairs, sharing_grew, &|| self.limits.reached());
+        self.longest = kept.map(|(_, made)| bytes_of(&made.run)).fold(self.longest, u64::max);
+        let mut enough_at = None;
         for (place, Made { run, found, executed, .. }) in &runs {
             self.made += 1;
             let (number, plan, elapsed) = (self.made, &batch.plans[*place], self.begin.elapsed());
@@ -283,9 +300,17 @@ impl Conduct<'_> {
                 is_enough |= observer.observe(&seen).is_break();
             }
             if is_enough {
-                self.complete &= place + 1 == batch.plans.len();
-                return Ok(ControlFlow::Break(()));
+                enough_at = Some(*place);
+                break;
             }
+        }
+        // To learn can take long, and what was found must not be lost meanwhile.
+        self.tell(observers.iter_mut().flat_map(|observer| observer.news()).collect());
+        let pairs: Vec<_> = runs.iter().map(|(place, made)| (&batch.plans[*place], &*made.run)).collect();
+        let learned = strategy.learn(&pairs, sharing_grew, &|| self.limits.reached());
+        if let Some(place) = enough_at {
+            self.complete &= place + 1 == batch.plans.len();
+            return Ok(ControlFlow::Break(()));
         }
         let mut results = BatchResults::default();
         observers.iter().for_each(|observer| observer.report_results(&mut results));
@@ -298,7 +323,10 @@ impl Conduct<'_> {
                 self.crashed = true;
                 self.made += 1;
                 let run = Arc::from(run);
-                self.report(Some(FailedJustNow { execution: self.made, run: Arc::clone(&run) }));
+                self.report(Some(News::Failed(FailedJustNow {
+                    execution: self.made,
+                    run: Arc::clone(&run),
+                })));
                 observers.iter_mut().for_each(|observer| observer.crashed(&run));
                 Ok(ControlFlow::Break(()))
             }

@@ -12,6 +12,7 @@ use threadbare_detect::Finding;
 use threadbare_target::Execution;
 
 use super::workers::BatchResults;
+use crate::check::Examined;
 use crate::strategy::Plan;
 use crate::suite::ExecutedFunctions;
 
@@ -25,6 +26,11 @@ pub(crate) trait Examiner: Send + Sync {
     /// Which functions it executed, where calls are measured.
     fn read_calls(&self, _run: &Execution) -> Option<ExecutedFunctions> {
         None
+    }
+
+    /// Whether what it finds is a result, even before anybody has tried to make it happen.
+    fn finds_results(&self) -> bool {
+        false
     }
 
     /// Whether the phase ends with this execution. Then none is begun that was planned after it, and what was already
@@ -70,6 +76,11 @@ pub(crate) trait Observer {
 
     /// The program failed on its own, before there was anything to decide. No execution follows.
     fn crashed(&mut self, _run: &Arc<Execution>) {}
+
+    /// What it has found itself since it was asked the last time.
+    fn news(&mut self) -> Vec<Examined> {
+        Vec::new()
+    }
 
     /// Reports what the batches so far have come to, for the display of progress.
     fn report_results(&self, _results: &mut BatchResults) {}

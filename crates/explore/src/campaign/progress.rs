@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use threadbare_target::Execution;
 
+use crate::check::Examined;
+
 /// How far a campaign is.
 #[derive(Clone, Default, Debug)]
 pub struct Progress {
@@ -30,6 +32,17 @@ pub struct Progress {
     /// An execution that has just failed in a way not seen before. This is told the moment that it has ended, so that nothing found is
     /// lost, whatever becomes of the campaign.
     pub failed: Option<FailedJustNow>,
+    /// What has just been found in executions that may have passed, or has just been made to happen; for the same reason. What was predicted
+    /// and then happens is told twice.
+    pub found: Vec<Examined>,
+}
+
+/// What has happened that has to be told at once.
+pub(crate) enum News {
+    /// An execution failed in a way not seen before.
+    Failed(FailedJustNow),
+    /// Executions show what was not known before, or more surely than before.
+    Found(Vec<Examined>),
 }
 
 /// An execution that has just failed.

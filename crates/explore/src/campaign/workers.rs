@@ -11,15 +11,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
-use threadbare_detect::Finding;
+use threadbare_detect::{Certainty, Finding, FindingKind, Key};
 use threadbare_target::Execution;
-use threadbare_wire::{LearnedRecord, flags};
+use threadbare_wire::LearnedRecord;
 
 use super::observer::Examiner;
-use super::progress::{CoverageProgress, FailedJustNow};
+use super::progress::{CoverageProgress, FailedJustNow, News};
 use super::results::Signature;
+use crate::check::Examined;
 use crate::checkpoints::Spared;
+use crate::confirm::is_suspicion;
 use crate::error::ExploreError;
+use crate::kept_events::KeptEvents;
 use crate::options::Options;
 use crate::profile::Profile;
 use crate::runner::{Launch, Runner, Trouble};
@@ -114,6 +117,16 @@ pub(crate) struct Tally {
     /// The first execution that showed each failure, so that later ones need not be kept whole.
     first_seen: Mutex<HashMap<Signature, u64>>,
     batch_results: Mutex<BatchResults>,
+    told: Mutex<Told>,
+}
+
+/// The findings that were told of.
+#[derive(Default)]
+struct Told {
+    /// How sure each was.
+    certainties: HashMap<Key, Certainty>,
+    /// Room for the executions to show them on.
+    kept: KeptEvents,
 }
 
 /// What the batches so far have come to.
@@ -124,6 +137,30 @@ pub(crate) struct BatchResults {
 }
 
 impl Tally {
+    /// Nothing yet, in a campaign with these options.
+    pub(crate) fn of(options: &Options) -> Tally {
+        let told = Told { kept: KeptEvents::of(options), ..Told::default() };
+        Tally { told: Mutex::new(told), ..Tally::default() }
+    }
+
+    /// Those of the findings of an execution that are to be told of: nobody has told of them yet, or not as surely, and there is room for the
+    /// execution.
+    fn to_be_told(&self, found: &[Finding], run: &Arc<Execution>) -> Vec<Examined> {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let Told { certainties, kept } = &mut *told;
+        let is_news = |finding: &&Finding| {
+            !is_suspicion(finding)
+                && finding.kind != FindingKind::Order
+                && certainties.get(&finding.key()).is_none_or(|known| finding.certainty > *known)
+        };
+        let news: Vec<&Finding> = found.iter().filter(is_news).collect();
+        if news.is_empty() || !kept.take(run) {
+            return Vec::new();
+        }
+        certainties.extend(news.iter().map(|finding| (finding.key(), finding.certainty)));
+        news.into_iter().map(|finding| Examined::predicted(finding.clone(), Arc::clone(run))).collect()
+    }
+
     pub(crate) fn batch_results(&self) -> BatchResults {
         self.batch_results.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -220,8 +257,8 @@ pub(crate) struct Workers {
 
 /// What a worker says.
 enum Message {
-    /// An execution failed in a way not seen before.
-    Failed(FailedJustNow),
+    /// What is to be told at once.
+    News(News),
     /// What it has run of the batch.
     Done(Vec<Ran>),
 }
@@ -262,20 +299,20 @@ impl Workers {
         Ok(Workers { orders, messages })
     }
 
-    /// Runs a batch, by one worker or by several; returns what was run, in order. Calls `progress` now and then, and the moment an execution
-    /// fails in a way not seen before.
+    /// Runs a batch, by one worker or by several; returns what was run, in order. Calls `progress` now and then, and the moment that there is
+    /// news.
     pub(crate) fn run(
         &self,
         batch: &Arc<Batch>,
         side_by_side: bool,
-        progress: &dyn Fn(Option<FailedJustNow>),
+        progress: &dyn Fn(Option<News>),
     ) -> Vec<Ran> {
         let busy = self.orders.iter().take(if side_by_side { batch.plans.len() } else { 1 });
         let mut waiting = busy.filter(|order| order.send(Arc::clone(batch)).is_ok()).count();
         let mut ran = Vec::with_capacity(batch.plans.len());
         while waiting > 0 {
             match self.messages.recv_timeout(PROGRESS) {
-                Ok(Message::Failed(failed)) => progress(Some(failed)),
+                Ok(Message::News(news)) => progress(Some(news)),
                 Ok(Message::Done(mut report)) => {
                     ran.append(&mut report);
                     waiting -= 1;
@@ -402,17 +439,23 @@ impl<L: Launch> Worker<'_, L> {
         });
         if !is_new_failure && !plan.trace && !plan.watched {
             run.events = Vec::new();
-            // Whoever may claim something runs its schedules again.
-            if plan.flags & flags::CLAIMS == 0 {
+            if !plan.reads_switches() {
                 run.switches = Vec::new();
             }
             run.output = Vec::new();
         }
         (run.calls, run.lock_sets) = (Vec::new(), Vec::new());
         let run = Arc::new(run);
+        // If nobody listens any more, the campaign is over, and has the execution.
+        let tell = |news| drop(self.messages.send(Message::News(news)));
         if is_new_failure {
-            // If nobody listens any more, the campaign is over, and has the execution.
-            let _ = self.messages.send(Message::Failed(FailedJustNow { execution, run: Arc::clone(&run) }));
+            tell(News::Failed(FailedJustNow { execution, run: Arc::clone(&run) }));
+        }
+        if batch.examiner.finds_results() {
+            let news = self.tally.to_be_told(&found, &run);
+            if !news.is_empty() {
+                tell(News::Found(news));
+            }
         }
         Made { run, profile, found, executed, ends }
     }

@@ -11,8 +11,8 @@ use threadbare_target::Execution;
 use threadbare_trace::Event;
 use threadbare_wire::flags;
 
+pub(crate) use self::occurrence::{back_to_back, fails_because_of, happens, settle_in};
 pub use self::occurrence::{directed, find_shown, pointed_out, shown};
-pub(crate) use self::occurrence::{fails_because_of, happens, settle_in};
 use crate::campaign::observer::{Examiner, Observed, Observer};
 use crate::check::{Examined, Met};
 use crate::drive::{Drive, phase};
@@ -51,9 +51,7 @@ impl Drive<'_, '_> {
                 // To look at traces takes time as well.
                 self.account.check.untried.push(finding.key());
                 if !suspected && finding.kind != FindingKind::Order {
-                    let (confirmed, fails, follows_from) = (None, false, None);
-                    let examined = Examined { finding, run, confirmed, fails, follows_from };
-                    self.account.check.findings.push(examined);
+                    self.account.check.findings.push(Examined::predicted(finding, run));
                 }
                 continue;
             }
@@ -73,6 +71,9 @@ impl Drive<'_, '_> {
                 && settle_in(&mut examined.finding, &run.events)
             {
                 examined.run = Arc::clone(run);
+            }
+            if examined.confirmed.is_some() {
+                self.tell(&examined);
             }
             self.account.check.findings.push(examined);
         }

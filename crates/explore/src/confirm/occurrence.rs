@@ -1,6 +1,6 @@
 //! Making what a finding predicts happen, and deciding whether an execution shows it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use threadbare_detect::{Access, Certainty, Finding, FindingKind, observed_deadlock};
 use threadbare_happens_before::{HeldLock, LockSets};
@@ -103,20 +103,40 @@ pub(crate) fn happens(finding: &Finding, run: &Execution) -> bool {
     }
 }
 
+/// The code of conflicting accesses that came back to back, the lower address first: those races happened.
+pub(crate) fn back_to_back(events: &[Event]) -> HashSet<(u64, u64)> {
+    let mut steps = events.iter().filter(|event| comes_between(event)).peekable();
+    let mut together = HashSet::new();
+    while let Some(first) = steps.next() {
+        let Some(second) = steps.peek() else { break };
+        if are_together(first, second) {
+            together.insert((first.pc.min(second.pc), first.pc.max(second.pc)));
+        }
+    }
+    together
+}
+
+/// Whether it is a step that comes between others. A thread may end right after its access, and a handler begin; that does not.
+fn comes_between(event: &Event) -> bool {
+    let counts = |kind: EventKind| !kind.only_names() && kind != EventKind::Exit;
+    event.kind().is_some_and(counts) && !event.is_about_delivery()
+}
+
+/// Whether one step right after the other is a race that happened.
+fn are_together(first: &Event, second: &Event) -> bool {
+    let writes = [first, second].iter().any(|event| event.kind().is_some_and(|kind| kind.writes()));
+    first.thread != second.thread && overlap(first, second) && writes
+}
+
 /// The events by which an execution shows a race (two accesses back to back) or an atomicity violation
 /// (the accesses of its pattern one after the other).
 fn occurrence(finding: &Finding, events: &[Event]) -> Option<Vec<usize>> {
-    // A thread may end right after its access, and a handler begin; that does not come between.
-    let counts = |kind: EventKind| !kind.only_names() && kind != EventKind::Exit;
-    let is_step = |event: &Event| event.kind().is_some_and(counts) && !event.is_about_delivery();
-    let steps: Vec<usize> = (0..events.len()).filter(|index| is_step(&events[*index])).collect();
+    let steps: Vec<usize> = (0..events.len()).filter(|index| comes_between(&events[*index])).collect();
     match (finding.kind, &finding.accesses[..]) {
         (FindingKind::Race, [a, b]) => steps.windows(2).find_map(|pair| {
             let (first, second) = (&events[pair[0]], &events[pair[1]]);
             let sites_fit = [(a.pc, b.pc), (b.pc, a.pc)].contains(&(first.pc, second.pc));
-            let fits = sites_fit && first.thread != second.thread && overlap(first, second);
-            let writes = [first, second].iter().any(|e| e.kind().is_some_and(|kind| kind.writes()));
-            (fits && writes).then(|| pair.to_vec())
+            (sites_fit && are_together(first, second)).then(|| pair.to_vec())
         }),
         (FindingKind::Order, [first, second]) => {
             let is = |event: &Event, access: &Access| (event.pc, event.thread) == (access.pc, access.thread);

@@ -8,6 +8,7 @@ use threadbare_sched::{Random, Rng};
 use threadbare_target::{Execution, Program};
 
 use crate::campaign::Progress;
+use crate::campaign::given_up::{Ending, within};
 use crate::campaign::observer::Unexamined;
 use crate::check::{CONFIRMING, Check};
 use crate::drive::{NobodyElse, examine, phase, servers};
@@ -32,7 +33,24 @@ pub fn drive_to_happen(
     stop: &Arc<AtomicBool>,
 ) -> Result<Check, ExploreError> {
     let program = Program { uninstrument: Arc::default(), ..program.clone() };
-    let launch = servers(&program, options, stop);
+    let (own, untried) = (options.clone(), findings.iter().map(|(finding, _)| finding.key()).collect());
+    let stopped = Arc::clone(stop);
+    let campaign = move |progress: &dyn Fn(&Progress)| confirm(&program, findings, &own, progress, &stopped);
+    match within(options.time, stop, true, progress, campaign)? {
+        Ending::Whole(result) => result,
+        // Those that were told of happened, and are tried again all the same.
+        Ending::GivenUp(heard) => Ok(Check { untried, ..Check::given_up(heard) }),
+    }
+}
+
+fn confirm(
+    program: &Program,
+    findings: Vec<(Finding, Arc<Execution>)>,
+    options: &Options,
+    progress: &dyn Fn(&Progress),
+    stop: &Arc<AtomicBool>,
+) -> Result<Check, ExploreError> {
+    let launch = servers(program, options, stop);
     let (check, ()) = examine(&launch, options, progress, stop, |drive| {
         let mut beforehand = Beforehand { seed: options.seed };
         drive.spend_until(CONFIRMING);

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::toy_runner::{Lab, Manners};
-use crate::campaign::run;
+use crate::campaign::{Campaign, run};
 use crate::compare::{Comparison, TrialEnd, WARM_UP, run_all};
 use crate::error::ExploreError;
 use crate::options::Options;
@@ -15,8 +15,12 @@ fn names(strategies: &[&str]) -> Vec<String> {
     strategies.iter().map(|name| name.to_string()).collect()
 }
 
+fn hunt(lab: &Lab, options: &Options) -> Result<Campaign, ExploreError> {
+    run(lab, options, &|_| {}, &lab.0.stop)
+}
+
 fn compare(lab: &Lab, strategies: &[&str], runs: u64, options: &Options) -> Comparison {
-    run_all(lab, &names(strategies), runs, options, &|_| {}, &lab.0.stop).unwrap()
+    run_all(lab, &|it| hunt(lab, it), &names(strategies), runs, options, &|_| {}, &lab.0.stop).unwrap()
 }
 
 fn options(executions: u64) -> Options {
@@ -99,7 +103,15 @@ fn an_interrupt_keeps_the_trials_that_ended() {
 #[test]
 fn names_are_checked_before_anything_runs() {
     let lab = Lab::lost_update(2, 1);
-    let result = run_all(&lab, &names(&["random", "nosuch"]), 3, &options(5), &|_| {}, &lab.0.stop);
+    let result = run_all(
+        &lab,
+        &|it| hunt(&lab, it),
+        &names(&["random", "nosuch"]),
+        3,
+        &options(5),
+        &|_| {},
+        &lab.0.stop,
+    );
     assert!(matches!(result, Err(ExploreError::UnknownStrategy(name)) if name == "nosuch"));
     assert_eq!(lab.0.launches.load(std::sync::atomic::Ordering::Relaxed), 0);
 }
