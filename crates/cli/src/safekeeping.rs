@@ -39,6 +39,11 @@ impl<'a> Safekeeping<'a> {
         Safekeeping { folder, name, head, announce, symbols, written }
     }
 
+    /// The same for schedules with another head.
+    pub fn under(self, head: &'a Schedule) -> Self {
+        Safekeeping { head, ..self }
+    }
+
     /// Writes and announces a failure, if there is one.
     pub fn observe(&self, progress: &Progress) {
         if let Some(failed) = &progress.failed {

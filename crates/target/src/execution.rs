@@ -51,6 +51,9 @@ pub struct Execution {
     pub output: Vec<u8>,
     /// It was ended because it made no step for too long.
     pub stalled: bool,
+    /// The panics of a test's threads of which it never asked how they ended, if it failed for them alone: then `cargo test`
+    /// passes.
+    pub unheard_panics: Vec<UnheardPanic>,
     /// Sleeps and waits could end by time at any point, in any order.
     pub loose_time: bool,
     /// The longest time for which that delayed a thread.
@@ -65,6 +68,17 @@ pub struct Execution {
     pub ended_by: Option<ThreadId>,
     /// Code that synchronizes ran in one piece, as a warning says: whatever was run, interleavings were left out.
     pub leaves_code_unexplored: bool,
+}
+
+/// A panic by which a thread of a test ended, and the test never asked how it did.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnheardPanic {
+    /// The thread.
+    pub thread: ThreadId,
+    /// File, line and column.
+    pub place: String,
+    /// Who panicked, where and why.
+    pub message: String,
 }
 
 impl Execution {
@@ -88,6 +102,7 @@ impl Execution {
             warnings: Vec::new(),
             output: output.into_bytes(),
             stalled: false,
+            unheard_panics: Vec::new(),
             loose_time: false,
             delay: None,
             divergence: None,
@@ -114,6 +129,7 @@ impl Execution {
             depended_on: self.depended_on.clone(),
             warnings: self.warnings.clone(),
             output: self.output.clone(),
+            unheard_panics: self.unheard_panics.clone(),
             divergence: self.divergence.clone(),
             own_code: Arc::clone(&self.own_code),
             ..*self

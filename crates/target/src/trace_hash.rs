@@ -112,6 +112,7 @@ mod tests {
             warnings: Vec::new(),
             output: Vec::new(),
             stalled: false,
+            unheard_panics: Vec::new(),
             loose_time: false,
             delay: None,
             divergence: None,

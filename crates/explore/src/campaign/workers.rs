@@ -18,6 +18,7 @@ use threadbare_wire::{LearnedRecord, flags};
 use super::observer::Examiner;
 use super::progress::{CoverageProgress, FailedJustNow};
 use super::results::Signature;
+use super::unheard_panics::is_unheard;
 use crate::checkpoints::Spared;
 use crate::error::ExploreError;
 use crate::options::Options;
@@ -396,8 +397,10 @@ impl<L: Launch> Worker<'_, L> {
         }
         let execution = batch.first + place as u64;
         let is_new_failure = run.outcome.failure().is_some_and(|failure| {
-            self.tally.failures.fetch_add(1, Ordering::Relaxed);
-            self.tally.share.leave_time_for_reports();
+            if !is_unheard(&run) {
+                self.tally.failures.fetch_add(1, Ordering::Relaxed);
+                self.tally.share.leave_time_for_reports();
+            }
             self.tally.is_first(Signature::of(failure), execution)
         });
         if !is_new_failure && !plan.trace && !plan.watched {
@@ -410,7 +413,8 @@ impl<L: Launch> Worker<'_, L> {
         }
         (run.calls, run.lock_sets) = (Vec::new(), Vec::new());
         let run = Arc::new(run);
-        if is_new_failure {
+        // Whether a panic that nobody hears of is a failure, is not known yet.
+        if is_new_failure && !is_unheard(&run) {
             // If nobody listens any more, the campaign is over, and has the execution.
             let _ = self.messages.send(Message::Failed(FailedJustNow { execution, run: Arc::clone(&run) }));
         }

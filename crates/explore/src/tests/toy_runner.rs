@@ -375,6 +375,7 @@ fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
         warnings: Vec::new(),
         output: Vec::new(),
         stalled: false,
+        unheard_panics: Vec::new(),
         loose_time: false,
         delay: None,
         divergence: None,
