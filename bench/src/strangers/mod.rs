@@ -75,8 +75,10 @@ pub fn print(args: &StrangerArgs) -> Result<bool> {
     std::fs::create_dir_all(&folder)?;
     let folder = folder.canonicalize()?;
     let workspace = packages.unpack(&folder, args.relock)?;
-    println!("| crate | tests folder | passed | failed | LONG | NONE | SKIP | ERROR | not judged |");
-    println!("|---|---|---|---|---|---|---|---|---|");
+    println!(
+        "| crate | tests folder | passed | executions | failed | LONG | NONE | SKIP | ERROR | not judged |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|");
     let budget = Budget { executions: args.executions, time: args.time, seed: args.seed };
     let mut remarks = Vec::new();
     let mut unjudged = 0;
@@ -86,7 +88,7 @@ pub fn print(args: &StrangerArgs) -> Result<bool> {
             Ok(tests) => tests,
             // The other crates may well be run.
             Err(error) => {
-                println!("| {package} | | | | | | | | could not be run |");
+                println!("| {package} | | | | | | | | | could not be run |");
                 remarks.push(format!("{package} could not be run: {error}"));
                 unjudged += 1;
                 continue;
@@ -95,9 +97,10 @@ pub fn print(args: &StrangerArgs) -> Result<bool> {
         let of_these = remarks_on(package, &tests, &judgements, &mut remarks);
         let counts = Counts::of(&tests);
         println!(
-            "| {package} | {} | {} | {} | {} | {} | {} | {} | {of_these} |",
+            "| {package} | {} | {} | {} | {} | {} | {} | {} | {} | {of_these} |",
             if source.join("tests").is_dir() { "yes" } else { "not in the package" },
             counts.passed,
+            fewest_and_most(&tests),
             counts.failed,
             counts.long,
             counts.none,
@@ -108,6 +111,16 @@ pub fn print(args: &StrangerArgs) -> Result<bool> {
     }
     remarks.iter().for_each(|remark| println!("\n{remark}"));
     Ok(unjudged == 0)
+}
+
+/// The fewest and the most executions of a test that passed: what passed once shows little.
+fn fewest_and_most(tests: &[Test]) -> String {
+    let of_passed = || tests.iter().filter(|test| test.status == "passed").map(|test| test.executions);
+    match of_passed().min().zip(of_passed().max()) {
+        Some((fewest, most)) if fewest < most => format!("{fewest} to {most}"),
+        Some((all, _)) => all.to_string(),
+        None => String::new(),
+    }
 }
 
 /// Says of each test of a package that failed or could not be run how it was judged; returns how many were not.

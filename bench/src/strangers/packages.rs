@@ -25,6 +25,9 @@ pub struct Package {
     pub name: String,
     /// Its version.
     pub version: String,
+    /// Whether its tests are so long that they are run in the sizes that the crate has for Miri.
+    #[serde(default)]
+    small: bool,
     /// Features that its tests need.
     #[serde(default)]
     features: Vec<String>,
@@ -52,7 +55,8 @@ impl Package {
     /// A package without features.
     #[cfg(test)]
     pub fn new(name: &str, version: &str) -> Package {
-        Package { name: name.to_string(), version: version.to_string(), features: Vec::new() }
+        let (name, version) = (name.to_string(), version.to_string());
+        Package { name, version, small: false, features: Vec::new() }
     }
 
     /// The name of its folder.
@@ -63,6 +67,7 @@ impl Package {
     /// What `cargo threadbare test` is told besides.
     pub fn arguments(&self) -> Vec<String> {
         let mut words = vec!["--locked".to_string()];
+        words.extend(self.small.then(|| "--small".to_string()));
         if !self.features.is_empty() {
             words.extend(["--features".to_string(), self.features.join(",")]);
         }
