@@ -22,9 +22,9 @@ pub struct Judgement {
     name: String,
     /// Its version.
     version: String,
-    /// Executable and name of the test.
+    /// Executable and name of the test, or what the names of several begin with, before a `*`.
     pub test: String,
-    /// The kind of the failure, or the message's first line where there is none.
+    /// In which way it fails.
     ends: String,
     /// Whose fault it is.
     pub verdict: Verdict,
@@ -47,7 +47,11 @@ pub enum Verdict {
 impl Judgement {
     /// Whether it speaks of this test, whichever way it ends.
     pub fn is_about(&self, test: &Test) -> bool {
-        self.test == format!("{} {}", test.executable, test.name)
+        let name = format!("{} {}", test.executable, test.name);
+        match self.test.strip_suffix('*') {
+            Some(beginning) => name.starts_with(beginning),
+            None => name == self.test,
+        }
     }
 
     /// The verdict in words.
@@ -59,6 +63,15 @@ impl Judgement {
         };
         format!("{verdict}: {}", self.reason)
     }
+}
+
+/// In which way a test failed: the failure's kind, or `race`, or what is said of it.
+fn way(test: &Test) -> String {
+    let end = test.end();
+    if test.failure.is_none() && (end.ends_with(" data race") || end.ends_with(" data races")) {
+        return "race".to_string();
+    }
+    end
 }
 
 impl Judgements {
@@ -74,7 +87,7 @@ impl Judgements {
 
     /// The one on how this test ended; the same test may fail in another way as well, which says nothing.
     pub fn on<'a>(&'a self, package: &'a Package, test: &Test) -> Option<&'a Judgement> {
-        self.of(package).find(|it| it.is_about(test) && it.ends == test.end())
+        self.of(package).find(|it| it.is_about(test) && it.ends == way(test))
     }
 }
 
@@ -111,6 +124,22 @@ mod tests {
         assert!(!is_judged("1.0.1", "pops", "deadlock"));
         assert!(!is_judged("1.0.0", "pushes", "deadlock"));
         assert!(!is_judged("1.0.0", "pops", "exit"));
+    }
+
+    #[test]
+    fn a_judgement_may_hold_for_all_tests_that_begin_so_however_many_races_they_have() {
+        let judgements: Judgements = toml::from_str(
+            "[[judgement]]\ncrate = 'queue'\nversion = '1.0.0'\ntest = 'queue::stress *'\nends = 'race'\n\
+             verdict = 'crate'\nreason = 'slots are read and written at once'",
+        )
+        .expect("a file of judgements");
+        let race = |executable: &str, message: &str| {
+            let (executable, message) = (executable.to_string(), Some(message.to_string()));
+            let test = Test { executable, message, failure: None, ..ended("pops", "") };
+            judgements.on(&Package::new("queue", "1.0.0"), &test).is_some()
+        };
+        assert!(race("queue::stress", "1 data race") && race("queue::stress", "2 data races"));
+        assert!(!race("queue", "1 data race") && !race("queue::stress", "it could not be run"));
     }
 
     #[test]

@@ -148,18 +148,14 @@ fn remarks_on(
         ));
     }
     for judgement in judgements.of(package) {
-        let test = tests.iter().find(|test| judgement.is_about(test));
-        match test {
-            None => remarks.push(format!("{package}: {} was judged and is no test", judgement.test)),
+        let about: Vec<&Test> = tests.iter().filter(|test| judgement.is_about(test)).collect();
+        let name = &judgement.test;
+        if about.is_empty() {
+            remarks.push(format!("{package}: {name} was judged and is no test"));
+        } else if about.iter().all(|test| is_well(test)) {
             // What was ours and is gone needs no judgement any more.
-            Some(test) if is_well(test) && judgement.verdict == Verdict::Ours => {
-                remarks
-                    .push(format!("{package}: {} was judged ours, and {} now", judgement.test, test.status));
-            }
-            Some(test) if is_well(test) => {
-                remarks.push(format!("{package}: {} was judged, and did not fail this time", judgement.test));
-            }
-            Some(_) => {}
+            let ours = if judgement.verdict == Verdict::Ours { ", as our defect," } else { "" };
+            remarks.push(format!("{package}: {name} was judged{ours} and did not fail this time"));
         }
     }
     unjudged
