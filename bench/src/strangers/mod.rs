@@ -31,7 +31,7 @@ pub struct StrangerArgs {
     /// Where the crates are unpacked and built (default: `target/strangers`)
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// Choose the versions of what the crates depend on anew, and keep them in `Cargo.lock`
+    /// After a change of the list: choose versions for what new crates depend on, and keep them in `Cargo.lock`
     #[arg(long)]
     relock: bool,
 }

@@ -111,12 +111,11 @@ impl Packages {
             &workspace.join("Cargo.toml"),
             &format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n"),
         )?;
+        let lock = workspace.join("Cargo.lock");
+        write(&lock, include_str!("Cargo.lock"))?;
         if relock {
             metadata(&workspace)?;
-            let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/strangers/Cargo.lock");
-            fs::copy(workspace.join("Cargo.lock"), kept)?;
-        } else {
-            write(&workspace.join("Cargo.lock"), include_str!("Cargo.lock"))?;
+            fs::copy(lock, Path::new(env!("CARGO_MANIFEST_DIR")).join("src/strangers/Cargo.lock"))?;
         }
         Ok(workspace)
     }
