@@ -7,6 +7,7 @@
 mod ars_snapshots;
 mod ars_table;
 mod ars_width;
+mod cargo_threadbare;
 mod census;
 mod cfp;
 mod classes;
@@ -23,6 +24,7 @@ mod pcr_budget;
 mod plot;
 mod rust_tests;
 mod soundness;
+mod strangers;
 mod subjects;
 mod total;
 mod tsa;
@@ -77,6 +79,8 @@ enum Part {
     RustBugs(rust_tests::RustArgs),
     /// Popular Rust crates, unmodified: right tests pass, wrong ones are found
     RustCrates(rust_tests::RustArgs),
+    /// Published Rust crates with their own test suites: whatever fails has to be true
+    Strangers(strangers::StrangerArgs),
     /// Small generated programs: whether what strategies claim of them is true
     Soundness(soundness::SoundnessArgs),
     /// How what `verify` takes grows with a program, beside dfs and mcr
@@ -96,6 +100,10 @@ fn run(part: Option<Part>) -> Result<ExitCode> {
         Some(Part::Soundness(args)) => {
             let is_sound = soundness::print(&args)?;
             return Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        }
+        Some(Part::Strangers(args)) => {
+            let is_judged = strangers::print(&args)?;
+            return Ok(if is_judged { ExitCode::SUCCESS } else { ExitCode::FAILURE });
         }
         Some(Part::Faults(args)) => {
             let is_well = faults::print(&args)?;

@@ -1,12 +1,12 @@
 //! Tests of Rust crates, run by `cargo threadbare test` as a user would.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use clap::Args;
 use serde::Deserialize;
 
 use crate::Result;
+use crate::cargo_threadbare::{Budget, test};
 
 /// What to run.
 #[derive(Args)]
@@ -20,6 +20,12 @@ pub struct RustArgs {
     /// How many seeds to try a bug with.
     #[arg(long, default_value_t = 5)]
     seeds: u64,
+}
+
+impl RustArgs {
+    fn budget(&self, seed: u64) -> Budget {
+        Budget { executions: self.executions, time: self.time, seed }
+    }
 }
 
 #[derive(Deserialize)]
@@ -50,61 +56,8 @@ struct Bug {
     what: String,
 }
 
-#[derive(Deserialize)]
-struct Report {
-    tests: Vec<Test>,
-}
-
-#[derive(Deserialize)]
-struct Test {
-    name: String,
-    status: String,
-    executions: u64,
-    elapsed_s: f64,
-    failure: Option<Failure>,
-    message: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Failure {
-    kind: String,
-}
-
-impl Test {
-    /// How it ended, in a word or two.
-    fn end(&self) -> String {
-        let kind = self.failure.as_ref().map(|failure| failure.kind.as_str());
-        let message = self.message.as_deref().and_then(|message| message.lines().next());
-        match (self.status.as_str(), kind) {
-            ("failed", Some(kind)) => kind.to_string(),
-            ("failed", None) => message.unwrap_or("failed").to_string(),
-            (status, _) => status.to_string(),
-        }
-    }
-}
-
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
-}
-
-/// Runs the tests of a crate. The tool lies beside this program, or else in the search path.
-fn test(manifest: &Path, target: &Path, args: &RustArgs, seed: u64) -> Result<Vec<Test>> {
-    let beside = std::env::current_exe()?.with_file_name("cargo-threadbare");
-    let tool = if beside.exists() { beside } else { "cargo-threadbare".into() };
-    let output = Command::new(&tool)
-        .args(["test", "--json", "-", "--no-explain", "--no-minimise", "--manifest-path"])
-        .arg(manifest)
-        .arg("--target-dir")
-        .arg(target)
-        .args(["--executions", &args.executions.to_string()])
-        .args(["--time", &args.time.to_string(), "--seed", &seed.to_string()])
-        .stderr(Stdio::piped())
-        .output()
-        .map_err(|error| format!("{}: {error}; build it with `cargo build --release`", tool.display()))?;
-    let report: Report = serde_json::from_slice(&output.stdout).map_err(|error| {
-        format!("{}: {error}\n{}", manifest.display(), String::from_utf8_lossy(&output.stderr))
-    })?;
-    Ok(report.tests)
 }
 
 /// The same crate with the version that has the fix, in a folder of its own.
@@ -133,14 +86,15 @@ pub fn print_bugs(args: &RustArgs) -> Result<()> {
         let bug = toml::from_str::<Manifest>(&std::fs::read_to_string(&manifest)?)?.package.metadata.bug;
         let mut found = Vec::new();
         for seed in 1..=args.seeds {
-            let tests = test(&manifest, target.path(), args, seed)?;
+            let tests = test(&manifest, target.path(), &args.budget(seed), &[])?;
             found.extend(tests.into_iter().take(1));
         }
         found.sort_by_key(|test| test.executions);
         let missed = found.iter().filter(|test| test.status != "failed").count();
         let Some(median) = found.get(found.len() / 2) else { continue };
         let scratch = tempfile::tempdir()?;
-        let fixed = test(&with_fix(crate_folder, &bug, scratch.path())?, target.path(), args, 1)?;
+        let fixed =
+            test(&with_fix(crate_folder, &bug, scratch.path())?, target.path(), &args.budget(1), &[])?;
         let there: Vec<String> =
             fixed.iter().map(|test| format!("{} ({} executions)", test.end(), test.executions)).collect();
         println!(
@@ -164,7 +118,7 @@ pub fn print_bugs(args: &RustArgs) -> Result<()> {
 pub fn print_crates(args: &RustArgs) -> Result<()> {
     println!("| test | expected | came out | executions | seconds |\n|---|---|---|---|---|");
     let target = tempfile::tempdir()?;
-    for test in test(&folder("rust-crates/Cargo.toml"), target.path(), args, 1)? {
+    for test in test(&folder("rust-crates/Cargo.toml"), target.path(), &args.budget(1), &[])? {
         let expected = if test.name.contains("::wrong") { "failed" } else { "passed" };
         let surprise = if test.status == expected { "" } else { " (!)" };
         println!(

@@ -94,6 +94,7 @@ fn program(args: &ReplayArgs, schedule: &Schedule, conditions: &Conditions) -> R
     program.env.clone_from(&conditions.env);
     program.folder.clone_from(&conditions.folder);
     program.is_test = conditions.is_test;
+    program.wanted_panics.clone_from(&conditions.wanted_panics);
     if let Some(folder) = program.folder.take_if(|folder| !folder.is_dir()) {
         output::say(&format!(
             "warning: the folder `{}` that the program ran in is not there; it runs in the current one",

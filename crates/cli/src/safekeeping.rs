@@ -69,6 +69,11 @@ impl<'a> Safekeeping<'a> {
         Safekeeping { folder, name, head, announce, symbols, written, findings }
     }
 
+    /// The same for schedules with another head.
+    pub fn under(self, head: &'a Schedule) -> Self {
+        Safekeeping { head, ..self }
+    }
+
     /// Writes and announces a failure, if there is one.
     pub fn observe(&self, progress: &Progress) {
         if let Some(failed) = &progress.failed {

@@ -62,6 +62,40 @@ fn every_primitive_of_std_is_right_where_it_is_and_wrong_where_it_is_not() {
 }
 
 #[test]
+fn sizes_for_miri_are_taken_when_asked() {
+    let steps = |options: &[&str]| {
+        let words = ["test", "sizes::right", "--executions", "10", "--no-races", "--json", "-"];
+        let answer = cargo_threadbare("std", &[&words[..], options].concat());
+        assert_eq!(answer.code, Some(0), "{}{}", answer.stdout, answer.stderr);
+        let test = &answer.json()["tests"][0];
+        test["steps"].as_u64().expect("a number") / test["executions"].as_u64().expect("a number")
+    };
+    let (whole, small) = (steps(&[]), steps(&["--small"]));
+    assert!(whole > 2000 && small < 200, "{whole} and {small} steps");
+}
+
+#[test]
+fn a_panic_is_reported_without_another_one_that_the_test_wants() {
+    let found = tempfile::tempdir().expect("a temporary folder");
+    let folder = found.path().to_str().expect("text");
+    let options =
+        ["test", "panics::wrong_besides_a_wanted_one", "--no-explain", "--out", folder, "--json", "-"];
+    let answer = cargo_threadbare("std", &options);
+    assert_eq!(answer.code, Some(1), "{}{}", answer.stdout, answer.stderr);
+    let report = answer.json();
+    let failure = &report["tests"][0]["failure"];
+    let message = failure["message"].as_str().expect("a message");
+    assert!(message.contains("too late") && !message.contains("as the test wants"), "{message}");
+    let warning = report["warnings"][0].as_str().expect("a warning");
+    assert!(warning.contains("in every interleaving"), "{warning}");
+    let schedule = failure["schedule"].as_str().expect("a schedule");
+    let again = Command::new(env!("CARGO_BIN_EXE_threadbare")).args(["replay", "-q", schedule]).output();
+    let again = Answer::from(again.expect("it runs"));
+    assert_eq!(again.code, Some(1), "{}{}", again.stdout, again.stderr);
+    assert!(again.stdout.contains("showed again"), "{}", again.stdout);
+}
+
+#[test]
 fn a_test_that_only_a_busy_machine_fails_does_so_when_asked() {
     let answer = cargo_threadbare("std", &["test", "only_if_delayed", "--executions", "300"]);
     assert_eq!(answer.code, Some(0), "{}{}", answer.stdout, answer.stderr);

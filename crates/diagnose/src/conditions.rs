@@ -16,6 +16,8 @@ pub const MOST_SECONDS: f64 = 31_536_000.0;
 const LOOSE_TIME: &str = "timers-loose";
 /// How it says that each thread allocates from a heap of its own.
 const THREAD_HEAPS: &str = "thread-heaps";
+/// How it names a place where the test wants a thread to panic.
+const WANTED_PANIC: &str = "wanted-panic";
 
 fn step_limit(text: &str) -> Option<u64> {
     text.parse().ok().filter(|steps| (1..=MOST_STEPS).contains(steps))
@@ -53,6 +55,8 @@ pub struct Conditions {
     pub folder: Option<PathBuf>,
     /// Whether it runs one test of Rust's test harness.
     pub is_test: bool,
+    /// Where threads panic because the test wants them to.
+    pub wanted_panics: Vec<String>,
 }
 
 impl Conditions {
@@ -78,6 +82,7 @@ impl Conditions {
             env: program.env.clone(),
             folder: program.folder.clone(),
             is_test: program.is_test,
+            wanted_panics: program.wanted_panics.clone(),
         }
     }
 
@@ -92,6 +97,7 @@ impl Conditions {
         flag(self.manner.loose_time, LOOSE_TIME);
         flag(self.manner.thread_heaps, THREAD_HEAPS);
         flag(self.is_test, "test");
+        options.extend(self.wanted_panics.iter().map(|place| format!("{WANTED_PANIC} {place}")));
         options.push(format!("stall {}", self.stall.as_secs_f64()));
         options.extend(self.stdin.iter().map(|path| format!("stdin {}", path.display())));
         options.extend(self.env.iter().map(|(name, value)| format!("env {name}={value}")));
@@ -114,6 +120,7 @@ impl Conditions {
             env: Vec::new(),
             folder: None,
             is_test: false,
+            wanted_panics: Vec::new(),
         };
         let unknown = schedule.options.iter().filter(|option| conditions.take(option).is_none()).cloned();
         let unknown = unknown.collect();
@@ -131,6 +138,7 @@ impl Conditions {
             LOOSE_TIME => self.manner.loose_time = true,
             THREAD_HEAPS => self.manner.thread_heaps = true,
             "test" => self.is_test = true,
+            WANTED_PANIC => self.wanted_panics.push(value.to_string()),
             "stall" => self.stall = seconds(value)?,
             "stdin" => self.stdin = Some(PathBuf::from(value)),
             "env" => {
@@ -163,6 +171,7 @@ mod tests {
             env: vec![("MODE".into(), "fast=1 and\nmore".into()), ("EMPTY".into(), String::new())],
             folder: Some("/some where".into()),
             is_test: true,
+            wanted_panics: vec!["src/a pool.rs:7:9".into()],
         };
         let mut schedule = Schedule { options: conditions.to_options(), ..Schedule::default() };
         schedule.options.push("from-the-future 3".into());

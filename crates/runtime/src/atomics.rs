@@ -245,6 +245,9 @@ unsafe fn replace<T: Word>(addr: usize, change: impl Fn(T) -> T, order: i32, lea
         let announced = announce::<T>(EventKind::AtomicUpdate, addr, leaves_zero);
         let old = exchange_with(addr, &change);
         done(announced, EventKind::AtomicUpdate, addr, change(old), old, order);
+        if size_of::<T>() == size_of::<usize>() && old.low() == 1 && change(old).low() == 0 && controlled() {
+            engine().current().last_zeroed.set(addr);
+        }
         old
     }
 }

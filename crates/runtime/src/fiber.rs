@@ -212,6 +212,8 @@ pub struct Fiber {
     pub found_taken: Cell<usize>,
     /// Where it found its token when it was unparked last, 0 if it never was.
     pub token: Cell<usize>,
+    /// The count that it was last seen to bring from one to zero, 0 if there was none.
+    pub last_zeroed: Cell<usize>,
     /// It is in the standard library's notification of those who wait on this word; 0 for none.
     pub notifies: Cell<usize>,
     /// The access it is about to make is to something volatile.
@@ -326,6 +328,7 @@ impl Fiber {
             looks: Exclusive::default(),
             found_taken: Cell::new(0),
             token: Cell::new(0),
+            last_zeroed: Cell::new(0),
             notifies: Cell::new(0),
             volatile_access: Cell::new(false),
             ignores_reads: Cell::new(0),
@@ -422,6 +425,7 @@ impl Fiber {
         self.found_taken.set(0);
         self.looks.borrow_mut().clear();
         self.token.set(0);
+        self.last_zeroed.set(0);
         self.raised.set(false);
     }
 

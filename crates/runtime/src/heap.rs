@@ -19,6 +19,7 @@ use crate::address_hash::AddressHasher;
 use crate::engine::engine;
 use crate::interpose::controlled;
 use crate::shadow::{self, EXPOSED, FREED, GRAIN_BITS, SHARED};
+use crate::sync::rust_std;
 use crate::{access, shared_memory, thread_state_hash};
 
 /// What is known of the heap.
@@ -257,8 +258,9 @@ pub unsafe fn about_to_free(start: *mut c_void, site: u64) -> bool {
     }
     if visible {
         let pending = fiber.replace_site(site);
-        if fiber.left_scope.get() {
-            // All that is left to do is the library's: it gave back the last handle, by the count in front of the block.
+        // All that a thread has left to do once it has left its scope is the library's.
+        if fiber.left_scope.get() || rust_std::gave_back_unseen(fiber, &(address..address + size)) {
+            // The library gave back the last handle, by the count in front of the block.
             engine.recorder.note(EventKind::AtomicUpdate, address, size_of::<u64>() as u8, 0, 1);
         }
         engine.recorder.note(EventKind::Free, address, 0, size as u64, 0);

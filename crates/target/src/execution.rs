@@ -53,6 +53,9 @@ pub struct Execution {
     pub stalled: bool,
     /// How it was made.
     pub manner: Manner,
+    /// The panics of a test's threads of which it never asked how they ended, if it failed for them alone: then `cargo test`
+    /// passes.
+    pub unheard_panics: Vec<UnheardPanic>,
     /// The longest time for which that delayed a thread.
     pub delay: Option<Delay>,
     /// For a replay: the number of the first switch that could not be followed, and why.
@@ -92,6 +95,17 @@ impl Manner {
     }
 }
 
+/// A panic by which a thread of a test ended, and the test never asked how it did.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnheardPanic {
+    /// The thread.
+    pub thread: ThreadId,
+    /// File, line and column.
+    pub place: String,
+    /// Who panicked, where and why.
+    pub message: String,
+}
+
 impl Execution {
     /// The execution of a program that failed while there was only one thread.
     pub fn before_threads(failure: Failure, output: String) -> Execution {
@@ -114,6 +128,7 @@ impl Execution {
             output: output.into_bytes(),
             stalled: false,
             manner: Manner::default(),
+            unheard_panics: Vec::new(),
             delay: None,
             divergence: None,
             policy_counters: Default::default(),
@@ -139,6 +154,7 @@ impl Execution {
             depended_on: self.depended_on.clone(),
             warnings: self.warnings.clone(),
             output: self.output.clone(),
+            unheard_panics: self.unheard_panics.clone(),
             divergence: self.divergence.clone(),
             own_code: Arc::clone(&self.own_code),
             ..*self

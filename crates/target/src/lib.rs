@@ -46,12 +46,13 @@ mod wrapper;
 
 pub use checkpoints::{Checkpoint, CheckpointSpacing, Ran};
 pub use compiler::{BuildError, RUST_TARGET, RustFlags, SourceLanguage, compile, rust_flags};
-pub use execution::{Dependency, Execution, Manner};
+pub use execution::{Dependency, Execution, Manner, UnheardPanic};
 pub use fingerprint::{fingerprint, fingerprint_of};
 pub use harness::test_output;
 pub use made_by::compilers;
 pub use modules::{Module, Modules, Region};
 pub use object_names::ObjectNames;
+pub use outcome::unheard_failure;
 pub use own_code::OwnCode;
 pub use program::{Program, ProgramError, resolve, resolve_in};
 pub use runtime_library::{RuntimeLibrary, UnpackError};

@@ -7,6 +7,7 @@ use std::time::Duration;
 use threadbare_trace::{Failure, FailureKind, Outcome, ThreadId};
 use threadbare_wire::{Control, STACK_DEPTH, Status, flags};
 
+use crate::execution::UnheardPanic;
 use crate::harness::why_failed;
 use crate::panic::{Panic, ending_panic, first_panics, panic, panics};
 use crate::signal;
@@ -21,13 +22,29 @@ pub(crate) fn recorded_failure(control: &Control) -> Option<Failure> {
     Some(Failure { kind, message: control.message.read(), thread, stack })
 }
 
-/// The outcome of an execution, and what the user should know about it besides.
-pub(crate) fn read(control: &Control, wait_status: i32, output: &[u8]) -> (Outcome, Option<String>) {
+/// How an execution ended.
+pub(crate) struct End {
+    /// Its outcome.
+    pub outcome: Outcome,
+    /// What the user should know about it besides.
+    pub remark: Option<String>,
+    /// The panics of threads of which the test never asked how they ended, if it failed for them alone.
+    pub unheard_panics: Vec<UnheardPanic>,
+}
+
+impl From<Outcome> for End {
+    fn from(outcome: Outcome) -> End {
+        End { outcome, remark: None, unheard_panics: Vec::new() }
+    }
+}
+
+/// How an execution ended that nobody had to end from outside. A test `wanted` panics at these places.
+pub(crate) fn read(control: &Control, wait_status: i32, output: &[u8], wanted: &[String]) -> End {
     if control.uncontrolled != 0 {
-        return (Outcome::Uncontrolled(control.message.read()), None);
+        return Outcome::Uncontrolled(control.message.read()).into();
     }
     if control.cut != 0 {
-        return (Outcome::Cut(control.message.read()), None);
+        return Outcome::Cut(control.message.read()).into();
     }
     if let Some(mut failure) = recorded_failure(control) {
         match failure.kind {
@@ -46,19 +63,19 @@ pub(crate) fn read(control: &Control, wait_status: i32, output: &[u8]) -> (Outco
             | FailureKind::UseAfterFree
             | FailureKind::Misuse => failure.message = after_panics(failure.message, output),
         }
-        return (Outcome::Failed(failure), None);
+        return Outcome::Failed(failure).into();
     }
     let status = ExitStatus::from_raw(wait_status);
     let failed = |kind, message| {
         let thread = ThreadId::MAIN;
-        (Outcome::Failed(Failure { kind, message, thread, stack: Vec::new() }), None)
+        Outcome::Failed(Failure { kind, message, thread, stack: Vec::new() }).into()
     };
     if let Some(number) = status.signal() {
         let (name, meaning) = signal::describe(number);
         return match number {
             libc::SIGKILL => {
                 let reason = "the program was killed from outside (SIGKILL), perhaps for want of memory";
-                (Outcome::Uncontrolled(reason.to_string()), None)
+                Outcome::Uncontrolled(reason.to_string()).into()
             }
             libc::SIGABRT => {
                 let panic = panic(output).map(|panic| panic.message);
@@ -73,16 +90,17 @@ pub(crate) fn read(control: &Control, wait_status: i32, output: &[u8]) -> (Outco
     }
     let bad_code = status.code().filter(|code| *code != 0 && control.plan.flags & flags::ANY_EXIT == 0);
     if let Some(code) = bad_code {
-        return (Outcome::Failed(bad_exit(control, code, output)), None);
+        return Outcome::Failed(bad_exit(control, code, output)).into();
     }
     match Status::from_number(control.status) {
-        Status::Ended => match unobserved_panic(control, output) {
-            Some(failure) => (Outcome::Failed(failure), None),
-            None => (Outcome::Passed, None),
-        },
+        Status::Ended => {
+            let unheard_panics = unheard_panics(control, output, wanted);
+            let outcome = unheard_failure(&unheard_panics).map_or(Outcome::Passed, Outcome::Failed);
+            End { outcome, remark: None, unheard_panics }
+        }
         Status::Absent | Status::Starting | Status::Serving | Status::Running => {
             let how = "the program ended without `exit`, by a direct system call or by replacing itself";
-            (Outcome::Passed, Some(how.to_string()))
+            End { remark: Some(how.to_string()), ..Outcome::Passed.into() }
         }
     }
 }
@@ -133,17 +151,37 @@ fn after_panics(message: String, output: &[u8]) -> String {
     lines.join("\n")
 }
 
-/// A panic by which a thread of a test ended and that the test never observed. A thread whose panic is caught
+/// The panics by which threads of a test ended and that the test never observed. A thread whose panic is caught
 /// continues, and most threads in which panics are caught wait for more work.
-fn unobserved_panic(control: &Control, output: &[u8]) -> Option<Failure> {
+fn unheard_panics(control: &Control, output: &[u8], wanted: &[String]) -> Vec<UnheardPanic> {
     if control.plan.flags & flags::RUST_TEST == 0 || control.unheard == 0 {
-        return None;
+        return Vec::new();
     }
     let is_unheard = |thread: &ThreadId| has_bit(control.unheard, *thread);
-    let of_thread = |panic: Panic| panic.thread.filter(is_unheard).map(|thread| (thread, panic.message));
-    let (thread, message) = panics(output).into_iter().find_map(of_thread)?;
-    let message = format!("{message}\nthe test did not look at how the thread ended");
-    Some(Failure { kind: FailureKind::Exit, message, thread, stack: Vec::new() })
+    let of_thread = |panic: Panic| {
+        let thread = panic.thread.filter(is_unheard)?;
+        Some(UnheardPanic { thread, place: panic.place().to_string(), message: panic.message })
+    };
+    let panics = panics(output).into_iter().filter_map(of_thread);
+    panics.filter(|panic| !wanted.contains(&panic.place)).collect()
+}
+
+/// The failure of a test that passed, but for panics that it never observed.
+pub fn unheard_failure(panics: &[UnheardPanic]) -> Option<Failure> {
+    const MOST: usize = 3;
+    let mut messages: Vec<&str> = Vec::new();
+    for panic in panics {
+        if messages.len() < MOST && !messages.contains(&panic.message.as_str()) {
+            messages.push(&panic.message);
+        }
+    }
+    let message = format!("{}\nthe test did not look at how the thread ended", messages.join("\n"));
+    panics.first().map(|first| Failure {
+        kind: FailureKind::Exit,
+        message,
+        thread: first.thread,
+        stack: Vec::new(),
+    })
 }
 
 /// Whether a thread's bit is among these.

@@ -44,6 +44,12 @@ pub(crate) fn first_panics(output: &[u8]) -> Vec<Panic> {
 const POISONED: &str = "PoisonError";
 
 impl Panic {
+    /// File, line and column.
+    pub(crate) fn place(&self) -> &str {
+        let first = self.message.lines().next().unwrap_or_default();
+        first.rsplit_once(" panicked at ").map_or(first, |(_, place)| place)
+    }
+
     fn passes_on(&self) -> bool {
         ["Any { .. }", POISONED, "a scoped thread panicked"].iter().any(|it| self.message.contains(it))
     }

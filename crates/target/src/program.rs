@@ -37,6 +37,8 @@ pub struct Program {
     /// It runs one test of Rust's test harness, which is to do so on the main thread: the first thread is then the
     /// test's own.
     pub is_test: bool,
+    /// Where threads panic because the test wants them to: file, line and column.
+    pub wanted_panics: Vec<String>,
     /// How long its start-up code may take before the first thread; none is a minute, or for a test as long as it may
     /// go without a step.
     pub start_limit: Option<Duration>,

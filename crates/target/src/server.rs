@@ -26,7 +26,7 @@ use crate::files::put_back;
 use crate::launch::{Launched, Output, Process, launch};
 use crate::memory::Memory;
 use crate::modules::Modules;
-use crate::outcome;
+use crate::outcome::{self, End};
 use crate::own_code::OwnCode;
 use crate::processor::Processor;
 use crate::program::Program;
@@ -97,6 +97,7 @@ pub struct Server {
     pub(crate) baseline: Baseline,
     modules: Arc<Modules>,
     own_code: Arc<OwnCode>,
+    wanted_panics: Vec<String>,
     unexplored: Option<String>,
     has_fixed_addresses: bool,
     pub(crate) options: ServerOptions,
@@ -206,6 +207,7 @@ impl Server {
             baseline,
             modules,
             own_code,
+            wanted_panics: program.wanted_panics.clone(),
             unexplored: program.unexplored_std(),
             has_fixed_addresses,
             max_steps: options.max_steps,
@@ -420,17 +422,17 @@ impl Server {
         if control.plan_refused != 0 {
             return Err(RunError::PlanRefused(control.message.read()));
         }
-        let (outcome, remark) = if report.stalled {
+        let End { outcome, remark, unheard_panics } = if report.stalled {
             let count = control.switches;
             // SAFETY: the area holds switches.
             let switches =
                 unsafe { self.memory.records::<SwitchRecord>(self.memory.layout().switches, count) };
             let running = switches.last().map_or(ThreadId::MAIN, |switch| switch.to);
-            (outcome::stalled(running, self.options.stall), None)
+            outcome::stalled(running, self.options.stall).into()
         } else if let Some(limit) = report.too_long {
-            (outcome::too_long(limit), None)
+            outcome::too_long(limit).into()
         } else {
-            outcome::read(control, report.status, &output)
+            outcome::read(control, report.status, &output, &self.wanted_panics)
         };
         let mut warnings: Vec<String> = control.warnings.read().lines().map(str::to_string).collect();
         warnings.extend(remark);
@@ -507,6 +509,7 @@ impl Server {
             output,
             stalled: report.stalled,
             manner: Manner::of_flags(flags),
+            unheard_panics,
             delay,
             divergence,
             policy_counters: control.policy_counters,

@@ -113,6 +113,7 @@ mod tests {
             output: Vec::new(),
             stalled: false,
             manner: crate::Manner::default(),
+            unheard_panics: Vec::new(),
             delay: None,
             divergence: None,
             policy_counters: Default::default(),

@@ -139,6 +139,11 @@ pub struct BuildArgs {
     #[arg(long)]
     pub frozen: bool,
 
+    /// With the small sizes that crates have for Miri (`cfg(miri)`): loops that take millions of steps get short, and tests that
+    /// are ignored there are ignored here
+    #[arg(long)]
+    pub small: bool,
+
     /// Instrument the standard library as well; needs its sources (`rustup component add rust-src`)
     #[arg(long)]
     pub build_std: bool,

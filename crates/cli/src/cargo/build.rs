@@ -118,6 +118,9 @@ impl Workspace {
             super::build_std::set_up(&mut command)?;
             rust.instrument_std(&library);
         }
+        if args.small {
+            rust.flags.extend(["--cfg", "miri"].map(Into::into));
+        }
         user_flags::add(&mut command, &rust.flags);
         command.args(cargo_arguments(args, wanted));
         command.args([

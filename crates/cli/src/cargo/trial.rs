@@ -60,11 +60,18 @@ impl Trials<'_> {
         let name = file_name(test);
         let safe = Safekeeping::new(self.folder, &name, &head, None);
         let mut outcome = match hunt(&test.program, &options, &|progress| safe.observe(progress), self.stop) {
-            Ok(campaign) => self.judge(test, &campaign, &safe).unwrap_or_else(|error| {
-                let mut outcome = Outcome::plain(test, TestStatus::Unable);
-                outcome.report.message = Some(error.to_string());
-                outcome
-            }),
+            Ok(campaign) => {
+                // What the test wants is no failure in a replay either.
+                let mut test = test.clone();
+                test.program.wanted_panics.clone_from(&campaign.wanted_panics);
+                let conditions = Conditions::of(&options, &test.program);
+                let head = schedule_head(&test.program, Vec::new(), &conditions, &options);
+                self.judge(&test, &campaign, &safe.under(&head)).unwrap_or_else(|error| {
+                    let mut outcome = Outcome::plain(&test, TestStatus::Unable);
+                    outcome.report.message = Some(error.to_string());
+                    outcome
+                })
+            }
             Err(_) if self.is_stopped() => Outcome::plain(test, TestStatus::Interrupted),
             Err(error) => without_threads(test, &error),
         };

@@ -11,6 +11,7 @@ use super::in_process::{self, Repeated};
 use super::observer::{Examiner, Unexamined};
 use super::progress::Progress;
 use super::results::{Campaign, CampaignVerdict, Ledger};
+use super::unheard_panics::is_unheard;
 use super::{Conduct, Phase, conduct};
 use crate::coverage::{Coverage, Measuring};
 use crate::dead_registers::with_dead_registers;
@@ -123,12 +124,12 @@ fn run_measured<L: Launch>(
     })
 }
 
-/// Ends the campaign at the first failure.
+/// Ends the campaign at the first failure that is one whatever other executions do; the ledger knows of the others.
 struct UntilFailure;
 
 impl Examiner for UntilFailure {
     fn ends_with(&self, run: &Execution, _found: &[Finding]) -> bool {
-        run.outcome.failure().is_some()
+        run.outcome.failure().is_some() && !is_unheard(run)
     }
 }
 

@@ -21,6 +21,7 @@ use threadbare_wire::Leak;
 
 use super::progress::{FailedJustNow, Progress};
 use super::results::{Campaign, Ledger};
+use super::unheard_panics::is_unheard;
 use super::workers::{Limits, TimeShare};
 use crate::error::ExploreError;
 use crate::minimise::{is_same_failure, replay};
@@ -190,7 +191,7 @@ impl Repeating<'_> {
                 Err(_) if self.limits.stopped() => break,
                 made => made?,
             };
-            self.ledger.executions += made.passed;
+            self.ledger.enter_passed(made.passed);
             self.ledger.steps += made.steps;
             self.ledger.threads = self.ledger.threads.max(made.threads);
             self.server.learn(&made.discovered);
@@ -237,8 +238,10 @@ impl Repeating<'_> {
         again.divergence = None;
         let run = Arc::new(again);
         let execution = self.ledger.executions + 1;
-        progress(&self.progress(Some(FailedJustNow { execution, run: Arc::clone(&run) })));
-        self.ledger.enter(&format!("{}, in process", self.strategy.name()), run);
+        self.ledger.enter(&format!("{}, in process", self.strategy.name()), Arc::clone(&run));
+        if !is_unheard(&run) || !self.ledger.found.is_empty() {
+            progress(&self.progress(Some(FailedJustNow { execution, run })));
+        }
         Ok(true)
     }
 

@@ -15,6 +15,7 @@ mod in_process;
 pub(crate) mod observer;
 pub(crate) mod progress;
 pub(crate) mod results;
+mod unheard_panics;
 pub(crate) mod workers;
 
 use std::ops::ControlFlow;

@@ -12,6 +12,7 @@ use super::control::{Control, Unfinished};
 use super::given_up::Heard;
 use super::observer::{Observed, Observer};
 use super::progress::FailedJustNow;
+use super::unheard_panics::UnheardPanics;
 use crate::coverage::Covered;
 use crate::error::ExploreError;
 use crate::kept_events::KeptEvents;
@@ -19,7 +20,7 @@ use crate::options::Options;
 use crate::search_effort::SearchEffort;
 
 /// How many different failures are kept with their traces.
-const MOST_FOUND: usize = 100;
+pub(crate) const MOST_FOUND: usize = 100;
 
 /// The answer of a campaign.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,6 +79,8 @@ pub struct Campaign {
     pub bound: Option<u32>,
     /// What the user should know.
     pub warnings: Vec<String>,
+    /// Where threads of a test panicked in every execution, without the test asking how they ended: that is what it wants.
+    pub wanted_panics: Vec<String>,
     /// How much memory is known to be shared, in units of the runtime's grain.
     pub shared_locations: usize,
     /// Whether the user ended it.
@@ -143,12 +146,17 @@ pub(crate) struct Ledger {
     places: HashMap<Signature, usize>,
     left_out: bool,
     kept: KeptEvents,
+    unheard: UnheardPanics,
+    wanted_panics: Vec<String>,
+    /// Whether the first failure is enough.
+    until_failure: bool,
 }
 
 impl Observer for Ledger {
     fn observe(&mut self, seen: &Observed<'_>) -> ControlFlow<()> {
         self.enter(&seen.plan.name, Arc::clone(seen.run));
-        match self.unfinished.is_hopeless(self.executions) {
+        let is_enough = self.until_failure && !self.found.is_empty();
+        match is_enough || self.unfinished.is_hopeless(self.executions) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
@@ -162,7 +170,16 @@ impl Observer for Ledger {
 impl Ledger {
     /// Empty, with as much room as the options allow.
     pub(crate) fn of(options: &Options) -> Ledger {
-        Ledger { kept: KeptEvents::of(options), ..Ledger::default() }
+        Ledger { kept: KeptEvents::of(options), until_failure: !options.keep_going, ..Ledger::default() }
+    }
+
+    /// Enters executions of which nothing is known but that they passed, and that all threads made their steps.
+    pub(crate) fn enter_passed(&mut self, number: u64) {
+        self.executions += number;
+        if number > 0 {
+            self.unheard.learn_of_passed();
+            self.unheard.proven().into_iter().for_each(|found| self.keep_unheard(found));
+        }
     }
 
     /// Enters one execution.
@@ -175,10 +192,36 @@ impl Ledger {
             self.warn(warning);
         }
         self.unfinished.enter(&run.outcome);
+        let is_held = self.unheard.learn(&run);
         if let Outcome::Failed(failure) = &run.outcome {
-            self.count(failure.kind);
             let signature = Signature::of(failure);
-            self.keep(signature, policy, run);
+            let (execution, policy) = (self.executions, policy.to_string());
+            let found = Found { execution, policy, run, count: 1 };
+            match is_held {
+                true => self.unheard.hold(signature, found),
+                false => self.keep(signature, found),
+            }
+        }
+        self.unheard.proven().into_iter().for_each(|found| self.keep_unheard(found));
+    }
+
+    /// Keeps a failure that was held back.
+    fn keep_unheard(&mut self, found: Found) {
+        if let Some(failure) = found.run.outcome.failure() {
+            self.keep(Signature::of(failure), found);
+        }
+    }
+
+    /// No execution follows: what was held back is a failure, or wanted.
+    fn settle(&mut self) {
+        self.unheard.settle().into_iter().for_each(|found| self.keep_unheard(found));
+        self.wanted_panics = self.unheard.wanted();
+        if !self.wanted_panics.is_empty() {
+            let wanted = self.wanted_panics.join(", ");
+            self.warn(&format!(
+                "a thread that the test does not join panics at {wanted} in every interleaving, which is taken for what the \
+                 test wants; to have it fail, join the thread"
+            ));
         }
     }
 
@@ -203,7 +246,8 @@ impl Ledger {
     }
 
     /// The account of a campaign that has ended, as far as it follows from the executions.
-    pub(crate) fn close(self, elapsed: Duration, interrupted: bool) -> Campaign {
+    pub(crate) fn close(mut self, elapsed: Duration, interrupted: bool) -> Campaign {
+        self.settle();
         Campaign {
             verdict: if self.found.is_empty() { CampaignVerdict::Clean } else { CampaignVerdict::Failure },
             executions: self.executions,
@@ -220,6 +264,7 @@ impl Ledger {
             exhausted: false,
             bound: None,
             warnings: self.warnings,
+            wanted_panics: self.wanted_panics,
             shared_locations: 0,
             interrupted,
             saturated: false,
@@ -235,20 +280,21 @@ impl Ledger {
         }
     }
 
-    fn count(&mut self, kind: FailureKind) {
+    fn count(&mut self, kind: FailureKind, times: u64) {
         match self.failures.binary_search_by_key(&(kind as u8), |(kind, _)| *kind as u8) {
-            Ok(place) => self.failures[place].1 += 1,
-            Err(place) => self.failures.insert(place, (kind, 1)),
+            Ok(place) => self.failures[place].1 += times,
+            Err(place) => self.failures.insert(place, (kind, times)),
         }
     }
 
-    fn keep(&mut self, signature: Signature, policy: &str, run: Arc<Execution>) {
+    fn keep(&mut self, signature: Signature, found: Found) {
+        self.count(signature.kind, found.count);
         if let Some(&place) = self.places.get(&signature) {
-            self.found[place].count += 1;
+            self.found[place].count += found.count;
         } else if self.found.len() < MOST_FOUND {
             self.places.insert(signature, self.found.len());
-            let run = self.kept.keep(run);
-            self.found.push(Found { execution: self.executions, policy: policy.to_string(), run, count: 1 });
+            let run = self.kept.keep(found.run);
+            self.found.push(Found { run, ..found });
         } else if !self.left_out {
             self.left_out = true;
             self.warn(&format!(

@@ -19,6 +19,7 @@ use super::observer::Examiner;
 use super::progress::{CoverageProgress, FailedJustNow, News};
 use super::results::Signature;
 use crate::check::Examined;
+use super::unheard_panics::is_unheard;
 use crate::checkpoints::Spared;
 use crate::confirm::is_suspicion;
 use crate::error::ExploreError;
@@ -433,8 +434,10 @@ impl<L: Launch> Worker<'_, L> {
         }
         let execution = batch.first + place as u64;
         let is_new_failure = run.outcome.failure().is_some_and(|failure| {
-            self.tally.failures.fetch_add(1, Ordering::Relaxed);
-            self.tally.share.leave_time_for_reports();
+            if !is_unheard(&run) {
+                self.tally.failures.fetch_add(1, Ordering::Relaxed);
+                self.tally.share.leave_time_for_reports();
+            }
             self.tally.is_first(Signature::of(failure), execution)
         });
         if !is_new_failure && !plan.trace && !plan.watched {
@@ -448,7 +451,8 @@ impl<L: Launch> Worker<'_, L> {
         let run = Arc::new(run);
         // If nobody listens any more, the campaign is over, and has the execution.
         let tell = |news| drop(self.messages.send(Message::News(news)));
-        if is_new_failure {
+        // Whether a panic that nobody hears of is a failure, is not known yet.
+        if is_new_failure && !is_unheard(&run) {
             tell(News::Failed(FailedJustNow { execution, run: Arc::clone(&run) }));
         }
         if batch.examiner.finds_results() {

@@ -376,6 +376,7 @@ fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
         output: Vec::new(),
         stalled: false,
         manner: Manner::default(),
+        unheard_panics: Vec::new(),
         delay: None,
         divergence: None,
         policy_counters: Default::default(),

@@ -1,6 +1,8 @@
 //! What Rust's standard library does in code that is not instrumented, as far as its stubs report it: where a function
 //! begins that blocks or wakes, which is where another thread may come first, and what becomes of its word.
 
+use std::ops::Range;
+
 use threadbare_sched::Op;
 use threadbare_trace::{EventKind, ThreadId};
 use threadbare_wire::StdOp;
@@ -258,4 +260,13 @@ pub fn gives_back_itself(fiber: &Fiber) {
         let left = unsafe { access::load(block.start, size_of::<u64>() as u8) };
         engine().recorder.note(EventKind::AtomicUpdate, block.start, size_of::<u64>() as u8, left, left + 1);
     }
+}
+
+/// Whether the running thread, which is about to free this block, has given back the last handle on a thread in code that is not
+/// reported: the library drops one for each thread that waited for a message. A handle that the program's own code gives
+/// back is seen by its count, or by the count of weak handles behind it.
+pub fn gave_back_unseen(fiber: &Fiber, block: &Range<usize>) -> bool {
+    let counts = [block.start, block.start + size_of::<usize>()];
+    let is_handle = |thread: &Fiber| block.contains(&thread.token.get());
+    !counts.contains(&fiber.last_zeroed.get()) && engine().threads.all().any(is_handle)
 }
