@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use threadbare_detect::{Finding, FindingKind};
+use threadbare_detect::Finding;
 use threadbare_target::{Execution, Program};
 use threadbare_trace::Outcome;
 use threadbare_wire::flags;
@@ -26,7 +26,7 @@ use crate::strategy::Strategy;
 /// The most executions that are planned at once, where their traces are kept whole until the batch is over: a trace of a
 /// million steps takes 64 MB. Eight workers are as many as have anything to do.
 pub(crate) const LARGEST_BATCH: u64 = 8;
-/// How many executions that passed and that failed are kept to compare them, and how many events of each.
+/// How many executions that passed are kept to compare others with them, and how many events.
 const COMPARED: usize = 40;
 const COMPARED_EVENTS: usize = 400_000;
 /// How many executions make no step for so long that they are cut before nothing more is tried: each costs all that time.
@@ -48,7 +48,6 @@ pub(crate) fn examine<L: Launch, T>(
     let mut measuring = options.measuring()?;
     conduct(launch, options, progress, stop, |conduct| {
         let account = Account {
-            failing: Vec::new(),
             unfinished: Unfinished::default(),
             has_findings: false,
             check: Check::default(),
@@ -148,8 +147,6 @@ impl Drive<'_, '_> {
 
 /// How executions ended.
 pub(crate) struct Account {
-    /// Executions that failed, to compare with those that passed.
-    failing: Vec<Arc<Execution>>,
     unfinished: Unfinished,
     /// A detector has found something.
     has_findings: bool,
@@ -203,15 +200,13 @@ impl Account {
                 }
             }
         }
-        let alike = match &run.outcome {
-            Outcome::Passed => &mut check.passing,
-            Outcome::Failed(_) => &mut self.failing,
-            Outcome::Cut(_) | Outcome::Uncontrolled(_) => return,
-        };
-        let kept: usize = alike.iter().map(|run| run.events.len()).sum();
-        let is_room = alike.len() < COMPARED && kept + run.events.len() <= COMPARED_EVENTS;
-        if is_room || alike.is_empty() {
-            alike.push(Arc::clone(run));
+        if !matches!(run.outcome, Outcome::Passed) {
+            return;
+        }
+        let kept: usize = check.passing.iter().map(|run| run.events.len()).sum();
+        let is_room = check.passing.len() < COMPARED && kept + run.events.len() <= COMPARED_EVENTS;
+        if is_room || check.passing.is_empty() {
+            check.passing.push(Arc::clone(run));
         }
     }
 
@@ -219,17 +214,6 @@ impl Account {
     pub(crate) fn is_common(&self, finding: &Finding) -> bool {
         let passing = &self.check.passing;
         2 * passing.iter().filter(|run| happens(finding, run)).count() > passing.len()
-    }
-
-    /// Whether executions pass although it happens, too often for it to be what makes others fail. Without any
-    /// that pass there is nothing to be said for it either.
-    pub(crate) fn is_harmless(&self, finding: &Finding) -> bool {
-        let share = |runs: &[Arc<Execution>]| {
-            runs.iter().filter(|run| happens(finding, run)).count() as f64 / runs.len().max(1) as f64
-        };
-        let passing = &self.check.passing;
-        finding.kind != FindingKind::Deadlock
-            && (passing.is_empty() || 2.0 * share(passing) > share(&self.failing))
     }
 }
 
