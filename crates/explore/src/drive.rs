@@ -1,12 +1,13 @@
 //! A program under examination: the campaign with whole traces, and an account of how its executions ended.
 
-use std::ops::ControlFlow;
+use std::collections::BTreeMap;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use threadbare_detect::Finding;
+use threadbare_detect::{Access, Finding, FindingKind};
 use threadbare_target::{Execution, Program};
-use threadbare_trace::Outcome;
+use threadbare_trace::{EventKind, Outcome};
 use threadbare_wire::flags;
 
 use crate::campaign::control::{Control, Unfinished};
@@ -52,6 +53,7 @@ pub(crate) fn examine<L: Launch, T>(
             has_findings: false,
             check: Check::default(),
             kept: KeptEvents::of(options),
+            ordered_by: BTreeMap::new(),
         };
         let coverage = Coverage::of(&mut measuring, false);
         let mut drive = Drive { conduct, coverage, account };
@@ -125,7 +127,9 @@ impl Drive<'_, '_> {
     }
 
     fn end(self) -> Result<Check, ExploreError> {
+        let warnings = self.account.library_warnings();
         let Account { unfinished, has_findings, mut check, .. } = self.account;
+        check.warnings.extend(warnings);
         let interrupted = self.conduct.is_stopped();
         let control = Control {
             executions: check.executions,
@@ -152,6 +156,8 @@ pub(crate) struct Account {
     has_findings: bool,
     pub(crate) check: Check,
     kept: KeptEvents,
+    /// How many pairs of accesses each library without instrumentation may have ordered.
+    ordered_by: BTreeMap<String, u64>,
 }
 
 impl Observer for Account {
@@ -208,6 +214,42 @@ impl Account {
         if is_room || check.passing.is_empty() {
             check.passing.push(Arc::clone(run));
         }
+    }
+
+    /// Remembers the library that may have ordered the accesses of a race, if there is one.
+    pub(crate) fn note_library(&mut self, finding: &Finding, run: &Execution) {
+        let [first, second] = &finding.accesses[..] else { return };
+        let calls = |access: &Access, range: Range<usize>| -> Vec<u64> {
+            let events = run.events.get(range).unwrap_or_default().iter();
+            let calls = events.filter(|event| {
+                event.thread == access.thread && event.kind() == Some(EventKind::LibraryCall)
+            });
+            calls.map(|event| event.value).collect()
+        };
+        let (later, earlier) = (calls(first, first.event..second.event), calls(second, 0..second.event));
+        let common = later.iter().find(|library| earlier.contains(library));
+        if let (FindingKind::Race, Some(library)) = (finding.kind, common) {
+            let module = run.modules.all().iter().find(|module| module.bias == *library);
+            if let Some(module) = module {
+                *self.ordered_by.entry(module.name.clone()).or_default() += 1;
+            }
+        }
+    }
+
+    /// What the user should know of the libraries that may have ordered something.
+    pub(crate) fn library_warnings(&self) -> Vec<String> {
+        let warning = |(library, pairs): (&String, &u64)| {
+            let pairs = if *pairs == 1 {
+                "1 pair of accesses is".to_string()
+            } else {
+                format!("{pairs} pairs of accesses are")
+            };
+            format!(
+                "{pairs} not reported as races: they never came at the same time, and what {library} orders is not known, \
+                 since it has no instrumentation"
+            )
+        };
+        self.ordered_by.iter().map(warning).collect()
     }
 
     /// Whether it happens in so many executions that pass that it cannot make others fail.

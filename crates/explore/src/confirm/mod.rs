@@ -91,7 +91,10 @@ impl Drive<'_, '_> {
             let fails = caused.is_some();
             // It is serial but for the finding, so it says most.
             confirming = caused.or(confirming);
-            if suspected && !fails {
+            // What was enabled at the same time nothing has ordered, whatever it looked like.
+            let came_together = finding.kind == FindingKind::Race && confirming.is_some();
+            if suspected && !fails && !came_together {
+                self.account.note_library(&finding, &run);
                 continue;
             }
             let mut examined = Examined { finding, run, confirmed: confirming, fails, follows_from: None };
