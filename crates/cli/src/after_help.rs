@@ -33,7 +33,9 @@ WHAT IS REPORTED
   lock-discipline  shared memory that no lock protects at every access
 
   A finding is predicted from executions that passed, and then driven to happen: where that
-  worked it is `confirmed`, with a schedule that replays it.
+  worked it is `seen`, with a schedule that replays it. It is `confirmed` if both accesses of a
+  race were about to be made at the same time, if the threads of a deadlock waited for each
+  other, or if the program fails with it and passes when only that is prevented.
 
 SUPPRESSIONS
   Each line of the file is a kind (or *) and a text that the object or a place contains:

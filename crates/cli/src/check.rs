@@ -8,7 +8,7 @@ use threadbare_diagnose::{Conditions, ExecutionNames, recorded, to_schedule};
 use threadbare_explore::{Check, Examined, Found, MAX_STEPS_OF_TRACES, Options, Progress, check, shown};
 use threadbare_report::{CampaignRecord, JsonReport, SarifResult, Verdict};
 use threadbare_target::{Execution, Program, Symbols, compilers};
-use threadbare_trace::Schedule;
+use threadbare_trace::{Schedule, ShownFinding};
 
 use crate::args::CheckArgs;
 use crate::artifacts::Artifacts;
@@ -129,7 +129,8 @@ pub fn record_all(
             let follows_from = examined.follows_from.and_then(|place| headings.get(place).cloned());
             findings.add(ReportedFinding {
                 text,
-                confirmed: examined.confirmed.is_some(),
+                confirmed: examined.is_confirmed(),
+                seen: examined.confirmed.is_some(),
                 schedule,
                 fails: examined.fails,
                 is_cause: false,
@@ -169,7 +170,9 @@ pub fn keep_schedule(
     let switches = to_schedule(&run.switches, &names);
     // Its event numbers are of that run only if they are known there.
     let is_settled = Arc::ptr_eq(run, &examined.run);
-    let shows = is_settled.then(|| shown(&examined.finding, &run.events, sentence));
+    let is_cause = examined.fails;
+    let shows =
+        is_settled.then(|| ShownFinding { is_cause, ..shown(&examined.finding, &run.events, sentence) });
     let mut schedule = Schedule { failure, shows, switches, ..head.clone() };
     Conditions::note_manner(&mut schedule.options, run);
     let name = format!("{name}-{}", examined.finding.kind.word());

@@ -19,11 +19,14 @@ const SHOWN_OF_AN_OBJECT: usize = 3;
 pub struct ReportedFinding {
     /// Its text.
     pub text: FindingText,
-    /// It was made to happen, or did.
+    /// It is a fault beyond doubt: a race whose accesses were enabled at the same time, a deadlock that happened, or an order with
+    /// which the program fails and without which it does not.
     pub confirmed: bool,
+    /// It was made to happen, or did.
+    pub seen: bool,
     /// The schedule of a run that shows it; of one that happened none if it could not be written.
     pub schedule: Option<PathBuf>,
-    /// The program failed when it happened.
+    /// It makes the program fail.
     pub fails: bool,
     /// It is what distinguishes failing executions from passing ones.
     pub is_cause: bool,
@@ -184,7 +187,8 @@ impl Findings {
             }
             None => ReportedFinding {
                 text: text.clone(),
-                confirmed: true,
+                confirmed: is_sure,
+                seen: true,
                 schedule: None,
                 fails: true,
                 is_cause: true,
@@ -198,7 +202,8 @@ impl Findings {
         if finding.schedule.is_none() {
             finding.text.sentence.clone_from(&text.sentence);
         }
-        finding.confirmed = true;
+        finding.confirmed |= is_sure;
+        finding.seen = true;
         finding.schedule = finding.schedule.take().or_else(|| schedule.map(Path::to_path_buf));
         // The first failure that was met comes first.
         let place =
@@ -276,11 +281,13 @@ impl Findings {
 
 /// How sure it is.
 fn state(finding: &ReportedFinding) -> &'static str {
-    match (finding.confirmed, finding.fails) {
-        (true, true) if finding.is_cause => "confirmed: it makes the program fail",
-        (true, true) => "confirmed: the program failed when it happened",
-        (true, false) => "confirmed: it was made to happen",
-        (false, _) => "predicted",
+    match (finding.confirmed, finding.fails, finding.seen) {
+        (true, true, _) if finding.is_cause => "confirmed: it makes the program fail",
+        (true, true, _) => "confirmed: the program fails with it, and passes with only that prevented",
+        (true, false, _) => "confirmed: it was made to happen",
+        (false, true, _) => "seen: it may be what makes the program fail",
+        (false, false, true) => "seen: it was made to happen, and did no harm by itself",
+        (false, false, false) => "predicted",
     }
 }
 
@@ -312,6 +319,7 @@ fn json(finding: &ReportedFinding) -> FindingReport {
         sites: finding.text.sites.clone(),
         pattern: finding.text.pattern.map(u32::from),
         confirmed: finding.confirmed,
+        seen: finding.seen,
         message: finding.text.sentence.clone(),
         schedule: finding.schedule.as_ref().map(|path| path.display().to_string()),
         count: finding.count,
@@ -326,7 +334,8 @@ pub fn on_the_way(text: &FindingText, examined: &Examined, schedule: Option<&Pat
         object: text.object.clone(),
         sites: text.sites.clone(),
         pattern: text.pattern.map(u32::from),
-        confirmed: examined.confirmed.is_some(),
+        confirmed: examined.is_confirmed(),
+        seen: examined.confirmed.is_some(),
         message: text.sentence.clone(),
         schedule: schedule.map(|path| path.display().to_string()),
         count: examined.finding.count,
@@ -397,6 +406,7 @@ mod tests {
         ReportedFinding {
             text,
             confirmed: false,
+            seen: false,
             schedule: None,
             fails: false,
             is_cause: false,

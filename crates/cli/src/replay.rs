@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use threadbare_detect::Finding;
+use threadbare_detect::{Finding, FindingKind};
 use threadbare_diagnose::{
     Conditions, ExecutionNames, Replayer, describe_failure, from_schedule, recorded, trace_hash,
 };
@@ -14,7 +14,7 @@ use threadbare_report::{
     finding_text, name_addresses,
 };
 use threadbare_target::{Execution, Program, ProgramError, SourceLanguage, Symbols, fingerprint, resolve_in};
-use threadbare_trace::{Outcome, Schedule};
+use threadbare_trace::{Outcome, Schedule, ShownFinding};
 
 use crate::args::ReplayArgs;
 use crate::ending::Ending;
@@ -202,16 +202,25 @@ fn finding(schedule: &Schedule, run: &Execution) -> Option<Finding> {
 }
 
 /// The finding as text, for the files.
-fn findings(found: Option<&Finding>, runs: &Runs, names: &ExecutionNames<'_>, path: &Path) -> Findings {
+fn findings(
+    found: Option<&Finding>,
+    shown: Option<&ShownFinding>,
+    runs: &Runs,
+    names: &ExecutionNames<'_>,
+    path: &Path,
+) -> Findings {
+    // Whether it makes the program fail was tried out when it was found.
+    let is_cause = shown.is_some_and(|shown| shown.is_cause);
     let mut findings = Findings::default();
     if let Some(found) = found {
         let text = finding_text(found, names, true);
         let schedule = Some(path.to_path_buf());
         findings.add(ReportedFinding {
             text,
-            confirmed: true,
+            confirmed: is_cause || matches!(found.kind, FindingKind::Race | FindingKind::Deadlock),
+            seen: true,
             schedule,
-            fails: runs.failed > 0,
+            fails: runs.failed > 0 && is_cause,
             is_cause: false,
             count: runs.showed,
             follows_from: None,
@@ -248,7 +257,7 @@ fn report(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols
         failure.trace = args.trace.as_ref().map(|path| path.display().to_string());
         failure
     });
-    let findings = findings(found.as_ref(), runs, &names, &args.schedule);
+    let findings = findings(found.as_ref(), schedule.shows.as_ref(), runs, &names, &args.schedule);
     write_files(args, schedule, &runs.first, &names, failure.as_ref(), &findings, ending);
     let report = JsonReport {
         tool: "threadbare",

@@ -164,7 +164,7 @@ impl<'a> Safekeeping<'a> {
             let is_settled = examined.confirmed.is_some() && Arc::ptr_eq(run, &examined.run);
             let shows = is_settled.then(|| shown(&examined.finding, &run.events, sentence));
             let mut schedule = Schedule { failure, shows, switches, ..self.head.clone() };
-            Conditions::note_time(&mut schedule.options, run);
+            Conditions::note_manner(&mut schedule.options, run);
             artifacts::save_schedule(self.folder, &format!("{}-found", self.name), &schedule).ok()
         });
         let path = path.flatten();

@@ -2,7 +2,7 @@
 
 mod scenario;
 
-use threadbare_detect::Deadlock;
+use threadbare_detect::{Certainty, Deadlock};
 
 use scenario::{address, find, sites};
 
@@ -143,4 +143,21 @@ fn locks_taken_hand_over_hand_may_rule_the_cycle_out() {
     let wanted: Vec<Vec<u64>> =
         cycles(&scenario).into_iter().map(|sites| sites.into_iter().skip(1).step_by(2).collect()).collect();
     assert_eq!(wanted, [[11, 21]]);
+}
+
+#[test]
+fn who_sees_that_the_other_one_is_done_may_have_waited_for_that() {
+    let done = "1 lock f\n 1 write d\n 1 unlock f\n";
+    let looks = "2 lock f\n 2 read d\n 2 unlock f\n";
+    let (one, two) = (nested(1, "a", "b"), nested(2, "b", "a"));
+    let created = "0 create 1\n 0 create 2\n";
+    let certainty = |scenario: String| find::<Deadlock>(&scenario)[0].certainty;
+    assert_eq!(certainty(format!("{created}{one}{done}{looks}{two}")), Certainty::Suspected);
+    // What was not handed over, or not under a lock, keeps nobody from coming there.
+    assert_eq!(certainty(format!("{created}{one}{looks}{done}{two}")), Certainty::Predicted);
+    assert_eq!(certainty(format!("{created}{one}1 write d\n 2 read d\n{two}")), Certainty::Predicted);
+    assert_eq!(certainty(format!("{created}{done}{looks}{one}{two}")), Certainty::Predicted);
+    // Another round, in which nothing was handed over between the two, shows more.
+    let again = format!("{created}{one}{done}{looks}{two}{one}");
+    assert_eq!(certainty(again), Certainty::Predicted);
 }

@@ -251,3 +251,33 @@ fn a_thread_created_under_a_lock_takes_it_after_its_creator() {
         1 write x";
     assert!(predicted::<Hybrid>(scenario).is_empty());
 }
+
+#[test]
+fn a_library_may_have_ordered_what_its_calls_separate() {
+    let certainty = |scenario: &str| {
+        let (observed, predicted) = (find::<HappensBefore>(scenario), find::<Hybrid>(scenario));
+        (observed.len(), predicted.first().map(|race| race.certainty))
+    };
+    let started = "0 create 1\n 0 create 2\n";
+    // One thread calls it after its access, the other one before: whoever was called first may have waited.
+    for calls in ["1 call q\n 2 call q\n", "2 call q\n 1 call q\n"] {
+        let handed_over = format!("{started}1 write x\n{calls}2 write x\n");
+        let late = format!("{started}2 call q\n 1 write x\n 1 call q\n 2 write x\n");
+        assert_eq!(certainty(&handed_over), (0, Some(Certainty::Suspected)), "{calls}");
+        assert_eq!(certainty(&late), (0, Some(Certainty::Suspected)));
+    }
+    // Another library, a call too early, or a step in between which shows that the thread had come back.
+    for calls in [
+        "1 write x\n 1 call q\n 2 call p\n 2 write x\n",
+        "1 call q\n 1 write x\n 2 call q\n 2 write x\n",
+        "2 call q\n 2 read y\n 1 write x\n 1 call q\n 2 write x\n",
+    ] {
+        let scenario = format!("{started}{calls}");
+        assert_eq!(certainty(&scenario), (1, Some(Certainty::Predicted)), "{calls}");
+    }
+    // A thread of the library's own may have come from there at each of its steps.
+    let own = format!(
+        "{started}2 live q\n 2 read y\n 1 write x\n 1 call q\n 2 write x\n 2 read y\n 0 call q\n 0 write x\n"
+    );
+    assert_eq!(certainty(&own), (0, Some(Certainty::Suspected)));
+}

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use threadbare_detect::{Detector as _, EitherOrder, Examination, Finding, Key};
+use threadbare_detect::{Detector as _, EitherOrder, Examination, Finding, FindingKind, Key};
 use threadbare_sched::Rng;
 use threadbare_target::{Execution, Modules, Program};
 use threadbare_trace::Outcome;
@@ -47,11 +47,22 @@ pub struct Examined {
     pub run: Arc<Execution>,
     /// An execution in which it happened.
     pub confirmed: Option<Arc<Execution>>,
-    /// The program failed when it happened, and hardly ever passes when it does.
+    /// It makes the program fail: it fails with it, and does not with only that prevented.
     pub fails: bool,
     /// The place of the finding without which this one would not be, as its memory is reached by what that one is
     /// about.
     pub follows_from: Option<usize>,
+}
+
+impl Examined {
+    /// Whether it is a fault beyond doubt. That two accesses were enabled at the same time, or that threads waited for each other, is one;
+    /// an order of accesses is one if the program fails because of it.
+    pub fn is_confirmed(&self) -> bool {
+        match self.finding.kind {
+            FindingKind::Race | FindingKind::Deadlock => self.confirmed.is_some(),
+            FindingKind::Atomicity | FindingKind::Order | FindingKind::LockDiscipline => self.fails,
+        }
+    }
 }
 
 /// A failure that was met.

@@ -1,12 +1,13 @@
 //! A program under examination: the campaign with whole traces, and an account of how its executions ended.
 
-use std::ops::ControlFlow;
+use std::collections::BTreeMap;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use threadbare_detect::{Finding, FindingKind};
+use threadbare_detect::{Access, Finding, FindingKind};
 use threadbare_target::{Execution, Program};
-use threadbare_trace::Outcome;
+use threadbare_trace::{EventKind, Outcome};
 use threadbare_wire::flags;
 
 use crate::campaign::control::{Control, Unfinished};
@@ -26,7 +27,7 @@ use crate::strategy::Strategy;
 /// The most executions that are planned at once, where their traces are kept whole until the batch is over: a trace of a
 /// million steps takes 64 MB. Eight workers are as many as have anything to do.
 pub(crate) const LARGEST_BATCH: u64 = 8;
-/// How many executions that passed and that failed are kept to compare them, and how many events of each.
+/// How many executions that passed are kept to compare others with them, and how many events.
 const COMPARED: usize = 40;
 const COMPARED_EVENTS: usize = 400_000;
 /// How many executions make no step for so long that they are cut before nothing more is tried: each costs all that time.
@@ -48,11 +49,11 @@ pub(crate) fn examine<L: Launch, T>(
     let mut measuring = options.measuring()?;
     conduct(launch, options, progress, stop, |conduct| {
         let account = Account {
-            failing: Vec::new(),
             unfinished: Unfinished::default(),
             has_findings: false,
             check: Check::default(),
             kept: KeptEvents::of(options),
+            ordered_by: BTreeMap::new(),
         };
         let coverage = Coverage::of(&mut measuring, false);
         let mut drive = Drive { conduct, coverage, account };
@@ -131,7 +132,9 @@ impl Drive<'_, '_> {
     }
 
     fn end(self) -> Result<Check, ExploreError> {
+        let warnings = self.account.library_warnings();
         let Account { unfinished, has_findings, mut check, .. } = self.account;
+        check.warnings.extend(warnings);
         let interrupted = self.conduct.is_stopped();
         let control = Control {
             executions: check.executions,
@@ -153,13 +156,13 @@ impl Drive<'_, '_> {
 
 /// How executions ended.
 pub(crate) struct Account {
-    /// Executions that failed, to compare with those that passed.
-    failing: Vec<Arc<Execution>>,
     unfinished: Unfinished,
     /// A detector has found something.
     has_findings: bool,
     pub(crate) check: Check,
     kept: KeptEvents,
+    /// How many pairs of accesses each library without instrumentation may have ordered.
+    ordered_by: BTreeMap<String, u64>,
 }
 
 impl Observer for Account {
@@ -208,33 +211,56 @@ impl Account {
                 }
             }
         }
-        let alike = match &run.outcome {
-            Outcome::Passed => &mut check.passing,
-            Outcome::Failed(_) => &mut self.failing,
-            Outcome::Cut(_) | Outcome::Uncontrolled(_) => return,
-        };
-        let kept: usize = alike.iter().map(|run| run.events.len()).sum();
-        let is_room = alike.len() < COMPARED && kept + run.events.len() <= COMPARED_EVENTS;
-        if is_room || alike.is_empty() {
-            alike.push(Arc::clone(run));
+        if !matches!(run.outcome, Outcome::Passed) {
+            return;
         }
+        let kept: usize = check.passing.iter().map(|run| run.events.len()).sum();
+        let is_room = check.passing.len() < COMPARED && kept + run.events.len() <= COMPARED_EVENTS;
+        if is_room || check.passing.is_empty() {
+            check.passing.push(Arc::clone(run));
+        }
+    }
+
+    /// Remembers the library that may have ordered the accesses of a race, if there is one.
+    pub(crate) fn note_library(&mut self, finding: &Finding, run: &Execution) {
+        let [first, second] = &finding.accesses[..] else { return };
+        let calls = |access: &Access, range: Range<usize>| -> Vec<u64> {
+            let events = run.events.get(range).unwrap_or_default().iter();
+            let calls = events.filter(|event| {
+                event.thread == access.thread && event.kind() == Some(EventKind::LibraryCall)
+            });
+            calls.map(|event| event.value).collect()
+        };
+        let (later, earlier) = (calls(first, first.event..second.event), calls(second, 0..second.event));
+        let common = later.iter().find(|library| earlier.contains(library));
+        if let (FindingKind::Race, Some(library)) = (finding.kind, common) {
+            let module = run.modules.all().iter().find(|module| module.bias == *library);
+            if let Some(module) = module {
+                *self.ordered_by.entry(module.name.clone()).or_default() += 1;
+            }
+        }
+    }
+
+    /// What the user should know of the libraries that may have ordered something.
+    pub(crate) fn library_warnings(&self) -> Vec<String> {
+        let warning = |(library, pairs): (&String, &u64)| {
+            let pairs = if *pairs == 1 {
+                "1 pair of accesses is".to_string()
+            } else {
+                format!("{pairs} pairs of accesses are")
+            };
+            format!(
+                "{pairs} not reported as races: they never came at the same time, and what {library} orders is not known, \
+                 since it has no instrumentation"
+            )
+        };
+        self.ordered_by.iter().map(warning).collect()
     }
 
     /// Whether it happens in so many executions that pass that it cannot make others fail.
     pub(crate) fn is_common(&self, finding: &Finding) -> bool {
         let passing = &self.check.passing;
         2 * passing.iter().filter(|run| happens(finding, run)).count() > passing.len()
-    }
-
-    /// Whether executions pass although it happens, too often for it to be what makes others fail. Without any
-    /// that pass there is nothing to be said for it either.
-    pub(crate) fn is_harmless(&self, finding: &Finding) -> bool {
-        let share = |runs: &[Arc<Execution>]| {
-            runs.iter().filter(|run| happens(finding, run)).count() as f64 / runs.len().max(1) as f64
-        };
-        let passing = &self.check.passing;
-        finding.kind != FindingKind::Deadlock
-            && (passing.is_empty() || 2.0 * share(passing) > share(&self.failing))
     }
 }
 

@@ -14,7 +14,7 @@ use threadbare_trace::{Event, EventKind};
 
 use crate::check::Examined;
 
-/// Puts those first that made a run fail, then those that follow from no other one, then those that happened; and says
+/// Puts those first that make the program fail, then those that follow from no other one, then those that are confirmed or happened; and says
 /// what the others follow from.
 pub(crate) fn rank(findings: &mut [Examined]) {
     let mut pointers = Pointers::default();
@@ -22,7 +22,7 @@ pub(crate) fn rank(findings: &mut [Examined]) {
         (0..findings.len()).map(|at| origin(findings, at, &mut pointers)).collect();
     let key = |at: usize| {
         let examined: &Examined = &findings[at];
-        (!examined.fails, origins[at].is_some(), examined.confirmed.is_none())
+        (!examined.fails, origins[at].is_some(), !examined.is_confirmed(), examined.confirmed.is_none())
     };
     let mut order: Vec<usize> = (0..findings.len()).collect();
     order.sort_by_key(|at| key(*at));

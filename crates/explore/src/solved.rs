@@ -342,7 +342,9 @@ impl<R: Reasoning> Strategy for Solved<R> {
         let is_through = self.phase == Phase::Done;
         let left_out = is_through.then(|| self.reasoning.warning(speaker)).flatten();
         let unseen = self.notes.relevance.as_ref().and_then(Relevance::warning);
-        let doubts = if is_through { self.claims.remarks() } else { Vec::new() };
+        // What a claim rests on is of interest only where one is made.
+        let is_told = is_through && (self.exhausted() || !self.claims.may_be_made());
+        let doubts = if is_told { self.claims.remarks() } else { Vec::new() };
         left_out.into_iter().chain(unseen).chain(doubts).collect()
     }
 }

@@ -202,7 +202,8 @@ impl Action {
             Signal if old != 0 => Action::Idle(kind),
             Cancel | Signal | Process | End => Action::Watershed(kind, value),
             Fence | Detach | Yield | Sleep => Action::Idle(kind),
-            Alloc | Frame => return None,
+            // That a library was called is a note beside the steps.
+            Alloc | Frame | LibraryCall => return None,
         })
     }
 

@@ -15,7 +15,7 @@ function findingsView(campaign, openInterleaving) {
     kind: ["Kind", ({ finding }) => finding.kind],
     object: ["Object", ({ finding }) => finding.object],
     place: ["Place", ({ finding }) => finding.sites[0] ?? ""],
-    confirmed: ["Confirmed first", ({ finding }) => (finding.confirmed ? 0 : 1)],
+    confirmed: ["Confirmed first", ({ finding }) => (finding.confirmed ? 0 : finding.seen ? 1 : 2)],
     count: ["Times found", ({ finding }) => -finding.count],
   };
   function draw() {
@@ -63,7 +63,7 @@ function findingsView(campaign, openInterleaving) {
         el("h2", { text: it.heading }),
         el("span", {
           class: `badge ${state[0]}`,
-          text: state[1] + (it.state || (finding.confirmed ? "confirmed" : "predicted")),
+          text: state[1] + (it.state || (finding.confirmed ? "confirmed" : finding.seen ? "seen" : "predicted")),
         }),
       ),
       el(

@@ -88,7 +88,7 @@ function bugReport(campaign) {
     );
   });
   (report.findings ?? []).forEach((finding, index) => {
-    lines.push("", `${finding.confirmed ? "Confirmed" : "Predicted"} ${finding.kind}: ${finding.message}`);
+    lines.push("", `${finding.confirmed ? "Confirmed" : finding.seen ? "Seen" : "Predicted"} ${finding.kind}: ${finding.message}`);
     const again = campaign.record.findings[index]?.replay;
     if (again) lines.push(`Again: ${again}`);
   });

@@ -55,7 +55,7 @@ pub fn event_text(index: usize, event: &Event, names: &dyn Names) -> String {
             format!("{} interrupts T{}", signal_name(value as i32), event.old - 1)
         }
         Signal => format!("{word} {value}"),
-        Fence | Start | Exit | Yield | Process | End | Frame => word.to_string(),
+        Fence | Start | Exit | Yield | Process | End | Frame | LibraryCall => word.to_string(),
         Lock | Unlock | LockFailed | ReadLock | BarrierArrive | BarrierLeave | SemFailed | OnceBegin
         | OnceEnd | OnceSeen | FutexWait | FutexWoken | FutexTimeout | Free | Init | Destroy => {
             format!("{word} {}", object())
@@ -128,9 +128,8 @@ pub fn about_switch(switch: &SwitchRecord, names: &dyn Names) -> String {
         text.push_str(operation.unwrap_or(kind.word()));
         let nameless = match kind {
             Yield | Io | kinds!(thread) => true,
-            Sleep | Process | End | Fence | Signal | Frame | kinds!(plain | atomic | lock | condition) => {
-                false
-            }
+            Sleep | Process | End | LibraryCall | Fence | Signal | Frame => false,
+            kinds!(plain | atomic | lock | condition) => false,
             kinds!(barrier | semaphore | once | futex | heap | object) => false,
         };
         if switch.addr != 0 && !nameless {

@@ -201,8 +201,11 @@ pub struct FindingReport {
     pub sites: Vec<String>,
     /// The number of the memory-access pattern.
     pub pattern: Option<u32>,
-    /// Whether a run showed it.
+    /// Whether it is a fault beyond doubt: a race whose accesses were enabled at the same time, a deadlock that happened, an order with
+    /// which the program fails and without which it does not.
     pub confirmed: bool,
+    /// Whether a run showed it.
+    pub seen: bool,
     /// What happens, in one sentence.
     pub message: String,
     /// The schedule file of that run.

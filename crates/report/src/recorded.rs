@@ -73,7 +73,7 @@ fn event_names(index: usize, event: &Event, names: &dyn Names) -> EventNames {
     let pointee = |value: u64| (event.size == 8).then(|| names.pointee_at(index, value)).flatten();
     let object = match kind {
         // These have something else in place of an object's address.
-        Io | Start | Frame => None,
+        Io | Start | Frame | LibraryCall => None,
         Create | Exit | Join | Detach | JoinFailed | Cancel | Fence | Signal | Process | End => {
             names.object_at(index, event.addr)
         }

@@ -218,7 +218,7 @@ fn matters(row: &Row, failure: Option<&Failure>) -> bool {
         Row::Switch(switch) => !matches!(switch.why(), Some(SwitchReason::Starting | SwitchReason::Started)),
         Row::Folded { .. } | Row::LeftOut { .. } => true,
         Row::Step { event, .. } => event.kind().is_none_or(|step| match step {
-            Alloc | Frame | Init | Process | End | Start | Fence => false,
+            Alloc | Frame | Init | Process | End | Start | Fence | LibraryCall => false,
             Destroy => kind == Some(FailureKind::Misuse),
             Free => kind.is_some_and(may_come_of_a_free),
             Create | Exit | Join | Detach | JoinFailed | Cancel | Signal | Io => true,

@@ -22,6 +22,7 @@ fn sample() -> JsonReport {
             sites: vec!["bank.c:8".into(), "bank.c:9".into()],
             pattern: Some(1),
             confirmed: true,
+            seen: true,
             message: "T1 read balance at bank.c:8, T2 wrote it at bank.c:9".into(),
             schedule: Some(".threadbare/bank-1.schedule".into()),
             count: 1,

@@ -1,11 +1,16 @@
 //! Where panics and exceptions begin, and where they are caught.
+//!
+//! An exception of C++ is counted by the library, where nobody sees it: the last one that lets go of it gives it back. All that others did with
+//! it comes before that.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::AtomicUsize;
 
+use threadbare_trace::EventKind;
+
 use crate::engine::{engine, running};
 use crate::fiber::Fiber;
-use crate::interpose::resolve;
+use crate::interpose::{interpose, real, resolve};
 
 unsafe extern "C-unwind" {
     fn _Unwind_GetCFA(context: *mut c_void) -> usize;
@@ -58,4 +63,71 @@ fn is_in_body(fiber: &Fiber, sp: usize) -> bool {
     // The slot of a call's return address lies below the caller's stack pointer.
     let mut calls = fiber.called_out_at(sp - size_of::<u64>());
     !bodies.is_empty() && calls.any(|pc| bodies.iter().any(|body| (body.start..body.end).contains(&(pc - 1))))
+}
+
+interpose! {
+    /// Ends a handler, and lets go of the exception.
+    fn __cxa_end_catch() {
+        if let Some(exception) = caught() {
+            let_go(exception);
+        }
+        real!(__cxa_end_catch as unsafe extern "C-unwind" fn())();
+    }
+
+    /// Lets go of the exception that a `std::exception_ptr` leads to.
+    fn _ZNSt15__exception_ptr13exception_ptr10_M_releaseEv(pointer: *mut *mut c_void) {
+        let_go(*pointer);
+        real!(
+            _ZNSt15__exception_ptr13exception_ptr10_M_releaseEv as unsafe extern "C-unwind" fn(*mut *mut c_void)
+        )(pointer);
+    }
+}
+
+/// A thread counts an exception down: what it did with it comes before what those do who count it down later.
+fn let_go(exception: *mut c_void) {
+    let engine = engine();
+    if engine.running.get() && engine.recorder.takes_all.get() {
+        engine.recorder.note(EventKind::LibraryCall, exception as usize, 0, exception as u64, 0);
+    }
+}
+
+/// What the C++ library knows of a thread's exceptions, as its interface has it.
+#[repr(C)]
+struct Exceptions {
+    caught: *const Header,
+    uncaught: u32,
+}
+
+/// What lies before an exception that was thrown, or in place of one that was thrown again by `std::rethrow_exception`.
+#[repr(C, align(16))]
+struct Header {
+    /// Of the latter, the exception itself.
+    original: *mut c_void,
+    rest: [u64; 9],
+    /// Who threw it.
+    class: u64,
+    unwinder: [u64; 3],
+}
+
+/// Exceptions of the GNU library, and those of them that were thrown again.
+const THROWN: u64 = u64::from_be_bytes(*b"GNUCC++\0");
+const THROWN_AGAIN: u64 = THROWN + 1;
+
+/// The exception whose handler the running thread is in; none if it is of another kind.
+unsafe fn caught() -> Option<*mut c_void> {
+    static GLOBALS: AtomicUsize = AtomicUsize::new(0);
+    type Globals = unsafe extern "C" fn() -> *const Exceptions;
+    // SAFETY: the library answers for every thread; a handler that is about to end has a header.
+    unsafe {
+        let globals: Globals = std::mem::transmute(resolve(&GLOBALS, c"__cxa_get_globals"));
+        let header = (*globals()).caught;
+        if header.is_null() {
+            return None;
+        }
+        match (*header).class {
+            THROWN => Some(header.add(1).cast_mut().cast()),
+            THROWN_AGAIN => Some((*header).original),
+            _ => None,
+        }
+    }
 }

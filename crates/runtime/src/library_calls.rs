@@ -15,10 +15,12 @@ use std::hash::BuildHasherDefault;
 use std::ops::Range;
 
 use threadbare_library::{Dependence, Dependences, Provision, effect};
+use threadbare_trace::EventKind;
 
 use crate::address_hash::AddressHasher;
 use crate::arch::{CALL_STUB_BYTES, REGISTER_ARGUMENTS, call_stub, init_call_stubs, note_call_and_pass_on};
 use crate::dependences::{self, Called};
+use crate::engine::engine;
 use crate::{interpose, libraries, sys};
 
 /// Room for stubs. Programs import some hundred functions; what does not fit is noted as unseen.
@@ -29,6 +31,8 @@ struct Stub {
     called: Called,
     /// Where the function is.
     function: usize,
+    /// Where its library is loaded.
+    library: usize,
 }
 
 /// All stubs. The list is never moved and never shortened.
@@ -37,6 +41,8 @@ struct Stubs {
     by_function: HashMap<usize, usize, BuildHasherDefault<AddressHasher>>,
     /// Where their code lies: one word with the address of `pass_on`, and then the stubs. Empty where the system allows no such code.
     code: Range<usize>,
+    /// The code of libraries in which nothing is seen, with where they are loaded.
+    unseen: Vec<(Range<usize>, usize)>,
 }
 
 struct Place(UnsafeCell<Option<Stubs>>);
@@ -63,6 +69,9 @@ unsafe extern "C-unwind" fn pass_on() {
             // SAFETY: `pass_on` has put the arguments there; the return address lies at the stack pointer.
             let (arguments, pc) = unsafe { (&*arguments, *(stack as *const u64)) };
             dependences::left_alone_call(&stub.called, arguments, || interpose::site_of(pc, stack));
+            if stub.called.kinds.has(Dependence::UninstrumentedCode) {
+                note_entry(stub.function, stub.library, false);
+            }
         }
         stub.function
     }
@@ -77,7 +86,27 @@ pub fn watch() {
     for module in modules.iter().filter(|module| module.is_executable || module.is_instrumented) {
         stubs.watch(module, &modules);
     }
+    stubs.unseen = modules.iter().filter(|module| module.is_unseen()).flat_map(Module::code_ranges).collect();
     stubs.finish();
+}
+
+/// Notes that the running thread enters a library in which nothing is seen; for ever, if its routine is there. Only those who examine
+/// traces ask for it.
+fn note_entry(function: usize, library: usize, for_ever: bool) {
+    let recorder = &engine().recorder;
+    if recorder.takes_all.get() {
+        recorder.note(EventKind::LibraryCall, function, 0, library as u64, u64::from(for_ever));
+    }
+}
+
+/// Notes that the routine of the running thread is in a library in which nothing is seen, if that is so.
+pub fn note_routine(routine: usize) {
+    // SAFETY: one thread at a time runs runtime code.
+    let stubs = unsafe { (*STUBS.0.get()).as_ref() };
+    let mut libraries = stubs.into_iter().flat_map(|stubs| &stubs.unseen);
+    if let Some((_, library)) = libraries.find(|(code, _)| code.contains(&routine)) {
+        note_entry(routine, *library, true);
+    }
 }
 
 /// Whether calls of a function that the program looks up by name are seen, or nothing needs to be.
@@ -114,7 +143,8 @@ impl Stubs {
         let is_allowed = protect(&code, libc::PROT_READ | libc::PROT_EXEC);
         // Stubs look into the list while another one may be made.
         let list = Vec::with_capacity(MOST_STUBS);
-        Stubs { list, by_function: HashMap::default(), code: if is_allowed { code } else { 0..0 } }
+        let code = if is_allowed { code } else { 0..0 };
+        Stubs { list, by_function: HashMap::default(), code, unseen: Vec::new() }
     }
 
     /// Changes the slots of one module.
@@ -151,7 +181,7 @@ impl Stubs {
             if is_wrapped && module.has_rust_std {
                 continue;
             }
-            match self.stub(called, target) {
+            match self.stub(called, target, holder.bias) {
                 // SAFETY: as above.
                 Some(stub) => unsafe { slot.place.write(stub) },
                 None => dependences::note_unseen(slot.name),
@@ -163,7 +193,7 @@ impl Stubs {
     }
 
     /// The stub of a function.
-    fn stub(&mut self, called: Called, function: usize) -> Option<usize> {
+    fn stub(&mut self, called: Called, function: usize, library: usize) -> Option<usize> {
         let at = |number: usize| self.code.start + size_of::<usize>() * 2 + number * CALL_STUB_BYTES;
         if let Some(number) = self.by_function.get(&function) {
             return Some(at(*number));
@@ -178,7 +208,7 @@ impl Stubs {
         unsafe { (place as *mut [u8; CALL_STUB_BYTES]).write(code) };
         // The module that the name comes from may be gone one day.
         let name = Box::leak(Box::<str>::from(called.name));
-        self.list.push(Stub { called: Called { name, ..called }, function });
+        self.list.push(Stub { called: Called { name, ..called }, function, library });
         self.by_function.insert(function, number);
         Some(place)
     }
@@ -306,6 +336,15 @@ impl Module {
         module.is_instrumented = !module.is_runtime && announces;
         module.has_rust_std = has_rust_std;
         module
+    }
+
+    /// Whether it is a library without instrumentation of which the table knows nothing.
+    fn is_unseen(&self) -> bool {
+        !(self.is_executable || self.is_runtime || self.is_system || self.is_instrumented)
+    }
+
+    fn code_ranges(&self) -> impl Iterator<Item = (Range<usize>, usize)> {
+        self.code.iter().map(|range| (range.clone(), self.bias))
     }
 
     fn contains(&self, address: usize) -> bool {

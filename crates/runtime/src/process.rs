@@ -171,7 +171,7 @@ fn is_noticed(step: EventKind) -> bool {
         | Destroy => true,
         CondWait | CondWake | CondTimeout | CondSignal | CondBroadcast | BarrierArrive | BarrierLeave => true,
         SemWait | SemPost | OnceBegin | OnceEnd | FutexWait | FutexWoken | FutexTimeout | FutexWake => true,
-        Create | Exit | Join | Detach | Cancel | Signal | Io | Process | End => true,
+        Create | Exit | Join | Detach | Cancel | Signal | Io | Process | End | LibraryCall => true,
     }
 }
 

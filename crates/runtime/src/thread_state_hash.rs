@@ -109,7 +109,7 @@ pub fn synchronized(kind: EventKind, object: usize, value: u64) {
     let thread = u64::from(engine().current_id().0);
     match kind {
         // Which locks are held is kept with the threads, and what is in memory is looked at.
-        kinds!(lock | plain | atomic | heap | pause) | Fence | Frame | End => {}
+        kinds!(lock | plain | atomic | heap | pause) | Fence | Frame | End | LibraryCall => {}
         // How many tokens there are.
         SemWait | SemPost | SemFailed => *history = mix(1, value),
         // Those say themselves who waits for them; see `is_in_state`.

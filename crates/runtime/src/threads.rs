@@ -410,6 +410,7 @@ fn note_start(engine: &Engine) {
     let (low, high) = fiber.stack.get();
     let routine = fiber.routine.get().map_or(0, |(routine, _)| routine as usize as u64);
     engine.recorder.note(EventKind::Start, low, 0, high as u64, routine);
+    crate::library_calls::note_routine(routine as usize);
 }
 
 /// Hands over to a thread that has just been created (kept here so that creation and start read

@@ -107,7 +107,7 @@ impl<'a> ObjectNames<'a> {
             kinds!(lock | condition | barrier | semaphore | once | futex | object) => of_memory(),
             // Most of these have no address.
             Exit | Join | Detach | JoinFailed | Cancel => of_memory(),
-            Fence | Signal | Process | End | kinds!(pause) => of_memory(),
+            Fence | Signal | Process | End | LibraryCall | kinds!(pause) => of_memory(),
         }
     }
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use threadbare_sched::{
-    Between, Delay, Directed, DirectedGoal, Guidance, InOrder, Interruption, Interruptions, Journaled, OpId,
-    OrderedOp, Parameters, Pct, PolicySpec, Pos, Prefix, Random, Replay, Requirements, RoundRobin, SpecError,
-    StepInstance, Surw, SwitchPoint, Tsa,
+    Between, Delay, Directed, DirectedGoal, Guidance, InOrder, Instance, Interruption, Interruptions,
+    Journaled, OpId, OrderedOp, Parameters, Pct, PolicySpec, Pos, Prefix, Random, Replay, Requirements,
+    RoundRobin, SpecError, StepInstance, Surw, SwitchPoint, Tsa, Turn, Turns,
 };
 use threadbare_target::{Execution, Server, ServerOptions, resolve};
 use threadbare_trace::{Outcome, ThreadId};
@@ -68,6 +68,10 @@ fn every_policy(run: &Execution) -> Vec<Parameters> {
     };
     let (early, late, others) = (site_of(first, 3), site_of(first, 30), site_of(third, 40));
     let ordered = |thread, site| OrderedOp { thread, site, gate: site };
+    let turn = |thread, site| {
+        let operation = Instance { site, object: 0, number: 1 };
+        Turn { thread, operation, gate: operation, makes: true }
+    };
     let wanted = |thread, site| StepInstance { thread, site, number: 1, gate: site };
     let requirements = Arc::new(Requirements::new([(early, others), (others, late)]));
     let id = |thread, op| OpId { thread, op };
@@ -89,6 +93,8 @@ fn every_policy(run: &Execution) -> Vec<Parameters> {
         Directed::new(DirectedGoal::Between, vec![early, others, late]).unwrap().into(),
         InOrder::new(vec![ordered(first, late), ordered(third, others)]).unwrap().into(),
         InOrder::new(vec![ordered(third, others), ordered(first, early)]).unwrap().into(),
+        Turns::new(vec![turn(first, late), turn(third, others)], second).unwrap().into(),
+        Turns::new(vec![turn(third, others), turn(first, early)], first).unwrap().into(),
         Tsa { third_rule: true, stay_probability: 1.0, requirements }.into(),
         Guidance {
             variation: 1,

@@ -150,6 +150,10 @@ event_kinds! {
     /// The thread ends the process. It is the last step, and none that is recorded: it waits until the others have made
     /// theirs.
     End = 48 => "end",
+    /// A function of a library without instrumentation was called: `addr` is the function, and `value` what it may synchronize by with other
+    /// such calls: where the library is loaded, or an object that it counts. What it does is not seen. If `old` is not zero, the thread is the
+    /// library's own: its routine is there, and calls the program. It is a note beside the steps of a thread.
+    LibraryCall = 49 => "library call",
 }
 
 /// How a lock was acquired.
@@ -242,7 +246,10 @@ macro_rules! kinds {
         $crate::EventKind::Yield | $crate::EventKind::Sleep
     };
     (outside) => {
-        $crate::EventKind::Io | $crate::EventKind::Process | $crate::EventKind::End
+        $crate::EventKind::Io
+            | $crate::EventKind::Process
+            | $crate::EventKind::End
+            | $crate::EventKind::LibraryCall
     };
     ($first:ident | $($more:ident)|+) => {
         $crate::kinds!($first) | $crate::kinds!($($more)|+)

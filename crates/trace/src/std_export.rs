@@ -144,7 +144,7 @@ impl Writer<'_> {
             }
             Start | Exit => self.leave_out(kind.word(), "fork and join stand for it"),
             Init | Destroy | Detach | Yield | Sleep => self.leave_out(kind.word(), "it orders nothing"),
-            Io | Cancel | Signal | Process | End => {
+            Io | Cancel | Signal | Process | End | LibraryCall => {
                 self.leave_out(kind.word(), "STD has nothing for it; the order it makes is missing");
             }
         }

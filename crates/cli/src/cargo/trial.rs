@@ -212,6 +212,7 @@ impl Trials<'_> {
             findings.add(ReportedFinding {
                 text,
                 confirmed: true,
+                seen: true,
                 schedule,
                 fails: false,
                 is_cause: false,

@@ -80,6 +80,7 @@ fn reported(suite: &Suite, results: &Results, suppressions: &Suppressions) -> (F
                 identity: found.identity.clone(),
                 text: found.text.clone(),
                 confirmed: false,
+                seen: Some(false),
                 schedule: None,
                 fails: false,
                 count: found.count,
@@ -87,7 +88,7 @@ fn reported(suite: &Suite, results: &Results, suppressions: &Suppressions) -> (F
             });
         }
     }
-    all.sort_by_key(|it| (!it.fails, it.follows_from.is_some(), !it.confirmed && it.schedule.is_none()));
+    all.sort_by_key(|it| (!it.fails, it.follows_from.is_some(), !it.confirmed, it.schedule.is_none()));
     let mut findings = Findings::default();
     for record in all {
         // What another suite with the same program found is not reported here.
@@ -99,7 +100,8 @@ fn reported(suite: &Suite, results: &Results, suppressions: &Suppressions) -> (F
             findings.add(ReportedFinding {
                 text,
                 // Records of earlier versions say it by the schedule alone.
-                confirmed: record.confirmed || record.schedule.is_some(),
+                confirmed: record.confirmed || record.seen.is_none() && record.schedule.is_some(),
+                seen: record.seen.unwrap_or(record.confirmed) || record.schedule.is_some(),
                 schedule: record.schedule,
                 fails: record.fails,
                 is_cause: false,

@@ -104,7 +104,8 @@ fn record_all(
         reported.extend(identity(examined).map(|identity| ReportedRecord {
             identity,
             text: TextRecord::of(text),
-            confirmed: examined.confirmed.is_some(),
+            confirmed: examined.is_confirmed(),
+            seen: Some(examined.confirmed.is_some()),
             schedule: schedule.clone(),
             fails: examined.fails,
             count: examined.finding.count,

@@ -196,12 +196,15 @@ pub struct ReportedRecord {
     pub identity: String,
     /// What it is.
     pub text: TextRecord,
-    /// It was made to happen, or did.
+    /// It is a fault beyond doubt.
     #[serde(default)]
     pub confirmed: bool,
+    /// It was made to happen, or did; nothing in records of earlier versions.
+    #[serde(default)]
+    pub seen: Option<bool>,
     /// The schedule of a run that shows it.
     pub schedule: Option<PathBuf>,
-    /// The program failed when it happened.
+    /// It makes the program fail.
     pub fails: bool,
     /// How often it was found.
     pub count: u64,

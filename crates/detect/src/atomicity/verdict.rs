@@ -63,8 +63,9 @@ impl Verdicts {
         if known.is_some_and(|place| set.met_again(*place, certainty)) {
             return;
         }
-        let held = [p, r, c].into_iter().flat_map(|step| s.locks.set(step.locks).locks());
-        let locks: BTreeSet<u64> = held.map(|(lock, _)| *lock).collect();
+        // A lock of one thread's own keeps nobody out.
+        let common = [p, c].into_iter().flat_map(|step| s.locks.common(step.locks, r.locks));
+        let locks: BTreeSet<u64> = common.collect();
         let place = set.add(Finding {
             kind: FindingKind::Atomicity,
             certainty,

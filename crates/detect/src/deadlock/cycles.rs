@@ -23,13 +23,20 @@ pub struct Hold {
     pub access: Access,
 }
 
+/// When something was done, by enforced order and as values were handed over.
+#[derive(Clone, Debug)]
+pub struct Stamps {
+    pub enforced: Stamp,
+    pub handed_over: Stamp,
+}
+
 /// A thread that acquired a lock, and would have waited for it, while it held others.
 #[derive(Clone, Debug)]
 pub struct Dependency {
     pub thread: ThreadId,
     pub wanted: Hold,
     pub held: Vec<Hold>,
-    pub stamp: Stamp,
+    pub stamps: Stamps,
     /// What it did with locks since it last held none, or nothing if that is long.
     pub way: Vec<Move>,
 }
@@ -46,7 +53,7 @@ impl Dependency {
         let gate = |a: &Hold| other.held.iter().any(|b| a.lock == b.lock && a.mode.excludes(b.mode));
         self.thread != other.thread
             && !self.held.iter().any(gate)
-            && self.stamp.is_concurrent_with(&other.stamp)
+            && self.stamps.enforced.is_concurrent_with(&other.stamps.enforced)
     }
 }
 

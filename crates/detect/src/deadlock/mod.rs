@@ -9,6 +9,9 @@
 //! * each one would really have had to wait: it was not a try-lock or a timed one, and a reader does not wait
 //!   for a reader.
 //!
+//! It is only *suspected* if between two of the acquisitions a value was handed over under a lock: one thread may have taken its locks
+//! because it saw that the other one was done with them.
+//!
 //! Any number of locks up to ten is followed. Locks in memory that is used for something else, or
 //! that are destroyed or initialised anew, are other locks from then on.
 
@@ -20,42 +23,31 @@ pub(crate) mod word_locks;
 use std::sync::Arc;
 
 use threadbare_happens_before::{
-    AddressTable, HeldLock, LockChange, LockSets, Mode, Rules, Stamp, ThreadClocks, reused_range,
+    AccessedBytes, AddressTable, HeldLock, LockChange, Mode, ShadowMemory, reused_range,
 };
-use threadbare_trace::{Event, ThreadId, kinds};
+use threadbare_trace::{Event, EventKind, ThreadId, kinds};
 
-use self::cycles::{CycleSearch, Dependency, Hold, LockId, accesses};
+use self::cycles::{CycleSearch, Dependency, Hold, LockId, Stamps, accesses};
 use self::lock_paths::Move;
 use crate::detector::Detector;
 use crate::finding::{Access, Certainty, Finding, FindingKind, FindingSet};
+use crate::synchronization::{LastValue, Synchronization};
 
 /// How many acquisitions of the same locks by the same code are kept, if their threads knew different things.
 const KEPT: usize = 8;
 
 /// Predicts deadlocks.
+#[derive(Default)]
 pub struct Deadlock {
-    order: ThreadClocks,
-    locks: LockSets,
+    synchronization: Synchronization,
+    /// What was written since a lock was first taken under another one: values from before hand no such acquisition over.
+    values: ShadowMemory<LastValue>,
     ids: AddressTable<u64>,
     next_id: u64,
     dependencies: Vec<Dependency>,
     /// What each thread did with locks since it last held none.
     ways: Vec<Vec<Move>>,
     found: FindingSet,
-}
-
-impl Default for Deadlock {
-    fn default() -> Self {
-        Deadlock {
-            order: ThreadClocks::new(Rules::Enforced),
-            locks: LockSets::default(),
-            ids: AddressTable::default(),
-            next_id: 0,
-            dependencies: Vec::new(),
-            ways: Vec::new(),
-            found: FindingSet::default(),
-        }
-    }
 }
 
 impl Deadlock {
@@ -68,9 +60,9 @@ impl Deadlock {
         LockId(*id)
     }
 
-    fn taken(&mut self, access: Access, lock: u64, mode: Mode, waits: bool, stamp: Stamp) {
+    fn taken(&mut self, access: Access, lock: u64, mode: Mode, waits: bool, stamps: Stamps) {
         let thread = access.thread;
-        let held = Arc::clone(self.locks.held(thread));
+        let held = Arc::clone(self.synchronization.locks.held(thread));
         let held: Vec<HeldLock> = held.iter().filter(|held| held.lock != lock).copied().collect();
         if held.is_empty() || !waits {
             return;
@@ -93,7 +85,26 @@ impl Deadlock {
         let wanted = Hold { lock: self.id(lock), mode, access: Access { object: lock, ..access } };
         let way = self.way(thread).clone();
         let way = if way.len() > lock_paths::LONGEST { Vec::new() } else { way };
-        self.remember(Dependency { thread, wanted, held, stamp, way });
+        self.remember(Dependency { thread, wanted, held, stamps, way });
+    }
+
+    fn stamps(&mut self, thread: ThreadId) -> Stamps {
+        let Synchronization { enforced, handed_over, .. } = &mut self.synchronization;
+        Stamps { enforced: enforced.stamp(thread), handed_over: handed_over.stamp(thread) }
+    }
+
+    /// Follows values that are written under a lock and read under it.
+    fn hand_over(&mut self, thread: ThreadId, touch: AccessedBytes) {
+        let Deadlock { synchronization: s, values, .. } = self;
+        let locks = s.locks.current(thread);
+        let AccessedBytes { addr, len, .. } = touch;
+        if touch.reads && !touch.atomic {
+            let read = |_, value: &mut LastValue| value.read(thread, locks, &s.locks, &mut s.handed_over);
+            values.visit_existing(addr, len, read);
+        }
+        if touch.writes {
+            values.visit(addr, len, |_, value| value.written(thread, locks));
+        }
     }
 
     fn way(&mut self, thread: ThreadId) -> &mut Vec<Move> {
@@ -110,7 +121,7 @@ impl Deadlock {
             Some(LockChange::Released(held)) => (held.lock, None),
         };
         let step = Move { lock: self.id(lock), taken };
-        let nothing_held = self.locks.held(thread).is_empty();
+        let nothing_held = self.synchronization.locks.held(thread).is_empty();
         let way = self.way(thread);
         if nothing_held {
             way.clear();
@@ -129,9 +140,13 @@ impl Deadlock {
         };
         let same: Vec<usize> =
             (0..self.dependencies.len()).filter(|index| is_same(&self.dependencies[*index])).collect();
-        let knows_as_much = |old: &Stamp| old.clock.differs_only_in(new.thread, &new.stamp.clock);
+        let knows_as_much = |old: &Stamps| {
+            let Stamps { enforced, handed_over } = &new.stamps;
+            old.enforced.clock.differs_only_in(new.thread, &enforced.clock)
+                && old.handed_over.clock.differs_only_in(new.thread, &handed_over.clock)
+        };
         match same.last() {
-            Some(&last) if knows_as_much(&self.dependencies[last].stamp) => self.dependencies[last] = new,
+            Some(&last) if knows_as_much(&self.dependencies[last].stamps) => self.dependencies[last] = new,
             _ => {
                 if same.len() >= KEPT {
                     self.dependencies.remove(same[KEPT / 2]);
@@ -164,9 +179,13 @@ fn is_like(a: &Hold, b: &Hold) -> bool {
 
 fn report(found: &mut FindingSet, cycle: &[&Dependency]) {
     let accesses = accesses(cycle);
+    let is_handed_over =
+        |a: &Dependency, b: &Dependency| !a.stamps.handed_over.is_concurrent_with(&b.stamps.handed_over);
+    let mut pairs = cycle.iter().enumerate().flat_map(|(at, a)| cycle[..at].iter().map(move |b| (a, b)));
+    let is_suspected = pairs.any(|(a, b)| is_handed_over(a, b));
     found.add(Finding {
         kind: FindingKind::Deadlock,
-        certainty: Certainty::Predicted,
+        certainty: if is_suspected { Certainty::Suspected } else { Certainty::Predicted },
         pattern: None,
         object: accesses[0].object,
         at: accesses.iter().map(|access| access.event).max().unwrap_or(0),
@@ -185,22 +204,27 @@ impl Detector for Deadlock {
         let Some(kind) = event.kind() else { return };
         let acquires = kind.acquires_lock();
         // One who waits for a lock has not learned yet what its last holder knew.
-        let request = acquires.then(|| self.order.stamp(event.thread));
-        self.order.before(event, kind);
-        let change = self.locks.observe(index, event, kind);
+        let request = acquires.then(|| self.stamps(event.thread));
+        let change = self.synchronization.before(index, event, kind);
         if let Some(LockChange::Taken(lock, mode)) = change {
-            let stamp = request.unwrap_or_else(|| self.order.stamp(event.thread));
+            let stamps = request.unwrap_or_else(|| self.stamps(event.thread));
             // A thread that would not have waited blocks nobody in a cycle.
             let waits = event.old == 0 || !acquires;
-            self.taken(Access::of(index, event, kind), lock, mode, waits, stamp);
+            self.taken(Access::of(index, event, kind), lock, mode, waits, stamps);
         }
         self.follow(event.thread, change);
+        if let Some(touch) = AccessedBytes::looked_at(event, kind)
+            .filter(|_| kind != EventKind::Free && !self.dependencies.is_empty())
+        {
+            self.hand_over(event.thread, touch);
+        }
         if let Some((first, last)) = reused_range(event, kind) {
+            self.values.forget(first, last);
             self.forget(first, last);
         } else if matches!(kind, kinds!(object)) {
             self.forget(event.addr, event.addr);
         }
-        self.order.after(event, kind);
+        self.synchronization.after(event, kind);
     }
 
     fn findings(self: Box<Self>) -> Vec<Finding> {

@@ -77,6 +77,8 @@ fn event(number: usize, line: &str) -> Option<Event> {
         "unlock" => (Unlock, 0, 0),
         "wait" => (CondWait, address(extra.expect("a mutex")), 0),
         "wake" => (CondWake, address(extra.expect("a mutex")), 0),
+        "call" => (LibraryCall, address(object.expect("a library")), 0),
+        "live" => (LibraryCall, address(object.expect("a library")), 1),
         "signal" => (CondSignal, 1, 0),
         "broadcast" => (CondBroadcast, 1, 0),
         "arrive" => (BarrierArrive, 1, 0),

@@ -1,5 +1,6 @@
 //! Driving what was predicted to happen.
 
+mod counterfactual;
 mod occurrence;
 
 use std::ops::ControlFlow;
@@ -11,9 +12,10 @@ use threadbare_target::Execution;
 use threadbare_trace::Event;
 use threadbare_wire::flags;
 
+pub use self::counterfactual::{Trial, Verdict, trials};
 pub(crate) use self::occurrence::{back_to_back, fails_because_of, happens, settle_in};
 pub use self::occurrence::{directed, find_shown, pointed_out, shown};
-use crate::campaign::observer::{Examiner, Observed, Observer};
+use crate::campaign::observer::{Examiner, Observed, Observer, Unexamined};
 use crate::check::{Examined, Met};
 use crate::drive::{Drive, phase};
 use crate::error::ExploreError;
@@ -35,6 +37,20 @@ const SUSPICIONS: usize = 100;
 pub fn is_suspicion(finding: &Finding) -> bool {
     finding.certainty == Certainty::Suspected
         || finding.kind == FindingKind::Atomicity && (!finding.locks.is_empty() || finding.accesses.len() > 3)
+}
+
+/// Drops what two variables have to do with a failure if it is one variable's doing: where three accesses to one are in the
+/// wrong order, many others are in an order that they do not have otherwise.
+fn leave_out_what_accompanies(findings: &mut Vec<Examined>) {
+    let is_about_one = |it: &Examined| it.fails && it.finding.accesses.len() < 4;
+    let simple: Vec<Finding> =
+        findings.iter().filter(|it| is_about_one(it)).map(|it| it.finding.clone()).collect();
+    findings.retain(|examined| {
+        let Examined { finding, confirmed, fails, .. } = examined;
+        let accompanies =
+            |run: &Arc<Execution>| finding.accesses.len() > 3 && simple.iter().any(|it| happens(it, run));
+        !(*fails && confirmed.as_ref().is_some_and(accompanies))
+    });
 }
 
 impl Drive<'_, '_> {
@@ -59,11 +75,24 @@ impl Drive<'_, '_> {
             if suspected && (suspicions > SUSPICIONS || self.account.is_common(&finding)) {
                 continue;
             }
-            let confirming = self.confirm(&finding, &run)?;
-            let fails = confirming.as_ref().is_some_and(|run| fails_because_of(&finding, run))
-                && !self.account.is_harmless(&finding);
+            let mut confirming = self.confirm(&finding, &run)?;
             // If the program fails in another order, the failure's own cause says so better.
-            if suspected && !fails || finding.kind == FindingKind::Order {
+            if finding.kind == FindingKind::Order {
+                continue;
+            }
+            let caused = match &confirming {
+                Some(failing) if fails_because_of(&finding, failing) => {
+                    self.failing_because_of(&finding, &run, failing)?
+                }
+                _ => None,
+            };
+            let fails = caused.is_some();
+            // It is serial but for the finding, so it says most.
+            confirming = caused.or(confirming);
+            // What was enabled at the same time nothing has ordered, whatever it looked like.
+            let came_together = finding.kind == FindingKind::Race && confirming.is_some();
+            if suspected && !fails && !came_together {
+                self.account.note_library(&finding, &run);
                 continue;
             }
             let mut examined = Examined { finding, run, confirmed: confirming, fails, follows_from: None };
@@ -77,6 +106,7 @@ impl Drive<'_, '_> {
             }
             self.account.check.findings.push(examined);
         }
+        leave_out_what_accompanies(&mut self.account.check.findings);
         rank(&mut self.account.check.findings);
         Ok(())
     }
@@ -108,6 +138,37 @@ impl Drive<'_, '_> {
     }
 }
 
+impl Drive<'_, '_> {
+    /// An execution that fails because of a finding that was seen in one execution, and happened in one that failed; none if the
+    /// failure is not the finding's doing.
+    fn failing_because_of(
+        &mut self,
+        finding: &Finding,
+        seen: &Execution,
+        failing: &Arc<Execution>,
+    ) -> Result<Option<Arc<Execution>>, ExploreError> {
+        if finding.kind == FindingKind::Deadlock {
+            return Ok(Some(Arc::clone(failing)));
+        }
+        let mut settled = finding.clone();
+        if settle_in(&mut settled, &failing.events) {
+            let verdict = self.try_out(&settled, failing)?;
+            if verdict.is_decided() {
+                return Ok(verdict.failing());
+            }
+        }
+        Ok(self.try_out(finding, seen)?.failing())
+    }
+
+    fn try_out(&mut self, finding: &Finding, run: &Execution) -> Result<Verdict, ExploreError> {
+        let trials = trials(finding, run);
+        let mut listed = Listed { trials: &trials, next: 0 };
+        let mut experiment = Experiment { finding, trials: &trials, verdict: Verdict::default() };
+        self.follow(&mut listed, &phase(trials.len() as u64, Arc::new(Unexamined)), &mut experiment)?;
+        Ok(experiment.verdict)
+    }
+}
+
 /// Attempts to make a finding happen.
 struct Attempts<'a> {
     finding: &'a Finding,
@@ -132,6 +193,36 @@ impl Strategy for Attempts<'_> {
         let plans: Vec<Plan> = (self.next..end).map_while(plan).collect();
         self.next += plans.len() as u64;
         plans
+    }
+}
+
+/// Trials, one after the other.
+struct Listed<'a> {
+    trials: &'a [Trial],
+    next: usize,
+}
+
+impl Strategy for Listed<'_> {
+    fn plan(&mut self, _first: u64, count: usize, _history: &History) -> Vec<Plan> {
+        let numbered = self.trials.iter().enumerate().skip(self.next).take(count);
+        let plans: Vec<Plan> =
+            numbered.map(|(number, trial)| Plan { tag: number as u64, ..trial.plan.clone() }).collect();
+        self.next += plans.len();
+        plans
+    }
+}
+
+/// What trials come to.
+struct Experiment<'a> {
+    finding: &'a Finding,
+    trials: &'a [Trial],
+    verdict: Verdict,
+}
+
+impl Observer for Experiment<'_> {
+    fn observe(&mut self, seen: &Observed<'_>) -> ControlFlow<()> {
+        self.verdict.enter(self.finding, &self.trials[seen.plan.tag as usize], seen.run);
+        ControlFlow::Continue(())
     }
 }
 

@@ -33,7 +33,7 @@ pub fn directed(finding: &Finding, events: &[Event], attempt: u64) -> Option<Pla
     let (goal, wanted): (DirectedGoal, Vec<&Access>) = match (finding.kind, finding.accesses.len()) {
         (FindingKind::Race, _) => (DirectedGoal::Together, finding.accesses.iter().collect()),
         // Words are taken without a call that could be waited in: one after the other, then the first one's next.
-        (FindingKind::Deadlock, _) if finding.certainty == Certainty::Suspected => {
+        (FindingKind::Deadlock, _) if is_about_words(finding, events) => {
             let held = finding.accesses.iter().step_by(2).chain(finding.accesses.get(1)).copied();
             return in_order(with_gates(&held.collect::<Vec<_>>(), &[]));
         }
@@ -52,6 +52,12 @@ pub fn directed(finding: &Finding, events: &[Event], attempt: u64) -> Option<Pla
     };
     let sites = wanted.iter().map(|access| access.pc).collect();
     Some(Plan::new(Directed::new(goal, sites)?, 0, "directed"))
+}
+
+/// Whether the locks of a deadlock are nothing but words of memory.
+fn is_about_words(finding: &Finding, events: &[Event]) -> bool {
+    let kind = |access: &Access| events.get(access.event).and_then(Event::kind);
+    finding.accesses.iter().any(|access| kind(access).is_some_and(EventKind::accesses_memory))
 }
 
 /// Each access with its thread and the operation before which the thread can wait for its turn: the first lock
@@ -84,6 +90,12 @@ fn with_gates(accesses: &[Access], events: &[Event]) -> Vec<OrderedOp> {
     (0..accesses.len()).map(ordered).collect()
 }
 
+/// Whether the same locks are in both lists. A deadlock over some of them is another one.
+fn is_same_set(some: &[u64], others: &[u64]) -> bool {
+    let contains = |list: &[u64], all: &[u64]| all.iter().all(|lock| list.contains(lock));
+    contains(some, others) && contains(others, some)
+}
+
 /// Whether an execution shows the finding happening.
 pub(crate) fn happens(finding: &Finding, run: &Execution) -> bool {
     match finding.kind {
@@ -93,7 +105,7 @@ pub(crate) fn happens(finding: &Finding, run: &Execution) -> bool {
             // Threads that wait for a notification wait for no lock.
             let waits = failure.waiting().iter().any(|it| matches!(it.awaits, Awaited::Signal(_)));
             failure.kind == FailureKind::Deadlock
-                && about.map_or(!waits, |locks| locks.iter().any(|lock| finding.locks.contains(lock)))
+                && about.map_or(!waits, |locks| is_same_set(&locks, &finding.locks))
         }
         FindingKind::Race | FindingKind::Atomicity | FindingKind::Order | FindingKind::LockDiscipline => {
             let failure = run.outcome.failure();
@@ -234,7 +246,8 @@ fn sequence_ending_at(
     Some(found)
 }
 
-fn overlap(a: &Event, b: &Event) -> bool {
+/// Whether both are accesses to memory that they have in common.
+pub(super) fn overlap(a: &Event, b: &Event) -> bool {
     let length = |event: &Event| if event.size == 0 { event.value.max(1) } else { u64::from(event.size) };
     let is_memory = |event: &Event| event.kind().is_some_and(|kind| kind.accesses_memory());
     is_memory(a) && is_memory(b) && a.addr < b.addr + length(b) && b.addr < a.addr + length(a)

@@ -304,7 +304,9 @@ impl Strategy for Dfs {
     }
 
     fn warnings(&self, _speaker: &str) -> Vec<String> {
-        let doubts = if self.is_through() { self.claims.remarks() } else { Vec::new() };
+        // What a claim rests on is of interest only where one is made.
+        let is_told = self.is_through() && (self.doubt.is_none() || !self.claims.may_be_made());
+        let doubts = if is_told { self.claims.remarks() } else { Vec::new() };
         self.doubt.iter().cloned().chain(doubts).collect()
     }
 }

@@ -12,6 +12,7 @@ mod barrier;
 mod condition;
 mod descriptors;
 mod fences;
+mod libraries;
 mod locks;
 mod rules;
 mod sections;
@@ -25,6 +26,7 @@ use self::barrier::Barrier;
 use self::condition::Condition;
 use self::descriptors::{is_input, is_output};
 use self::fences::Fences;
+use self::libraries::Libraries;
 use self::locks::Lock;
 pub use self::rules::Rules;
 use self::sections::Sections;
@@ -60,6 +62,7 @@ pub struct ThreadClocks {
     descriptors: VectorClock,
     /// What those knew who made fences in both directions.
     fences: VectorClock,
+    libraries: Libraries,
     futexes: AddressTable<Futex>,
     locks: AddressTable<Lock>,
     sections: AddressTable<Sections>,
@@ -96,6 +99,7 @@ impl ThreadClocks {
             any_lost: false,
             descriptors: VectorClock::default(),
             fences: VectorClock::default(),
+            libraries: Libraries::default(),
             futexes: AddressTable::default(),
             locks: AddressTable::default(),
             sections: AddressTable::default(),
@@ -195,6 +199,9 @@ impl ThreadClocks {
         if self.any_lost && !kind.only_names() && !is_in_futex {
             self.run_on(event);
         }
+        if self.libraries.are_entered() {
+            self.return_from_library(event, kind);
+        }
         // Most steps are plain accesses, and are not to pay for the others.
         if !matches!(kind, kinds!(plain)) {
             self.synchronize(event, kind);
@@ -248,7 +255,8 @@ impl ThreadClocks {
             AtomicWrite | Unlock | LockFailed | CondWait | CondSignal | CondBroadcast | BarrierArrive => {}
             SemPost | SemFailed | OnceEnd | FutexWait | FutexWake => {}
             Create | Start | Exit | Detach | JoinFailed | Cancel => {}
-            Io | Process | End | Frame | kinds!(plain | heap | object | pause) => {}
+            LibraryCall if self.rules.count_libraries() => self.call_library(event),
+            Io | Process | End | LibraryCall | Frame | kinds!(plain | heap | object | pause) => {}
         }
     }
 
@@ -257,6 +265,9 @@ impl ThreadClocks {
     pub fn after(&mut self, event: &Event, kind: EventKind) {
         use EventKind::*;
         let thread = event.thread;
+        if self.libraries.are_entered() && self.rules.count(kind) {
+            self.step_under_library(thread);
+        }
         match kind {
             Read | Write | ReadRange | WriteRange => {}
             _ if !self.rules.count(kind) => {}
@@ -315,7 +326,7 @@ impl ThreadClocks {
             AtomicRead | AtomicFailed | Lock | ReadLock | LockFailed | CondWake | CondTimeout => {}
             BarrierLeave | SemWait | SemFailed | OnceBegin | OnceSeen => {}
             FutexWait | FutexWoken | FutexTimeout | Join | Detach | JoinFailed | Cancel => {}
-            Signal | Io | Process | End | kinds!(pause) => {}
+            Signal | Io | Process | End | LibraryCall | kinds!(pause) => {}
         }
     }
 

@@ -37,6 +37,12 @@ impl Rules {
         }
     }
 
+    /// Whether calls of libraries count that may order something where nobody sees it. What they may have ordered in the observed run was not
+    /// concurrent beyond doubt, but nothing is known to enforce it.
+    pub(super) fn count_libraries(self) -> bool {
+        matches!(self, Rules::Observed | Rules::HandedOver)
+    }
+
     /// Whether critical sections count that can only come in one order.
     pub(super) fn count_sections(self) -> bool {
         !matches!(self, Rules::Structural | Rules::Awaited | Rules::Created)

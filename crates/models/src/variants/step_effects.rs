@@ -171,7 +171,14 @@ pub(super) fn effect_of(event: &Event, kind: EventKind) -> Option<StepEffect> {
         Create => StepEffect::Keep(Kept::Creation),
         JoinFailed | Cancel | Signal | Process | End => StepEffect::Keep(Kept::World),
         Exit => StepEffect::Marks,
-        Start | Detach | Fence | Alloc | Frame | Free | kinds!(plain | atomic | object | pause) => {
+        Start
+        | Detach
+        | Fence
+        | Alloc
+        | Frame
+        | LibraryCall
+        | Free
+        | kinds!(plain | atomic | object | pause) => {
             return None;
         }
     })

@@ -226,7 +226,7 @@ impl Draft<'_> {
     fn object(&mut self, index: usize, event: &Event) -> Option<usize> {
         use EventKind::*;
         let has_object = match event.kind()? {
-            Io | Start | Frame | Create | Join => false,
+            Io | Start | Frame | Create | Join | LibraryCall => false,
             Exit | Detach | JoinFailed | Cancel | Fence | Signal | Process | End => true,
             kinds!(plain | atomic | lock | condition | barrier | semaphore | once | futex) => true,
             kinds!(heap | object | pause) => true,

@@ -56,6 +56,7 @@ const SHAPE: &[(&str, Kind)] = &[
     ("findings[].sites[]", Text),
     ("findings[].pattern", Number),
     ("findings[].confirmed", Truth),
+    ("findings[].seen", Truth),
     ("findings[].schedule", Text),
     ("findings[].count", Number),
     ("findings[].inputs", List),

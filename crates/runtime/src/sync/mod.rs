@@ -106,8 +106,8 @@ pub fn step_when(
 fn has_to_be_recorded(kind: EventKind) -> bool {
     use EventKind::*;
     match kind {
-        // The end of the process is never recorded, and that of a thread is recorded whatever comes before it.
-        End | Exit => false,
+        // The end of the process is never recorded, and that of a thread is recorded whatever comes before it. Calls are not announced.
+        End | Exit | LibraryCall => false,
         Create | Start | Join | Detach | JoinFailed | Cancel | Io | Process | Fence | Signal | Frame => true,
         kinds!(plain | atomic | lock | condition | barrier | semaphore | once | futex) => true,
         kinds!(heap | object | pause) => true,

@@ -19,6 +19,7 @@ mod requirements;
 mod round_robin;
 mod surw;
 mod tsa;
+mod turns;
 
 pub use between::{Between, BetweenPolicy, OpId};
 pub use delay::{Delay, DelayPolicy};
@@ -36,6 +37,7 @@ pub use requirements::Requirements;
 pub use round_robin::{RoundRobin, RoundRobinPolicy};
 pub use surw::{Surw, SurwPolicy};
 pub use tsa::{Tsa, TsaPolicy};
+pub use turns::{Instance, Turn, Turns, TurnsPolicy};
 
 use threadbare_trace::ThreadId;
 
@@ -262,6 +264,7 @@ policies! {
     13 => Interruptions,
     14 => Between,
     15 => Journaled,
+    16 => Turns,
 }
 
 impl Default for AnyPolicy {

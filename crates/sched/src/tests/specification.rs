@@ -6,8 +6,8 @@ use threadbare_trace::ThreadId;
 
 use super::free_policies;
 use crate::{
-    Between, Directed, DirectedGoal, InOrder, Journaled, OpId, OrderedOp, Parameters, PolicySpec, Prefix,
-    Replay, Requirements, SpecError, StepInstance, SwitchPoint, Tsa,
+    Between, Directed, DirectedGoal, InOrder, Instance, Journaled, OpId, OrderedOp, Parameters, PolicySpec,
+    Prefix, Replay, Requirements, SpecError, StepInstance, SwitchPoint, Tsa, Turn, Turns,
 };
 
 /// At least one of each policy, with parameters that use all that they can hold.
@@ -17,6 +17,7 @@ fn every_policy() -> Vec<Parameters> {
     let switch = SwitchPoint { from: thread, op: u32::MAX, to: ThreadId(1) };
     let step = StepInstance { thread, site: u64::MAX, number: 9, gate: 1 << 40 };
     let requirements = Arc::new(Requirements::new([(1 << 50, 2), (2, 2)]));
+    let instance = Instance { site: 1 << 40, object: u64::MAX, number: 70_000 };
     let mut all = free_policies().to_vec();
     all.extend([
         crate::Surw { object: Some(u64::MAX), weights: vec![3, 0, u32::MAX] }.into(),
@@ -29,6 +30,9 @@ fn every_policy() -> Vec<Parameters> {
             .into(),
         Between { held: id, other: OpId { thread: ThreadId(0), op: 1 } }.into(),
         Journaled.into(),
+        Turns::new(vec![Turn { thread, operation: instance, gate: instance, makes: true }; 3], thread)
+            .unwrap()
+            .into(),
     ]);
     all
 }

@@ -208,7 +208,7 @@ fn known_to_thread(kind: EventKind, event: &Event) -> u64 {
     use EventKind::*;
     match kind {
         Read | AtomicRead | AtomicUpdate | AtomicFailed => event.old,
-        FutexWait | Io | Process | End | Signal => event.value,
+        FutexWait | Io | Process | End | LibraryCall | Signal => event.value,
         Write | AtomicWrite | ReadRange | WriteRange | FutexWoken | FutexTimeout | FutexWake => 0,
         Fence | Frame | kinds!(lock | condition | barrier | semaphore | once) => 0,
         kinds!(thread | heap | object | pause) => 0,
