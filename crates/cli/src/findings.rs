@@ -466,8 +466,16 @@ mod tests {
         );
         findings.add_cause(&text("order", "z", &["a.c:5"], 2), Some(Path::new("z.schedule")), 1, true, &[]);
         let json = findings.json();
-        let reported: Vec<_> = json.iter().map(|it| (it.kind, it.object.as_str(), it.confirmed)).collect();
-        assert_eq!(reported, [("order", "z", true), ("race", "x", true), ("race", "y", false)]);
+        let said = |it: &FindingReport| (it.kind, it.object.clone(), it.confirmed, it.seen);
+        let expected = [("order", "z", true, true), ("race", "x", false, true), ("race", "y", false, false)];
+        let expected =
+            expected.map(|(kind, object, confirmed, seen)| (kind, object.to_string(), confirmed, seen));
+        assert_eq!(json.iter().map(said).collect::<Vec<_>>(), expected);
+        // It is confirmed once the failing order is sure to be its own.
+        let path = Some(Path::new("x.schedule"));
+        findings.add_cause(&text("order", "x", &["a.c:2", "a.c:1"], 2), path, 1, true, &[]);
+        let is_confirmed = |it: &FindingReport| it.object == "x" && it.confirmed;
+        assert!(findings.json().iter().any(is_confirmed));
     }
 
     #[test]

@@ -141,3 +141,36 @@ int main(void) {
         assert!(doubt, "{who}: {report:#}");
     }
 }
+
+/// Two threads replace the same block. Whoever is in between finds the address of the old block at the new one, and frees that.
+const FREED_TWICE: &str = "#include <pthread.h>
+#include <stdlib.h>
+static void *volatile block;
+static void *replace(void *unused) {
+    free(block);
+    block = malloc(8);
+    return unused;
+}
+int main(void) {
+    pthread_t one, other;
+    block = malloc(8);
+    pthread_create(&one, 0, replace, 0);
+    pthread_create(&other, 0, replace, 0);
+    pthread_join(one, 0);
+    pthread_join(other, 0);
+    return 0;
+}
+";
+
+#[test]
+fn a_block_that_is_freed_twice_is_found_even_if_its_address_comes_again() {
+    let desk = Desk::new();
+    desk.file("twice.c", FREED_TWICE);
+    nobody_claims_and_failures_are_found(&desk, "twice.c");
+    let report = desk.run(&["hunt", "twice.c", "--json", "-", "--quiet", "--executions", "50"]).json();
+    assert_eq!(report["failure"]["kind"], "use-after-free", "{report:#}");
+    assert_eq!(report["failure"]["reproduced"], true, "{report:#}");
+    let schedule = report["failure"]["schedule"].as_str().expect("a schedule");
+    let replay = desk.run(&["replay", schedule, "--quiet"]);
+    assert_eq!(replay.code, Some(1), "{}{}", replay.stdout, replay.stderr);
+}
