@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use threadbare_coverage::{Criterion, ObservedExecution, Total};
 use threadbare_detect::FindingKind;
-use threadbare_explore::{ExploreError, Measuring, Options, SaturationRule, check, hunt_measured};
+use threadbare_explore::{ExploreError, Options, check};
 use threadbare_target::Program;
 use threadbare_trace::{Event, EventKind};
 
@@ -30,16 +30,9 @@ pub struct Races {
 }
 
 impl Races {
-    /// Compares them; nothing if not all interleavings were run.
-    pub fn of(program: &Program, options: Options) -> Result<Option<Races>, ExploreError> {
-        let seen = Arc::<Mutex<BTreeSet<Pair>>>::default();
-        let adjacent = Box::new(Adjacent(Arc::clone(&seen)));
-        let mut measuring = Measuring::with(vec![adjacent], SaturationRule::default());
-        let everything = Options { strategy: "dfs".to_string(), ..options.clone() };
-        if !hunt_measured(program, &everything, &mut measuring, &|_| {}, &Arc::default())?.exhausted {
-            return Ok(None);
-        }
-        let all = seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    /// Compares those that all interleavings showed with what `check` says.
+    pub fn of(program: &Program, seen: Adjacent, options: Options) -> Result<Races, ExploreError> {
+        let all = seen.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut races = Races { all, ..Races::default() };
         let options = Options { executions: EXECUTIONS, ..options };
         let checked = check(program, &options, &|_| {}, &Arc::default())?;
@@ -51,7 +44,7 @@ impl Races {
                 races.confirmed.insert(pair);
             }
         }
-        Ok(Some(races))
+        Ok(races)
     }
 
     /// Those that were confirmed and are none.
@@ -70,7 +63,8 @@ fn pair(one: u64, other: u64) -> Pair {
 }
 
 /// Collects accesses that follow each other directly and conflict.
-struct Adjacent(Arc<Mutex<BTreeSet<Pair>>>);
+#[derive(Clone, Default)]
+pub struct Adjacent(Arc<Mutex<BTreeSet<Pair>>>);
 
 impl Criterion for Adjacent {
     fn name(&self) -> &'static str {

@@ -9,14 +9,16 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use threadbare_explore::strategies::DEFAULT;
-use threadbare_explore::{ExploreError, Options, hunt, verify};
+use threadbare_explore::{
+    Campaign, ExploreError, Measuring, Options, SaturationRule, hunt, hunt_measured, verify,
+};
 use threadbare_library::Dependence;
 use threadbare_sched::Rng;
 use threadbare_target::{self as target, resolve};
 use threadbare_trace::{Failure, FailureKind};
 
 use super::program::{CHECK_FAILS, Check, FIRST_STATUS, OUTCOMES, Program};
-use super::races::Races;
+use super::races::{Adjacent, Races};
 use crate::Result;
 
 /// The strategies that claim something when they end, `dfs` first: it runs everything, and the others are measured by it.
@@ -36,6 +38,8 @@ const NATIVE_TIME: Duration = Duration::from_millis(400);
 
 /// One in so many programs is tried again, to see whether the same seed gives the same.
 const ASKED_AGAIN: u64 = 4;
+/// The share of executions that others get where dfs does not end: what they claim there can be compared with little.
+const SHARE_WITHOUT_TRUTH: u64 = 3;
 
 /// What programs make and remove by other processes.
 const DIRECTORY: &str = "d";
@@ -161,12 +165,14 @@ pub fn run(seed: u64, number: u64, over: &[String], effort: Effort, keep: &Path)
     clock.lap("building");
     let known: Vec<Said> = seen.iter().map(|said| said.with_check(forbidden, program.failure)).collect();
     let mut said = Vec::new();
+    let adjacent = Adjacent::default();
+    let executions = if all.ended { effort.executions } else { effort.executions / SHARE_WITHOUT_TRUTH };
     for by in CLAIMING {
-        // Where there are too many interleavings, dfs would not end here either.
-        let has_no_end = by == "dfs" && !all.ended;
-        said.push(match known.last().filter(|_| has_no_end) {
-            Some(known) => known.clone(),
-            None => checking.claimed_by(by, seed, 1, effort.executions),
+        said.push(match (by, known.last()) {
+            // Where there are too many interleavings, dfs would not end here either.
+            ("dfs", Some(known)) if !all.ended => known.clone(),
+            ("dfs", _) => checking.everything(seed, executions, &adjacent),
+            _ => checking.claimed_by(by, seed, 1, executions),
         });
         clock.lap(by);
     }
@@ -181,7 +187,7 @@ pub fn run(seed: u64, number: u64, over: &[String], effort: Effort, keep: &Path)
         if once.by == "dfs" || !once.is_in_time() || !number.is_multiple_of(ASKED_AGAIN) {
             continue;
         }
-        let again = checking.claimed_by(once.by, seed, 2, effort.executions);
+        let again = checking.claimed_by(once.by, seed, 2, executions);
         clock.lap("again");
         if again.is_in_time()
             && (again.executions, again.exhausted, &again.outcomes)
@@ -193,9 +199,7 @@ pub fn run(seed: u64, number: u64, over: &[String], effort: Effort, keep: &Path)
     }
     let mut races = None;
     if said[0].exhausted {
-        races = Races::of(&checking.program, checking.options(DEFAULT, seed, 1, effort.executions))
-            .ok()
-            .flatten();
+        races = Races::of(&checking.program, adjacent, checking.options(DEFAULT, seed, 1, executions)).ok();
         clock.lap("races");
     }
     for (one, other) in races.iter().flat_map(Races::false_alarms) {
@@ -316,12 +320,31 @@ impl Built {
 
     /// What a strategy says that may claim something.
     fn claimed_by(&self, by: &'static str, seed: u64, jobs: usize, executions: u64) -> Said {
-        self.tidy();
-        let begin = Instant::now();
-        let result = match by {
+        self.timed(by, executions, || match by {
             "verify" => self.verified(seed, jobs, executions),
             _ => self.hunted(by, seed, jobs, executions),
-        };
+        })
+    }
+
+    /// What dfs says, while somebody looks at its executions.
+    fn everything(&self, seed: u64, executions: u64, adjacent: &Adjacent) -> Said {
+        let mut measuring = Measuring::with(vec![Box::new(adjacent.clone())], SaturationRule::default());
+        self.timed("dfs", executions, || {
+            let options = self.options("dfs", seed, 1, executions);
+            let campaign = hunt_measured(&self.program, &options, &mut measuring, &|_| {}, &Arc::default())?;
+            Ok(self.said_of(campaign))
+        })
+    }
+
+    fn timed(
+        &self,
+        by: &'static str,
+        executions: u64,
+        campaign: impl FnOnce() -> std::result::Result<Said, ExploreError>,
+    ) -> Said {
+        self.tidy();
+        let begin = Instant::now();
+        let result = campaign();
         let said = result.unwrap_or_else(|error| Said { error: Some(error.to_string()), ..Said::default() });
         let elapsed = begin.elapsed();
         let ended =
@@ -344,14 +367,17 @@ impl Built {
         executions: u64,
     ) -> std::result::Result<Said, ExploreError> {
         let options = self.options(by, seed, jobs, executions);
-        let campaign = hunt(&self.program, &options, &|_| {}, &Arc::default())?;
+        Ok(self.said_of(hunt(&self.program, &options, &|_| {}, &Arc::default())?))
+    }
+
+    fn said_of(&self, campaign: Campaign) -> Said {
         let mut said =
             Said { executions: campaign.executions, exhausted: campaign.exhausted, ..Said::default() };
         for found in &campaign.found {
             said.count(self.name(found.run.outcome.failure()), found.count);
         }
         said.finish(campaign.uncontrolled, campaign.warnings);
-        Ok(said)
+        said
     }
 
     fn verified(&self, seed: u64, jobs: usize, executions: u64) -> std::result::Result<Said, ExploreError> {
