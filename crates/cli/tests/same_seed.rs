@@ -50,6 +50,11 @@ static void look(void) {
     mix(seeded());
     mix((uint64_t)now.tv_nsec);
     mix(*(uint64_t *)getauxval(AT_RANDOM));
+    // What the C library has made of the first random bytes: the canary of stacks, and the key that hides stored pointers.
+    uint64_t canary, key;
+    __asm__("mov %%fs:0x28, %0; mov %%fs:0x30, %1" : "=r"(canary), "=r"(key));
+    mix(canary);
+    mix(key);
     mix((uint64_t)pthread_self());
     mix((uint64_t)&now);
     mix((uint64_t)malloc(100));

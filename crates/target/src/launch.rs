@@ -15,6 +15,7 @@ use crate::initial_stack;
 use crate::memory::memory_file;
 use crate::program::Program;
 use crate::runtime_library::RuntimeLibrary;
+use crate::start_entropy;
 use crate::strays::{self, FileId};
 
 /// Where the program finds our descriptors: out of the way of those it opens itself, which get
@@ -77,6 +78,7 @@ pub(crate) fn launch(
     unsafe { command.pre_exec(move || prepare_child(given, numbers, parent)) };
     let given = [FileId::of(memory)?, FileId::of(output.file.as_fd())?];
     let process = Process::new(command.spawn()?, given)?;
+    start_entropy::fix(process.id())?;
     Ok(Launched {
         process,
         requests: File::from(OwnedFd::from(requests)),
@@ -113,6 +115,7 @@ fn prepare_child(given: [RawFd; 3], numbers: [RawFd; 3], parent: u32) -> io::Res
             }
         }
     }
+    start_entropy::stop_at_start();
     Ok(())
 }
 

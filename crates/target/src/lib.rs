@@ -33,6 +33,7 @@ mod server;
 mod server_error;
 mod signal;
 mod std_operations;
+mod start_entropy;
 mod std_stubs;
 mod steering;
 mod strays;
