@@ -168,6 +168,11 @@ pub fn note_heap_address(site: u64) {
     note(Dependences::NONE.with(Dependence::HeapAddress, true), "", site);
 }
 
+/// The system has refused a thread, which depends on how many others there are.
+pub fn note_refused_thread(site: u64) {
+    note(Dependences::NONE.with(Dependence::Processes, true), "a thread that the system refused", site);
+}
+
 /// Random bytes are read from a file.
 pub fn note_random_bytes(site: u64) {
     note(Dependences::NONE.with(Dependence::Randomness, true), "/dev/urandom", site);

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::OnceLock;
 
 use addr2line::Loader;
 
@@ -342,10 +343,12 @@ fn source_frames(loader: &Loader, offset: u64, bare: &Site) -> Vec<Site> {
     sites
 }
 
-/// Debug information holds absolute paths; people think in paths from where they are.
+/// Debug information holds absolute paths; people think in paths from where they are. That is asked for once, since results may name
+/// tens of thousands of places.
 fn shorten(file: &str) -> String {
-    let here = std::env::current_dir().ok();
-    here.map_or_else(|| file.to_string(), |here| seen_from(file, &here))
+    static HERE: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let here = HERE.get_or_init(|| std::env::current_dir().ok());
+    here.as_ref().map_or_else(|| file.to_string(), |here| seen_from(file, here))
 }
 
 /// A library's file keeps its path wherever one is: by that it is told from the program's own.

@@ -60,7 +60,12 @@ pub unsafe fn create(
             threads::start(id);
             0
         }
-        Err(error) => error,
+        Err(error) => {
+            if error == libc::EAGAIN {
+                crate::dependences::note_refused_thread(pc);
+            }
+            error
+        }
     }
 }
 
