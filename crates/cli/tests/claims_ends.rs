@@ -168,6 +168,57 @@ int main(void) {{
     }
 }
 
+/// To ignore a signal throws away those that wait; but whoever waits for one, or has a handler for it, may come before.
+#[test]
+fn a_signal_may_be_taken_before_it_is_thrown_away() {
+    let desk = Desk::new();
+    for (name, body, ignored) in [
+        ("waited_for", "int n; sigwait(&set, &n); abort();", "signal(SIGURG, SIG_IGN);"),
+        ("by_default", "int n; sigwait(&set, &n); abort();", "signal(SIGURG, SIG_DFL);"),
+        (
+            "by_action",
+            "sigwaitinfo(&set, 0); abort();",
+            "struct sigaction a = { .sa_handler = SIG_IGN }; sigaction(SIGURG, &a, 0);",
+        ),
+        ("handled", "pthread_sigmask(SIG_UNBLOCK, &set, 0); if (got) abort();", "signal(SIGURG, SIG_IGN);"),
+    ] {
+        let file = format!("{name}.c");
+        desk.file(
+            &file,
+            format!(
+                "#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+static volatile int got;
+static sigset_t set;
+static pthread_t s;
+static void h(int n) {{ got = 1; }}
+static void *v(void *u) {{ {body} return 0; }}
+static void *w(void *u) {{ pthread_kill(s, SIGURG); {ignored} return 0; }}
+int main(void) {{
+    pthread_t t;
+    sigemptyset(&set);
+    sigaddset(&set, SIGURG);
+    pthread_sigmask(SIG_BLOCK, &set, 0);
+    signal(SIGURG, h);
+    pthread_create(&s, 0, v, 0);
+    pthread_detach(s);
+    pthread_create(&t, 0, w, 0);
+    pthread_join(t, 0);
+    return 0;
+}}
+"
+            ),
+        );
+        for (who, report) in verdicts(&desk, &file) {
+            assert_ne!(report["verdict"], "exhausted", "{name}, {who}: {report:#}");
+            let must_find = ["dfs", "states"].contains(&who.as_str());
+            assert!(!must_find || report["verdict"] == "failure", "{name}, {who}: {report:#}");
+        }
+    }
+}
+
 /// A thread that may be cancelled at any time may be so although it makes no step meanwhile.
 #[test]
 fn cancellation_comes_before_it_is_put_off() {
