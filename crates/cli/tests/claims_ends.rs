@@ -120,6 +120,34 @@ int main(void) { pthread_t t; pthread_create(&t, 0, w, 0); n++; return 0; }
     assert_eq!(report["verdict"], "clean", "{report:#}");
 }
 
+/// A thread that yields again and again seems to wait, and may come to an end of it all the same.
+#[test]
+fn a_thread_that_seems_to_wait_may_have_steps_left_when_the_process_ends() {
+    let desk = Desk::new();
+    for (name, body) in [
+        ("yields", "for (int i = 0; i < 50; i++) sched_yield(); abort();"),
+        ("looks", "for (int i = 0; i < 50 && !flag; i++) ; abort();"),
+    ] {
+        let file = format!("{name}.c");
+        desk.file(
+            &file,
+            format!(
+                "#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+static _Atomic int flag;
+static void *w(void *u) {{ {body} return 0; }}
+int main(void) {{ pthread_t t; pthread_create(&t, 0, w, 0); flag = 0; return 0; }}
+"
+            ),
+        );
+        for (who, report) in verdicts(&desk, &file) {
+            let claims = report["verdict"] == "exhausted";
+            assert!(!claims, "{name}, {who}: {report:#}");
+        }
+    }
+}
+
 /// A signal comes before a thread ends, blocks it, or waits for it, even if the thread makes no other step.
 #[test]
 fn signals_come_before_what_a_thread_does_last() {
