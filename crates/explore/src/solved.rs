@@ -7,6 +7,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use threadbare_library::Dependence;
 use threadbare_order::{Budget, Forest, Path, SolvedSchedule};
 use threadbare_sched::Random;
 use threadbare_target::Execution;
@@ -214,6 +215,12 @@ impl<R: Reasoning> Solved<R> {
             ready: VecDeque::new(),
             claims: Claims::default(),
         }
+    }
+
+    /// The same, passing over doubts of this kind.
+    pub(crate) fn overlooking(mut self, kind: Option<Dependence>) -> Solved<R> {
+        self.claims.overlook(kind);
+        self
     }
 
     /// Whether executions depended on something else than the order of their steps, or made steps that nobody has seen.
