@@ -20,6 +20,7 @@ use crate::follow_schedule;
 use crate::history::History;
 use crate::search_effort::SearchEffort;
 use crate::strategies::total::Relevance;
+use crate::strategies::{Claim, claim_of};
 use crate::strategy::{Plan, Strategy};
 
 /// Steps beyond which an execution is not looked at.
@@ -201,6 +202,8 @@ pub(crate) struct Solved<R: Reasoning> {
     pub(crate) notes: Notes<R::Aim>,
     pub(crate) reasoning: R,
     ready: VecDeque<Plan>,
+    /// Something may be claimed when there is nothing left to try.
+    may_claim: bool,
     claims: Claims,
 }
 
@@ -213,6 +216,7 @@ impl<R: Reasoning> Solved<R> {
             notes: Notes::new(name, seed, R::relevance()),
             reasoning: R::new(jobs),
             ready: VecDeque::new(),
+            may_claim: claim_of(name) != Claim::Nothing,
             claims: Claims::default(),
         }
     }
@@ -313,7 +317,9 @@ impl<R: Reasoning> Strategy for Solved<R> {
         is_over: &dyn Fn() -> bool,
     ) -> Result<(), ExploreError> {
         self.notes.made += runs.len() as u64;
-        runs.iter().for_each(|(_, run)| self.claims.take_in(run));
+        if self.may_claim {
+            runs.iter().for_each(|(_, run)| self.claims.take_in(run));
+        }
         if sharing_grew {
             self.begin_anew();
             return Ok(());
