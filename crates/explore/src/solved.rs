@@ -229,14 +229,12 @@ impl<R: Reasoning> Solved<R> {
 
     /// Whether executions depended on something else than the order of their steps, or made steps that nobody has seen.
     pub(crate) fn is_doubted(&self) -> bool {
-        let sees_all = self.notes.relevance.as_ref().is_none_or(Relevance::sees_everything);
-        !sees_all || !self.claims.may_be_made()
+        !self.claims.may_be_made()
     }
 
     /// Whether there is no such doubt to who runs every order of the steps.
     pub(crate) fn can_be_settled_by_running_all(&self) -> bool {
-        let sees_all = self.notes.relevance.as_ref().is_none_or(Relevance::sees_everything);
-        sees_all && self.claims.may_be_made_of_all_orders()
+        self.claims.may_be_made_of_all_orders()
     }
 
     /// Keeps only what was counted.
@@ -354,10 +352,10 @@ impl<R: Reasoning> Strategy for Solved<R> {
     fn warnings(&self, speaker: &str) -> Vec<String> {
         let is_through = self.phase == Phase::Done;
         let left_out = is_through.then(|| self.reasoning.warning(speaker)).flatten();
-        let unseen = self.notes.relevance.as_ref().and_then(Relevance::warning);
+        let everything = self.notes.relevance.as_ref().and_then(Relevance::warning);
         // What a claim rests on is of interest only where one is made.
         let is_told = is_through && (self.exhausted() || !self.claims.may_be_made());
         let doubts = if is_told { self.claims.remarks() } else { Vec::new() };
-        left_out.into_iter().chain(unseen).chain(doubts).collect()
+        left_out.into_iter().chain(everything).chain(doubts).collect()
     }
 }
