@@ -224,6 +224,12 @@ pub const FEATURES: &[Feature] = &[
         "pthread_rwlock_wrlock(&rw); $S pthread_rwlock_unlock(&rw);",
         "{ struct timespec until = { 1, 0 }; if (pthread_rwlock_timedwrlock(&rw, &until) == 0) { $S pthread_rwlock_unlock(&rw); } else l = 2; }",
     ]]).declares("static pthread_rwlock_t rw = PTHREAD_RWLOCK_INITIALIZER;"),
+    feature("read-write locks that let writers first", &[
+        &["pthread_rwlock_rdlock(&rw); pthread_rwlock_rdlock(&rw); $S pthread_rwlock_unlock(&rw); pthread_rwlock_unlock(&rw);",
+          "pthread_rwlock_rdlock(&rw); $S pthread_rwlock_unlock(&rw); l += $v;"],
+        &["pthread_rwlock_wrlock(&rw); $S pthread_rwlock_unlock(&rw);", "$S pthread_rwlock_wrlock(&rw); pthread_rwlock_unlock(&rw);"],
+    ]).declares("static pthread_rwlock_t rw;")
+        .begins("pthread_rwlockattr_t how; pthread_rwlockattr_init(&how); pthread_rwlockattr_setkind_np(&how, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP); pthread_rwlock_init(&rw, &how);"),
     // Waiting for each other.
     feature("condition variables with a loop", &[
         &["pthread_mutex_lock(&cm); while (!ready) pthread_cond_wait(&c, &cm); $S pthread_mutex_unlock(&cm);",
@@ -353,6 +359,11 @@ pub const FEATURES: &[Feature] = &[
     feature("addresses of heap blocks", &[&[
         "{ void *mine = malloc(24); l = mine == old; old = mine; }", "{ void *mine = malloc(24); if (mine) { $S } free(mine); }", "free(malloc(24)); $S", "if (!old) old = malloc(24);",
     ]]).declares("static void *old;"),
+    feature("compare-and-swap of addresses", &[
+        &["{ void *seen = top; $S if (atomic_compare_exchange_strong(&top, &seen, (void *)0)) l = 3; }", "{ void *seen = top; if (seen) { l = 1 + atomic_compare_exchange_strong(&top, &seen, (void *)0); } $S }"],
+        &["{ void *mine = atomic_exchange(&top, (void *)0); free(mine); $S top = malloc(24); }", "{ void *mine = top; top = 0; free(mine); top = malloc(24); turns++; }", "{ void *mine = atomic_exchange(&top, malloc(24)); free(mine); $S }",
+          "{ free(atomic_exchange(&top, (void *)0)); void *mine = malloc(24); $S top = mine; }"],
+    ]).declares("#include <stdatomic.h>\nstatic void *_Atomic top;\nstatic int turns;").begins("top = malloc(24);").shows(&["top != 0", "turns"]),
     feature("mapped memory", &[
         &["page[0] = $k;", "l = page[0];", "if (page[0]) { $S }", "page[0]++;"],
         &["mprotect(page, 4096, PROT_READ);", "munmap(page, 4096);", "madvise(page, 4096, MADV_DONTNEED);", "page[0] = $k;"],
@@ -444,10 +455,12 @@ pub const FEATURES: &[Feature] = &[
     // What has no row in the table of functions, or asks others.
     feature("functions without a row", &[&[
         "{ unsigned short from[3] = { 1, 2, $k }; l = seed48(from)[2] & 3; }", "{ unsigned short from[3] = { 1, 2, $n }; seed48(from); $S }", "l = l64a($k)[0] & 3;",
-    ]]),
+        "l = setlogmask($k) & 3;", "{ setlogmask($n); $S }",
+    ]]).declares("#include <syslog.h>"),
     feature("functions found by name", &[&[
         "{ unsigned short from[3] = { 1, 2, $k }; l = SEED(from)[2] & 3; }", "{ unsigned short from[3] = { 1, 2, $n }; SEED(from); $S }", "$S l = TO_TEXT($k)[0] & 3;",
-    ]]).declares("#include <dlfcn.h>\n#define SEED ((unsigned short *(*)(unsigned short *))dlsym(RTLD_DEFAULT, \"seed48\"))\n#define TO_TEXT ((char *(*)(long))dlsym(RTLD_DEFAULT, \"l64a\"))"),
+        "l = MASK($k) & 3;", "{ MASK($n); $S }", "$S l = MASK($n) & 3;",
+    ]]).declares("#include <dlfcn.h>\n#define MASK ((int (*)(int))dlsym(RTLD_DEFAULT, \"setlogmask\"))\n#define SEED ((unsigned short *(*)(unsigned short *))dlsym(RTLD_DEFAULT, \"seed48\"))\n#define TO_TEXT ((char *(*)(long))dlsym(RTLD_DEFAULT, \"l64a\"))"),
     feature("memory that is mapped twice", &[
         &["*one = $k;", "if (*one == $k) { $S }", "l = *one; $S"],
         &["l = *other;", "*other = $k; $S", "$S *other = $n;", "if (*other) { $S }"],
@@ -464,6 +477,9 @@ pub const FEATURES: &[Feature] = &[
     feature("memory given to functions without a row", &[&[
         "memfrob(&$v, 1);", "{ memfrob(&$v, 1); $S }", "swab((char *)&$v, (char *)&$w, 2);",
     ]]),
+    feature("instructions that ask", &[&[
+        "l = asked($k) & 3;", "{ asked($n); $S }", "$S l = asked($n) & 3;", "if (drawn() & 1) { $S }", "l = drawn() & 1;",
+    ]]).declares("static int asked(int mask) { int old; __asm__ volatile(\"syscall\" : \"=a\"(old) : \"a\"(95), \"D\"(mask) : \"rcx\", \"r11\", \"memory\"); return old; }\nstatic long drawn(void) { long got; __asm__ volatile(\"rdrand %0\" : \"=r\"(got) : : \"cc\"); return got; }"),
     feature("calls of the system that nobody knows", &[&[
         "l = syscall(SYS_umask, $k) & 3;", "{ syscall(SYS_umask, $n); $S }", "$S l = syscall(SYS_umask, $k) & 3;",
     ]]).declares("#include <sys/syscall.h>"),
@@ -483,6 +499,14 @@ pub const FEATURES: &[Feature] = &[
     feature("handlers of exit", &[&[
         "atexit(set_one); $S", "atexit(set_two);", "$S atexit(set_two);", "at_quick_exit(set_one);", "at_quick_exit(set_two); $S",
     ]]).declares("static void set_one(void) { x = 1; }\nstatic void set_two(void) { x = 2; }"),
+    // By itself, one thread is slow to fail, and the other one sees why in the meantime.
+    feature("failing at once", &[
+        &["x = 1; linger(4); abort();", "x = $k; linger(4); assert(0);", "linger(1); x++; linger(4); abort();"],
+        &["linger(2); if (x) _exit(3);", "linger(2); if (x) exit(3);", "linger(2); if (x) _exit(3); $S"],
+    ]).declares("static void linger(int times) { for (int i = 0; i < times * 5000; i++) __asm__ volatile(\"pause\"); }"),
+    feature("ending the process", &[&[
+        "if ($v != $k) _exit($z);", "$S _exit($z);", "_exit($z);", "exit($z);", "if (!$v) exit($k);", "sleep(1); _exit(3);", "usleep($k); _exit($z);",
+    ]]),
     feature("failing by itself", &[&[
         "if ($v == $k) abort();", "if ($v == 2 && $w == $k) exit(3);", "assert($v < 4);", "if ($v == 3) *(volatile int *)0 = 1;", "l = 6 / (3 - $v);", "if ($v == 2) pthread_exit((void *)2L); $S",
     ]]),

@@ -24,20 +24,23 @@ const FEATURES: &[(Dependence, &[&str])] = &[
     (Dependence::UnknownSystemCall, &["calls of the system that nobody knows"]),
     (Dependence::UnseenCalls, &["functions found by name"]),
     (Dependence::AliasedMemory, &["memory that is mapped twice"]),
-    (Dependence::EarlyEnd, &["long threads"]),
-    (Dependence::ChosenEnd, &["sleeping", "failing by itself"]),
-    (Dependence::UnrecordedStep, &["changing handlers", "sigwait", "handlers of exit"]),
+    (Dependence::Instruction, &["instructions that ask"]),
+    (Dependence::SilentAccess, &["assembly", "uninstrumented function", "copies that compilers write out"]),
+    (Dependence::EarlyEnd, &["failing at once"]),
+    (Dependence::ChosenEnd, &["ending the process"]),
+    (Dependence::UnrecordedStep, &["read-write locks that let writers first", "changing handlers"]),
 ];
 
-/// Looked up in the code when a claim is due, and not noted by executions.
-const IN_CODE: [Dependence; 2] = [Dependence::Instruction, Dependence::SilentAccess];
+/// No small program has these doubts: where it is loaded is up to the system, and notes are many before they are too many.
+const OF_NO_PROGRAM: [Dependence; 2] = [Dependence::RandomAddresses, Dependence::Overflow];
 
 /// Prints for each kind of doubt after how many programs a claim was false; says whether that was so for each that was asked for.
 pub fn print(seed: u64, most: u64, wanted: Option<Dependence>, effort: Effort, keep: &Path) -> Result<bool> {
-    let noted = |kind: &Dependence| kind.is_doubt() && !IN_CODE.contains(kind);
+    let has_programs = |kind: &Dependence| kind.is_doubt() && !OF_NO_PROGRAM.contains(kind);
     let mut is_each_needed = true;
     println!("{:<28} {:>9}  a false claim if it is passed over", "doubt", "programs");
-    for kind in Dependence::ALL.into_iter().filter(noted).filter(|kind| wanted.is_none_or(|it| it == *kind)) {
+    let is_wanted = |kind: &Dependence| wanted.is_none_or(|it| it == *kind);
+    for kind in Dependence::ALL.into_iter().filter(has_programs).filter(is_wanted) {
         let features: Vec<String> = FEATURES
             .iter()
             .filter(|(of, _)| *of == kind)

@@ -10,7 +10,7 @@ use threadbare_coverage::{Criterion, ObservedExecution, Total};
 use threadbare_detect::FindingKind;
 use threadbare_explore::{ExploreError, Options, check};
 use threadbare_target::Program;
-use threadbare_trace::{Event, EventKind};
+use threadbare_trace::{Event, EventKind, ThreadId};
 
 /// As many executions as `check` examines by default.
 const EXECUTIONS: u64 = 100;
@@ -82,7 +82,13 @@ impl Criterion for Adjacent {
             .iter()
             .filter(|event| event.kind().is_some_and(|kind| !goes_with_another(kind)))
             .collect();
-        let adjacent = steps.array_windows().map(|[one, other]| (*one, *other));
+        let handlers: BTreeSet<(ThreadId, ThreadId)> =
+            steps.iter().filter_map(|signal| Some((signal.thread, signal.interrupts()?))).collect();
+        // What a handler does last comes before what its thread does next, and not at the same time.
+        let is_of_one_thread = |[one, other]: &&[&Event; 2]| {
+            handlers.contains(&(one.thread, other.thread)) || handlers.contains(&(other.thread, one.thread))
+        };
+        let adjacent = steps.array_windows().filter(|pair| !is_of_one_thread(pair)).map(|[a, b]| (*a, *b));
         for (one, other) in adjacent.chain(interrupted(&steps)).filter(|(one, other)| conflict(one, other)) {
             all.insert(pair(one.pc, other.pc));
         }
@@ -97,17 +103,19 @@ impl Criterion for Adjacent {
     }
 }
 
-/// What handlers do, each with what the thread that they interrupt has done last and does next: it may as well be in the middle of either.
+/// What handlers do, each with what the thread that they interrupt does next: it may as well be in the middle of that. It is not in the middle of what it
+/// has done last: where a signal may come as early as that, there is an interleaving in which the handler comes before it; where it may not, the signal
+/// may have been sent because of it.
 fn interrupted<'a>(steps: &'a [&'a Event]) -> impl Iterator<Item = (&'a Event, &'a Event)> {
-    let around = |(at, signal): (usize, &&'a Event)| {
-        let thread = signal.interrupts()?;
-        let is_of = move |event: &&&Event| event.thread == thread;
-        let (before, after) = (steps[..at].iter().rev().find(is_of), steps[at..].iter().find(is_of));
-        let handler = signal.thread;
+    let inside = |(at, signal): (usize, &&'a Event)| {
+        let (thread, handler) = (signal.interrupts()?, signal.thread);
+        let next = steps[at..].iter().find(|event| event.thread == thread)?;
         let its_own = steps[at..].iter().filter(move |event| event.thread == handler);
-        Some(its_own.flat_map(move |own| before.into_iter().chain(after).map(|other| (*own, *other))))
+        // By the rules of the language, a handler may touch what is volatile.
+        let is_allowed = move |own: &Event| own.is_volatile() && next.is_volatile();
+        Some(its_own.filter(move |own| !is_allowed(own)).map(move |own| (*own, *next)))
     };
-    steps.iter().enumerate().filter_map(around).flatten()
+    steps.iter().enumerate().filter_map(inside).flatten()
 }
 
 /// Whether it is no step, or one with which nobody is switched: what a thread does first comes right after it has started or left a barrier, and
@@ -135,4 +143,48 @@ fn conflict(one: &Event, other: &Event) -> bool {
         && !(is_atomic(first) && is_atomic(second))
         && near.start < far.end
         && far.start < near.end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const THREAD: ThreadId = ThreadId(1);
+    const SENDER: ThreadId = ThreadId(2);
+    const HANDLER: ThreadId = ThreadId(3);
+
+    fn access(thread: ThreadId, kind: EventKind, pc: u64) -> Event {
+        Event { thread, kind: kind as u8, pc, addr: 0x1000, size: 4, ..Event::default() }
+    }
+
+    fn arrival() -> Event {
+        let interrupts = u64::from(THREAD.0) + 1;
+        Event { thread: HANDLER, kind: EventKind::Signal as u8, old: interrupts, ..Event::default() }
+    }
+
+    fn pairs(events: &[Event]) -> Vec<(u64, u64)> {
+        let steps: Vec<&Event> = events.iter().collect();
+        interrupted(&steps)
+            .filter(|(one, other)| conflict(one, other))
+            .map(|(a, b)| pair(a.pc, b.pc))
+            .collect()
+    }
+
+    /// A handler may be in the middle of what its thread does next, but not of what the signal was sent for.
+    #[test]
+    fn a_handler_races_with_what_comes_next_only() {
+        let write = access(THREAD, EventKind::Write, 1);
+        let handled = access(HANDLER, EventKind::Write, 2);
+        let sees = access(SENDER, EventKind::Read, 3);
+        assert_eq!(pairs(&[write, sees, arrival(), handled]), []);
+        assert_eq!(pairs(&[arrival(), handled, write]), [(1, 2)]);
+    }
+
+    #[test]
+    fn a_handler_may_touch_what_is_volatile() {
+        let volatile = |event: Event| Event { flags: Event::VOLATILE, ..event };
+        let (handled, next) = (access(HANDLER, EventKind::Write, 2), access(THREAD, EventKind::Read, 1));
+        assert_eq!(pairs(&[arrival(), volatile(handled), volatile(next)]), []);
+        assert_eq!(pairs(&[arrival(), handled, volatile(next)]), [(1, 2)]);
+    }
 }

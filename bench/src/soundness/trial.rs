@@ -184,7 +184,8 @@ pub fn run(seed: u64, number: u64, over: &[String], effort: Effort, keep: &Path)
             disagreements.push(Disagreement { kind: Kind::Error, by: once.by, against });
         }
         // What was ended by time ends elsewhere the next time; and dfs has no choice. It would take a quarter of all time to ask always.
-        if once.by == "dfs" || !once.is_in_time() || !number.is_multiple_of(ASKED_AGAIN) {
+        let is_judged = once.is_in_time() && !once.says_that_results_may_differ();
+        if once.by == "dfs" || !is_judged || !number.is_multiple_of(ASKED_AGAIN) {
             continue;
         }
         let again = checking.claimed_by(once.by, seed, 2, executions);
@@ -428,13 +429,7 @@ impl Built {
             };
             // The system has one word for several kinds.
             let outcome = match outcome.as_str() {
-                "was killed" if saw(&["abort", "segfault", "exception"]) => continue,
-                "killed"
-                    if all
-                        .outcomes
-                        .keys()
-                        .any(|outcome| outcome.starts_with("assertion") || outcome == CHECK_FAILS) =>
-                {
+                "was killed" if saw(&["abort", "segfault", "exception", "assertion", CHECK_FAILS]) => {
                     continue;
                 }
                 _ => outcome,
@@ -505,6 +500,11 @@ impl Said {
     /// Whether it ended long before it would have been ended.
     fn is_in_time(&self) -> bool {
         self.elapsed < MOST_TIME / 2
+    }
+
+    /// Whether it warns that the same seed may give something else.
+    fn says_that_results_may_differ(&self) -> bool {
+        self.warnings.iter().any(|warning| warning.contains("the same seed may give other results"))
     }
 
     fn finish(&mut self, uncontrolled: u64, warnings: Vec<String>) {

@@ -120,6 +120,34 @@ int main(void) { pthread_t t; pthread_create(&t, 0, w, 0); n++; return 0; }
     assert_eq!(report["verdict"], "clean", "{report:#}");
 }
 
+/// A thread that yields again and again seems to wait, and may come to an end of it all the same.
+#[test]
+fn a_thread_that_seems_to_wait_may_have_steps_left_when_the_process_ends() {
+    let desk = Desk::new();
+    for (name, body) in [
+        ("yields", "for (int i = 0; i < 50; i++) sched_yield(); abort();"),
+        ("looks", "for (int i = 0; i < 50 && !flag; i++) ; abort();"),
+    ] {
+        let file = format!("{name}.c");
+        desk.file(
+            &file,
+            format!(
+                "#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+static _Atomic int flag;
+static void *w(void *u) {{ {body} return 0; }}
+int main(void) {{ pthread_t t; pthread_create(&t, 0, w, 0); flag = 0; return 0; }}
+"
+            ),
+        );
+        for (who, report) in verdicts(&desk, &file) {
+            let claims = report["verdict"] == "exhausted";
+            assert!(!claims, "{name}, {who}: {report:#}");
+        }
+    }
+}
+
 /// A signal comes before a thread ends, blocks it, or waits for it, even if the thread makes no other step.
 #[test]
 fn signals_come_before_what_a_thread_does_last() {
@@ -155,6 +183,57 @@ int main(void) {{
     pthread_join(t, 0);
     pthread_join(s, 0);
     if ({bad}) abort();
+    return 0;
+}}
+"
+            ),
+        );
+        for (who, report) in verdicts(&desk, &file) {
+            assert_ne!(report["verdict"], "exhausted", "{name}, {who}: {report:#}");
+            let must_find = ["dfs", "states"].contains(&who.as_str());
+            assert!(!must_find || report["verdict"] == "failure", "{name}, {who}: {report:#}");
+        }
+    }
+}
+
+/// To ignore a signal throws away those that wait; but whoever waits for one, or has a handler for it, may come before.
+#[test]
+fn a_signal_may_be_taken_before_it_is_thrown_away() {
+    let desk = Desk::new();
+    for (name, body, ignored) in [
+        ("waited_for", "int n; sigwait(&set, &n); abort();", "signal(SIGURG, SIG_IGN);"),
+        ("by_default", "int n; sigwait(&set, &n); abort();", "signal(SIGURG, SIG_DFL);"),
+        (
+            "by_action",
+            "sigwaitinfo(&set, 0); abort();",
+            "struct sigaction a = { .sa_handler = SIG_IGN }; sigaction(SIGURG, &a, 0);",
+        ),
+        ("handled", "pthread_sigmask(SIG_UNBLOCK, &set, 0); if (got) abort();", "signal(SIGURG, SIG_IGN);"),
+    ] {
+        let file = format!("{name}.c");
+        desk.file(
+            &file,
+            format!(
+                "#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+static volatile int got;
+static sigset_t set;
+static pthread_t s;
+static void h(int n) {{ got = 1; }}
+static void *v(void *u) {{ {body} return 0; }}
+static void *w(void *u) {{ pthread_kill(s, SIGURG); {ignored} return 0; }}
+int main(void) {{
+    pthread_t t;
+    sigemptyset(&set);
+    sigaddset(&set, SIGURG);
+    pthread_sigmask(SIG_BLOCK, &set, 0);
+    signal(SIGURG, h);
+    pthread_create(&s, 0, v, 0);
+    pthread_detach(s);
+    pthread_create(&t, 0, w, 0);
+    pthread_join(t, 0);
     return 0;
 }}
 "

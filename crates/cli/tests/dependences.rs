@@ -234,6 +234,32 @@ fn what_is_found_out_before_the_first_thread_counts() {
     }
 }
 
+/// Nobody puts back what other programs change: one execution finds what another has left.
+#[test]
+fn who_starts_other_programs_is_told_that_results_may_differ() {
+    let desk = Desk::new();
+    let is_told = |name: &str, declarations: &str, statement: &str| {
+        let file = format!("{name}.c");
+        desk.file(&file, program(declarations, statement));
+        let report = desk.run(&["hunt", &file, "--json", "-", "--quiet", "--executions", "5"]).json();
+        report["warnings"].as_array().expect("a list").iter().any(|warning| {
+            let warning = warning.as_str().unwrap_or_default();
+            warning.contains("the same seed may give other results") && warning.contains(name)
+        })
+    };
+    for (name, statement) in [
+        ("system", "result = system(\"true\");"),
+        ("popen", "FILE *out = popen(\"true\", \"r\"); pclose(out);"),
+        (
+            "posix_spawn",
+            "pid_t child; char *own[] = { \"true\", 0 }; posix_spawn(&child, \"/bin/true\", 0, 0, own, 0); waitpid(child, 0, 0);",
+        ),
+    ] {
+        assert!(is_told(name, "#include <spawn.h>\n#include <sys/wait.h>", statement), "{name}");
+    }
+    assert!(!is_told("getpid", NO_DECLARATION, "result = getpid();"));
+}
+
 /// The calls that a look at imported names does not find.
 #[test]
 fn no_strategy_claims_what_comes_by_pointers_libraries_and_numbers() {

@@ -25,6 +25,8 @@ type Doubts = BTreeMap<(Dependence, String), BTreeSet<u64>>;
 #[derive(Default)]
 pub(crate) struct Claims {
     noted: Doubts,
+    /// A kind of doubt that is passed over, to see what it is good for.
+    overlooked: Option<Dependence>,
     /// Every order of the steps is run.
     runs_all: bool,
     /// Code that synchronizes ran in one piece, as a warning of the execution says.
@@ -52,6 +54,11 @@ impl Claims {
         Claims { runs_all: true, ..Claims::default() }
     }
 
+    /// Passes over doubts of this kind.
+    pub(crate) fn overlook(&mut self, kind: Option<Dependence>) {
+        self.overlooked = kind;
+    }
+
     /// Takes an execution in.
     pub(crate) fn take_in(&mut self, run: &Execution) {
         if self.program.is_none() && !run.modules.all().is_empty() {
@@ -63,8 +70,9 @@ impl Claims {
         self.weak_orders.extend(racing_sites(run));
         let writes = run.depended_on.iter().filter(|dependency| dependency.kind == Dependence::PlainWrite);
         self.plain_writes.extend(writes.map(|dependency| dependency.site));
-        let runs_all = self.runs_all;
-        let is_doubt = |kind: Dependence| kind.is_doubt() && !(runs_all && kind.is_settled_by_running_all());
+        let Claims { runs_all, overlooked, .. } = *self;
+        let is_settled = |kind: Dependence| runs_all && kind.is_settled_by_running_all();
+        let is_doubt = |kind: Dependence| kind.is_doubt() && !is_settled(kind) && Some(kind) != overlooked;
         for dependency in run.depended_on.iter().filter(|dependency| is_doubt(dependency.kind)) {
             let key = (dependency.kind, dependency.function.clone());
             self.noted.entry(key).or_default().insert(dependency.site);
@@ -124,9 +132,11 @@ impl Claims {
     }
 
     fn in_code(&self) -> &InCode {
-        self.in_code.get_or_init(|| match &self.program {
-            Some((modules, own_code)) => out_of_sight(modules, own_code),
-            None => InCode::default(),
+        self.in_code.get_or_init(|| {
+            let Some((modules, own_code)) = &self.program else { return InCode::default() };
+            let mut found = out_of_sight(modules, own_code);
+            found.doubts.retain(|(kind, _), _| Some(*kind) != self.overlooked);
+            found
         })
     }
 }
@@ -288,6 +298,16 @@ mod tests {
             );
             assert!(is_nobodys || doubts[0].contains("foo::bar"), "{doubts:?}");
         }
+    }
+
+    #[test]
+    fn a_kind_that_is_passed_over_is_no_doubt_and_others_are() {
+        let mut claims = Claims::default();
+        claims.overlook(Some(Dependence::Clock));
+        claims.take_in(&run(&[(Dependence::Clock, "time")]));
+        assert!(claims.may_be_made());
+        claims.take_in(&run(&[(Dependence::Randomness, "rand")]));
+        assert!(!claims.may_be_made());
     }
 
     #[test]

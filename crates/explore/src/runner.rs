@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use threadbare_library::Dependence;
 use threadbare_target::{Execution, Program, Server, ServerOptions, Snapshot, StartError, Stop};
 use threadbare_trace::ThreadId;
 use threadbare_wire::{LearnedRecord, flags};
@@ -67,7 +66,6 @@ pub(crate) struct Servers<'a> {
     program: &'a Program,
     options: ServerOptions,
     checkpoint_gap: Option<u64>,
-    overlooked: Option<Dependence>,
     time_limit: Option<Duration>,
 }
 
@@ -87,9 +85,8 @@ impl<'a> Servers<'a> {
             stall: options.stall,
             stop: Arc::clone(stop),
         };
-        let Options { checkpoint_gap, overlooked, .. } = *options;
         let time_limit = options.time.map(|time| time.max(LEAST_TIME));
-        Servers { program, options: server, checkpoint_gap, overlooked, time_limit }
+        Servers { program, options: server, checkpoint_gap: options.checkpoint_gap, time_limit }
     }
 
     /// The same for a campaign of which nobody reads whole traces.
@@ -104,7 +101,6 @@ pub(crate) struct ServerRunner {
     server: Server,
     checkpoints: Checkpoints,
     flags: u32,
-    overlooked: Option<Dependence>,
 }
 
 impl Launch for Servers<'_> {
@@ -115,8 +111,7 @@ impl Launch for Servers<'_> {
             Ok(mut server) => {
                 server.set_time_limit(self.time_limit);
                 let checkpoints = Checkpoints::new(self.checkpoint_gap);
-                let (flags, overlooked) = (self.options.flags, self.overlooked);
-                Ok(ServerRunner { server, checkpoints, flags, overlooked })
+                Ok(ServerRunner { server, checkpoints, flags: self.options.flags })
             }
             Err(StartError::FailedEarly { failure, output, .. }) => {
                 Err(Trouble::Crashed(Box::new(Execution::before_threads(*failure, output))))
@@ -131,9 +126,7 @@ impl Steer for ServerRunner {
         // Copying a long trace that nobody looks at would cost more than the run.
         self.server.set_read(plan.reads_switches() || plan.checkpoints);
         let events = if plan.profile || plan.trace || plan.watched { 0 } else { flags::EVENTS_OF_FAILURES };
-        let mut run = self.checkpoints.run(&mut self.server, plan, self.flags | plan.flags | events)?;
-        run.depended_on.retain(|dependency| Some(dependency.kind) != self.overlooked);
-        Ok(run)
+        Ok(self.checkpoints.run(&mut self.server, plan, self.flags | plan.flags | events)?)
     }
 
     fn steer(&mut self, seed: u64, choices: &[ThreadId]) -> Result<Stop, ExploreError> {

@@ -7,6 +7,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use threadbare_library::Dependence;
 use threadbare_order::{Budget, Forest, Path, SolvedSchedule};
 use threadbare_sched::Random;
 use threadbare_target::Execution;
@@ -19,6 +20,7 @@ use crate::follow_schedule;
 use crate::history::History;
 use crate::search_effort::SearchEffort;
 use crate::strategies::total::Relevance;
+use crate::strategies::{Claim, claim_of};
 use crate::strategy::{Plan, Strategy};
 
 /// Steps beyond which an execution is not looked at.
@@ -200,6 +202,8 @@ pub(crate) struct Solved<R: Reasoning> {
     pub(crate) notes: Notes<R::Aim>,
     pub(crate) reasoning: R,
     ready: VecDeque<Plan>,
+    /// Something may be claimed when there is nothing left to try.
+    may_claim: bool,
     claims: Claims,
 }
 
@@ -212,20 +216,25 @@ impl<R: Reasoning> Solved<R> {
             notes: Notes::new(name, seed, R::relevance()),
             reasoning: R::new(jobs),
             ready: VecDeque::new(),
+            may_claim: claim_of(name) != Claim::Nothing,
             claims: Claims::default(),
         }
     }
 
+    /// The same, passing over doubts of this kind.
+    pub(crate) fn overlooking(mut self, kind: Option<Dependence>) -> Solved<R> {
+        self.claims.overlook(kind);
+        self
+    }
+
     /// Whether executions depended on something else than the order of their steps, or made steps that nobody has seen.
     pub(crate) fn is_doubted(&self) -> bool {
-        let sees_all = self.notes.relevance.as_ref().is_none_or(Relevance::sees_everything);
-        !sees_all || !self.claims.may_be_made()
+        !self.claims.may_be_made()
     }
 
     /// Whether there is no such doubt to who runs every order of the steps.
     pub(crate) fn can_be_settled_by_running_all(&self) -> bool {
-        let sees_all = self.notes.relevance.as_ref().is_none_or(Relevance::sees_everything);
-        sees_all && self.claims.may_be_made_of_all_orders()
+        self.claims.may_be_made_of_all_orders()
     }
 
     /// Keeps only what was counted.
@@ -306,7 +315,9 @@ impl<R: Reasoning> Strategy for Solved<R> {
         is_over: &dyn Fn() -> bool,
     ) -> Result<(), ExploreError> {
         self.notes.made += runs.len() as u64;
-        runs.iter().for_each(|(_, run)| self.claims.take_in(run));
+        if self.may_claim {
+            runs.iter().for_each(|(_, run)| self.claims.take_in(run));
+        }
         if sharing_grew {
             self.begin_anew();
             return Ok(());
@@ -341,10 +352,10 @@ impl<R: Reasoning> Strategy for Solved<R> {
     fn warnings(&self, speaker: &str) -> Vec<String> {
         let is_through = self.phase == Phase::Done;
         let left_out = is_through.then(|| self.reasoning.warning(speaker)).flatten();
-        let unseen = self.notes.relevance.as_ref().and_then(Relevance::warning);
+        let everything = self.notes.relevance.as_ref().and_then(Relevance::warning);
         // What a claim rests on is of interest only where one is made.
         let is_told = is_through && (self.exhausted() || !self.claims.may_be_made());
         let doubts = if is_told { self.claims.remarks() } else { Vec::new() };
-        left_out.into_iter().chain(unseen).chain(doubts).collect()
+        left_out.into_iter().chain(everything).chain(doubts).collect()
     }
 }

@@ -136,8 +136,8 @@ pub(crate) fn run<L: Launch>(
     let mut groups = Groups::new(OF_VERIFY, options.seed);
     // Its executions make other steps, and say nothing of groups.
     let mut reached = Groups::new(STATES, options.seed);
-    let mut total = Total::new(OF_VERIFY, options.seed, options.jobs, false);
-    let mut states = Dfs::over_states(STATES, options.seed, false);
+    let mut total = Total::new(OF_VERIFY, options.seed, options.jobs, false).overlooking(options.overlooked);
+    let mut states = Dfs::over_states(STATES, options.seed, false).overlooking(options.overlooked);
     let mut is_done = false;
     let mut auto = by_name(&Options { strategy: DEFAULT.to_string(), ..options.clone() })?;
     let (mut check, (spared, sampled)) = examine(launch, options, progress, stop, |drive| {
@@ -165,7 +165,7 @@ pub(crate) fn run<L: Launch>(
         if is_cut && left > 0 && !total.exhausted() && !total.is_doubted() && !states.exhausted() {
             // There are too many states, but what matters of them may be little. What is shared may be known better now, so
             // all questions are asked anew.
-            total = Total::new(OF_VERIFY, options.seed, options.jobs, false);
+            total = Total::new(OF_VERIFY, options.seed, options.jobs, false).overlooking(options.overlooked);
             groups = Groups {
                 met: groups.met.clone(),
                 races: std::mem::take(&mut groups.races),

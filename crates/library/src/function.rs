@@ -188,6 +188,8 @@ pub struct Function {
     pub starts: Option<u8>,
     /// The runtime ends an execution that comes to it: it is beyond control.
     pub is_unsupported: bool,
+    /// It starts another program, and what that changes stays.
+    pub starts_program: bool,
     /// What it leads to is not seen: code that it loads, or a function that it finds for whoever wants to call it.
     pub leads_out_of_sight: bool,
     /// There are functions with `f` and `l` at the end of the name that do the same for other types.
@@ -220,6 +222,7 @@ impl Function {
             duplicates: false,
             starts: None,
             is_unsupported: false,
+            starts_program: false,
             leads_out_of_sight: false,
             has_forms: false,
             looks_at: HiddenObjects::NONE,
@@ -313,6 +316,10 @@ impl Function {
 
     pub(crate) const fn unsupported(self) -> Function {
         Function { is_unsupported: true, ..self }
+    }
+
+    pub(crate) const fn starts_program(self) -> Function {
+        Function { starts_program: true, ..self }.asks(Hidden::PROCESSES)
     }
 
     pub(crate) const fn leads_out_of_sight(self) -> Function {

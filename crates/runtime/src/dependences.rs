@@ -223,8 +223,8 @@ pub fn left_alone_call(called: &Called, arguments: &[usize; REGISTER_ARGUMENTS],
     let site = site();
     // What the program has written is there now, and after this call the memory may not be.
     engine().recorder.complete_write();
-    if called.kinds.has(Dependence::Processes) {
-        crate::processor_clock::before_other_program();
+    if called.row.is_some_and(|row| row.starts_program) {
+        start_program(called.name);
     }
     if !engine().running.get() {
         by_hidden_objects(called, arguments, site);
@@ -249,6 +249,17 @@ pub fn left_alone_call(called: &Called, arguments: &[usize; REGISTER_ARGUMENTS],
     }
     kinds = kinds.and(by_hidden_objects(called, arguments, site));
     note(kinds, called.name, site);
+}
+
+/// The program starts another one.
+fn start_program(function: &str) {
+    crate::processor_clock::before_other_program();
+    if engine().running.get() {
+        engine().shared.warn(&format!(
+            "the program starts other programs by {function}: what they change is not put back after an execution, so the next one may \
+             find it, and the same seed may give other results"
+        ));
+    }
 }
 
 /// Whether it looks up a function by name whose calls are seen, or of which there is nothing to see.

@@ -65,8 +65,17 @@ impl Waitable for EndOfProcess {
 /// Whether a thread has a step to make before the process ends. A thread that sleeps, or whose wait only time would end, has not:
 /// it takes no time to end.
 fn is_busy(fiber: &Fiber) -> bool {
-    let spins = fiber.yielded_at.get() == Some(engine().progress.get());
-    !spins && !is_ending(fiber) && !sleeps(fiber) && fiber.ready()
+    !spins(fiber) && !is_ending(fiber) && !sleeps(fiber) && fiber.ready()
+}
+
+/// Whether a thread seems to wait for others, who have done nothing since.
+fn spins(fiber: &Fiber) -> bool {
+    fiber.yielded_at.get() == Some(engine().progress.get())
+}
+
+/// Whether a thread that seems to wait may have a way out of its loop.
+fn may_leave_its_loop(fiber: &Fiber) -> bool {
+    spins(fiber) && !crate::thread_state_hash::is_in_loop(fiber)
 }
 
 fn is_ending(fiber: &Fiber) -> bool {
@@ -133,7 +142,7 @@ extern "C-unwind" fn end() {
     if has_company() {
         let end = EndOfProcess { since: engine().shared.control().steps };
         step_when(EventKind::End, 0, instrumented_site(), Some(&raw const end), None);
-        if others_that(is_busy) {
+        if others_that(is_busy) || others_that(may_leave_its_loop) {
             crate::dependences::note_early_end(false);
         } else if others_that(|other| is_ending(other) || sleeps(other)) {
             crate::dependences::note_early_end(true);

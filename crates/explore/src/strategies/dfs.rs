@@ -141,6 +141,12 @@ impl Dfs {
         Dfs::new("minimise", 0, Some(bound), true)
     }
 
+    /// The same, passing over doubts of this kind.
+    pub(crate) fn overlooking(mut self, kind: Option<Dependence>) -> Dfs {
+        self.claims.overlook(kind);
+        self
+    }
+
     /// Whether there is nothing left to run.
     fn is_through(&self) -> bool {
         self.begun && self.branches.is_empty() && self.states.as_ref().is_none_or(|it| it.open.is_empty())

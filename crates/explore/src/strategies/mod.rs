@@ -154,7 +154,8 @@ pub const TABLE: &[Row] = &[
         claim: Claim::EveryPath,
         in_process: None,
         make: |name, options| {
-            let total = Total::new(name, options.seed, options.jobs, options.known.is_some());
+            let total = Total::new(name, options.seed, options.jobs, options.known.is_some())
+                .overlooking(options.overlooked);
             Ok(Box::new(ThenCommonHeap::new(total, name, options.seed)))
         },
     },
@@ -184,7 +185,10 @@ pub const TABLE: &[Row] = &[
         claim: Claim::EveryReadValue,
         in_process: None,
         make: |name, options| {
-            Ok(Box::new(Mcr::new(name, options.seed, options.jobs, options.known.is_some())))
+            Ok(Box::new(
+                Mcr::new(name, options.seed, options.jobs, options.known.is_some())
+                    .overlooking(options.overlooked),
+            ))
         },
     },
     Row {
@@ -243,7 +247,8 @@ pub const TABLE: &[Row] = &[
         in_process: None,
         make: |name, options| {
             let bound = options.strategy_options.preemption_bound;
-            let dfs = Dfs::new(name, options.seed, bound, options.known.is_some());
+            let dfs =
+                Dfs::new(name, options.seed, bound, options.known.is_some()).overlooking(options.overlooked);
             Ok(Box::new(ThenCommonHeap::new(dfs, name, options.seed)))
         },
     },
@@ -255,7 +260,8 @@ pub const TABLE: &[Row] = &[
         claim: Claim::EveryState,
         in_process: None,
         make: |name, options| {
-            let states = Dfs::over_states(name, options.seed, options.known.is_some());
+            let states =
+                Dfs::over_states(name, options.seed, options.known.is_some()).overlooking(options.overlooked);
             Ok(Box::new(ThenCommonHeap::new(states, name, options.seed)))
         },
     },
@@ -267,7 +273,8 @@ pub const TABLE: &[Row] = &[
         claim: Claim::EveryObservableOrder,
         in_process: None,
         make: |name, options| {
-            let reach = Reach::new(name, options.seed, options.jobs, options.known.is_some());
+            let reach = Reach::new(name, options.seed, options.jobs, options.known.is_some())
+                .overlooking(options.overlooked);
             Ok(Box::new(ThenCommonHeap::new(reach, name, options.seed)))
         },
     },

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::c_int;
 
+use super::interrupt::before_disposition;
 use super::{is_ours, kinds, mask};
 use crate::engine::engine;
 use crate::interpose::{interpose, real, site};
@@ -29,6 +30,11 @@ impl Disposition {
             sys::call(libc::SYS_rt_sigaction, [signal as usize, 0, &raw mut disposition as usize, 8, 0, 0])
         };
         disposition
+    }
+
+    /// The one that `signal` makes of a handler.
+    pub fn by(handler: usize) -> Disposition {
+        Disposition { handler, ..Disposition::default() }
     }
 
     /// Has this done on a signal.
@@ -160,6 +166,9 @@ interpose! {
     /// Says what is to be done on a signal.
     fn sigaction(signal: c_int, action: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
         let pc = site();
+        if let Some(action) = action.as_ref() {
+            before_disposition(signal, action.sa_sigaction, pc);
+        }
         let is_fault = matches!(signal, libc::SIGSEGV | libc::SIGBUS);
         let result = if is_fault { fault_action(signal, action, old) } else { real_sigaction(signal, action, old) };
         if result == 0 && !action.is_null() {
@@ -171,6 +180,7 @@ interpose! {
     /// Says what is to be done on a signal, in the old way.
     fn signal(signal: c_int, handler: usize) -> usize {
         let pc = site();
+        before_disposition(signal, handler, pc);
         let before = real!(signal as unsafe extern "C-unwind" fn(c_int, usize) -> usize)(signal, handler);
         if matches!(signal, libc::SIGSEGV | libc::SIGBUS) && before != libc::SIG_ERR {
             // Faults of several threads have to get through.

@@ -205,13 +205,25 @@ pub fn forget_target(thread: ThreadId) {
     lost.into_iter().for_each(withdraw);
 }
 
+/// The program is about to have this done on a signal. If that throws away signals that wait, whoever may take one of them may do so before.
+pub fn before_disposition(signal: c_int, handler: usize, pc: u64) {
+    let new = Disposition::by(handler);
+    if engine().running.get() && new.is_ignored(signal) && waiting(signal).next().is_some() {
+        crate::sync::step(EventKind::Signal, 0, pc);
+    }
+}
+
 /// The program has come to ignore a signal: the system throws away those that wait, blocked or not. Says whether there were any.
 pub fn discard(signal: c_int) -> bool {
-    let of_signal = |interrupt: &&Interrupt| interrupt.signal == signal && interrupt.is_by_thread();
-    let ignored: Vec<ThreadId> = pending().filter(of_signal).map(|interrupt| interrupt.id).collect();
+    let ignored: Vec<ThreadId> = waiting(signal).map(|interrupt| interrupt.id).collect();
     let is_any = !ignored.is_empty();
     ignored.into_iter().for_each(withdraw);
     is_any
+}
+
+/// Those of a signal that threads have sent and nobody has taken.
+fn waiting(signal: c_int) -> impl Iterator<Item = &'static Interrupt> {
+    pending().filter(move |interrupt| interrupt.signal == signal && interrupt.is_by_thread())
 }
 
 impl Interrupt {

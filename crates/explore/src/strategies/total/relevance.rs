@@ -28,13 +28,8 @@ pub(crate) struct Relevance {
     /// The writes of what is read by these.
     leaves: HashSet<u64>,
     runs: Vec<Arc<Execution>>,
-    /// Memory that was given back, and what compare-and-swap and the like were made with.
-    freed: BTreeMap<u64, u64>,
-    compared: BTreeSet<u64>,
     /// Why everything matters, if that is so.
     all: BTreeSet<String>,
-    /// Why executions do not record everything that threads see, if that is so.
-    unseen: BTreeSet<String>,
 }
 
 /// The program's code, and where it is loaded.
@@ -78,7 +73,7 @@ impl DataFlow for Relevance {
 impl Relevance {
     /// The same without the executions, because they did not show all that is shared.
     pub(crate) fn without_executions(self) -> Relevance {
-        Relevance { code: self.code, all: self.all, unseen: self.unseen, ..Relevance::default() }
+        Relevance { code: self.code, all: self.all, ..Relevance::default() }
     }
 
     /// The executions that have been looked at.
@@ -100,7 +95,6 @@ impl Relevance {
         }
         run.events.iter().for_each(|event| self.sites.step(event));
         self.look_at_hidden_objects(run);
-        self.look_at_addresses(run);
         if let Some(code) = &self.code {
             for read in self.sites.reads() {
                 self.fates.entry(read).or_insert_with(|| code.fate(read));
@@ -121,32 +115,6 @@ impl Relevance {
         }
     }
 
-    /// The heap of these executions hands out no address twice; others do. Whoever compares the address of memory that was given
-    /// back may find another block there, which these executions do not show.
-    fn look_at_addresses(&mut self, run: &Execution) {
-        use EventKind::*;
-        for event in &run.events {
-            let Some(kind) = event.kind() else { continue };
-            match kind {
-                Free => {
-                    self.freed.insert(event.addr, event.addr.saturating_add(event.value.max(1)));
-                }
-                AtomicUpdate | AtomicFailed if event.size >= 8 => {
-                    self.compared.extend([event.old, event.value]);
-                }
-                // These free nothing, and compare nothing that is as long as an address.
-                Alloc | AtomicRead | AtomicWrite | AtomicUpdate | AtomicFailed | Fence | Signal | Frame => {}
-                kinds!(plain | lock | condition | barrier | semaphore | once | futex) => {}
-                kinds!(thread | object | pause | outside) => {}
-            }
-        }
-        let is_freed = |it: &u64| self.freed.range(..=it).next_back().is_some_and(|(_, end)| it < end);
-        if self.compared.iter().any(is_freed) {
-            let reason = "addresses of memory that is given back are compared, and may be handed out again";
-            self.unseen.insert(reason.to_string());
-        }
-    }
-
     /// Whether anything depends on the values that a step reads or writes.
     pub(crate) fn matters(&self, event: &Event) -> bool {
         use EventKind::*;
@@ -161,20 +129,10 @@ impl Relevance {
         }
     }
 
-    /// Whether executions record everything that threads see.
-    pub(crate) fn sees_everything(&self) -> bool {
-        self.unseen.is_empty()
-    }
-
     /// What the user should know.
     pub(crate) fn warning(&self) -> Option<String> {
-        let list =
-            |reasons: &BTreeSet<String>| reasons.iter().map(String::as_str).collect::<Vec<_>>().join("; ");
-        if !self.unseen.is_empty() {
-            return Some(format!("nothing is claimed, because not all is seen: {}", list(&self.unseen)));
-        }
         (!self.all.is_empty()).then(|| {
-            let reasons = list(&self.all);
+            let reasons = self.all.iter().map(String::as_str).collect::<Vec<_>>().join("; ");
             format!("every value that threads see is taken to matter, which takes more executions: {reasons}")
         })
     }
