@@ -263,6 +263,11 @@ pub struct HuntArgs {
     #[arg(allow_negative_numbers = true, help_heading = "Program options")]
     pub stall: std::time::Duration,
 
+    /// An execution ends, as passed, when all threads wait for the outside and nobody has come for so long: for servers
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
+    #[arg(value_parser = seconds, help_heading = "Program options")]
+    pub until_idle: Option<std::time::Duration>,
+
     /// Keep the schedule as it was found, with switches that the failure does not need
     #[arg(long, help_heading = "Output")]
     pub no_minimise: bool,

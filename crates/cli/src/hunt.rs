@@ -105,6 +105,7 @@ pub fn prepare(args: &HuntArgs, stop: &AtomicBool) -> Result<(Program, Vec<Strin
     }
     program.args.clone_from(&args.args);
     program.stdin.clone_from(&stdin);
+    program.until_idle = args.until_idle;
     Ok((program, cflags))
 }
 
@@ -171,7 +172,8 @@ pub fn options_with<S: AsRef<str>>(
         spurious: args.spurious,
         os_threads: args.threads == Threads::Os,
         any_exit: args.any_exit,
-        stall: args.stall,
+        // To wait for the outside is no step either.
+        stall: args.stall + args.until_idle.unwrap_or_default(),
         coverage: criteria,
         saturation: args.coverage.rule(),
         until_saturated: args.coverage.until_saturated(),

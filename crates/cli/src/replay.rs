@@ -91,6 +91,7 @@ fn program(args: &ReplayArgs, schedule: &Schedule, conditions: &Conditions) -> R
         })?;
     program.args.clone_from(&schedule.args);
     program.stdin.clone_from(&conditions.stdin);
+    program.until_idle = conditions.until_idle;
     program.env.clone_from(&conditions.env);
     program.folder.clone_from(&conditions.folder);
     program.is_test = conditions.is_test;

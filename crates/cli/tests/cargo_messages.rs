@@ -227,6 +227,7 @@ fn a_test_that_hangs_alone_is_given_up_as_early_as_any() {
     let answer = cargo_threadbare(&["test", "hangs_alone", "--ignored", "--stall", "1", "--json", "-"]);
     assert_eq!(answer.code, Some(2), "{}{}", answer.stdout, answer.stderr);
     let report = answer.json();
+    assert_eq!(report["tests"][0]["status"], "long", "a test that takes its time is no error: {report:#}");
     let message = report["tests"][0]["message"].as_str().expect("a message");
     assert!(message.starts_with("it started no thread within 1 s"), "{message}");
 }

@@ -8,7 +8,8 @@
 //!   ends the program there with status 42 (see `programs/reach.h`);
 //! * `// executions: N`, `// strategies: NAME …`, `// options: …` of the hunt, `// flags: …` of the compiler;
 //! * `// most-steps: N`: steps of one execution that does not probe for unknown sharing;
-//! * `// os-threads`: once more with OS threads.
+//! * `// os-threads`: once more with OS threads;
+//! * `// uncut`: every execution comes to its end.
 //!
 //! `THREADBARE_TEST_PROGRAM=cond/broadcast` tries only the programs with that in their name.
 
@@ -37,6 +38,7 @@ struct Program {
     flags: Vec<String>,
     most_steps: Option<u64>,
     os_threads: bool,
+    uncut: bool,
 }
 
 fn words(text: &str) -> Vec<String> {
@@ -62,6 +64,7 @@ impl Program {
             flags: list("flags:"),
             most_steps: said("most-steps:").map(|number| number.parse().expect("a number of steps")),
             os_threads: said("os-threads").is_some(),
+            uncut: said("uncut").is_some(),
             source,
         }
     }
@@ -151,6 +154,9 @@ impl Program {
             return self.says(&answer.stderr);
         }
         let report = answer.json();
+        if self.uncut && report["cut"] != 0 {
+            return Err(format!("{} executions were cut", report["cut"]));
+        }
         let failure = &report["failure"];
         let Some(schedule) = failure["schedule"].as_str() else { return Ok(()) };
         self.says(failure["message"].as_str().unwrap_or_default())?;
@@ -239,7 +245,7 @@ macro_rules! areas {
 }
 
 areas! {
-    atomics, barrier, c11, cancel, cond, cpp, cpp20, failure, io, isolation, lifecycle, memory, misuse, mutex, odd, once, rwlock,
+    atomics, barrier, c11, cancel, cond, cpp, cpp20, failure, fork, io, isolation, lifecycle, memory, misuse, mutex, odd, once, openmp, rwlock,
     semaphore, sharing, signals, spin, spin_loop, time, tsd,
 }
 

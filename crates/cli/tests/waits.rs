@@ -77,6 +77,37 @@ int main(void) {
 }
 
 #[test]
+fn a_spin_lock_in_inline_assembly_is_named_and_no_failure() {
+    let desk = Desk::new();
+    let program = "\
+#include <pthread.h>
+#include <sched.h>
+static volatile int lock = 1;
+static void *work(void *unused) {
+    int one = 1;
+    do {
+        __asm__ volatile(\"pause; xchgl %0, %1\" : \"+r\"(one) : \"m\"(lock) : \"memory\");
+    } while (one);
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    sched_yield();
+    __asm__ volatile(\"movl $0, %0\" : \"=m\"(lock));
+    pthread_join(thread, 0);
+    return 0;
+}
+";
+    write(&desk, "spins.c", program);
+    let answer = desk.run(&["hunt", "spins.c", "--stall", "1", "--executions", "1"]);
+    assert_eq!((answer.code, answer.stdout.as_str()), (Some(2), ""), "{}", answer.stderr);
+    for text in ["T1 made no scheduling point for 1 s", "spins.c:7", "inline assembly"] {
+        assert!(answer.stderr.contains(text), "`{text}` is missing:\n{}", answer.stderr);
+    }
+}
+
+#[test]
 fn what_only_the_compiler_knows_is_no_step() {
     let desk = Desk::new();
     let program = "#include <assert.h>

@@ -47,6 +47,8 @@ pub struct Conditions {
     pub manner: Manner,
     /// Real time without a step after which an execution is given up.
     pub stall: Duration,
+    /// For how long nobody outside may come before an execution has passed.
+    pub until_idle: Option<Duration>,
     /// What the program reads.
     pub stdin: Option<PathBuf>,
     /// What the program finds in its environment besides what is there.
@@ -78,6 +80,7 @@ impl Conditions {
             exact_loops: options.exact_loops(),
             manner: Manner { loose_time: options.timers() == Timers::Loose, thread_heaps: false },
             stall: options.stall,
+            until_idle: program.until_idle,
             stdin: program.stdin.clone(),
             env: program.env.clone(),
             folder: program.folder.clone(),
@@ -99,6 +102,7 @@ impl Conditions {
         flag(self.is_test, "test");
         options.extend(self.wanted_panics.iter().map(|place| format!("{WANTED_PANIC} {place}")));
         options.push(format!("stall {}", self.stall.as_secs_f64()));
+        options.extend(self.until_idle.map(|limit| format!("until-idle {}", limit.as_secs_f64())));
         options.extend(self.stdin.iter().map(|path| format!("stdin {}", path.display())));
         options.extend(self.env.iter().map(|(name, value)| format!("env {name}={value}")));
         options.extend(self.folder.iter().map(|path| format!("folder {}", path.display())));
@@ -116,6 +120,7 @@ impl Conditions {
             exact_loops: false,
             manner: Manner::default(),
             stall: Duration::from_secs(10),
+            until_idle: None,
             stdin: None,
             env: Vec::new(),
             folder: None,
@@ -140,6 +145,7 @@ impl Conditions {
             "test" => self.is_test = true,
             WANTED_PANIC => self.wanted_panics.push(value.to_string()),
             "stall" => self.stall = seconds(value)?,
+            "until-idle" => self.until_idle = Some(seconds(value)?),
             "stdin" => self.stdin = Some(PathBuf::from(value)),
             "env" => {
                 let (name, value) = value.split_once('=')?;

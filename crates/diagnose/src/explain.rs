@@ -1,7 +1,7 @@
 //! What a failing execution did that passing ones do not.
 
 use threadbare_detect::{Access, Certainty, Finding, FindingKind, observed_deadlock};
-use threadbare_explore::{directed, shown};
+use threadbare_explore::{Verdict, directed, shown, trials};
 use threadbare_report::{FindingText, finding_text};
 use threadbare_target::{Execution, Symbols};
 use threadbare_trace::{Event, Failure, ShownFinding};
@@ -23,6 +23,8 @@ const TRIED: usize = 6;
 const ATTEMPTS: u64 = 3;
 /// Among how many of those that distinguish failing executions from passing ones the cause is chosen.
 const CHOSEN_FROM: usize = 16;
+/// With how many of them it is tried whether the program passes once nothing but the pattern is prevented.
+const PREVENTED: usize = 4;
 
 /// The cause of a failure; all of it is empty where none is known.
 #[derive(Default)]
@@ -127,20 +129,21 @@ fn compared(
         }
     }
     let mut patterns = comparison.suspicious(&others, CHOSEN_FROM);
-    let is_sure = |cause: &Cause| cause.in_passing == 0 && 2 * cause.in_failing >= cause.failing;
-    let first_is_sure = patterns.first().is_some_and(is_sure);
     // What the program does itself explains more than what a library does because of it.
     let is_own =
         |cause: &Cause| !cause.accesses.iter().any(|access| comparison.lines.is_housekeeping(access));
     let own = patterns.iter().position(|cause| is_sure(cause) && is_own(cause));
-    let is_own_sure = own.is_some();
-    let mut pattern =
-        if patterns.is_empty() { None } else { Some(patterns.swap_remove(own.unwrap_or_default())) };
+    if let Some(own) = own {
+        patterns[..=own].rotate_right(1);
+    }
+    let is_proven = comparison.prevent(&mut patterns, comparisons);
+    let first_is_sure = patterns.first().is_some_and(is_sure);
+    let mut pattern = patterns.into_iter().next();
     pattern.iter_mut().for_each(|cause| comparison.restore(&mut cause.accesses));
     let explanation = |cause: &Cause, sure| {
         Some(Explanation::about(&pattern_finding(cause)?, cause_text(cause, names), sure, names))
     };
-    if let Some(cause) = pattern.as_ref().filter(|_| is_own_sure) {
+    if let Some(cause) = pattern.as_ref().filter(|cause| is_proven || own.is_some() && is_sure(cause)) {
         return explanation(cause, true);
     }
     if let Some((finding, sentence)) = comparison.unusual(&others, names) {
@@ -151,6 +154,11 @@ fn compared(
     explanation(&cause, first_is_sure)
 }
 
+/// Whether no passing execution shows a pattern, and most that fail do.
+fn is_sure(cause: &Cause) -> bool {
+    cause.in_passing == 0 && 2 * cause.in_failing >= cause.failing
+}
+
 /// A failing execution among others.
 struct Comparison<'a> {
     lines: OwnLines<'a>,
@@ -159,6 +167,35 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
+    /// Prevents the first of these patterns, one at a time and nothing else. What does no harm when it happens by itself goes. Where no passing
+    /// execution tells the cause, the first without which the program passes comes to the front; says whether there is one.
+    fn prevent(&self, patterns: &mut Vec<Cause>, comparisons: &mut ComparisonRuns) -> bool {
+        let mut place = 0;
+        for _ in 0..PREVENTED.min(patterns.len()) {
+            let mut cause = patterns[place].clone();
+            cause.accesses.iter_mut().for_each(|access| *access = self.lines.in_code(access));
+            let Some(finding) = pattern_finding(&cause) else { return false };
+            let mut verdict = Verdict::default();
+            for trial in trials(&finding, self.run) {
+                let Some(run) = comparisons.run(&trial.plan) else { return false };
+                verdict.enter(&finding, &trial, &run);
+            }
+            if verdict.is_harmless() {
+                patterns.remove(place);
+                continue;
+            }
+            if verdict.failing().is_some() {
+                patterns[..=place].rotate_right(1);
+                return true;
+            }
+            if is_sure(&patterns[place]) {
+                return false;
+            }
+            place += 1;
+        }
+        false
+    }
+
     /// The patterns that distinguish the failing run, and others that failed in the same way, from those that passed; best
     /// first.
     fn suspicious(&mut self, others: &OtherExecutions, most: usize) -> Vec<Cause> {

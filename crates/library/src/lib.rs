@@ -22,6 +22,9 @@ pub use function::{Effect, Extent, Function, Hidden, Provision, Range, Role};
 pub use hidden_object::{HiddenObject, HiddenObjects};
 pub use table::{FAMILIES, Family, PREFIXES, Prefix};
 
+/// How the names of libraries begin that make threads, have no instrumentation, and order them only by functions with a row.
+pub const ORDERING: [&str; 2] = ["libglib-2.0.so", "libgomp.so"];
+
 /// The row of the function with this name; none if it is unknown. Names of C++ functions are mangled.
 pub const fn function(name: &str) -> Option<&'static Function> {
     let mut family = 0;

@@ -67,6 +67,16 @@ fn writes(fiber: &Fiber) -> &Cell<u32> {
     &fiber.ignores_writes
 }
 
+/// What the running thread has done so far comes before whatever a thread does that has seen this place.
+pub fn release(place: usize) {
+    order(EventKind::OnceEnd, place as Address);
+}
+
+/// The running thread goes on after all who have released this place.
+pub fn acquire(place: usize) {
+    order(EventKind::OnceSeen, place as Address);
+}
+
 /// What the running thread did so far comes before whatever follows the next `acquire` of the same place.
 fn order(kind: EventKind, place: Address) {
     if controlled() && engine().running.get() {

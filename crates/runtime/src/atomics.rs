@@ -35,12 +35,14 @@ fn weakness(order: i32) -> u32 {
 }
 
 /// An integer that the machine can exchange atomically.
-trait Word: Copy + PartialEq {
+pub trait Word: Copy + PartialEq {
     /// The low eight bytes, for the trace.
     fn low(self) -> u64;
     /// Replaces the value if it is `expected`; returns the value found.
     unsafe fn compare_exchange(addr: usize, expected: Self, new: Self) -> Self;
+    /// Reads the value.
     unsafe fn load(addr: usize) -> Self;
+    /// Writes the value.
     unsafe fn store(addr: usize, value: Self);
 }
 
@@ -224,7 +226,11 @@ unsafe fn load<T: Word>(addr: usize, order: i32) -> T {
     }
 }
 
-unsafe fn store<T: Word>(addr: usize, value: T, order: i32) {
+/// Makes an atomic store.
+///
+/// # Safety
+/// The address must be that of an aligned atomic of this size.
+pub unsafe fn store<T: Word>(addr: usize, value: T, order: i32) {
     // SAFETY: as in `load`.
     unsafe {
         let announced = announce::<T>(EventKind::AtomicWrite, addr, false);

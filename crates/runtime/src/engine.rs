@@ -216,6 +216,9 @@ impl Engine {
         self.update_stop();
         thread_state_hash::begin(self);
         note_watched(self.current.get());
+        if self.os_threads.get() {
+            crate::raw_system_calls::leave_alone();
+        }
         crate::signals::begin();
         crate::dependences::write_again();
         crate::files::begin();

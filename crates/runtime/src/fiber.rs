@@ -13,6 +13,7 @@ use threadbare_trace::{EventKind, ThreadId};
 
 use crate::arch::StackPointer;
 use crate::exclusive::Exclusive;
+use crate::program::openmp::Team;
 use crate::scheduler::{PrivateStretch, Waiting};
 use crate::shadow;
 use crate::signals::Interrupt;
@@ -174,6 +175,8 @@ pub struct Fiber {
     pub detached: Cell<bool>,
     /// Somebody has joined it.
     pub joined: Cell<bool>,
+    /// The team of OpenMP that it works in.
+    pub team: Cell<Option<&'static Team>>,
     /// It belongs to a scope, which passes on how it ended.
     pub answers_to_scope: Cell<bool>,
     /// It has reported its end to its scope.
@@ -306,6 +309,7 @@ impl Fiber {
             done: Cell::new(false),
             detached: Cell::new(false),
             joined: Cell::new(false),
+            team: Cell::new(None),
             answers_to_scope: Cell::new(false),
             left_scope: Cell::new(false),
             admits_to_scope: Cell::new(false),

@@ -106,7 +106,10 @@ pub fn resolve(cell: &AtomicUsize, name: &CStr) -> usize {
         if exact.is_null() { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) } else { exact }
     };
     if found.is_null() {
-        crate::sys::die(&format!("the C library has no {}", name.to_string_lossy()));
+        let name = name.to_string_lossy();
+        crate::sys::die(&format!(
+            "no library that is loaded has {name}; link the program with -Wl,--no-as-needed in front of the library"
+        ));
     }
     cell.store(found as usize, Ordering::Relaxed);
     found as usize

@@ -46,6 +46,7 @@ mod process_identity;
 mod processor_clock;
 mod processors;
 mod program;
+mod raw_system_calls;
 mod shared_memory;
 mod uninstrument;
 mod untried;

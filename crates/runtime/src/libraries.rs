@@ -79,6 +79,13 @@ impl Libraries {
         contains(&self.c_library, pc)
     }
 
+    /// The code of the C library itself.
+    pub fn c_library_proper(&self) -> Option<Range<u64>> {
+        // SAFETY: the name is a text; the look-up only reads.
+        let inside = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"gnu_get_libc_version".as_ptr()) } as u64;
+        self.c_library.iter().map(|(start, end)| *start..*end).find(|code| code.contains(&inside))
+    }
+
     /// Whether the address is in the program and follows a call instruction.
     pub fn is_program_return(&self, pc: u64) -> bool {
         if !contains(&self.program, pc) {

@@ -287,6 +287,8 @@ struct Module {
     is_runtime: bool,
     is_system: bool,
     is_instrumented: bool,
+    /// The table knows by which functions its threads are ordered.
+    orders_as_said: bool,
     /// It has Rust's standard library in it.
     has_rust_std: bool,
 }
@@ -320,6 +322,8 @@ impl Module {
         };
         module.is_system = libraries::is_of_system(&name);
         module.is_runtime = libraries::is_runtime(&name);
+        let file = name.rsplit('/').next().unwrap_or_default();
+        module.orders_as_said = threadbare_library::ORDERING.iter().any(|start| file.starts_with(start));
         for header in headers {
             let start = module.bias + header.p_vaddr as usize;
             let end = start + header.p_memsz as usize;
@@ -340,7 +344,8 @@ impl Module {
 
     /// Whether it is a library without instrumentation of which the table knows nothing.
     fn is_unseen(&self) -> bool {
-        !(self.is_executable || self.is_runtime || self.is_system || self.is_instrumented)
+        let is_seen = self.is_executable || self.is_runtime || self.is_instrumented;
+        !(is_seen || self.is_system || self.orders_as_said)
     }
 
     fn code_ranges(&self) -> impl Iterator<Item = (Range<usize>, usize)> {

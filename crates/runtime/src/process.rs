@@ -151,6 +151,13 @@ extern "C-unwind" fn end() {
     finish();
 }
 
+/// Nobody outside has come for as long as the driver wants to wait: the execution is at its end.
+pub fn end_of_waiting() -> ! {
+    crate::dependences::note_early_end(false);
+    finish();
+    sys::exit(0)
+}
+
 /// Whether some thread besides the running one is so.
 fn others_that(are_so: fn(&Fiber) -> bool) -> bool {
     let current = engine().current_id();
@@ -406,10 +413,8 @@ interpose! {
 unsafe fn fork_program(pc: u64) -> c_int {
     step(EventKind::Process, 0, pc);
     note(EventKind::Process, 0, 0);
-    if engine().world.process_shared.get() {
-        crate::shared_memory::unsupported(
-            "fork() together with mutexes or semaphores that are shared between processes",
-        );
+    if let Some(what) = engine().world.not_shareable.get() {
+        crate::shared_memory::unsupported(&format!("fork() together with {what} shared between processes"));
     }
     if crate::signals::handles(libc::SIGCHLD) {
         engine().shared.warn(
@@ -423,6 +428,10 @@ unsafe fn fork_program(pc: u64) -> c_int {
     if child == 0 {
         server::leave_campaign();
         become_copy();
+        if engine().world.process_shared.get() {
+            crate::sync::mutex::leave_to_the_original();
+            crate::sync::rwlock::leave_to_the_original();
+        }
     }
     child
 }

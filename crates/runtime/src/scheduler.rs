@@ -209,6 +209,9 @@ impl Engine {
                 }
                 break;
             }
+            if !any_yielded && external_waits::has_somebody_come(self, || self.time_to_next_deadline()) {
+                continue;
+            }
             let waits_for_sleeper = any_yielded && self.spins.get() < SPINS_WHILE_OTHERS_SLEEP;
             if !waits_for_sleeper && self.let_time_pass(step) {
                 if let Some(looked_at) = self.spin_detector.count_fruitless(self, 1) {
@@ -387,6 +390,13 @@ impl Engine {
         self.time_passed_at.set(step);
         self.spins.set(0);
         true
+    }
+
+    /// How long it is until time ends the wait of some thread.
+    fn time_to_next_deadline(&self) -> Option<u64> {
+        let deadline = self.threads.live().filter_map(Fiber::deadline).min();
+        let deadline = deadline.into_iter().chain(timer_descriptors::next_expiry()).min()?;
+        Some(deadline.saturating_sub(self.world.clock.borrow_mut().now()))
     }
 
     /// The time at which the next thread is due that waits for time to pass.

@@ -1,9 +1,11 @@
 //! The fork server: the program in its state before its first thread, copied for each execution.
 
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
 use std::mem::ManuallyDrop;
 
-use threadbare_wire::{CONTROL_VARIABLE, Control, MAGIC, Reply, ReplyKind, Request, Status, flags};
+use threadbare_wire::{
+    CONTROL_VARIABLE, Control, MAGIC, NO_SPINNING, Reply, ReplyKind, Request, SPIN_VARIABLE, Status, flags,
+};
 
 use crate::descriptors::Held;
 use crate::engine::{self, engine};
@@ -54,9 +56,14 @@ pub fn connect() {
         libc::unsetenv(c"LD_PRELOAD".as_ptr());
         libc::unsetenv(c"THREADBARE_CONTROL".as_ptr());
         libc::unsetenv(c"THREADBARE_FILLER".as_ptr());
+        let spins = libc::getenv(SPIN_VARIABLE.as_ptr());
+        if !spins.is_null() && CStr::from_ptr(spins) == NO_SPINNING {
+            libc::unsetenv(SPIN_VARIABLE.as_ptr());
+        }
         interpose::set_controlled(true);
         crate::entropy::init();
         crate::processor_clock::init();
+        crate::raw_system_calls::init();
     }
 }
 
@@ -232,6 +239,7 @@ pub fn leave_campaign() {
     let engine = engine();
     engine.leave_shared_memory();
     threads::forget_pool();
+    crate::raw_system_calls::watch_again();
     die_with_server();
 }
 

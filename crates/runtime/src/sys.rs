@@ -130,7 +130,7 @@ pub unsafe fn futex_wake(word: *const u32) {
 /// Only the calling thread exists in the copy.
 pub unsafe fn fork() -> i32 {
     // SAFETY: as the caller vouches; no stack is given, so memory is copied.
-    unsafe { call(libc::SYS_clone, [libc::SIGCHLD as usize, 0, 0, 0, 0, 0]) as i32 }
+    unsafe { copy(libc::SIGCHLD) }
 }
 
 /// As [`fork`], but the new process is a child of this one's parent.
@@ -138,9 +138,17 @@ pub unsafe fn fork() -> i32 {
 /// # Safety
 /// Only the calling thread exists in the copy.
 pub unsafe fn fork_sibling() -> i32 {
-    let flags = libc::CLONE_PARENT | libc::SIGCHLD;
     // SAFETY: as the caller vouches; no stack is given, so memory is copied as by fork.
-    unsafe { call(libc::SYS_clone, [flags as usize, 0, 0, 0, 0, 0]) as i32 }
+    unsafe { copy(libc::CLONE_PARENT | libc::SIGCHLD) }
+}
+
+unsafe fn copy(flags: i32) -> i32 {
+    // SAFETY: as the caller vouches.
+    let child = unsafe { call(libc::SYS_clone, [flags as usize, 0, 0, 0, 0, 0]) as i32 };
+    if child == 0 {
+        crate::raw_system_calls::watch_again();
+    }
+    child
 }
 
 /// The number of this process, as the kernel knows it.

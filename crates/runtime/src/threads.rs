@@ -120,6 +120,8 @@ pub unsafe fn stack_of(pthread: libc::pthread_t) -> (usize, usize) {
 struct Loan {
     thread_pointer: AtomicUsize,
     top: AtomicUsize,
+    /// Where the stack ends on which it parks.
+    parking: usize,
     /// 1 once all is said. It also sleeps on this word, for ever.
     ready: AtomicU32,
 }
@@ -133,8 +135,7 @@ extern "C-unwind" fn lend(loan: *mut c_void) -> *mut c_void {
         place.thread_pointer.store(arch::thread_pointer(), Ordering::Relaxed);
         // Leave room for this frame: its contents are not needed again, but its caller's are.
         place.top.store((&raw const marker as usize - 512) & !63, Ordering::Relaxed);
-        let parking = sys::map(16_384) as usize + 16_384;
-        arch::abandon_stack(parking, loan as usize, park)
+        arch::abandon_stack(place.parking, loan as usize, park)
     }
 }
 
@@ -143,18 +144,21 @@ extern "C" fn park(loan: usize) -> ! {
     unsafe {
         let ready = &(*(loan as *const Loan)).ready;
         let all = u64::MAX;
-        sys::call(libc::SYS_rt_sigprocmask, [libc::SIG_BLOCK as usize, &raw const all as usize, 0, 8, 0, 0]);
+        let (call, word) = (arch::syscall_of_parked, ready.as_ptr() as usize);
+        call(libc::SYS_rt_sigprocmask, [libc::SIG_BLOCK as usize, &raw const all as usize, 0, 8, 0, 0]);
         ready.store(1, Ordering::Release);
-        sys::futex_wake(ready.as_ptr());
+        call(libc::SYS_futex, [word, libc::FUTEX_WAKE as usize, i32::MAX as usize, 0, 0, 0]);
         loop {
-            sys::futex_wait(ready.as_ptr(), 1);
+            call(libc::SYS_futex, [word, libc::FUTEX_WAIT as usize, 1, 0, 0, 0]);
         }
     }
 }
 
 /// Borrows one more pthread from the C library. Returns its error number if it refuses.
 fn borrow(attributes: *const libc::pthread_attr_t, wanted: Stack) -> Result<&'static Slot, c_int> {
-    let loan: &'static Loan = Box::leak(Box::default());
+    const PARKING: usize = 16_384;
+    let parking = sys::map(PARKING) as usize + PARKING;
+    let loan: &'static Loan = Box::leak(Box::new(Loan { parking, ..Loan::default() }));
     let mut pthread = 0;
     engine().world.detour.set(true);
     // SAFETY: the new kernel thread touches only the record, which stays where it is.

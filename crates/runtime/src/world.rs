@@ -104,6 +104,10 @@ pub struct World {
     pub entropy: Exclusive<crate::entropy::Entropy>,
     /// Signals on their way, and timers that send them.
     pub signals: crate::signals::Signals,
+    /// For how many nanoseconds nobody outside has come, while all threads waited.
+    pub idle_for: Cell<u64>,
+    /// System calls that the program makes by instructions.
+    pub raw_system_calls: crate::raw_system_calls::RawSystemCalls,
     /// Who the process is to the program.
     pub identity: crate::process_identity::Identity,
     /// Descriptors that the program has made for itself.
@@ -116,6 +120,8 @@ pub struct World {
     pub files: Exclusive<crate::files::Known>,
     /// A synchronization object was made to be shared between processes.
     pub process_shared: Cell<bool>,
+    /// One of them is of a kind that a copy of the process could not use.
+    pub not_shareable: Cell<Option<&'static str>>,
     /// Words that may hold a token for a thread that parks.
     pub tokens: Exclusive<Vec<usize>>,
     /// The standard library's functions come by our stubs.

@@ -241,6 +241,9 @@ pub fn rust_flags(library: &RuntimeLibrary) -> RustFlags {
     let mut flags: Vec<OsString> = [
         "-Cpasses=forceattrs",
         "-Cpasses=tsan-module",
+        // To look at an enum's tag, unoptimised code may load what is behind it as well and throw it away. What nobody uses is
+        // no access of the program: it is in neither the source nor an optimised program.
+        "-Cpasses=dce",
         "-Cpasses=tsan",
         "-Cllvm-args=-force-attribute=sanitize_thread",
         // That crate, on which async-io and others are built, then goes through the C library, where its waits can be seen.

@@ -1,14 +1,15 @@
 //! Starting a program with the runtime in it, and never leaving it behind.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-use threadbare_wire::CONTROL_VARIABLE;
+use threadbare_wire::{CONTROL_VARIABLE, NO_SPINNING, SPIN_VARIABLE};
 
 use crate::harness::test_output;
 use crate::initial_stack;
@@ -58,6 +59,10 @@ pub(crate) fn launch(
     environment.insert("LD_PRELOAD".into(), preload(library));
     // Symbols looked up before the snapshot need not be looked up in every copy.
     environment.insert("LD_BIND_NOW".into(), "1".into());
+    // The runtime takes it out again, if it is this very text.
+    let spins = [SPIN_VARIABLE, NO_SPINNING].map(|text| OsStr::from_bytes(text.to_bytes()).to_os_string());
+    let [variable, value] = spins;
+    environment.entry(variable).or_insert(value);
     let control = numbers.map(|number| number.to_string()).join(",");
     environment.insert(CONTROL_VARIABLE.into(), control.into());
     initial_stack::fill(&mut environment, &program.executable, &program.args);

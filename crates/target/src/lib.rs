@@ -43,6 +43,7 @@ mod thread_code;
 mod trace_hash;
 mod turns;
 mod types;
+mod unseen_loop;
 mod wrapper;
 
 pub use checkpoints::{Checkpoint, CheckpointSpacing, Ran};

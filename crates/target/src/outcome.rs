@@ -190,12 +190,15 @@ fn has_bit(threads: u64, thread: ThreadId) -> bool {
 }
 
 /// An execution that had to be ended from outside.
-pub(crate) fn stalled(thread: ThreadId, after: Duration) -> Outcome {
-    Outcome::Cut(format!(
-        "{thread} made no scheduling point for {} s: it computes for long, or waits in a call that threadbare does not \
-         control; --stall SECONDS gives it more time",
-        after.as_secs_f64().ceil()
-    ))
+pub(crate) fn stalled(thread: ThreadId, after: Duration, unseen_loop: Option<&str>) -> Outcome {
+    let why = match unseen_loop {
+        Some(place) => format!(
+            "it goes round at {place} by instructions that nobody announces (`lock` or `pause` in inline assembly), so no other thread can \
+             end the loop; the compiler's atomic operations are seen"
+        ),
+        None => "it computes for long, or waits in a call that threadbare does not control; --stall SECONDS gives it more time".into(),
+    };
+    Outcome::Cut(format!("{thread} made no scheduling point for {} s: {why}", after.as_secs_f64().ceil()))
 }
 
 /// An execution that took too much of the time that there is for all.

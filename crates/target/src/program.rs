@@ -42,6 +42,8 @@ pub struct Program {
     /// How long its start-up code may take before the first thread; none is a minute, or for a test as long as it may
     /// go without a step.
     pub start_limit: Option<Duration>,
+    /// An execution is at its end, and has passed, when all threads wait for the outside and nobody has come for so long; none is never.
+    pub until_idle: Option<Duration>,
 }
 
 impl Program {

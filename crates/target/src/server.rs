@@ -36,6 +36,7 @@ use crate::server_error::{RunError, StartError};
 use crate::steering::Copies;
 use crate::thread_bodies::thread_bodies;
 use crate::turns::Place;
+use crate::unseen_loop;
 
 /// How long start-up code may take before the first thread, unless the program says otherwise.
 const START_LIMIT: Duration = Duration::from_secs(60);
@@ -99,6 +100,10 @@ pub struct Server {
     own_code: Arc<OwnCode>,
     wanted_panics: Vec<String>,
     unexplored: Option<String>,
+    /// Where the copy went round that had to be ended because it made no step.
+    unseen_loop: Option<String>,
+    /// See [`PlanRecord::idle`].
+    idle: u64,
     has_fixed_addresses: bool,
     pub(crate) options: ServerOptions,
     pool: u32,
@@ -150,6 +155,7 @@ impl Server {
             policy_words: 0,
             max_steps: options.max_steps,
             pool: 0,
+            idle: 0,
         };
         if !uninstrument(&mut memory, &program.uninstrument) {
             return Err(StartError::Resources(std::io::ErrorKind::FileTooLarge.into()));
@@ -209,6 +215,8 @@ impl Server {
             own_code,
             wanted_panics: program.wanted_panics.clone(),
             unexplored: program.unexplored_std(),
+            unseen_loop: None,
+            idle: program.until_idle.map_or(0, |limit| limit.as_nanos() as u64),
             has_fixed_addresses,
             max_steps: options.max_steps,
             time_limit: None,
@@ -387,6 +395,7 @@ impl Server {
                 last_steps = steps;
                 since = Some(Instant::now());
             } else if start.elapsed() >= stall {
+                self.unseen_loop = if child > 1 { unseen_loop::place(child, &self.modules) } else { None };
                 return self.end_stalled(child);
             }
         }
@@ -428,7 +437,7 @@ impl Server {
             let switches =
                 unsafe { self.memory.records::<SwitchRecord>(self.memory.layout().switches, count) };
             let running = switches.last().map_or(ThreadId::MAIN, |switch| switch.to);
-            outcome::stalled(running, self.options.stall).into()
+            outcome::stalled(running, self.options.stall, self.unseen_loop.as_deref()).into()
         } else if let Some(limit) = report.too_long {
             outcome::too_long(limit).into()
         } else {

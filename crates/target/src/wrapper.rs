@@ -149,6 +149,10 @@ fn instrumented(
         words.extend(link_arguments(library));
     }
     words.extend(arguments.words.iter().cloned());
+    if links && family == Family::Gcc && arguments.words.iter().any(|word| word == "-fopenmp") {
+        // The runtime has functions of the same names, and the linker would take the library for one that is not needed.
+        words.extend(["-Wl,--push-state,--no-as-needed", "-lgomp", "-Wl,--pop-state"].map(OsString::from));
+    }
     if arguments.instrument {
         // The header of tests for objects; a file of the user's own comes first.
         words.extend(["-idirafter".into(), library.include().into()]);
@@ -234,6 +238,13 @@ mod tests {
         assert!(place("libthreadbare_rt.so") < place("a.o"));
         assert!(words.contains(&"-Wl,--wrap=memcpy".to_string()));
         assert!(!words.iter().any(|word| word.contains("sanitize")), "nothing is compiled");
+    }
+
+    #[test]
+    fn the_library_for_openmp_is_needed_although_the_runtime_has_functions_of_the_same_names() {
+        let words = instrument("-fopenmp a.o -o p", Family::Gcc).join(" ");
+        assert!(words.contains("a.o -o p -Wl,--push-state,--no-as-needed -lgomp -Wl,--pop-state"), "{words}");
+        assert!(!instrument("-fopenmp -c a.c", Family::Gcc).contains(&"-lgomp".to_string()));
     }
 
     #[test]

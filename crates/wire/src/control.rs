@@ -255,6 +255,8 @@ pub struct PlanRecord {
     pub max_steps: u64,
     /// How many threads to have borrowed before the copy is made.
     pub pool: u32,
+    /// For how many nanoseconds nobody outside may come before the execution is at its end, as one that passed; 0 is for ever.
+    pub idle: u64,
 }
 
 /// The head of the shared memory.

@@ -34,5 +34,11 @@ pub const PROCESS_NUMBER: i32 = 5_000_000;
 /// The environment variable that names the inherited descriptors: `memory,requests,replies`.
 pub const CONTROL_VARIABLE: &str = "THREADBARE_CONTROL";
 
+/// The environment variable by which GCC's library for OpenMP is told how long to look at a word before it sleeps, and a text for "not at all"
+/// that nobody else writes so: all threads are one to the system, and who looks keeps the others from changing anything.
+pub const SPIN_VARIABLE: &std::ffi::CStr = c"GOMP_SPINCOUNT";
+/// See [`SPIN_VARIABLE`].
+pub const NO_SPINNING: &std::ffi::CStr = c"0000000000";
+
 /// The name of the runtime library, as the loader knows it.
 pub const RUNTIME_LIBRARY: &str = "libthreadbare_rt.so";

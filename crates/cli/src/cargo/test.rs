@@ -38,7 +38,8 @@ pub fn run(args: &TestArgs) -> Result<u8, CliError> {
     let here = std::env::current_dir().unwrap_or_default();
     let folder = folder.strip_prefix(&here).map_or_else(|_| folder.clone(), |path| path.to_path_buf());
     artifacts::check_folder(&folder)?;
-    let trials = Trials { args, folder: &folder, format: output::text_format(&args.output), stop: &stop };
+    let format = output::text_format(&args.output);
+    let trials = Trials { args, time: args.time, seed: args.seed, folder: &folder, format, stop: &stop };
     let begin = Instant::now();
     let speaks = !args.output.json_on_stdout();
     if speaks && !args.output.quiet {
@@ -68,50 +69,94 @@ fn tests(args: &TestArgs, built: &Built) -> Result<Vec<Test>, CliError> {
     if tests.is_empty() { Err(CargoError::NoTests.into()) } else { Ok(tests) }
 }
 
-/// Runs tests side by side; reports each as it ends, and returns all in the order of the tests.
+/// Less time than this is not worth another start.
+const LEAST_MORE: Duration = Duration::from_secs(1);
+/// How many times its own time a test may be given of what others have left.
+const MOST_MORE: u32 = 5;
+
+/// Runs tests side by side; reports each as it ends, and returns all in the order of the tests. Those that few executions fit into get what the
+/// others have left of their time.
 fn run_all(
     trials: &Trials<'_>,
     tests: &[Test],
     show: &dyn Fn(&Outcome) -> Result<(), CliError>,
 ) -> Result<Vec<Outcome>, CliError> {
-    let cores = || thread::available_parallelism().map_or(1, usize::from);
-    let jobs = trials.args.jobs.unwrap_or_else(cores).clamp(1, tests.len().max(1));
     let wants_ignored = |word: &str| trials.args.args.iter().any(|given| given == word);
     let runs_ignored = trials.args.ignored
         || trials.args.include_ignored
         || wants_ignored("--ignored")
         || wants_ignored("--include-ignored");
+    let mut outcomes: Vec<Option<Outcome>> = tests.iter().map(|_| None).collect();
+    let mut short: Vec<(usize, Outcome)> = Vec::new();
+    let mut left = Duration::ZERO;
+    let all: Vec<usize> = (0..tests.len()).collect();
+    let run = |place: usize| {
+        let test = &tests[place];
+        if test.is_ignored && !runs_ignored {
+            Outcome::plain(test, TestStatus::Ignored)
+        } else if trials.stop.load(Ordering::Relaxed) {
+            Outcome::plain(test, TestStatus::Interrupted)
+        } else {
+            trials.run(test)
+        }
+    };
+    side_by_side(trials, &all, &run, &mut |place, outcome| {
+        if outcome.report.status != TestStatus::Ignored {
+            left += trials.time.saturating_sub(Duration::from_secs_f64(outcome.report.elapsed_s));
+        }
+        if trials.is_short(&outcome) {
+            short.push((place, outcome));
+        } else {
+            show(&outcome)?;
+            outcomes[place] = Some(outcome);
+        }
+        Ok(())
+    })?;
+    let share = (left / u32::try_from(short.len()).unwrap_or(u32::MAX).max(1)).min(trials.time * MOST_MORE);
+    let more = Trials { time: share, seed: trials.seed.wrapping_add(1), ..*trials };
+    let places: Vec<usize> = short.iter().map(|(place, _)| *place).collect();
+    let again = |place: usize| match share < LEAST_MORE || trials.stop.load(Ordering::Relaxed) {
+        true => Outcome::plain(&tests[place], TestStatus::Interrupted),
+        false => more.run(&tests[place]),
+    };
+    side_by_side(trials, &places, &again, &mut |place, later| {
+        let earlier = short.iter().position(|(short, _)| *short == place).map(|at| short.swap_remove(at).1);
+        let outcome = match earlier {
+            Some(earlier) => earlier.and_then(later),
+            None => later,
+        };
+        show(&outcome)?;
+        outcomes[place] = Some(outcome);
+        Ok(())
+    })?;
+    Ok(outcomes.into_iter().flatten().collect())
+}
+
+/// Runs tests of these numbers side by side, and takes what comes of each as it ends.
+fn side_by_side(
+    trials: &Trials<'_>,
+    places: &[usize],
+    run: &(dyn Fn(usize) -> Outcome + Sync),
+    take: &mut dyn FnMut(usize, Outcome) -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    let cores = || thread::available_parallelism().map_or(1, usize::from);
+    let jobs = trials.args.jobs.unwrap_or_else(cores).clamp(1, places.len().max(1));
     let next = AtomicUsize::new(0);
     let (report, reports) = channel();
-    let mut outcomes: Vec<Option<Outcome>> = tests.iter().map(|_| None).collect();
     thread::scope(|scope| {
         for _ in 0..jobs {
             let (report, next) = (report.clone(), &next);
             scope.spawn(move || {
-                loop {
-                    let place = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(test) = tests.get(place) else { break };
-                    let outcome = if test.is_ignored && !runs_ignored {
-                        Outcome::plain(test, TestStatus::Ignored)
-                    } else if trials.stop.load(Ordering::Relaxed) {
-                        Outcome::plain(test, TestStatus::Interrupted)
-                    } else {
-                        trials.run(test)
-                    };
-                    if report.send((place, outcome)).is_err() {
+                while let Some(place) = places.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if report.send((*place, run(*place))).is_err() {
                         break;
                     }
                 }
             });
         }
         drop(report);
-        for (place, outcome) in reports {
-            show(&outcome)?;
-            outcomes[place] = Some(outcome);
-        }
-        Ok(())
+        reports.into_iter().try_for_each(|(place, outcome)| take(place, outcome))
     })
-    .map(|()| outcomes.into_iter().flatten().collect())
 }
 
 /// Prints the results, and writes the files.

@@ -28,10 +28,17 @@ const EXAMINED: u64 = 60;
 /// The most executions of a test that asks for none, where nobody says otherwise.
 pub const EXECUTIONS: u64 = 1000;
 
+/// Fewer executions than this are few.
+const FEW: u64 = 100;
+
 /// How tests are run.
 pub struct Trials<'a> {
     /// What the user wants.
     pub args: &'a TestArgs,
+    /// The most time for a test.
+    pub time: Duration,
+    /// Decides every random choice.
+    pub seed: u64,
     /// Where schedules are kept.
     pub folder: &'a Path,
     /// How texts for people look.
@@ -79,6 +86,16 @@ impl Trials<'_> {
         outcome
     }
 
+    /// Whether a test passed, and could have shown little: its time was over after a few executions.
+    pub fn is_short(&self, outcome: &Outcome) -> bool {
+        let TestReport { status, executions, exhausted, elapsed_s, .. } = outcome.report;
+        let wanted = self.args.executions.unwrap_or(EXECUTIONS).min(FEW);
+        status == TestStatus::Passed
+            && !exhausted
+            && executions < wanted
+            && elapsed_s >= self.time.as_secs_f64()
+    }
+
     fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
@@ -87,10 +104,10 @@ impl Trials<'_> {
         let args = self.args;
         Options {
             strategy: args.strategy.clone(),
-            seed: args.seed,
+            seed: self.seed,
             executions: args.executions.unwrap_or(EXECUTIONS),
             heeds_wishes: args.executions.is_none(),
-            time: Some(args.time),
+            time: Some(self.time),
             max_steps: args.max_steps.unwrap_or(MAX_STEPS),
             measures_length: args.max_steps.is_none(),
             stall: args.stall,
@@ -119,8 +136,8 @@ impl Trials<'_> {
         } else if campaign.threads < 2 {
             outcome.report.status = TestStatus::NothingToExplore;
         } else if !self.args.no_races {
-            let limit = self.args.time.saturating_sub(campaign.elapsed).max(campaign.elapsed / 2);
-            let clock = Clock::start(self.args.time, self.stop);
+            let limit = self.time.saturating_sub(campaign.elapsed).max(campaign.elapsed / 2);
+            let clock = Clock::start(self.time, self.stop);
             match self.examine(&test.program, limit.max(Duration::from_secs(1))) {
                 Ok(examined) => self.report_races(test, &examined, &clock, &mut outcome)?,
                 Err(_) if self.is_stopped() => outcome.report.status = TestStatus::Interrupted,
@@ -159,7 +176,7 @@ impl Trials<'_> {
             phase: &phase,
             safe,
             search: Search { executions, steps, elapsed, passing: &[] },
-            time: Some(self.args.time),
+            time: Some(self.time),
             explain_time: None,
             stop: self.stop,
         };
@@ -248,11 +265,9 @@ fn without_threads(test: &Test, error: &ExploreError) -> Outcome {
             }
         }
         ExploreError::Start(StartError::TooSlow { seconds, output, .. }) => {
-            let message = format!(
-                "it started no thread within {seconds} s: it hangs, as it would in `cargo test`, or it needs more time \
-                 (--stall)"
-            );
-            (TestStatus::Unable, Some(message), format!("{output}\n"))
+            let message =
+                format!("it started no thread within {seconds} s; --stall SECONDS gives it more time");
+            (TestStatus::Long, Some(message), format!("{output}\n"))
         }
         error @ ExploreError::AllCut { .. } => (TestStatus::Long, Some(error.to_string()), String::new()),
         error => (TestStatus::Unable, Some(error.to_string()), String::new()),
@@ -264,6 +279,26 @@ fn without_threads(test: &Test, error: &ExploreError) -> Outcome {
 }
 
 impl Outcome {
+    /// The test was run again, in other executions.
+    pub fn and_then(self, mut later: Outcome) -> Outcome {
+        if later.report.status == TestStatus::Interrupted {
+            return self;
+        }
+        let earlier = &self.report;
+        later.report.executions += earlier.executions;
+        later.report.cut += earlier.cut;
+        later.report.steps += earlier.steps;
+        later.report.threads = later.report.threads.max(earlier.threads);
+        later.report.elapsed_s += earlier.elapsed_s;
+        if later.report.status != TestStatus::Failed {
+            later.report.status = earlier.status;
+        }
+        later.warnings.extend(self.warnings);
+        later.warnings.sort();
+        later.warnings.dedup();
+        later
+    }
+
     /// A test that was not run.
     pub fn plain(test: &Test, status: TestStatus) -> Outcome {
         let report = TestReport {
@@ -289,4 +324,42 @@ impl Outcome {
 fn file_name(test: &Test) -> String {
     let fit = |letter: char| if letter.is_alphanumeric() || "-_.".contains(letter) { letter } else { '-' };
     format!("{}-{}", test.id, test.name).replace("::", "-").chars().map(fit).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(status: TestStatus, executions: u64) -> Outcome {
+        let report = TestReport {
+            executable: "queue".into(),
+            name: "slow".into(),
+            status,
+            executions,
+            cut: 0,
+            steps: 10 * executions,
+            threads: 2,
+            elapsed_s: 10.0,
+            exhausted: false,
+            failure: None,
+            findings: Vec::new(),
+            message: None,
+            text: String::new(),
+        };
+        Outcome { report, sarif: Vec::new(), warnings: vec!["one".into()] }
+    }
+
+    #[test]
+    fn what_is_run_again_counts_as_a_whole_and_a_failure_stays_one() {
+        for (again, whole, executions) in [
+            (TestStatus::Passed, TestStatus::Passed, 12),
+            (TestStatus::Failed, TestStatus::Failed, 12),
+            (TestStatus::Long, TestStatus::Passed, 12),
+            (TestStatus::Interrupted, TestStatus::Passed, 5),
+        ] {
+            let all = outcome(TestStatus::Passed, 5).and_then(outcome(again, 7));
+            assert_eq!((all.report.status, all.report.executions), (whole, executions));
+            assert_eq!((all.report.steps, all.warnings.len()), (10 * executions, 1));
+        }
+    }
 }

@@ -3,8 +3,10 @@
 mod blocking_call;
 mod duplicates;
 mod file_locks;
+mod glib;
 mod identities;
 pub mod io;
+pub mod openmp;
 pub mod poll;
 pub mod promises;
 pub mod pthreads;

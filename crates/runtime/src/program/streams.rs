@@ -74,16 +74,16 @@ interpose! {
     /// Locks a stream.
     fn flockfile(stream: *mut c_void) {
         let pc = site();
-        mutex::lock(mutex::of_stream(stream as usize), Limit::Forever, pc);
+        mutex::lock(mutex::recursive_at(stream as usize), Limit::Forever, pc);
     }
     /// Locks a stream if it is free.
     fn ftrylockfile(stream: *mut c_void) -> c_int {
         let pc = site();
-        mutex::lock(mutex::of_stream(stream as usize), Limit::Try, pc)
+        mutex::lock(mutex::recursive_at(stream as usize), Limit::Try, pc)
     }
     /// Unlocks a stream.
     fn funlockfile(stream: *mut c_void) {
         let pc = site();
-        mutex::unlock(mutex::of_stream(stream as usize), pc);
+        mutex::unlock(mutex::recursive_at(stream as usize), pc);
     }
 }

@@ -9,12 +9,17 @@ use crate::interpose::{instrumented_site, interpose, site};
 use crate::sync::{futex, or_errno};
 use crate::{entropy, process_identity, sys, time};
 
-interpose! {
-    /// A system call by number.
-    fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long {
-        crate::dependences::system_call(number, &[a, b, c, d, e, f]);
+/// Answers a system call; errors come back as negative numbers.
+///
+/// # Safety
+/// As the system call.
+pub unsafe fn answer(number: c_long, args: [usize; 6]) -> isize {
+    let [a, b, c, d, _, f] = args;
+    crate::dependences::system_call(number, &args);
+    // SAFETY: as the caller vouches.
+    unsafe {
         crate::files::before_system_call(number, [a, b, c, d]);
-        let result = match number {
+        match number {
             libc::SYS_futex => futex::call(a, b, c, d, f, instrumented_site()),
             libc::SYS_getrandom => {
                 entropy::fill(a as *mut c_void, b);
@@ -24,18 +29,35 @@ interpose! {
                 time::give_way(site());
                 0
             }
-            libc::SYS_clock_gettime => return c_long::from(time::clock_gettime(a as c_int, b as *mut timespec)),
-            libc::SYS_nanosleep => return c_long::from(time::nanosleep(a as *const timespec, b as *mut timespec)),
-            libc::SYS_read => return io::read(a as c_int, b as *mut c_void, c) as c_long,
-            libc::SYS_write => return io::write(a as c_int, b as *const c_void, c) as c_long,
+            libc::SYS_clock_gettime => {
+                of_function(time::clock_gettime(a as c_int, b as *mut timespec) as isize)
+            }
+            libc::SYS_nanosleep => {
+                of_function(time::nanosleep(a as *const timespec, b as *mut timespec) as isize)
+            }
+            libc::SYS_read => of_function(io::read(a as c_int, b as *mut c_void, c)),
+            libc::SYS_write => of_function(io::write(a as c_int, b as *const c_void, c)),
             number if crate::arch::makes_process(number) => {
                 crate::shared_memory::unsupported("a system call that makes threads or processes by hand")
             }
             _ => match process_identity::call(number, [a, b, c], site()) {
                 Some(result) => result,
-                None => sys::call(number, [a, b, c, d, e, f]),
+                None => sys::call(number, args),
             },
-        };
+        }
+    }
+}
+
+/// The result of a C function that reports errors by `errno`, as a system call has it.
+fn of_function(result: isize) -> isize {
+    // SAFETY: every thread has an errno.
+    if result == -1 { -(unsafe { *libc::__errno_location() } as isize) } else { result }
+}
+
+interpose! {
+    /// A system call by number.
+    fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long {
+        let result = answer(number, [a, b, c, d, e, f]);
         if (-4095..0).contains(&result) {
             return c_long::from(or_errno(-result as c_int));
         }

@@ -21,7 +21,7 @@ use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use threadbare_library::HiddenObject;
 
-pub use disposition::{catches, guarded_load, handles};
+pub use disposition::{catches, guarded_load, handles, real_sigaction};
 pub use interrupt::Interrupt;
 
 use crate::engine::engine;
@@ -87,10 +87,11 @@ fn catch(signal: c_int) {
 
 /// Whether a handler is this runtime's.
 fn is_ours(handler: usize) -> bool {
-    handler == caught as *const () as usize
+    handler == caught as *const () as usize || crate::raw_system_calls::is_handler(handler)
 }
 
-extern "C" fn caught(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+/// What comes of a fatal signal.
+pub extern "C" fn caught(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     if !crate::interpose::controlled() {
         // SAFETY: back to the default, and the instruction runs into it again.
         unsafe { libc::signal(signal, libc::SIG_DFL) };

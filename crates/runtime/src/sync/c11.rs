@@ -153,7 +153,7 @@ interpose! {
     /// Runs a routine once.
     fn call_once(control: *mut c_int, routine: unsafe extern "C-unwind" fn()) {
         let pc = site();
-        once::run(control, routine, pc);
+        once::run(control, || routine(), pc);
     }
     /// Creates a key for thread-specific data.
     fn tss_create(key: *mut libc::pthread_key_t, destructor: Option<unsafe extern "C-unwind" fn(*mut c_void)>) -> c_int {

@@ -159,6 +159,10 @@ interpose! {
     fn pthread_cond_init(cond: *mut pthread_cond_t, attributes: *const c_void) -> c_int {
         let pc = site();
         init(cond as usize, pc);
+        let mut shared = 0;
+        if !attributes.is_null() && libc::pthread_condattr_getpshared(attributes.cast(), &mut shared) == 0 && shared != 0 {
+            super::between_processes::note_unseen("condition variables that are");
+        }
         real!(pthread_cond_init as unsafe extern "C-unwind" fn(*mut pthread_cond_t, *const c_void) -> c_int)(cond, attributes)
     }
     /// Destroys a condition variable.

@@ -1,6 +1,7 @@
 //! Synchronization primitives, one file each, modelled beside the program's own objects.
 
 pub mod barrier;
+pub mod between_processes;
 pub mod c11;
 pub mod cond;
 pub mod futex;

@@ -6,7 +6,7 @@ use std::ffi::c_int;
 use libc::{pthread_mutex_t, pthread_mutexattr_t, timespec};
 use threadbare_trace::{EventKind, FailureKind, LockManner, ThreadId};
 
-use super::{Limit, lifetime, note, step, step_aside, step_when};
+use super::{Limit, between_processes, lifetime, note, step, step_aside, step_when};
 use crate::engine::engine;
 use crate::fiber::{Fiber, Waitable};
 use crate::interpose::{interpose, real, site};
@@ -15,6 +15,11 @@ use crate::{access, time};
 
 /// The kind that a destroyed mutex has in its memory.
 const DESTROYED: c_int = -1;
+
+/// A mutex that other processes use says so in its kind.
+const SHARED_BETWEEN_PROCESSES: c_int = 128;
+/// Those of which the system knows who holds them: robust ones, and such that hand on priorities.
+const OWNED_IN_THE_KERNEL: c_int = 16 | 32 | 64;
 
 /// What a mutex does when its owner locks it again.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,6 +77,17 @@ impl Mutex {
         self.bits.get() != DESTROYED && self.bits.get() & ROBUST != 0
     }
 
+    /// Whether other processes use it, which the C library writes into it.
+    fn is_shared(&self) -> bool {
+        self.bits.get() != DESTROYED && self.bits.get() & SHARED_BETWEEN_PROCESSES != 0
+    }
+
+    /// Whether no other process holds it, if others use it.
+    fn is_left_by_others(&self) -> bool {
+        // SAFETY: the program has a mutex there, which begins with the word of its lock.
+        !self.is_shared() || unsafe { between_processes::says_so(self.address, 0, 0) }
+    }
+
     /// How often its owner has taken it, and not given it back.
     pub fn levels(&self) -> u32 {
         self.depth.get()
@@ -85,13 +101,18 @@ impl Mutex {
 
     /// Whether nobody holds it.
     pub fn is_free(&self) -> bool {
-        self.owner.get().is_none()
+        self.owner.get().is_none() && self.is_left_by_others()
     }
 
     /// The thread takes the free mutex (or one level more of it).
     pub fn take(&self, fiber: &Fiber) {
-        if self.is_free() {
+        if self.owner.get().is_none() {
             engine().fiber(fiber.owner()).held.borrow_mut().push(self.address);
+        }
+        if self.is_shared() && self.depth.get() == 0 {
+            // It was free a moment ago; another process that has come first gives it back.
+            // SAFETY: the program has a mutex there.
+            unsafe { real!(pthread_mutex_lock as LockFn)(self.address as *mut pthread_mutex_t) };
         }
         self.owner.set(Some(fiber.owner()));
         self.depth.set(self.depth.get() + 1);
@@ -102,6 +123,10 @@ impl Mutex {
         self.depth.set(self.depth.get() - 1);
         if self.depth.get() == 0 {
             self.owner.set(None);
+            if self.is_shared() {
+                // SAFETY: as in `take`.
+                unsafe { real!(pthread_mutex_unlock as LockFn)(self.address as *mut pthread_mutex_t) };
+            }
             engine().fiber(fiber.owner()).held.borrow_mut().retain(|held| *held != self.address);
             engine().released();
         }
@@ -110,7 +135,7 @@ impl Mutex {
 
 impl Waitable for Mutex {
     fn ready(&self, fiber: &Fiber) -> bool {
-        self.owner.get().is_none() || (self.owner.get() == Some(fiber.owner()) && self.kind() != Kind::Normal)
+        self.is_free() || (self.owner.get() == Some(fiber.owner()) && self.kind() != Kind::Normal)
     }
 
     fn what(&self) -> String {
@@ -120,7 +145,13 @@ impl Waitable for Mutex {
     fn holder(&self) -> Option<ThreadId> {
         self.owner.get()
     }
+
+    fn outside(&self) -> bool {
+        self.owner.get().is_none() && self.is_shared() && between_processes::is_outside()
+    }
 }
+
+type LockFn = unsafe extern "C-unwind" fn(*mut pthread_mutex_t) -> c_int;
 
 /// Where a mutex holds its kind, as the public header has it.
 fn kind_of(address: usize) -> *mut c_int {
@@ -140,13 +171,13 @@ pub fn at(address: usize) -> &'static Mutex {
     mutex
 }
 
-/// The spin lock at an address: a normal mutex of four bytes.
-fn spin_at(address: usize) -> &'static Mutex {
+/// The normal mutex at an address that holds no kind: a spin lock, or a lock of another library.
+pub fn plain_at(address: usize) -> &'static Mutex {
     known_at(address, 0)
 }
 
-/// The lock of a stdio stream.
-pub fn of_stream(address: usize) -> &'static Mutex {
+/// The same, if its owner may take it again, as the lock of a stdio stream.
+pub fn recursive_at(address: usize) -> &'static Mutex {
     known_at(address, libc::PTHREAD_MUTEX_RECURSIVE)
 }
 
@@ -186,7 +217,10 @@ pub fn lock(mutex: &'static Mutex, limit: Limit, pc: u64) -> c_int {
         step_when(EventKind::Lock, object, pc, Some(mutex), limit.until())
     };
     let refused = limit == Limit::Try
-        && mutex.owner.get().is_some_and(|owner| owner != fiber.owner() || mutex.kind() != Kind::Recursive);
+        && match mutex.owner.get() {
+            Some(owner) => owner != fiber.owner() || mutex.kind() != Kind::Recursive,
+            None => !mutex.is_left_by_others(),
+        };
     let timed_out = ended_by_time || refused;
     if timed_out {
         limit.reached();
@@ -259,8 +293,24 @@ pub unsafe fn destroy(address: usize, pc: u64) {
     set(address, DESTROYED);
 }
 
+/// A mutex that holds no kind begins.
+pub fn begin_plain(address: usize, pc: u64) {
+    lifetime::before_init(address, pc);
+    must_be_free(address);
+    set(address, 0);
+    lifetime::note_init(address);
+}
+
+/// The same, if its owner may take it again.
+pub fn begin_recursive(address: usize, pc: u64) {
+    lifetime::before_init(address, pc);
+    must_be_free(address);
+    set(address, libc::PTHREAD_MUTEX_RECURSIVE);
+    lifetime::note_init(address);
+}
+
 /// A mutex or spin lock must not be destroyed while a thread holds it or waits for it.
-fn end_life(address: usize, pc: u64) {
+pub fn end_life(address: usize, pc: u64) {
     let fiber = engine().current();
     if crate::thread_state_hash::are_merged() {
         lifetime::expose(address);
@@ -318,6 +368,18 @@ pub unsafe fn init_plain(address: usize, recursive: bool, pc: u64) {
     lifetime::note_init(address);
 }
 
+/// This process is a copy: what is held of that which processes share, the original holds.
+pub fn leave_to_the_original() {
+    let mutexes = &engine().world.mutexes;
+    for mutex in mutexes.within(0..usize::MAX).into_iter().filter_map(|address| mutexes.get(address)) {
+        if mutex.is_shared() {
+            mutex.owner.set(None);
+            mutex.depth.set(0);
+            engine().host().held.borrow_mut().retain(|held| *held != mutex.address);
+        }
+    }
+}
+
 /// A thread ended: robust mutexes it held report that to the next owner.
 pub fn owner_died(fiber: &Fiber) {
     for address in fiber.held.take() {
@@ -354,8 +416,11 @@ interpose! {
         if error != 0 {
             return error;
         }
-        const SHARED_BETWEEN_PROCESSES: c_int = 128;
-        engine().world.process_shared.set(engine().world.process_shared.get() | (*kind_of(address) & SHARED_BETWEEN_PROCESSES != 0));
+        match *kind_of(address) {
+            kind if kind & SHARED_BETWEEN_PROCESSES == 0 => {}
+            kind if kind & OWNED_IN_THE_KERNEL != 0 => between_processes::note_unseen("robust mutexes or such with priorities that are"),
+            _ => between_processes::note(),
+        }
         set(address, *kind_of(address));
         lifetime::note_init(address);
         0
@@ -408,11 +473,8 @@ interpose! {
     }
     /// Initialises a spin lock.
     fn pthread_spin_init(lock: *mut c_int, shared: c_int) -> c_int {
-        lifetime::before_init(lock as usize, site());
-        must_be_free(lock as usize);
         *lock = 0;
-        set(lock as usize, 0);
-        lifetime::note_init(lock as usize);
+        begin_plain(lock as usize, site());
         0
     }
     /// Destroys a spin lock.
@@ -423,16 +485,16 @@ interpose! {
     /// Takes a spin lock.
     fn pthread_spin_lock(spin: *mut c_int) -> c_int {
         let pc = site();
-        lock(spin_at(spin as usize), Limit::Forever, pc)
+        lock(plain_at(spin as usize), Limit::Forever, pc)
     }
     /// Takes a spin lock if it is free.
     fn pthread_spin_trylock(spin: *mut c_int) -> c_int {
         let pc = site();
-        lock(spin_at(spin as usize), Limit::Try, pc)
+        lock(plain_at(spin as usize), Limit::Try, pc)
     }
     /// Releases a spin lock.
     fn pthread_spin_unlock(spin: *mut c_int) -> c_int {
         let pc = site();
-        unlock(spin_at(spin as usize), pc)
+        unlock(plain_at(spin as usize), pc)
     }
 }

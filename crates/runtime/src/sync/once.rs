@@ -51,24 +51,42 @@ impl Drop for Unfinished {
     }
 }
 
+/// Waits until nobody runs the routine of a control, and begins to run it unless that has been done; says whether it has begun.
+pub fn begin(address: usize, is_done: impl FnOnce() -> bool, pc: u64) -> bool {
+    let once = at(address);
+    step_when(EventKind::OnceBegin, address, pc, Some(once), None);
+    if is_done() {
+        note(EventKind::OnceSeen, address, 0);
+        return false;
+    }
+    once.running.set(Some(engine().current_id()));
+    note(EventKind::OnceBegin, address, 0);
+    true
+}
+
+/// The routine has come to its end.
+pub fn end(address: usize, pc: u64) {
+    step(EventKind::OnceEnd, address, pc);
+    drop(Unfinished { once: at(address), is_done: true });
+}
+
+fn at(address: usize) -> &'static Once {
+    engine().world.onces.at(address, || Once { address, running: Cell::new(None) })
+}
+
 /// Runs the routine unless that has been done.
 ///
 /// # Safety
 /// The control must be one, and the routine callable.
-pub unsafe fn run(control: *mut c_int, routine: unsafe extern "C-unwind" fn(), pc: u64) {
+pub unsafe fn run(control: *mut c_int, routine: impl FnOnce(), pc: u64) {
     let registers = arch::registers();
     let address = control as usize;
-    let once = engine().world.onces.at(address, || Once { address, running: Cell::new(None) });
-    step_when(EventKind::OnceBegin, address, pc, Some(once), None);
     // SAFETY: the control is the program's.
     unsafe {
-        if *control == DONE {
-            note(EventKind::OnceSeen, address, 0);
+        if !begin(address, || *control == DONE, pc) {
             return;
         }
-        once.running.set(Some(engine().current_id()));
-        note(EventKind::OnceBegin, address, 0);
-        let mut unfinished = Unfinished { once, is_done: false };
+        let mut unfinished = Unfinished { once: at(address), is_done: false };
         nothing_is_borrowed();
         routine();
         // The routine has called the runtime; and others that come meanwhile wait.
@@ -83,7 +101,7 @@ interpose! {
     /// Runs a routine once.
     fn pthread_once(control: *mut c_int, routine: unsafe extern "C-unwind" fn()) -> c_int {
         let pc = site();
-        run(control, routine, pc);
+        run(control, || routine(), pc);
         0
     }
 }

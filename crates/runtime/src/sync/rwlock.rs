@@ -7,11 +7,12 @@
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
+use std::sync::atomic::Ordering;
 
 use libc::{pthread_rwlock_t, timespec};
 use threadbare_trace::{EventKind, FailureKind, LockManner, ThreadId};
 
-use super::{Limit, lifetime, note, step, step_when};
+use super::{Limit, between_processes, lifetime, note, step, step_when};
 use crate::engine::engine;
 use crate::exclusive::Exclusive;
 use crate::fiber::{Fiber, Waitable};
@@ -29,6 +30,8 @@ const WRITERS_FIRST: u32 = 2;
 /// A read-write lock.
 pub struct RwLock {
     address: usize,
+    /// It says in its memory whom it prefers.
+    holds_kind: Cell<bool>,
     writer: Cell<Option<ThreadId>>,
     readers: Exclusive<Vec<ThreadId>>,
     /// The writers that wait, if they keep readers out.
@@ -45,6 +48,7 @@ impl RwLock {
     fn new(address: usize) -> RwLock {
         RwLock {
             address,
+            holds_kind: Cell::new(true),
             writer: Cell::new(None),
             readers: Exclusive::default(),
             waiting_writers: Exclusive::default(),
@@ -53,8 +57,8 @@ impl RwLock {
 
     /// Whether a writer that waits keeps readers out.
     fn lets_writers_first(&self) -> bool {
-        // SAFETY: the program has a lock there.
-        unsafe { ((self.address + KIND) as *const u32).read() == WRITERS_FIRST }
+        // SAFETY: the program has a lock of the C library there.
+        self.holds_kind.get() && unsafe { ((self.address + KIND) as *const u32).read() == WRITERS_FIRST }
     }
 
     /// A writer begins or ceases to wait.
@@ -75,15 +79,65 @@ impl RwLock {
         self.writer.get().or_else(|| self.readers.borrow_mut().first().copied())
     }
 
+    /// Whether other processes use it, which the C library writes into it.
+    fn is_shared(&self) -> bool {
+        const PLACE: usize = 28;
+        // SAFETY: the program has a lock of the C library there.
+        self.holds_kind.get() && unsafe { between_processes::says_so(self.address, PLACE, 1) }
+    }
+
+    /// Whether those of other processes that are inside admit one more, if others use it.
+    fn others_admit(&self, write: bool) -> bool {
+        const WRITTEN: u32 = 2;
+        const ONE_READER: u32 = 8;
+        if !self.is_shared() {
+            return true;
+        }
+        // SAFETY: as above; the lock begins with the word that says who is inside.
+        let inside = unsafe { between_processes::word(self.address, 0) }.load(Ordering::SeqCst);
+        inside & WRITTEN == 0 && (!write || inside < ONE_READER)
+    }
+
+    /// Enters or leaves it for other processes as well.
+    fn tell_others(&self, change: Change) {
+        if !self.is_shared() {
+            return;
+        }
+        let place = self.address as *mut pthread_rwlock_t;
+        // It was free a moment ago; another process that has come first gives it back.
+        // SAFETY: as above.
+        unsafe {
+            match change {
+                Change::Write => real!(pthread_rwlock_wrlock as LockFn)(place),
+                Change::Read => real!(pthread_rwlock_rdlock as LockFn)(place),
+                Change::Leave => real!(pthread_rwlock_unlock as LockFn)(place),
+            }
+        };
+    }
+
     fn admits(&self, write: bool) -> bool {
         let in_the_way = if write { &self.readers } else { &self.waiting_writers };
-        self.writer.get().is_none() && in_the_way.borrow_mut().is_empty()
+        self.writer.get().is_none() && in_the_way.borrow_mut().is_empty() && self.others_admit(write)
     }
+}
+
+type LockFn = unsafe extern "C-unwind" fn(*mut pthread_rwlock_t) -> c_int;
+
+/// What becomes of a lock.
+#[derive(Clone, Copy)]
+enum Change {
+    Write,
+    Read,
+    Leave,
 }
 
 impl Waitable for Wait {
     fn ready(&self, _fiber: &Fiber) -> bool {
         self.lock.admits(self.write)
+    }
+
+    fn outside(&self) -> bool {
+        self.lock.is_shared() && between_processes::is_outside()
     }
 
     fn what(&self) -> String {
@@ -111,7 +165,23 @@ fn at(address: usize) -> &'static RwLock {
     engine().world.rwlocks.at(address, || RwLock::new(address))
 }
 
-fn acquire(address: usize, write: bool, limit: Limit, pc: u64) -> c_int {
+/// The lock at this address is another library's, and holds no kind. Returns the address.
+pub fn plain(address: usize) -> usize {
+    at(address).holds_kind.set(false);
+    address
+}
+
+/// Begins anew.
+pub fn init(address: usize, pc: u64) {
+    lifetime::before_init(address, pc);
+    at(address).writer.set(None);
+    at(address).readers.set(Vec::new());
+    at(address).waiting_writers.set(Vec::new());
+    lifetime::note_init(address);
+}
+
+/// Locks; returns an error number.
+pub fn acquire(address: usize, write: bool, limit: Limit, pc: u64) -> c_int {
     let fiber = engine().current();
     let lock = at(address);
     let kind = if write { EventKind::Lock } else { EventKind::ReadLock };
@@ -135,6 +205,7 @@ fn acquire(address: usize, write: bool, limit: Limit, pc: u64) -> c_int {
         note(EventKind::LockFailed, address, 0);
         return if limit == Limit::Try { libc::EBUSY } else { libc::ETIMEDOUT };
     }
+    lock.tell_others(if write { Change::Write } else { Change::Read });
     if write {
         lock.writer.set(Some(fiber.owner()));
     } else {
@@ -166,7 +237,8 @@ fn wait_first(lock: &'static RwLock, limit: Limit, pc: u64) -> bool {
     refused
 }
 
-fn release(address: usize, pc: u64) -> c_int {
+/// Unlocks; returns an error number.
+pub fn release(address: usize, pc: u64) -> c_int {
     step(EventKind::Unlock, address, pc);
     let fiber = engine().current();
     let lock = at(address);
@@ -178,13 +250,15 @@ fn release(address: usize, pc: u64) -> c_int {
     } else {
         fail(FailureKind::Misuse, format_args!("{} unlocks <obj {address:#x}> without holding it", fiber.id));
     }
+    lock.tell_others(Change::Leave);
     engine().fiber(fiber.owner()).no_longer_holds(address);
     note(EventKind::Unlock, address, 0);
     engine().released();
     0
 }
 
-fn destroy(address: usize, pc: u64) -> c_int {
+/// Destroys a lock.
+pub fn destroy(address: usize, pc: u64) -> c_int {
     step(EventKind::Destroy, address, pc);
     let fiber = engine().current();
     if let Some(owner) = at(address).holder() {
@@ -197,6 +271,19 @@ fn destroy(address: usize, pc: u64) -> c_int {
     0
 }
 
+/// This process is a copy: who is inside of what processes share is so in the original.
+pub fn leave_to_the_original() {
+    let locks = &engine().world.rwlocks;
+    for lock in locks.within(0..usize::MAX).into_iter().filter_map(|address| locks.get(address)) {
+        if lock.is_shared() {
+            lock.writer.set(None);
+            lock.readers.set(Vec::new());
+            lock.waiting_writers.set(Vec::new());
+            engine().host().no_longer_holds(lock.address);
+        }
+    }
+}
+
 fn timed(address: usize, write: bool, clock: c_int, until: *const timespec, pc: u64) -> c_int {
     match time::deadline_on(clock, until) {
         Ok(limit) => acquire(address, write, limit, pc),
@@ -207,12 +294,12 @@ fn timed(address: usize, write: bool, clock: c_int, until: *const timespec, pc: 
 interpose! {
     /// Initialises a read-write lock.
     fn pthread_rwlock_init(lock: *mut pthread_rwlock_t, attributes: *const c_void) -> c_int {
-        lifetime::before_init(lock as usize, site());
-        at(lock as usize).writer.set(None);
-        at(lock as usize).readers.set(Vec::new());
-        at(lock as usize).waiting_writers.set(Vec::new());
-        lifetime::note_init(lock as usize);
-        real!(pthread_rwlock_init as unsafe extern "C-unwind" fn(*mut pthread_rwlock_t, *const c_void) -> c_int)(lock, attributes)
+        init(lock as usize, site());
+        let error = real!(pthread_rwlock_init as unsafe extern "C-unwind" fn(*mut pthread_rwlock_t, *const c_void) -> c_int)(lock, attributes);
+        if error == 0 && at(lock as usize).is_shared() {
+            between_processes::note();
+        }
+        error
     }
     /// Destroys a read-write lock.
     fn pthread_rwlock_destroy(lock: *mut pthread_rwlock_t) -> c_int { destroy(lock as usize, site()) }

@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint};
 use libc::{mode_t, sem_t, timespec};
 use threadbare_trace::EventKind;
 
-use super::{Limit, lifetime, note, or_errno, step, step_when};
+use super::{Limit, between_processes, lifetime, note, or_errno, step, step_when};
 use crate::cancel;
 use crate::engine::engine;
 use crate::fiber::{Breaks, Fiber, Waitable};
@@ -28,7 +28,7 @@ pub struct Named {
 
 impl Waitable for Semaphore {
     fn ready(&self, fiber: &Fiber) -> bool {
-        self.value.get() > 0 || cancel::is_due(fiber)
+        self.value() > 0 || cancel::is_due(fiber)
     }
 
     fn what(&self) -> String {
@@ -38,20 +38,67 @@ impl Waitable for Semaphore {
     fn breaks(&self) -> Breaks {
         Breaks::UnlessRestarted
     }
+
+    fn outside(&self) -> bool {
+        self.is_shared() && between_processes::is_outside()
+    }
+}
+
+impl Semaphore {
+    /// Whether other processes use it, which the C library writes into it.
+    fn is_shared(&self) -> bool {
+        const PLACE: usize = 8;
+        const SHARED: c_int = 128;
+        // SAFETY: the program has a semaphore there.
+        unsafe { between_processes::says_so(self.address, PLACE, SHARED) }
+    }
+
+    fn place(&self) -> *mut sem_t {
+        self.address as *mut sem_t
+    }
+
+    fn value(&self) -> u32 {
+        if self.is_shared() { real_value(self.place()) } else { self.value.get() }
+    }
+
+    /// Takes one, if there still is one.
+    fn take(&self) -> bool {
+        if self.is_shared() {
+            // SAFETY: the program has a semaphore there.
+            return unsafe {
+                real!(sem_trywait as unsafe extern "C-unwind" fn(*mut sem_t) -> c_int)(self.place()) == 0
+            };
+        }
+        let value = self.value.get();
+        self.value.set(value.saturating_sub(1));
+        value > 0
+    }
+
+    fn raise(&self) {
+        if self.is_shared() {
+            // SAFETY: the program has a semaphore there.
+            unsafe { real!(sem_post as unsafe extern "C-unwind" fn(*mut sem_t) -> c_int)(self.place()) };
+        } else {
+            self.value.set(self.value.get() + 1);
+        }
+    }
+}
+
+/// The value that a semaphore has in its memory.
+fn real_value(place: *mut sem_t) -> u32 {
+    let mut value = 0;
+    // SAFETY: the program passed a semaphore; the original reads its value.
+    unsafe {
+        real!(sem_getvalue as unsafe extern "C-unwind" fn(*mut sem_t, *mut c_int) -> c_int)(place, &mut value)
+    };
+    value.max(0) as u32
 }
 
 fn at(address: usize) -> &'static Semaphore {
-    engine().world.semaphores.at(address, || {
-        let mut value = 0;
-        // SAFETY: the program passed a semaphore; the original reads its value.
-        unsafe {
-            real!(sem_getvalue as unsafe extern "C-unwind" fn(*mut sem_t, *mut c_int) -> c_int)(
-                address as *mut sem_t,
-                &mut value,
-            )
-        };
-        Semaphore { address, value: Cell::new(value.max(0) as u32) }
-    })
+    engine()
+        .world
+        .semaphores
+        .at(address, || Semaphore { address, value: Cell::new(real_value(address as *mut sem_t)) })
 }
 
 fn set(address: usize, value: u32) {
@@ -63,11 +110,20 @@ fn wait(address: usize, limit: Limit, pc: u64) -> c_int {
     let semaphore = at(address);
     let refused = if limit == Limit::Try {
         step(EventKind::SemWait, address, pc);
-        semaphore.value.get() == 0
+        !semaphore.take()
     } else {
         cancel::check(fiber);
         crate::signals::before_call(pc);
-        step_when(EventKind::SemWait, address, pc, Some(semaphore), limit.until())
+        loop {
+            if step_when(EventKind::SemWait, address, pc, Some(semaphore), limit.until()) {
+                break true;
+            }
+            // Another process may have come first.
+            if fiber.broken_off.get() || semaphore.take() {
+                break false;
+            }
+            cancel::check(fiber);
+        }
     };
     if fiber.take_broken_off() {
         note(EventKind::SemFailed, address, 0);
@@ -79,11 +135,7 @@ fn wait(address: usize, limit: Limit, pc: u64) -> c_int {
         note(EventKind::SemFailed, address, 0);
         return or_errno(if limit == Limit::Try { libc::EAGAIN } else { libc::ETIMEDOUT });
     }
-    if semaphore.value.get() == 0 {
-        cancel::check(fiber);
-    }
-    semaphore.value.set(semaphore.value.get() - 1);
-    note(EventKind::SemWait, address, u64::from(semaphore.value.get()));
+    note(EventKind::SemWait, address, u64::from(semaphore.value()));
     engine().changed();
     0
 }
@@ -122,7 +174,9 @@ interpose! {
         lifetime::before_init(semaphore as usize, site());
         let result = real!(sem_init as unsafe extern "C-unwind" fn(*mut sem_t, c_int, c_uint) -> c_int)(semaphore, shared, value);
         if result == 0 {
-            engine().world.process_shared.set(engine().world.process_shared.get() | (shared != 0));
+            if shared != 0 {
+                between_processes::note();
+            }
             set(semaphore as usize, value);
             lifetime::note_init(semaphore as usize);
         }
@@ -159,11 +213,11 @@ interpose! {
         let pc = site();
         step(EventKind::SemPost, semaphore as usize, pc);
         let place = at(semaphore as usize);
-        if place.value.get() == i32::MAX as u32 {
+        if place.value() == i32::MAX as u32 {
             return or_errno(libc::EOVERFLOW);
         }
-        place.value.set(place.value.get() + 1);
-        note(EventKind::SemPost, semaphore as usize, u64::from(place.value.get()));
+        place.raise();
+        note(EventKind::SemPost, semaphore as usize, u64::from(place.value()));
         engine().changed();
         0
     }
@@ -171,7 +225,7 @@ interpose! {
     fn sem_getvalue(semaphore: *mut sem_t, value: *mut c_int) -> c_int {
         let pc = site();
         step(EventKind::AtomicRead, semaphore as usize, pc);
-        *value = at(semaphore as usize).value.get() as c_int;
+        *value = at(semaphore as usize).value() as c_int;
         0
     }
     /// Opens a named semaphore.

@@ -24,6 +24,7 @@ impl Server {
             policy_words: 0,
             max_steps: self.max_steps,
             pool: self.pool,
+            idle: self.idle,
         };
         self.write_parameters(&policy.parameters.to_words())?;
         if self.has_output {

@@ -8,7 +8,11 @@ mod instructions;
 mod switch;
 mod wide_atomic;
 
-pub use abi::{jump_restores_mask, jump_stack_pointer, makes_process, program_counter, syscall};
+pub use abi::{
+    answer_system_call, enter_by_exception, jump_restores_mask, jump_stack_pointer, makes_process,
+    may_make_system_calls, program_counter, syscall, syscall_of_parked, trap_no_system_calls,
+    trap_system_calls, trapped_system_call,
+};
 pub(crate) use call_stub::note_call_and_pass_on;
 pub use call_stub::{CALL_STUB_BYTES, REGISTER_ARGUMENTS, VECTORS, WIDE, call_stub, init_call_stubs};
 pub use entry::{
