@@ -29,6 +29,8 @@ pub(crate) struct Claims {
     overlooked: Option<Dependence>,
     /// Every order of the steps is run.
     runs_all: bool,
+    /// It is found out if plain accesses race, and then the search begins anew without this.
+    excludes_races: bool,
     /// Code that synchronizes ran in one piece, as a warning of the execution says.
     left_out: bool,
     /// Where orders are asked for that are weaker than sequentially consistent.
@@ -59,6 +61,11 @@ impl Claims {
         self.overlooked = kind;
     }
 
+    /// From now on it is, or is not, found out if plain accesses race. Where none do, nobody can come between the parts of a plain access.
+    pub(crate) fn exclude_races(&mut self, are_excluded: bool) {
+        self.excludes_races = are_excluded;
+    }
+
     /// Takes an execution in.
     pub(crate) fn take_in(&mut self, run: &Execution) {
         if self.program.is_none() && !run.modules.all().is_empty() {
@@ -67,7 +74,9 @@ impl Claims {
         self.left_out |= run.leaves_code_unexplored;
         let weak = run.depended_on.iter().filter(|dependency| dependency.kind == Dependence::WeakOrder);
         self.weak_orders.extend(weak.map(|dependency| dependency.site));
-        self.weak_orders.extend(racing_sites(run));
+        if !self.excludes_races {
+            self.weak_orders.extend(racing_sites(run));
+        }
         let writes = run.depended_on.iter().filter(|dependency| dependency.kind == Dependence::PlainWrite);
         self.plain_writes.extend(writes.map(|dependency| dependency.site));
         let Claims { runs_all, overlooked, .. } = *self;
@@ -84,11 +93,11 @@ impl Claims {
         !self.left_out && self.noted.is_empty() && self.in_code().doubts.is_empty() && self.only_writes()
     }
 
-    /// Whether it may be made by who runs every order of the steps.
+    /// Whether it may turn out that it may be made, for who runs every order of the steps.
     pub(crate) fn may_be_made_of_all_orders(&self) -> bool {
         let is_settled = |(kind, _): &(Dependence, String)| kind.is_settled_by_running_all();
         let is_settled = self.noted.keys().all(is_settled);
-        !self.left_out && is_settled && self.in_code().doubts.is_empty() && self.only_writes()
+        !self.left_out && is_settled && self.in_code().doubts.is_empty()
     }
 
     /// What has to be said of a search that is through: what speaks against the claim, or what it rests on.
@@ -126,9 +135,9 @@ impl Claims {
         shown.chain(rest).collect()
     }
 
-    /// Whether everything that was announced as a write of shared memory only writes.
+    /// Whether everything that was announced as a write of shared memory only writes, as far as anybody could notice.
     fn only_writes(&self) -> bool {
-        self.plain_writes.is_disjoint(&self.in_code().reading_writes)
+        self.excludes_races || self.plain_writes.is_disjoint(&self.in_code().reading_writes)
     }
 
     fn in_code(&self) -> &InCode {

@@ -10,6 +10,7 @@ mod mcr;
 mod observers;
 mod oracle;
 mod reach;
+mod reduction;
 mod strategies;
 pub(crate) mod toy_runner;
 mod tsa;

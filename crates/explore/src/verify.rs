@@ -85,6 +85,11 @@ const SAMPLES: u64 = 200;
 /// seconds, and its states 9 executions (`threadbare-bench verify-growth`).
 const FIRST_QUESTIONS: u64 = 10;
 
+/// How much of the time may have been spent when states are counted, and when that is given up, in percent. Either may have no hope, and the
+/// other one may have some.
+const ASKING: u32 = 25;
+const COUNTING: u32 = 60;
+
 /// How many executions may be made to count states, at some seconds for all of them, if questions were cut short.
 const FIRST_STATES: u64 = 10_000;
 
@@ -141,18 +146,19 @@ pub(crate) fn run<L: Launch>(
     let mut is_done = false;
     let mut auto = by_name(&Options { strategy: DEFAULT.to_string(), ..options.clone() })?;
     let (mut check, (spared, sampled)) = examine(launch, options, progress, stop, |drive| {
-        drive.spend_until(CONFIRMING);
+        drive.spend_until(ASKING);
         // Each execution decides which questions are still open, and continues from checkpoints of the one before, which
         // belong to a worker. The jobs are used to answer questions.
         let examiner = Arc::new(Unexamined);
         let asking =
             |executions| Phase { executions, largest_batch: 1, examiner: Arc::clone(&examiner) as _ };
         drive.follow(&mut total, &asking(options.executions.min(FIRST_QUESTIONS)), &mut groups)?;
-        let is_cut = drive.made() >= FIRST_QUESTIONS;
+        let is_cut = drive.made() >= FIRST_QUESTIONS || drive.is_over();
         if !total.exhausted() && total.can_be_settled_by_running_all() {
             // Its questions were too dear, or it has no answer to some: states can be counted, and need no answers.
             let left = options.executions.saturating_sub(drive.made());
             let most = if is_cut { left.div_ceil(2).min(FIRST_STATES) } else { left };
+            drive.spend_until(COUNTING);
             match drive.follow(&mut states, &phase(most, Arc::clone(&examiner) as _), &mut reached) {
                 // What was found until then counts all the same.
                 Err(error @ ExploreError::TooManyThreads { .. }) => {
@@ -161,6 +167,7 @@ pub(crate) fn run<L: Launch>(
                 result => result?,
             }
         }
+        drive.spend_until(CONFIRMING);
         let left = options.executions.saturating_sub(drive.made());
         if is_cut && left > 0 && !total.exhausted() && !total.is_doubted() && !states.exhausted() {
             // There are too many states, but what matters of them may be little. What is shared may be known better now, so
@@ -197,6 +204,7 @@ pub(crate) fn run<L: Launch>(
     // They rest on the same; the one that claims it says on what.
     let rests_on_states = !total.exhausted() && states.exhausted();
     check.warnings.extend(if rests_on_states { states.warnings("verify") } else { total.warnings("verify") });
+    check.warnings.extend(if is_done { None } else { states.what_is_left() });
     check.warnings.extend(groups.again.warnings("verify"));
     check.warnings.extend(reached.again.warnings("verify"));
     let Groups { checks, history, .. } = groups;

@@ -94,8 +94,7 @@ unsafe fn serve_watched(fiber: &'static Fiber, addr: usize, size: usize, write: 
         return;
     }
     if shared && engine.brief.get() {
-        let is_alone = engine.threads.live_count() == 1;
-        if (is_alone || engine.world.guarding_locks.is_guarded(fiber, addr, size)) && !due {
+        if (engine.is_alone() || engine.world.guarding_locks.is_guarded(fiber, addr, size)) && !due {
             return;
         }
     }

@@ -196,6 +196,14 @@ impl Engine {
         self.threads.fiber(id)
     }
 
+    /// Whether no other thread can have come to its accesses earlier or later than it did. One that has ended and was not joined might as
+    /// well still be running; where closures are repeated, nothing is claimed and speed counts.
+    pub fn is_alone(&self) -> bool {
+        let is_past = |fiber: &Fiber| !fiber.done.get() || fiber.joined.get();
+        self.threads.live_count() == 1
+            && (!thread_state_hash::are_merged() || self.threads.all().all(is_past))
+    }
+
     /// Begins an execution under the plan in shared memory.
     pub fn begin(&self) {
         crate::checkpoints::stop_at_the_beginning(self);

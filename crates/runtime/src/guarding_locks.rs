@@ -198,6 +198,12 @@ fn follow_word(engine: &Engine, word: usize, old: u64, value: u64) {
         place.map(|place| words.swap_remove(place)).is_some()
     };
     if !was_its_own && value == 0 {
+        let was_held = engine.threads.all().any(|other| other.held_words.borrow_mut().contains(&word));
+        if was_held
+            && engine.world.guarding_locks.guards.borrow_mut().by_unit.values().any(|lock| *lock == word)
+        {
+            engine.world.irregular.set(true);
+        }
         engine.threads.live().for_each(|other| other.held_words.borrow_mut().retain(|held| *held != word));
     }
     if old == 0 && value != 0 {

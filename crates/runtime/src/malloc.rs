@@ -39,6 +39,7 @@ unsafe fn from_region(alignment: usize, size: usize) -> Option<*mut c_void> {
     if engine.world.regions.borrow_mut().begins_to_differ(thread) {
         crate::dependences::note_heap_address(site());
     }
+    engine.world.allocated.set(engine.world.allocated.get().wrapping_add(1));
     let block = engine.world.regions.borrow_mut().allocate(thread, alignment, size);
     if block.is_null() {
         // SAFETY: every thread has an errno.
@@ -62,8 +63,9 @@ unsafe fn aligned(alignment: usize, size: usize) -> *mut c_void {
 }
 
 unsafe fn give_back(block: *mut c_void) {
-    if has_regions() {
+    if has_regions() && !block.is_null() {
         engine().world.regions.borrow_mut().give_back();
+        engine().world.freed.set(engine().world.freed.get().wrapping_add(1));
     }
     // SAFETY: as the caller vouches; what came from the C library goes back there, unless it shall stay gone.
     unsafe {

@@ -189,7 +189,10 @@ impl Engine {
                     continue;
                 }
                 match other.yielded_at.get() {
-                    Some(mark) if mark == self.progress.get() => any_yielded = true,
+                    Some(mark) if mark == self.progress.get() => {
+                        any_yielded = true;
+                        self.world.irregular.set(true);
+                    }
                     _ => {
                         other.yielded_at.set(None);
                         // SAFETY: no thread changes its operation until the decision is made, and the candidates are gone then.
@@ -273,11 +276,25 @@ impl Engine {
         let enabled = candidates.iter().fold(0, |mask, candidate| mask | bit(candidate));
         let state = crate::thread_state_hash::of_program(self, enabled);
         if crate::thread_state_hash::are_merged() {
-            chosen = crate::untried::choose(self, state, enabled, chosen, asked_for);
+            chosen = crate::untried::choose(self, state, candidates, chosen, asked_for);
         }
         note_races(candidates);
-        let (current, step) = (self.current_id(), step as u32);
-        self.shared.decision(DecisionRecord { enabled, chosen, current, step, state });
+        let op = candidates.iter().find(|candidate| candidate.thread == chosen).map(|candidate| candidate.op);
+        self.shared.decision(DecisionRecord {
+            enabled,
+            chosen,
+            current: self.current_id(),
+            step: step as u32,
+            state,
+            object: op.map_or(0, |op| op.object),
+            events: self.shared.control().events,
+            unseen: self.world.unseen_in_std.get(),
+            kind: op.map_or(0, |op| op.kind as u8),
+            irregular: u8::from(self.world.irregular.get()),
+            allocated: self.world.allocated.get(),
+            freed: self.world.freed.get(),
+            spare: [0; 2],
+        });
         chosen
     }
 

@@ -4,8 +4,9 @@
 //! none has gone before. It is only advice: the driver keeps books of its own, and what has no room here is tried by a
 //! plan of its own.
 
-use threadbare_trace::ThreadId;
-use threadbare_wire::UntriedRecord;
+use threadbare_sched::{Candidate, Op};
+use threadbare_trace::{EventKind, ThreadId};
+use threadbare_wire::{UntriedRecord, flags};
 
 use crate::engine::Engine;
 
@@ -13,16 +14,43 @@ use crate::engine::Engine;
 const PROBES: u64 = 32;
 
 /// Decides who goes in a state with these threads enabled: the one that the plan or habit wants, `wanted`, unless it
-/// has been tried before, is not `asked_for` by the plan, and another one has not. Notes who does.
-pub fn choose(engine: &Engine, state: u64, enabled: u64, wanted: ThreadId, asked_for: bool) -> ThreadId {
+/// has been tried before, is not `asked_for` by the plan, and another one is worth a try. Notes who does.
+pub fn choose(
+    engine: &Engine,
+    state: u64,
+    candidates: &[Candidate<'_>],
+    wanted: ThreadId,
+    asked_for: bool,
+) -> ThreadId {
+    let enabled = candidates.iter().fold(0, |mask, candidate| mask | bit(candidate.thread));
     let Some(record) = find(engine, state, enabled) else { return wanted };
     // SAFETY: the place lies in shared memory, and one copy of the program runs at a time.
     let record = unsafe { &mut *record };
     let untried = record.untried & enabled;
-    let is_wanted = asked_for || untried == 0 || untried & bit(wanted) != 0;
-    let chosen = if is_wanted { wanted } else { ThreadId(untried.trailing_zeros() as u16) };
+    let chosen = if asked_for || untried & bit(wanted) != 0 {
+        wanted
+    } else {
+        let is_reduced = engine.shared.control().plan.flags & flags::REDUCED != 0;
+        let is_tried = |candidate: &&Candidate<'_>| untried & bit(candidate.thread) == 0;
+        let is_worth_it = |candidate: &&Candidate<'_>| {
+            let mut tried = candidates.iter().filter(is_tried);
+            !is_tried(candidate) && (!is_reduced || tried.any(|other| may_conflict(candidate.op, other.op)))
+        };
+        candidates.iter().find(is_worth_it).map_or(wanted, |candidate| candidate.thread)
+    };
     record.untried &= !bit(chosen);
     chosen
+}
+
+/// Whether it may matter which of two operations comes first, as far as can be seen before they are made. The driver knows
+/// better, from what was recorded.
+fn may_conflict(one: &Op, other: &Op) -> bool {
+    let only_reads = |op: &Op| {
+        matches!(op.kind, EventKind::Read | EventKind::ReadRange | EventKind::AtomicRead | EventKind::Fence)
+    };
+    let end = |op: &Op| op.object + u64::from(op.size.max(1));
+    let meet = one.object < end(other) && other.object < end(one);
+    meet && !(only_reads(one) && only_reads(other))
 }
 
 fn bit(thread: ThreadId) -> u64 {

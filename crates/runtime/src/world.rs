@@ -124,6 +124,15 @@ pub struct World {
     pub not_shareable: Cell<Option<&'static str>>,
     /// Words that may hold a token for a thread that parks.
     pub tokens: Exclusive<Vec<usize>>,
+    /// Not all that decides who may go, or which lock guards what, shows in events: a thread was kept back because it waits in a loop, or a lock
+    /// that guards memory was given back by another thread than had taken it.
+    pub irregular: Cell<bool>,
+    /// How many blocks were handed out from regions.
+    pub allocated: Cell<u32>,
+    /// How many blocks were given back while there were regions.
+    pub freed: Cell<u32>,
+    /// How many times Rust's standard library did something that is not recorded, in functions that come by our stubs.
+    pub unseen_in_std: Cell<u32>,
     /// The standard library's functions come by our stubs.
     pub has_stubs: Cell<bool>,
     /// The program's first thread was refused, as the driver wanted.

@@ -217,6 +217,8 @@ pub mod flags {
     pub const CLAIMS: u32 = 1 << 16;
     /// Let the address of a heap block depend on nothing but what its thread has allocated, and hand out none twice.
     pub const THREAD_HEAPS: u32 = 1 << 17;
+    /// In a state that is known already, try of one's own accord only who is about to do what depends on what was tried there.
+    pub const REDUCED: u32 = 1 << 18;
 }
 
 /// What the program does not need any more while a call is in progress.
@@ -381,6 +383,23 @@ pub struct DecisionRecord {
     pub step: u32,
     /// A hash of the program's state, if the plan asks for it.
     pub state: u64,
+    /// The object of the operation that the chosen thread makes.
+    pub object: u64,
+    /// How many events were recorded before.
+    pub events: u64,
+    /// How many times functions of Rust's standard library did something unseen before.
+    pub unseen: u32,
+    /// How many blocks of the heap were handed out before.
+    pub allocated: u32,
+    /// How many were given back before.
+    pub freed: u32,
+    /// The kind of the operation that the chosen thread makes.
+    pub kind: u8,
+    /// 1 if so far a thread was kept back because it waits in a loop, or a lock that guards memory was given back by another thread than had
+    /// taken it.
+    pub irregular: u8,
+    /// Nothing.
+    pub spare: [u8; 2],
 }
 
 /// Code that touches memory which is its thread's own, or which everybody only reads. It is no step.

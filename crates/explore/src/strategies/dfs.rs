@@ -8,7 +8,8 @@
 //!
 //! With *states*, every thread is tried once in each state that an execution comes to: whatever can happen from there is the same,
 //! however it was reached. An execution that has tried what it was planned for goes on in the same way, by a table that the runtime
-//! keeps. So the walk grows with the number of states, not with the number of orders that lead to them.
+//! keeps. So the walk grows with the number of states, not with the number of orders that lead to them. As long as what the executions
+//! show allows it, only those threads are tried in a state that the [reduction](super::reduction) asks for.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -23,6 +24,7 @@ use crate::claims::Claims;
 use crate::error::ExploreError;
 use crate::history::History;
 use crate::search_effort::SearchEffort;
+use crate::strategies::reduction::{Irreducible, Reduction};
 use crate::strategy::{Plan, Strategy};
 
 /// As many as a decision record has bits for.
@@ -34,7 +36,7 @@ struct Branch {
     path: Rc<[ThreadId]>,
     /// Which decision of that execution it is.
     at: usize,
-    /// The threads that have not been tried, a bit each.
+    /// The threads that have to be tried and have not been, a bit each.
     untried: u64,
 }
 
@@ -49,39 +51,78 @@ impl Branch {
     }
 }
 
+/// A state that executions have come to.
+struct State {
+    /// How it was found, and who is untried.
+    branch: Branch,
+    /// How many were found before.
+    found: usize,
+    /// The threads that have been tried, a bit each.
+    tried: u64,
+}
+
 /// The states that executions have come to.
-#[derive(Default)]
 struct States {
-    known: HashMap<u64, Branch>,
+    known: HashMap<u64, State>,
     /// Those in which some thread may not have been tried, by how deep they are and when they were found. The first has one that
     /// was not. Who begins where the fewest steps were made comes to the most that was not tried on the way: there are fewer
     /// executions than states then, and several times as many the other way round.
     open: BTreeMap<(usize, usize), u64>,
+    /// Says who has to be tried in which state. Without it, every thread has to be tried in every one.
+    reduction: Option<Reduction>,
 }
 
 impl States {
+    fn none_yet(are_reduced: bool) -> States {
+        let reduction = are_reduced.then(Reduction::default);
+        States { known: HashMap::new(), open: BTreeMap::new(), reduction }
+    }
+
     /// Takes in what an execution has tried.
-    fn branch_out(&mut self, path: &Rc<[ThreadId]>, decisions: &[DecisionRecord]) {
-        for (at, decision) in decisions.iter().enumerate() {
+    fn branch_out(&mut self, path: &Rc<[ThreadId]>, run: &Execution) -> Result<(), Irreducible> {
+        for (at, decision) in run.decisions.iter().enumerate() {
             let found = self.known.len();
             let known = self.known.entry(decision.state).or_insert_with(|| {
-                self.open.insert((at, found), decision.state);
-                Branch { path: Rc::clone(path), at, untried: decision.enabled }
+                let branch = Branch { path: Rc::clone(path), at, untried: 0 };
+                State { branch, found, tried: 0 }
             });
-            known.untried &= !bit(decision.chosen);
+            known.tried |= bit(decision.chosen);
+            known.branch.untried &= !known.tried;
+            let is_new = found < self.known.len();
+            if is_new && self.reduction.is_none() {
+                self.ask_for(decision.state, decision.enabled);
+            }
+        }
+        if let Some(reduction) = &mut self.reduction {
+            let requests = reduction.take_in(run)?;
+            requests.iter().for_each(|request| self.ask_for(request.state, request.threads));
         }
         self.drop_tried();
+        match &self.reduction {
+            // In a circle a thread could be left out for ever.
+            Some(reduction) if self.open.is_empty() && !reduction.is_acyclic() => Err(Irreducible),
+            _ => Ok(()),
+        }
+    }
+
+    /// These threads have to be tried in a known state.
+    fn ask_for(&mut self, state: u64, threads: u64) {
+        if let Some(known) = self.known.get_mut(&state) {
+            known.branch.untried |= threads & !known.tried;
+            self.open.insert((known.branch.at, known.found), state);
+        }
     }
 
     fn next_path(&mut self) -> Option<Vec<ThreadId>> {
         let (_, state) = self.open.first_key_value()?;
-        let path = self.known.get_mut(state)?.next();
+        let path = self.known.get_mut(state)?.branch.next();
         self.drop_tried();
         Some(path)
     }
 
     fn drop_tried(&mut self) {
-        while let Some(first) = self.open.first_entry().filter(|it| self.known[it.get()].untried == 0) {
+        while let Some(first) = self.open.first_entry().filter(|it| self.known[it.get()].branch.untried == 0)
+        {
             first.remove();
         }
     }
@@ -132,7 +173,9 @@ impl Dfs {
 
     /// A walk that branches out from every state once.
     pub(crate) fn over_states(name: &'static str, seed: u64, sharing_is_known: bool) -> Dfs {
-        Dfs { states: Some(States::default()), ..Dfs::new(name, seed, None, sharing_is_known) }
+        let mut claims = Claims::of_all_orders();
+        claims.exclude_races(true);
+        Dfs { states: Some(States::none_yet(true)), claims, ..Dfs::new(name, seed, None, sharing_is_known) }
     }
 
     /// A walk over the interleavings with at most this many preemptions, where all shared memory is
@@ -147,6 +190,19 @@ impl Dfs {
         self
     }
 
+    /// What a walk over states that was not completed has left to try, as a sentence.
+    pub(crate) fn what_is_left(&self) -> Option<String> {
+        let states = self.states.as_ref()?;
+        let open = states.open.values().filter(|state| states.known[state].branch.untried != 0).count();
+        let known = states.known.len();
+        (open > 0).then(|| {
+            format!(
+                "the walk over states was not completed: it came to {known} states, and in {open} of them some thread has not been tried; \
+                 more --time or --executions would take it further"
+            )
+        })
+    }
+
     /// Whether there is nothing left to run.
     fn is_through(&self) -> bool {
         self.begun && self.branches.is_empty() && self.states.as_ref().is_none_or(|it| it.open.is_empty())
@@ -156,6 +212,7 @@ impl Dfs {
         // One seed for all: whatever else it decides has to be the same on every path.
         let mut plan = Plan::new(Prefix { choices: threads }, self.seed, self.name);
         plan.flags = flags::DECISIONS | flags::CLAIMS | self.flags();
+        plan.trace = self.is_reduced();
         plan
     }
 
@@ -163,13 +220,20 @@ impl Dfs {
         self.branches.clear();
         self.begun = false;
         self.bound_was_met = false;
-        self.states = self.states.take().map(|_| States::default());
+        let are_reduced = self.is_reduced();
+        self.states = self.states.take().map(|_| States::none_yet(are_reduced));
+    }
+
+    /// Whether only some threads are tried in each state.
+    fn is_reduced(&self) -> bool {
+        self.states.as_ref().is_some_and(|states| states.reduction.is_some())
     }
 
     fn flags(&self) -> u32 {
         let bit = |set: bool, flag: u32| if set { flag } else { 0 };
         bit(self.states.is_some(), flags::PROGRAM_STATES)
             | bit(self.exact_loops, flags::EXACT_LOOPS)
+            | bit(self.is_reduced(), flags::REDUCED)
             | bit(self.states.is_some() || self.exact_loops, flags::THREAD_HEAPS)
     }
 
@@ -200,7 +264,11 @@ impl Dfs {
         }
         let path: Rc<[ThreadId]> = decisions.iter().map(|decision| decision.chosen).collect();
         if let Some(states) = &mut self.states {
-            states.branch_out(&path, decisions);
+            if states.branch_out(&path, run).is_err() {
+                states.reduction = None;
+                self.claims.exclude_races(false);
+                self.begin_anew();
+            }
             return;
         }
         let mut preemptions = 0;

@@ -15,6 +15,7 @@ pub(crate) mod mcr;
 pub(crate) mod pcr;
 pub(crate) mod published;
 pub(crate) mod reach;
+pub(crate) mod reduction;
 pub(crate) mod sampled;
 pub(crate) mod total;
 pub(crate) mod tsa;

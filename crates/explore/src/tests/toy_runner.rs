@@ -350,7 +350,7 @@ fn execution(toy: &Toy, walk: Walk, outcome: Outcome) -> Execution {
         let state = path.finish();
         decision.chosen.hash(&mut path);
         let (enabled, chosen, current) = (decision.enabled, decision.chosen, decision.current);
-        DecisionRecord { enabled, chosen, current, step: 0, state }
+        DecisionRecord { enabled, chosen, current, state, ..DecisionRecord::default() }
     };
     let switch = |turn: &threadbare_sched::SwitchPoint| SwitchRecord {
         op: turn.op,

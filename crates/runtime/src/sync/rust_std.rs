@@ -73,12 +73,14 @@ pub unsafe extern "C-unwind" fn __threadbare_std_entry(
             guarding_locks::does_not_wait(fiber);
             if op == StdOp::Park {
                 engine().point(Op { kind, object: 0, size: 0, site: pc, index, place: 0 }, None, None);
+                does_something_unseen();
                 return 0;
             }
             let word = if op == StdOp::LeaveScope { count_in(word) } else { word };
             access::touch_range(fiber, word, usize::from(WORD), kind.writes());
             let next = Op { kind, object: word as u64, size: u32::from(WORD), site: pc, index, place: 0 };
             engine().point(next, wait, None);
+            does_something_unseen();
             if engine().brief.get() {
                 fiber.takes_again.set(if op == StdOp::CondvarWait { lock } else { 0 });
                 fiber.notifies.set(if op == StdOp::Notify { word } else { 0 });
@@ -102,6 +104,12 @@ pub unsafe extern "C-unwind" fn __threadbare_std_entry(
         }
     }
     crate::arch::enter!(serve)
+}
+
+/// What the library does inside of these functions with other words than the one that is named is not recorded.
+fn does_something_unseen() {
+    let count = &engine().world.unseen_in_std;
+    count.set(count.get().wrapping_add(1));
 }
 
 /// What a stub's number stands for; the stubs and this library may be of different versions.
@@ -151,6 +159,7 @@ pub unsafe extern "C-unwind" fn __threadbare_std_leave(_word: usize, _before: u6
             return;
         };
         engine().recorder.complete_write();
+        does_something_unseen();
         if op == StdOp::Park {
             fiber.set_site(pc);
             take_tokens();
