@@ -399,7 +399,7 @@ unsafe fn fork_program(pc: u64) -> c_int {
     note(EventKind::Process, 0, 0);
     if engine().world.process_shared.get() {
         crate::shared_memory::unsupported(
-            "fork() together with mutexes or semaphores that are shared between processes",
+            "fork() together with mutexes, semaphores or the like that are shared between processes",
         );
     }
     if crate::signals::handles(libc::SIGCHLD) {

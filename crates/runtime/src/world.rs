@@ -61,7 +61,9 @@ pub struct World {
     /// Borrowed pthreads.
     pub slots: Exclusive<Vec<&'static Slot>>,
     /// The size of stacks of which nobody says how large they shall be; 0 until somebody asks.
-    pub usual_stack: Cell<usize>,
+    pub usual_stack: Cell<Option<crate::threads::Stack>>,
+    /// The program has set attributes for threads that are created without any.
+    pub default_attributes: Cell<bool>,
     /// The lowest and the highest address of any thread's stack.
     pub stacks: Exclusive<std::ops::Range<usize>>,
     /// Which thread has initialised an object, until others use it.
@@ -151,6 +153,11 @@ pub struct World {
 }
 
 impl World {
+    /// A synchronization object begins that other processes may use as well, if so.
+    pub fn note_process_shared(&self, is_shared: bool) {
+        self.process_shared.set(self.process_shared.get() | is_shared);
+    }
+
     /// Whose code is whose. Looked up once, when the program starts.
     pub fn libraries(&self) -> &Libraries {
         self.libraries.get_or_init(Libraries::look)

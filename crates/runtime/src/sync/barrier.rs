@@ -6,7 +6,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use libc::pthread_barrier_t;
 use threadbare_trace::{EventKind, FailureKind};
 
-use super::{lifetime, note, step, step_when};
+use super::{lifetime, note, note_sharing, step, step_when};
 use crate::engine::engine;
 use crate::fiber::{Fiber, Waitable};
 use crate::interpose::{interpose, real, site};
@@ -73,9 +73,14 @@ fn wait(address: usize, pc: u64) -> c_int {
     0
 }
 
+unsafe extern "C" {
+    fn pthread_barrierattr_getpshared(attributes: *const c_void, sharing: *mut c_int) -> c_int;
+}
+
 interpose! {
     /// Initialises a barrier.
     fn pthread_barrier_init(barrier: *mut pthread_barrier_t, attributes: *const c_void, count: c_uint) -> c_int {
+        note_sharing(attributes, pthread_barrierattr_getpshared);
         if count == 0 {
             return libc::EINVAL;
         }

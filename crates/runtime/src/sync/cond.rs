@@ -7,7 +7,7 @@ use threadbare_trace::{EventKind, FailureKind, ThreadId};
 
 use super::mutex::{self, Mutex};
 use super::queue::{ANY, Queue};
-use super::{Limit, lifetime, note, step, step_when};
+use super::{Limit, lifetime, note, note_sharing, step, step_when};
 use crate::cancel;
 use crate::engine::{Engine, engine};
 use crate::exclusive::Exclusive;
@@ -84,7 +84,9 @@ pub fn wait(cond: usize, mutex: &'static Mutex, limit: Limit, pc: u64) -> c_int 
     let fiber = engine().current();
     cancel::check(fiber);
     step(EventKind::CondWait, cond, pc);
-    mutex::must_hold(mutex, "waits on a condition variable");
+    if let Err(error) = mutex::must_hold(mutex, "waits on a condition variable") {
+        return error;
+    }
     let address = mutex.address as u64;
     note(EventKind::CondWait, cond, address);
     mutex.give(fiber);
@@ -154,9 +156,14 @@ pub fn destroy(cond: usize, pc: u64) -> c_int {
     0
 }
 
+unsafe extern "C" {
+    fn pthread_condattr_getpshared(attributes: *const c_void, sharing: *mut c_int) -> c_int;
+}
+
 interpose! {
     /// Initialises a condition variable.
     fn pthread_cond_init(cond: *mut pthread_cond_t, attributes: *const c_void) -> c_int {
+        note_sharing(attributes, pthread_condattr_getpshared);
         let pc = site();
         init(cond as usize, pc);
         real!(pthread_cond_init as unsafe extern "C-unwind" fn(*mut pthread_cond_t, *const c_void) -> c_int)(cond, attributes)

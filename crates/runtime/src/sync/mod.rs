@@ -13,13 +13,28 @@ pub mod rwlock;
 pub mod semaphore;
 pub mod word_locks;
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 
 use threadbare_sched::Op;
 use threadbare_trace::{Event, EventKind, kinds};
 
 use crate::engine::engine;
 use crate::fiber::{Fiber, Waitable};
+
+/// How the C library is asked whether an object with these attributes shall be shared between processes.
+pub type IsSharedFn = unsafe extern "C" fn(*const c_void, *mut c_int) -> c_int;
+
+/// A synchronization object begins that has these attributes, or none. Other processes may use it as well if they say so.
+///
+/// # Safety
+/// `attributes` must be null or of the kind that `is_shared` knows.
+pub unsafe fn note_sharing(attributes: *const c_void, is_shared: IsSharedFn) {
+    let mut sharing = libc::PTHREAD_PROCESS_PRIVATE;
+    // SAFETY: as the caller vouches.
+    if !attributes.is_null() && unsafe { is_shared(attributes, &mut sharing) } == 0 {
+        engine().world.note_process_shared(sharing != libc::PTHREAD_PROCESS_PRIVATE);
+    }
+}
 
 /// How long a wait may last.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use std::ffi::{c_int, c_void};
 use libc::{pthread_rwlock_t, timespec};
 use threadbare_trace::{EventKind, FailureKind, LockManner, ThreadId};
 
-use super::{Limit, lifetime, note, step, step_when};
+use super::{Limit, lifetime, note, note_sharing, step, step_when};
 use crate::engine::engine;
 use crate::exclusive::Exclusive;
 use crate::fiber::{Fiber, Waitable};
@@ -204,9 +204,14 @@ fn timed(address: usize, write: bool, clock: c_int, until: *const timespec, pc: 
     }
 }
 
+unsafe extern "C" {
+    fn pthread_rwlockattr_getpshared(attributes: *const c_void, sharing: *mut c_int) -> c_int;
+}
+
 interpose! {
     /// Initialises a read-write lock.
     fn pthread_rwlock_init(lock: *mut pthread_rwlock_t, attributes: *const c_void) -> c_int {
+        note_sharing(attributes, pthread_rwlockattr_getpshared);
         lifetime::before_init(lock as usize, site());
         at(lock as usize).writer.set(None);
         at(lock as usize).readers.set(Vec::new());

@@ -96,6 +96,7 @@ fn timed(address: usize, clock: c_int, until: *const timespec, pc: u64) -> c_int
 }
 
 fn open(name: &CStr, flags: c_int, value: c_uint) -> *mut sem_t {
+    engine().world.note_process_shared(true);
     let mut named = engine().world.named.borrow_mut();
     let known = named.iter_mut().find(|other| other.linked && other.name == name.to_bytes());
     let exclusive = flags & (libc::O_CREAT | libc::O_EXCL) == libc::O_CREAT | libc::O_EXCL;
@@ -122,7 +123,7 @@ interpose! {
         lifetime::before_init(semaphore as usize, site());
         let result = real!(sem_init as unsafe extern "C-unwind" fn(*mut sem_t, c_int, c_uint) -> c_int)(semaphore, shared, value);
         if result == 0 {
-            engine().world.process_shared.set(engine().world.process_shared.get() | (shared != 0));
+            engine().world.note_process_shared(shared != 0);
             set(semaphore as usize, value);
             lifetime::note_init(semaphore as usize);
         }
