@@ -81,6 +81,8 @@ enum Part {
     RustCrates(rust_tests::RustArgs),
     /// Published Rust crates with their own test suites: whatever fails has to be true
     Strangers(strangers::StrangerArgs),
+    /// glibc's tests of threads, xz, LMDB, zstd, leveldb and libuv: whatever fails has to be true
+    StrangersC(strangers::c::StrangerArgs),
     /// Small generated programs: whether what strategies claim of them is true
     Soundness(soundness::SoundnessArgs),
     /// How what `verify` takes grows with a program, beside dfs and mcr
@@ -103,6 +105,10 @@ fn run(part: Option<Part>) -> Result<ExitCode> {
         }
         Some(Part::Strangers(args)) => {
             let is_judged = strangers::print(&args)?;
+            return Ok(if is_judged { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        }
+        Some(Part::StrangersC(args)) => {
+            let is_judged = strangers::c::print(&args)?;
             return Ok(if is_judged { ExitCode::SUCCESS } else { ExitCode::FAILURE });
         }
         Some(Part::Faults(args)) => {

@@ -277,6 +277,11 @@ impl Function {
         Function { blocks: true, is_cancellation_point: true, ..self }
     }
 
+    /// A thread may be cancelled in it, although it does not wait for others.
+    pub(crate) const fn may_be_cancelled(self) -> Function {
+        Function { is_cancellation_point: true, ..self }
+    }
+
     pub(crate) const fn holds(self) -> Function {
         Function { blocks: true, ..self }
     }

@@ -92,6 +92,11 @@ pub fn is_due(fiber: &Fiber) -> bool {
     cancel.requested.get() && cancel.enabled.get()
 }
 
+/// Takes the place of a function of the C library that the thread calls and would be cancelled in.
+pub extern "C-unwind" fn end_here() {
+    check(engine().current());
+}
+
 /// A cancellation point.
 pub fn check(fiber: &Fiber) {
     if is_due(fiber) {

@@ -68,7 +68,7 @@ impl Called {
     /// Whether calls of it are worth a look.
     pub const fn is_worth_a_look(&self) -> bool {
         let touches = match self.row {
-            Some(row) => row.touches_memory() || row.touches_hidden_objects(),
+            Some(row) => row.touches_memory() || row.touches_hidden_objects() || row.is_cancellation_point,
             None => false,
         };
         !self.kinds.is_empty() || touches

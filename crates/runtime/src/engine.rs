@@ -46,6 +46,8 @@ pub struct Engine {
     pub(crate) time_is_ordered: Cell<bool>,
     /// The steps made when it last passed.
     pub(crate) time_passed_at: Cell<u64>,
+    /// The step at which it is looked next whether time passes although threads are runnable.
+    pub(crate) next_look_at_time: Cell<u64>,
     /// Times in a row that all runnable threads gave way to each other.
     pub(crate) spins: Cell<u64>,
     /// Executions begin at the snapshot; before it there is one thread and nothing to decide.
@@ -121,6 +123,7 @@ pub fn init(shared: Shared, main: Box<Fiber>) {
         decided_at: Cell::new(0),
         time_is_ordered: Cell::new(false),
         time_passed_at: Cell::new(0),
+        next_look_at_time: Cell::new(0),
         spins: Cell::new(0),
         running: Cell::new(false),
         os_threads: Cell::new(false),

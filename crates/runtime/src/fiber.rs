@@ -18,6 +18,7 @@ use crate::scheduler::{PrivateStretch, Waiting};
 use crate::shadow;
 use crate::signals::Interrupt;
 use crate::sync::Limit;
+use crate::sync::once::Once;
 use crate::sys;
 use crate::threads::Slot;
 use crate::time;
@@ -201,6 +202,8 @@ pub struct Fiber {
     pub interrupted_by: Cell<Option<ThreadId>>,
     /// A handler to be run where it is stopped, before it continues.
     pub to_deliver: Cell<Option<ThreadId>>,
+    /// Handlers are being run there.
+    pub delivers: Cell<bool>,
     /// A handler ended the wait.
     pub broken_off: Cell<bool>,
     /// For the handler of a signal: which, and where it runs.
@@ -240,8 +243,12 @@ pub struct Fiber {
     recent: [Cell<Seen>; RECENT],
     /// Cancellation.
     pub cancel: Cancel,
+    /// How many functions of the library it has called since it made so many steps.
+    pub library_calls: Cell<(u32, u32)>,
     /// Clean-up buffers pushed by C code, innermost last.
     pub cleanups: Exclusive<Vec<*mut c_void>>,
+    /// Routines that run once and that it is in, innermost last.
+    pub once_routines: Exclusive<Vec<&'static Once>>,
     /// Functions to run when the thread ends, last first.
     pub at_exit: Exclusive<Vec<ExitFunction>>,
     /// For the handler of a signal: the part of its thread's stack that is its own.
@@ -349,6 +356,8 @@ impl Fiber {
                 enabled: Cell::new(true),
                 asynchronous: Cell::new(false),
             },
+            once_routines: Exclusive::default(),
+            library_calls: Cell::new((0, 0)),
             cleanups: Exclusive::default(),
             at_exit: Exclusive::default(),
             interrupt: None,
@@ -357,6 +366,7 @@ impl Fiber {
             interrupted_by: Cell::new(None),
             to_deliver: Cell::new(None),
             was_blocked: Cell::new(false),
+            delivers: Cell::new(false),
             broken_off: Cell::new(false),
             early_signals: Cell::new(0),
             blocked_signals: Cell::new(0),

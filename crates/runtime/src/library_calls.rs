@@ -21,7 +21,7 @@ use crate::address_hash::AddressHasher;
 use crate::arch::{CALL_STUB_BYTES, REGISTER_ARGUMENTS, call_stub, init_call_stubs, note_call_and_pass_on};
 use crate::dependences::{self, Called};
 use crate::engine::engine;
-use crate::{interpose, libraries, sys};
+use crate::{cancel, interpose, libraries, sys};
 
 /// Room for stubs. Programs import some hundred functions; what does not fit is noted as unseen.
 const MOST_STUBS: usize = 1 << 14;
@@ -68,7 +68,13 @@ unsafe extern "C-unwind" fn pass_on() {
         if interpose::controlled() {
             // SAFETY: `pass_on` has put the arguments there; the return address lies at the stack pointer.
             let (arguments, pc) = unsafe { (&*arguments, *(stack as *const u64)) };
-            dependences::left_alone_call(&stub.called, arguments, || interpose::site_of(pc, stack));
+            let site = || interpose::site_of(pc, stack);
+            dependences::left_alone_call(&stub.called, arguments, site);
+            engine().calls_library(site);
+            let row = stub.called.row;
+            if row.is_some_and(|row| row.is_cancellation_point) && cancel::is_due(engine().current()) {
+                return cancel::end_here as extern "C-unwind" fn() as usize;
+            }
             if stub.called.kinds.has(Dependence::UninstrumentedCode) {
                 note_entry(stub.function, stub.library, false);
             }

@@ -15,7 +15,8 @@ use crate::engine::engine;
 use crate::fiber::Fiber;
 use crate::interpose::{interpose, real};
 use crate::signals::send;
-use crate::sys;
+use crate::sync::or_errno;
+use crate::{processors, sys};
 
 /// What a process that the program made itself has to know.
 #[derive(Clone, Copy)]
@@ -126,7 +127,7 @@ interpose! {
     /// Pins a thread: of no effect where one thread runs at a time.
     fn sched_setaffinity(number: c_int, size: usize, set: *const cpu_set_t) -> c_int {
         match kernel_number(number) {
-            0 => 0,
+            0 => or_errno(processors::refused(set.cast(), size)),
             other => real!(sched_setaffinity as unsafe extern "C-unwind" fn(c_int, usize, *const cpu_set_t) -> c_int)(other, size, set),
         }
     }
@@ -196,7 +197,10 @@ pub fn call(number: i64, args: [usize; 3], pc: u64) -> Option<isize> {
             // SAFETY: the program's own place for the answer.
             unsafe { sys::call(number, [kernel_number(word(0)) as usize, args[1], args[2], 0, 0, 0]) }
         }
-        libc::SYS_sched_setaffinity if kernel_number(word(0)) == 0 => 0,
+        // SAFETY: the program's own set.
+        libc::SYS_sched_setaffinity if kernel_number(word(0)) == 0 => unsafe {
+            -(processors::refused(args[2] as *const u8, args[1]) as isize)
+        },
         _ => return None,
     })
 }

@@ -1,5 +1,7 @@
 //! The processors that the program may run on. The driver binds the server to one of them, and copies shall not notice.
 
+use std::ffi::c_int;
+
 use crate::engine::engine;
 use crate::sys;
 
@@ -33,4 +35,16 @@ impl Processors {
             unsafe { sys::call(libc::SYS_sched_setaffinity, [0, self.bytes, place, 0, 0, 0]) };
         }
     }
+}
+
+/// What the kernel would answer who wants a thread of this process to run on these processors: an error number.
+///
+/// # Safety
+/// So many bytes of the set must be readable.
+pub unsafe fn refused(set: *const u8, bytes: usize) -> c_int {
+    let allowed = Processors::look();
+    let allowed = allowed.set.iter().flat_map(|word| word.to_ne_bytes());
+    // SAFETY: as the caller vouches.
+    let wanted = unsafe { std::slice::from_raw_parts(set, bytes) };
+    if wanted.iter().zip(allowed).any(|(wanted, allowed)| wanted & allowed != 0) { 0 } else { libc::EINVAL }
 }

@@ -23,8 +23,15 @@ use crate::{arch, deadlock, external_waits, guarding_locks, shared_memory, signa
 /// think of.
 const SPINS_WHILE_OTHERS_SLEEP: u64 = 4_096;
 
-/// Steps after which time passes although threads are runnable, and not only seem to wait.
+/// Steps without any time having passed, after which it passes although threads are runnable, and not only seem to wait.
 const STEPS_WHILE_OTHERS_SLEEP: u64 = 100_000;
+
+/// How often it is looked then whether somebody is due.
+const STEPS_BETWEEN_LOOKS: u64 = 1_000;
+
+/// How fast time passes then: 10 µs for a step, so that who sleeps for a second comes after as many steps again, and waits that give up
+/// after many seconds do not end while others are at work.
+const TIME_BETWEEN_LOOKS: u64 = STEPS_BETWEEN_LOOKS * 10_000;
 
 impl Engine {
     /// Announces the running thread's next operation and returns when it may be made.
@@ -64,7 +71,10 @@ impl Engine {
         let mut control = self.shared.control();
         control.steps += 1;
         if control.steps > control.plan.max_steps && self.running.get() {
-            shared_memory::cut(control.plan.max_steps);
+            let limit = control.plan.max_steps;
+            shared_memory::cut(format_args!(
+                "the limit of {limit} steps was reached; --max-steps N allows for more"
+            ));
         }
         fiber.steps.set(fiber.steps.get() + 1);
         if self.running.get() {
@@ -84,6 +94,19 @@ impl Engine {
             }
         }
         timed_out
+    }
+
+    /// The running thread calls a function of the library. If it does nothing else for long, others get their turn.
+    pub fn calls_library(&self, site: impl FnOnce() -> u64) {
+        /// Any number does that is seldom reached by those who also make steps, and soon by those who do not.
+        const MOST: u32 = 1_000;
+        let fiber = self.current();
+        let (since, calls) = fiber.library_calls.get();
+        let calls = if since == fiber.steps.get() { calls + 1 } else { 1 };
+        fiber.library_calls.set((fiber.steps.get(), calls));
+        if calls >= MOST && self.running.get() {
+            crate::time::give_way(site());
+        }
     }
 
     /// Where in the program's own code the running thread asks for a lock, if the policy wants to know.
@@ -116,9 +139,9 @@ impl Engine {
     /// Lets the policy decide; returns when the running thread may make its operation.
     fn reschedule(&self) {
         let fiber = self.current();
-        if let Some(handler) = fiber.to_deliver.take() {
+        if fiber.to_deliver.get().is_some() {
             // In a replay a new thread may be interrupted before it has begun.
-            signals::deliver::run_handler(self, handler, fiber.id);
+            signals::deliver::deliver_at(self, fiber);
         } else if let Some(creator) = fiber.starting.take() {
             self.go(creator, SwitchReason::Started);
         } else {
@@ -315,6 +338,7 @@ impl Engine {
         self.none_starves_before.set(0);
         self.decided_at.set(steps);
         self.time_passed_at.set(steps);
+        self.next_look_at_time.set(0);
         self.spins.set(0);
         self.threads.live().for_each(|fiber| fiber.waiting.begin(steps));
     }
@@ -429,11 +453,37 @@ impl Engine {
     /// The same where threads have been running for so long that they may wait for one that sleeps.
     #[inline(always)]
     fn let_time_pass_after_long(&self, step: u64) -> bool {
-        if step - self.time_passed_at.get() < STEPS_WHILE_OTHERS_SLEEP {
+        if step < self.next_look_at_time.get() {
             return false;
         }
-        self.time_passed_at.set(step);
-        self.let_time_pass(step)
+        self.hurry_time(step)
+    }
+
+    #[cold]
+    fn hurry_time(&self, step: u64) -> bool {
+        let hurries_at = self.time_passed_at.get() + STEPS_WHILE_OTHERS_SLEEP;
+        if step < hurries_at {
+            self.next_look_at_time.set(hurries_at);
+            return false;
+        }
+        self.next_look_at_time.set(step + STEPS_BETWEEN_LOOKS);
+        let timers = [timer_descriptors::next_expiry(), signals::timers::next_expiry()];
+        let next = timers.into_iter().flatten().chain(self.earliest_deadline()).min();
+        let now = self.world.clock.borrow_mut().now();
+        match next {
+            Some(next) if next <= now.saturating_add(TIME_BETWEEN_LOOKS) => {
+                self.time_passed_at.set(step);
+                self.let_time_pass(step)
+            }
+            Some(_) => {
+                self.world.clock.borrow_mut().pass(TIME_BETWEEN_LOOKS);
+                false
+            }
+            None => {
+                self.time_passed_at.set(step);
+                false
+            }
+        }
     }
 
     /// Whether a thread has waited for the end of another, which has come.
@@ -478,9 +528,7 @@ impl Engine {
                 unsafe { arch::switch(here.sp.as_ptr(), to.sp.get(), to.thread_pointer.get()) };
             }
         }
-        if let Some(handler) = here.to_deliver.take() {
-            signals::deliver::run_handler(self, handler, here.id);
-        }
+        signals::deliver::deliver_at(self, here);
     }
 
     /// From now on this thread runs.

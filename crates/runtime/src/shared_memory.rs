@@ -377,8 +377,8 @@ pub fn lost_control(reason: &str) -> ! {
     sys::exit(2)
 }
 
-/// Ends the execution at its limit of steps: nobody knows how it would have ended.
-pub fn cut(limit: u64) -> ! {
+/// Ends the execution at its limit of steps, or another one: nobody knows how it would have ended.
+pub fn cut(why: std::fmt::Arguments<'_>) -> ! {
     let engine = crate::engine::engine();
     let mut control = engine.shared.control();
     if control.failure_kind == 0 && control.uncontrolled == 0 {
@@ -386,8 +386,7 @@ pub fn cut(limit: u64) -> ! {
         crate::call_profile::end(None);
         control.cut = 1;
         control.message.clear();
-        let _ =
-            write!(control.message, "the limit of {limit} steps was reached; --max-steps N allows for more");
+        let _ = write!(control.message, "{why}");
         note_calls();
         note_policy();
     }

@@ -43,10 +43,8 @@ pub struct Slot {
     frames: *mut Frame,
     /// The thread block as it was when borrowed, to make it new again after a first use.
     pristine: Vec<u8>,
-    /// The size of the stack that was asked for; 0 for the usual one.
-    size: usize,
-    /// The memory was placed by the program, which may want it back.
-    placed: bool,
+    /// The stack that was asked for. Memory that was placed by the program may be wanted back.
+    wanted: Stack,
     /// The owner tag of the thread that used it last, 0 for nobody.
     used_by: Cell<shadow::Cell>,
     free: Cell<bool>,
@@ -60,7 +58,7 @@ impl Slot {
 
     /// Whether a thread that wants such a stack may use it.
     fn fits(&self, stack: Stack) -> bool {
-        !self.placed && !stack.placed && self.size == stack.size
+        !stack.placed && self.wanted == stack
     }
 
     /// The thread block from the lowest thread-local variable to the end of the C library's own
@@ -172,6 +170,7 @@ fn borrow(attributes: *const libc::pthread_attr_t, wanted: Stack) -> Result<&'st
     };
     engine().world.detour.set(false);
     if error != 0 {
+        refuse_limited_memory();
         return Err(error);
     }
     let (top, end) = (loan.top.load(Ordering::Relaxed), stack.1);
@@ -183,8 +182,7 @@ fn borrow(attributes: *const libc::pthread_attr_t, wanted: Stack) -> Result<&'st
         frames: Fiber::new_frames(),
         // SAFETY: the thread's block, which nobody changes while it is parked.
         pristine: unsafe { std::slice::from_raw_parts(top as *const u8, end - top).to_vec() },
-        size: wanted.size,
-        placed: wanted.placed,
+        wanted,
         used_by: Cell::new(0),
         free: Cell::new(true),
     }));
@@ -192,11 +190,25 @@ fn borrow(attributes: *const libc::pthread_attr_t, wanted: Stack) -> Result<&'st
     Ok(slot)
 }
 
+/// Ends the program if the C library may have refused a thread because of memory that is the runtime's.
+fn refuse_limited_memory() {
+    // SAFETY: asks only.
+    let is_limited = unsafe {
+        let mut limit = std::mem::zeroed::<libc::rlimit>();
+        libc::getrlimit(libc::RLIMIT_AS, &mut limit) == 0 && limit.rlim_cur != libc::RLIM_INFINITY
+    };
+    if is_limited {
+        crate::shared_memory::unsupported(
+            "a limit of its address space (RLIMIT_AS), to which our memory counts",
+        );
+    }
+}
+
 /// Makes sure that at least `wanted` idle pthreads are at hand.
 pub fn fill_pool(wanted: usize) {
     let free = || engine().world.slots.borrow_mut().iter().filter(|slot| slot.free.get()).count();
     while free() < wanted {
-        if borrow(std::ptr::null(), Stack::USUAL).is_err() {
+        if borrow(std::ptr::null(), Stack::usual()).is_err() {
             return;
         }
     }
@@ -226,7 +238,7 @@ fn fitting_slot(stack: Stack, tag: shadow::Cell) -> Option<&'static Slot> {
 
 /// Takes a pthread for a new thread of the program.
 fn take_slot(attributes: *const libc::pthread_attr_t, tag: shadow::Cell) -> Result<&'static Slot, c_int> {
-    let stack = Stack::asked(attributes);
+    let stack = Stack::asked(attributes)?;
     let slot = match fitting_slot(stack, tag) {
         Some(slot) => slot,
         None => borrow(attributes, stack)?,
@@ -255,49 +267,83 @@ fn take_slot(attributes: *const libc::pthread_attr_t, tag: shadow::Cell) -> Resu
 }
 
 /// What a program wants of a thread's stack.
-#[derive(Clone, Copy)]
-struct Stack {
-    /// Its size; 0 for the usual one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Stack {
     size: usize,
+    /// How much memory behind its end may not be touched.
+    guard: usize,
     /// It lies where the program wants it.
     placed: bool,
 }
 
 impl Stack {
-    const USUAL: Stack = Stack { size: 0, placed: false };
-
-    fn asked(attributes: *const libc::pthread_attr_t) -> Stack {
+    /// What such a thread wants; an error number if there cannot be one.
+    fn asked(attributes: *const libc::pthread_attr_t) -> Result<Stack, c_int> {
         if attributes.is_null() {
-            return Stack::USUAL;
+            return Ok(Stack::usual());
         }
         // SAFETY: the program passed initialised attributes.
         unsafe {
-            let (mut low, mut size) = (std::ptr::null_mut(), 0usize);
-            let placed = libc::pthread_attr_getstack(attributes, &mut low, &mut size) == 0
-                && !low.is_null()
-                && (low as usize).wrapping_add(size) != 0;
-            let mut asked = 0usize;
-            libc::pthread_attr_getstacksize(attributes, &mut asked);
-            Stack { size: if asked == Self::usual_size() { 0 } else { asked }, placed }
+            match refused_processors(attributes) {
+                0 => Ok(Stack::of(attributes)),
+                error => Err(error),
+            }
         }
     }
 
-    /// The size of stacks of which nobody says how large they shall be.
-    fn usual_size() -> usize {
-        let known = engine().world.usual_stack.get();
-        if known != 0 {
+    /// # Safety
+    /// The attributes must be initialised.
+    unsafe fn of(attributes: *const libc::pthread_attr_t) -> Stack {
+        let (mut low, mut placed_size, mut size, mut guard) = (std::ptr::null_mut(), 0usize, 0, 0);
+        // SAFETY: as the caller vouches.
+        unsafe {
+            let placed = libc::pthread_attr_getstack(attributes, &mut low, &mut placed_size) == 0
+                && !low.is_null()
+                && (low as usize).wrapping_add(placed_size) != 0;
+            libc::pthread_attr_getstacksize(attributes, &mut size);
+            libc::pthread_attr_getguardsize(attributes, &mut guard);
+            Stack { size, guard, placed }
+        }
+    }
+
+    /// What threads have of which nobody says anything.
+    fn usual() -> Stack {
+        if let Some(known) = engine().world.usual_stack.get() {
             return known;
         }
         let mut fresh = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
-        let mut usual = 0;
         // SAFETY: the attribute object is initialised by the first call and destroyed by the last.
-        unsafe {
+        let usual = unsafe {
             libc::pthread_attr_init(fresh.as_mut_ptr());
-            libc::pthread_attr_getstacksize(fresh.as_ptr(), &mut usual);
+            let usual = Stack::of(fresh.as_ptr());
             libc::pthread_attr_destroy(fresh.as_mut_ptr());
-        }
-        engine().world.usual_stack.set(usual);
+            usual
+        };
+        engine().world.usual_stack.set(Some(usual));
         usual
+    }
+}
+
+/// Whether a thread with these attributes could run nowhere: an error number.
+///
+/// # Safety
+/// The attributes must be initialised.
+unsafe fn refused_processors(attributes: *const libc::pthread_attr_t) -> c_int {
+    unsafe extern "C" {
+        fn pthread_attr_getaffinity_np(
+            attributes: *const libc::pthread_attr_t,
+            bytes: usize,
+            set: *mut libc::cpu_set_t,
+        ) -> c_int;
+    }
+    // SAFETY: as the caller vouches. Where no processors are asked for, the answer is all of them.
+    unsafe {
+        let mut set = std::mem::zeroed::<libc::cpu_set_t>();
+        match pthread_attr_getaffinity_np(attributes, size_of_val(&set), &mut set) {
+            0 => crate::processors::refused((&raw const set).cast(), size_of_val(&set)),
+            // It asks for more of them than fit. The C library will see.
+            _ => 0,
+        }
     }
 }
 
@@ -310,7 +356,13 @@ pub fn create(
 ) -> Result<ThreadId, c_int> {
     let engine = engine();
     let answers_to_scope = engine.current().admits_to_scope.take();
-    let id = ThreadId(u16::try_from(engine.threads.count()).map_err(|_| libc::EAGAIN)?);
+    let Ok(number) = u16::try_from(engine.threads.count()) else {
+        crate::shared_memory::cut(format_args!(
+            "it has made {} threads, and more cannot be told apart",
+            1 << 16
+        ));
+    };
+    let id = ThreadId(number);
     let fiber = if engine.os_threads.get() {
         create_os_thread(id, attributes)?
     } else {
@@ -371,6 +423,7 @@ pub fn end_current() -> ! {
     let engine = engine();
     let fiber = engine.current();
     enter_look_before_end();
+    crate::sync::once::gives_up_routines(fiber);
     crate::sync::mutex::owner_died(fiber);
     crate::sync::rust_std::gives_back_itself(fiber);
     fiber.set_site(0);

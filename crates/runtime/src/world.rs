@@ -61,7 +61,9 @@ pub struct World {
     /// Borrowed pthreads.
     pub slots: Exclusive<Vec<&'static Slot>>,
     /// The size of stacks of which nobody says how large they shall be; 0 until somebody asks.
-    pub usual_stack: Cell<usize>,
+    pub usual_stack: Cell<Option<crate::threads::Stack>>,
+    /// The program has set attributes for threads that are created without any.
+    pub default_attributes: Cell<bool>,
     /// The lowest and the highest address of any thread's stack.
     pub stacks: Exclusive<std::ops::Range<usize>>,
     /// Which thread has initialised an object, until others use it.

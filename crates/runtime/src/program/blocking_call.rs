@@ -69,12 +69,12 @@ impl Waitable for Descriptor {
 /// (or `dont_wait`) does not say otherwise. Says whether a signal handler broke the call off.
 #[must_use]
 pub fn scheduling_point(fd: c_int, events: i16, dont_wait: bool, pc: u64) -> bool {
+    let fiber = engine().current();
+    cancel::check(fiber);
     let manner = manner(fd);
     if !engine().running.get() || manner == Manner::File {
         return false;
     }
-    let fiber = engine().current();
-    cancel::check(fiber);
     super::timer_descriptors::ring();
     if dont_wait || manner == Manner::NonBlocking {
         step(EventKind::Io, fd as usize, pc);

@@ -53,7 +53,7 @@ interpose! {
     /// Initialises a mutex.
     fn g_mutex_init(lock: *mut c_char) { mutex::begin_plain(lock as usize, site()) }
     /// Destroys a mutex.
-    fn g_mutex_clear(lock: *mut c_char) { mutex::end_life(lock as usize, site()) }
+    fn g_mutex_clear(lock: *mut c_char) { mutex::end_life(lock as usize, false, site()) }
     /// Takes a mutex.
     fn g_mutex_lock(lock: *mut c_char) {
         let pc = site();
@@ -72,7 +72,7 @@ interpose! {
     /// Initialises a mutex that its owner may take again.
     fn g_rec_mutex_init(lock: *mut c_char) { mutex::begin_recursive(lock as usize, site()) }
     /// Destroys it.
-    fn g_rec_mutex_clear(lock: *mut c_char) { mutex::end_life(lock as usize, site()) }
+    fn g_rec_mutex_clear(lock: *mut c_char) { mutex::end_life(lock as usize, false, site()) }
     /// Takes it.
     fn g_rec_mutex_lock(lock: *mut c_char) {
         let pc = site();

@@ -18,6 +18,22 @@ fn set(number: i64, ids: &[u32]) -> c_int {
     or_errno(-unsafe { sys::call(number, args) } as c_int)
 }
 
+/// Whether a system call changes the identity of the one kernel thread that makes it: the C library's functions change that of all.
+pub fn changes_one_thread(number: i64) -> bool {
+    matches!(
+        number,
+        libc::SYS_setuid
+            | libc::SYS_setgid
+            | libc::SYS_setreuid
+            | libc::SYS_setregid
+            | libc::SYS_setresuid
+            | libc::SYS_setresgid
+            | libc::SYS_setgroups
+            | libc::SYS_setfsuid
+            | libc::SYS_setfsgid
+    )
+}
+
 /// The identity stays as it is.
 const SAME: u32 = u32::MAX;
 

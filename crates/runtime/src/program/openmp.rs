@@ -326,7 +326,7 @@ interpose! {
     /// Initialises a lock, with a hint on how it is used.
     fn omp_init_lock_with_hint(lock: *mut c_char, hint: c_int) { mutex::begin_plain(lock as usize, site()) }
     /// Destroys a lock.
-    fn omp_destroy_lock(lock: *mut c_char) { mutex::end_life(lock as usize, site()) }
+    fn omp_destroy_lock(lock: *mut c_char) { mutex::end_life(lock as usize, false, site()) }
     /// Takes a lock.
     fn omp_set_lock(lock: *mut c_char) {
         let pc = site();
@@ -347,7 +347,7 @@ interpose! {
     /// The same, with a hint on how it is used.
     fn omp_init_nest_lock_with_hint(lock: *mut c_char, hint: c_int) { mutex::begin_recursive(lock as usize, site()) }
     /// Destroys it.
-    fn omp_destroy_nest_lock(lock: *mut c_char) { mutex::end_life(lock as usize, site()) }
+    fn omp_destroy_nest_lock(lock: *mut c_char) { mutex::end_life(lock as usize, false, site()) }
     /// Takes it.
     fn omp_set_nest_lock(lock: *mut c_char) {
         let pc = site();

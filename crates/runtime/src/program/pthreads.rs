@@ -1,6 +1,7 @@
 //! The thread functions of pthreads.
 
 use std::ffi::{c_char, c_int, c_void};
+use std::mem::MaybeUninit;
 
 use libc::{pthread_attr_t, pthread_t, timespec};
 use threadbare_trace::{Event, EventKind, FailureKind, ThreadId};
@@ -8,7 +9,7 @@ use threadbare_wire::flags;
 
 use crate::engine::engine;
 use crate::fiber::{Fiber, Waitable};
-use crate::interpose::{interpose, site};
+use crate::interpose::{interpose, real, site};
 use crate::shared_memory::fail;
 use crate::sync::{Limit, note, step, step_aside, step_when};
 use crate::threads::{self, Routine};
@@ -16,6 +17,29 @@ use crate::{cancel, server, time};
 
 unsafe extern "C" {
     fn pthread_attr_getdetachstate(attributes: *const pthread_attr_t, state: *mut c_int) -> c_int;
+    fn pthread_getattr_default_np(attributes: *mut pthread_attr_t) -> c_int;
+}
+
+/// Attributes that the program has set for all threads that are created without any.
+struct DefaultAttributes(MaybeUninit<pthread_attr_t>);
+
+impl DefaultAttributes {
+    /// None where it has set none.
+    fn get() -> Option<DefaultAttributes> {
+        let mut attributes = MaybeUninit::uninit();
+        let is_set = engine().world.default_attributes.get();
+        // SAFETY: the C library fills them in unless it says otherwise.
+        let is_filled = is_set && unsafe { pthread_getattr_default_np(attributes.as_mut_ptr()) } == 0;
+        // Not `then_some`: what is not filled in must not be destroyed.
+        is_filled.then(|| DefaultAttributes(attributes))
+    }
+}
+
+impl Drop for DefaultAttributes {
+    fn drop(&mut self) {
+        // SAFETY: they were filled in.
+        unsafe { libc::pthread_attr_destroy(self.0.as_mut_ptr()) };
+    }
 }
 
 /// The latest thread with this identity. Identities are used again after a join.
@@ -46,6 +70,8 @@ pub unsafe fn create(
         }
     }
     step_aside(EventKind::Create, pc);
+    let defaults = if attributes.is_null() { DefaultAttributes::get() } else { None };
+    let attributes = defaults.as_ref().map_or(attributes, |defaults| defaults.0.as_ptr());
     let mut detached = 0;
     if !attributes.is_null() {
         // SAFETY: the program passed initialised attributes.
@@ -159,6 +185,14 @@ pub unsafe fn join(thread: pthread_t, value: *mut *mut c_void, limit: Limit, pc:
     0
 }
 
+/// Until when a join waits: without a time, for ever.
+fn limit_of_join(
+    until: *const timespec,
+    limit: impl FnOnce(*const timespec) -> Result<Limit, c_int>,
+) -> Result<Limit, c_int> {
+    if until.is_null() { Ok(Limit::Forever) } else { limit(until) }
+}
+
 /// Lets a thread go; returns an error number.
 pub fn detach(thread: pthread_t, pc: u64) -> c_int {
     step(EventKind::Detach, 0, pc);
@@ -197,7 +231,7 @@ interpose! {
     /// Waits for a thread's end until a time.
     fn pthread_timedjoin_np(thread: pthread_t, value: *mut *mut c_void, until: *const timespec) -> c_int {
         let pc = site();
-        match time::deadline(until) {
+        match limit_of_join(until, time::deadline) {
             Ok(limit) => join(thread, value, limit, pc),
             Err(error) => error,
         }
@@ -205,7 +239,7 @@ interpose! {
     /// Waits for a thread's end until a time on a clock.
     fn pthread_clockjoin_np(thread: pthread_t, value: *mut *mut c_void, clock: c_int, until: *const timespec) -> c_int {
         let pc = site();
-        match time::deadline_on(clock, until) {
+        match limit_of_join(until, |until| time::deadline_on(clock, until)) {
             Ok(limit) => join(thread, value, limit, pc),
             Err(error) => error,
         }
@@ -232,7 +266,17 @@ interpose! {
         if libc::sched_getaffinity(0, size, set) == 0 { 0 } else { libc::EINVAL }
     }
     /// Pins a thread: of no effect where one thread runs at a time.
-    fn pthread_setaffinity_np(thread: pthread_t, size: usize, set: *const libc::cpu_set_t) -> c_int { 0 }
+    fn pthread_setaffinity_np(thread: pthread_t, size: usize, set: *const libc::cpu_set_t) -> c_int {
+        crate::processors::refused(set.cast(), size)
+    }
+    /// Says how threads shall be that are created without attributes.
+    fn pthread_setattr_default_np(attributes: *const pthread_attr_t) -> c_int {
+        let error = real!(pthread_setattr_default_np as unsafe extern "C-unwind" fn(*const pthread_attr_t) -> c_int)(attributes);
+        if error == 0 {
+            engine().world.default_attributes.set(true);
+        }
+        error
+    }
     /// Sets a thread's policy and priority: of no effect here.
     fn pthread_setschedparam(thread: pthread_t, policy: c_int, parameters: *const libc::sched_param) -> c_int { 0 }
     /// Sets a thread's priority: of no effect here.

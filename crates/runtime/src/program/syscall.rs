@@ -4,7 +4,8 @@ use std::ffi::{c_int, c_long, c_void};
 
 use libc::timespec;
 
-use super::io;
+use super::{identities, io};
+use crate::engine::engine;
 use crate::interpose::{instrumented_site, interpose, site};
 use crate::sync::{futex, or_errno};
 use crate::{entropy, process_identity, sys, time};
@@ -39,6 +40,9 @@ pub unsafe fn answer(number: c_long, args: [usize; 6]) -> isize {
             libc::SYS_write => of_function(io::write(a as c_int, b as *const c_void, c)),
             number if crate::arch::makes_process(number) => {
                 crate::shared_memory::unsupported("a system call that makes threads or processes by hand")
+            }
+            number if identities::changes_one_thread(number) && engine().running.get() => {
+                crate::shared_memory::unsupported("a system call that changes the identity of one thread")
             }
             _ => match process_identity::call(number, [a, b, c], site()) {
                 Some(result) => result,

@@ -29,10 +29,30 @@ fn whom_to_interrupt(engine: &Engine, id: ThreadId) -> Option<&'static Fiber> {
     Some(engine.fiber(innermost))
 }
 
-/// Runs the handler of a signal on the stack of `below`, where this is called, and lets the policy decide
-/// which thread runs then. Returns when that is `below`.
+/// Runs the handlers on the stack of `below`, where this is called, that are to be run before it continues: one after the other, however
+/// many come before the policy lets it.
+#[inline]
+pub fn deliver_at(engine: &Engine, below: &Fiber) {
+    if below.to_deliver.get().is_some() {
+        deliver_all(engine, below);
+    }
+}
+
 #[cold]
-pub fn run_handler(engine: &Engine, id: ThreadId, below: ThreadId) {
+fn deliver_all(engine: &Engine, below: &Fiber) {
+    if below.delivers.replace(true) {
+        // Here the last one has just returned, and the loop goes on.
+        return;
+    }
+    while let Some(handler) = below.to_deliver.take() {
+        run_handler(engine, handler, below.id);
+    }
+    below.delivers.set(false);
+}
+
+/// Runs the handler of a signal on the stack of `below`, where this is called, and lets the policy decide
+/// which thread runs then. Returns when that is `below`, maybe for the next handler.
+fn run_handler(engine: &Engine, id: ThreadId, below: ThreadId) {
     let interrupted = engine.fiber(below);
     let host = engine.fiber(interrupted.owner());
     let fiber = engine.fiber(id);
@@ -133,6 +153,13 @@ impl Fiber {
         self.handlers.borrow_mut().last().copied()
     }
 
+    /// The signals that it blocks once the handlers on its stack have returned.
+    pub fn blocked_outside_handlers(&self) -> u64 {
+        let outermost = self.handlers.borrow_mut().first().copied();
+        let interrupt = outermost.and_then(|id| engine().fiber(id).interrupt.as_deref());
+        interrupt.map_or(self.blocked_signals.get(), |interrupt| interrupt.mask_before.get())
+    }
+
     /// Whether it is in a call that makes it wait, so that a handler breaks the call off.
     fn is_blocked(&self) -> bool {
         self.waits_for().is_some_and(|wait| wait.breaks() == Breaks::AnyTime || !wait.ready(self))
@@ -200,6 +227,11 @@ pub fn leave(innermost: ThreadId) {
         below.until.set(None);
     }
     end_handler(engine, innermost);
+    if let Some(below) = below {
+        let below = engine.fiber(below);
+        below.delivers.set(false);
+        deliver_at(engine, below);
+    }
 }
 
 fn errno() -> c_int {

@@ -10,7 +10,7 @@ use super::disposition::Disposition;
 use super::{bit, kinds, timers};
 use crate::engine::engine;
 use crate::fiber::{Fiber, Waitable};
-use crate::shared_memory::lost_control;
+use crate::shared_memory::cut;
 
 /// Who sent a signal.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -156,7 +156,7 @@ pub fn create(signal: c_int, target: Option<ThreadId>, sender: Sender, details: 
         return None;
     }
     let Ok(number) = u16::try_from(engine.threads.count()) else {
-        lost_control("the program sent so many signals that there are no numbers for more threads");
+        cut(format_args!("it has made {} threads and signals, and more cannot be told apart", 1 << 16));
     };
     let id = ThreadId(number);
     let frames = engine.world.signals.frames.borrow_mut().pop().unwrap_or_else(Fiber::new_frames);

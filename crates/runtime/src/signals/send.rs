@@ -74,7 +74,8 @@ fn post(signal: c_int, target: Option<ThreadId>, details: Details, pc: u64) {
         return;
     }
     let host = engine.host();
-    if !engine.running.get() {
+    // Whoever is left runs the functions of the end.
+    if !engine.running.get() || !super::deliver::any_thread_left() {
         host.early_signals.set(host.early_signals.get() | bit(signal));
         if host.blocked_signals.get() & bit(signal) == 0 {
             host.early_signals.set(host.early_signals.get() & !bit(signal));
@@ -108,6 +109,8 @@ fn is_signal(signal: c_int) -> bool {
 pub fn to_thread(target: Option<&Fiber>, signal: c_int, code: c_int, value: u64, pc: u64) -> c_int {
     match target {
         _ if !is_signal(signal) => libc::EINVAL,
+        // Until it is joined, a thread that has ended is still known, and whatever it is sent is lost.
+        Some(target) if target.done.get() && !target.joined.get() && !target.detached.get() => 0,
         Some(target) if !target.done.get() => {
             if signal != 0 {
                 post(signal, Some(target.id), Details::new(signal, code, value), pc);

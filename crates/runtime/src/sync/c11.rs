@@ -93,7 +93,7 @@ interpose! {
     }
     /// Destroys a mutex.
     fn mtx_destroy(mutex: *mut libc::pthread_mutex_t) {
-        mutex::destroy(mutex as usize, site());
+        mutex::destroy(mutex as usize, true, site());
     }
     /// Locks a mutex.
     fn mtx_lock(mutex: *mut libc::pthread_mutex_t) -> c_int {

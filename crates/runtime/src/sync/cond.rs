@@ -84,7 +84,9 @@ pub fn wait(cond: usize, mutex: &'static Mutex, limit: Limit, pc: u64) -> c_int 
     let fiber = engine().current();
     cancel::check(fiber);
     step(EventKind::CondWait, cond, pc);
-    mutex::must_hold(mutex, "waits on a condition variable");
+    if let Err(error) = mutex::must_hold(mutex, "waits on a condition variable") {
+        return error;
+    }
     let address = mutex.address as u64;
     note(EventKind::CondWait, cond, address);
     mutex.give(fiber);

@@ -88,6 +88,11 @@ impl Mutex {
         !self.is_shared() || unsafe { between_processes::says_so(self.address, 0, 0) }
     }
 
+    /// Whether it refuses what only its owner may do. With others that is undefined.
+    fn tells_its_owner(&self) -> bool {
+        self.kind() != Kind::Normal || self.is_robust()
+    }
+
     /// How often its owner has taken it, and not given it back.
     pub fn levels(&self) -> u32 {
         self.depth.get()
@@ -259,7 +264,7 @@ pub fn unlock(mutex: &'static Mutex, pc: u64) -> c_int {
         step(EventKind::Unlock, object, pc);
     }
     if mutex.owner.get() != Some(fiber.owner()) {
-        if mutex.kind() == Kind::Normal && !mutex.is_robust() {
+        if !mutex.tells_its_owner() {
             let holder = match mutex.owner.get() {
                 Some(owner) => format!("it is held by {owner}"),
                 None => "nobody holds it".to_string(),
@@ -281,13 +286,13 @@ pub fn unlock(mutex: &'static Mutex, pc: u64) -> c_int {
     0
 }
 
-/// Destroys a mutex.
+/// Destroys a mutex. C11 has nothing against its being held then, POSIX has.
 ///
 /// # Safety
 /// The address must be that of a mutex.
-pub unsafe fn destroy(address: usize, pc: u64) {
+pub unsafe fn destroy(address: usize, may_be_held: bool, pc: u64) {
     must_live(at(address), "destroys", pc);
-    end_life(address, pc);
+    end_life(address, may_be_held, pc);
     // SAFETY: as the caller vouches.
     unsafe { *kind_of(address) = DESTROYED };
     set(address, DESTROYED);
@@ -310,14 +315,14 @@ pub fn begin_recursive(address: usize, pc: u64) {
 }
 
 /// A mutex or spin lock must not be destroyed while a thread holds it or waits for it.
-pub fn end_life(address: usize, pc: u64) {
+pub fn end_life(address: usize, may_be_held: bool, pc: u64) {
     let fiber = engine().current();
     if crate::thread_state_hash::are_merged() {
         lifetime::expose(address);
     }
     step(EventKind::Destroy, address, pc);
     if let Some(mutex) = engine().world.mutexes.get(address) {
-        if let Some(owner) = mutex.owner.get() {
+        if let Some(owner) = mutex.owner.get().filter(|_| !may_be_held) {
             fail(
                 FailureKind::Misuse,
                 format_args!("{} destroys <obj {address:#x}> while {owner} holds it", fiber.id),
@@ -394,15 +399,16 @@ pub fn owner_died(fiber: &Fiber) {
     }
 }
 
-/// The mutex must be held by the running thread for what it is about to do.
-pub fn must_hold(mutex: &Mutex, doing: &str) {
+/// The mutex must be held by the running thread for what it is about to do. One that knows its owner answers with an error number.
+pub fn must_hold(mutex: &Mutex, doing: &str) -> Result<(), c_int> {
     let fiber = engine().current();
-    if mutex.owner.get() != Some(fiber.owner()) {
-        fail(
-            FailureKind::Misuse,
-            format_args!("{} {doing} without holding <obj {:#x}>", fiber.id, mutex.address),
-        );
+    if mutex.owner.get() == Some(fiber.owner()) {
+        return Ok(());
     }
+    if mutex.tells_its_owner() {
+        return Err(libc::EPERM);
+    }
+    fail(FailureKind::Misuse, format_args!("{} {doing} without holding <obj {:#x}>", fiber.id, mutex.address))
 }
 
 interpose! {
@@ -427,7 +433,7 @@ interpose! {
     }
     /// Destroys a mutex.
     fn pthread_mutex_destroy(mutex: *mut pthread_mutex_t) -> c_int {
-        destroy(mutex as usize, site());
+        destroy(mutex as usize, false, site());
         0
     }
     /// Locks a mutex.
@@ -474,12 +480,15 @@ interpose! {
     /// Initialises a spin lock.
     fn pthread_spin_init(lock: *mut c_int, shared: c_int) -> c_int {
         *lock = 0;
+        if shared != libc::PTHREAD_PROCESS_PRIVATE {
+            between_processes::note_unseen("spin locks that are");
+        }
         begin_plain(lock as usize, site());
         0
     }
     /// Destroys a spin lock.
     fn pthread_spin_destroy(lock: *mut c_int) -> c_int {
-        end_life(lock as usize, site());
+        end_life(lock as usize, false, site());
         0
     }
     /// Takes a spin lock.

@@ -22,6 +22,22 @@ pub struct Once {
     running: Cell<Option<ThreadId>>,
 }
 
+impl Once {
+    /// Its routine is left: others may run it, unless it has come to its end.
+    fn is_left(&self, is_done: bool) {
+        self.running.set(None);
+        engine().changed();
+        note(EventKind::OnceEnd, self.address, u64::from(!is_done));
+    }
+}
+
+/// A thread ends, maybe in a routine: a stack is not unwound any further than there is information about its frames.
+pub fn gives_up_routines(fiber: &Fiber) {
+    while let Some(once) = fiber.once_routines.borrow_mut().pop() {
+        once.is_left(false);
+    }
+}
+
 impl Waitable for Once {
     fn ready(&self, _fiber: &Fiber) -> bool {
         self.running.get().is_none()
@@ -45,9 +61,8 @@ struct Unfinished {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        self.once.running.set(None);
-        engine().changed();
-        note(EventKind::OnceEnd, self.once.address, u64::from(!self.is_done));
+        engine().current().once_routines.borrow_mut().retain(|once| !std::ptr::eq(*once, self.once));
+        self.once.is_left(self.is_done);
     }
 }
 
@@ -60,6 +75,7 @@ pub fn begin(address: usize, is_done: impl FnOnce() -> bool, pc: u64) -> bool {
         return false;
     }
     once.running.set(Some(engine().current_id()));
+    engine().current().once_routines.borrow_mut().push(once);
     note(EventKind::OnceBegin, address, 0);
     true
 }

@@ -148,6 +148,7 @@ fn timed(address: usize, clock: c_int, until: *const timespec, pc: u64) -> c_int
 }
 
 fn open(name: &CStr, flags: c_int, value: c_uint) -> *mut sem_t {
+    between_processes::note_unseen("named semaphores that are");
     let mut named = engine().world.named.borrow_mut();
     let known = named.iter_mut().find(|other| other.linked && other.name == name.to_bytes());
     let exclusive = flags & (libc::O_CREAT | libc::O_EXCL) == libc::O_CREAT | libc::O_EXCL;

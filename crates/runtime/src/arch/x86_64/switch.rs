@@ -118,7 +118,7 @@ pub unsafe fn prepare(top: usize, entry: extern "C-unwind" fn() -> !) -> StackPo
     words as usize
 }
 
-/// Makes a call on another stack and comes back.
+/// Makes a call on another stack and comes back. Whoever unwinds the stack gets from one to the other.
 ///
 /// # Safety
 /// `top` must be the 16-byte aligned end of writable stack memory that nobody else uses.
@@ -129,14 +129,20 @@ pub unsafe extern "C-unwind" fn call_on_stack(
     call: extern "C-unwind" fn(*mut std::ffi::c_void),
 ) {
     naked_asm!(
+        ".cfi_startproc",
         "push rbp",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset rbp, -16",
         "mov rbp, rsp",
+        ".cfi_def_cfa_register rbp",
         "mov rsp, rdi",
         "mov rdi, rsi",
         "call rdx",
         "mov rsp, rbp",
         "pop rbp",
+        ".cfi_def_cfa rsp, 8",
         "ret",
+        ".cfi_endproc",
     )
 }
 

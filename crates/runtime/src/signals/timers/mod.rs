@@ -137,7 +137,7 @@ pub fn rang(sender: Sender) {
 
 /// Whether the program does something about a signal; by default it would end.
 fn is_wanted(signal: c_int) -> bool {
-    let is_blocked = |fiber: &Fiber| fiber.blocked_signals.get() & bit(signal) != 0;
+    let is_blocked = |fiber: &Fiber| fiber.blocked_outside_handlers() & bit(signal) != 0;
     Disposition::of(signal).is_handled() || engine().threads.live().any(is_blocked)
 }
 
@@ -200,6 +200,11 @@ fn set(number: usize, length: Option<u64>, interval: u64, pc: u64) -> (u64, u64)
         super::before_call(pc);
     }
     before
+}
+
+/// When the next timer rings of those that wait for time to pass.
+pub fn next_expiry() -> Option<u64> {
+    pending().filter(|interrupt| !may_ring(interrupt)).filter_map(expiry_of).min()
 }
 
 /// Nobody can get on: time passes until the next timer rings. Says whether there is one before a time.
