@@ -57,10 +57,42 @@ int main(void) {
 }
 ";
 
+/// What was exchanged is back, as a new block at the address of the old one (the ABA problem).
+const EXCHANGED: &str = "#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+static void *_Atomic top;
+static int took, replaced;
+static void *take(void *unused) {
+    void *seen = top;
+    if (!seen || replaced) return unused;
+    if (atomic_compare_exchange_strong(&top, &seen, (void *)0)) took = 1;
+    return unused;
+}
+static void *replace(void *unused) {
+    void *mine = atomic_exchange(&top, (void *)0);
+    free(mine);
+    replaced = mine != 0;
+    top = malloc(24);
+    return unused;
+}
+int main(void) {
+    pthread_t one, other;
+    top = malloc(24);
+    pthread_create(&one, 0, take, 0);
+    pthread_create(&other, 0, replace, 0);
+    pthread_join(one, 0);
+    pthread_join(other, 0);
+    assert(!(took && replaced));
+    return 0;
+}
+";
+
 #[test]
 fn addresses_that_are_handed_out_again_or_in_another_order_are_tried() {
     let desk = Desk::new();
-    for (file, source) in [("reused.c", REUSED), ("compared.c", COMPARED)] {
+    for (file, source) in [("reused.c", REUSED), ("compared.c", COMPARED), ("exchanged.c", EXCHANGED)] {
         desk.file(file, source);
         nobody_claims_and_failures_are_found(&desk, file);
     }
