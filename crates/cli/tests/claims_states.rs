@@ -244,3 +244,60 @@ int main(void) {
     let report = desk.run(&["verify", "account.c", "--json", "-", "--quiet", "--jobs", "1"]).json();
     assert_eq!(report["verdict"], "exhausted", "{report:#}");
 }
+
+/// Steps that commute are run in one order.
+#[test]
+fn threads_that_share_little_need_few_executions() {
+    let desk = Desk::new();
+    desk.file(
+        "apart.c",
+        "#include <pthread.h>
+#include <stdatomic.h>
+static struct { atomic_int count; char room[60]; } all[3];
+static atomic_int ready;
+static void *add(void *it) {
+    for (int i = 0; i < 10; i++) atomic_fetch_add((atomic_int *)it, 1);
+    return 0;
+}
+int main(void) {
+    pthread_t t[3];
+    for (int i = 0; i < 3; i++) pthread_create(&t[i], 0, add, &all[i]);
+    ready = all[0].count;
+    for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+    ready = all[1].count + all[2].count;
+    return 0;
+}
+",
+    );
+    let report = run(&desk, &["hunt", "apart.c", "--strategy", "states"]);
+    assert_eq!(report["verdict"], "exhausted", "{report:#}");
+    // Of 11 places for each thread there are 1,331 combinations, and main looks at one of the threads only.
+    let executions = report["executions"].as_u64().expect("a number");
+    assert!(executions <= 500, "{executions}");
+}
+
+/// What a thread does alone, since the other one has ended, it might as well have done earlier.
+#[test]
+fn what_is_done_after_another_thread_has_ended_is_not_ordered_by_that() {
+    let desk = Desk::new();
+    desk.file(
+        "alone.c",
+        "#include <assert.h>
+#include <pthread.h>
+static int x;
+static void *w(void *u) { x = 1; return 0; }
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, w, 0);
+    int seen = x;
+    pthread_join(t, 0);
+    assert(seen);
+    return 0;
+}
+",
+    );
+    for (who, report) in verdicts(&desk, "alone.c") {
+        let must_find = ["dfs", "states", "verify"].contains(&who.as_str());
+        assert!(!must_find || report["verdict"] == "failure", "{who}: {report:#}");
+    }
+}

@@ -5,7 +5,7 @@
 //! plan of its own.
 
 use threadbare_sched::{Candidate, Op};
-use threadbare_trace::{EventKind, ThreadId};
+use threadbare_trace::{EventKind, ThreadId, kinds};
 use threadbare_wire::{UntriedRecord, flags};
 
 use crate::engine::Engine;
@@ -48,9 +48,14 @@ fn may_conflict(one: &Op, other: &Op) -> bool {
     let only_reads = |op: &Op| {
         matches!(op.kind, EventKind::Read | EventKind::ReadRange | EventKind::AtomicRead | EventKind::Fence)
     };
+    // Whoever waits for a condition has given back a lock, and takes it again.
+    let is_about_condition = |op: &Op| matches!(op.kind, kinds!(condition));
+    let is_about_lock = |op: &Op| matches!(op.kind, kinds!(condition | lock));
+    let share_lock =
+        is_about_condition(one) && is_about_lock(other) || is_about_lock(one) && is_about_condition(other);
     let end = |op: &Op| op.object + u64::from(op.size.max(1));
     let meet = one.object < end(other) && other.object < end(one);
-    meet && !(only_reads(one) && only_reads(other))
+    share_lock || meet && !(only_reads(one) && only_reads(other))
 }
 
 fn bit(thread: ThreadId) -> u64 {

@@ -24,7 +24,7 @@ use crate::claims::Claims;
 use crate::error::ExploreError;
 use crate::history::History;
 use crate::search_effort::SearchEffort;
-use crate::strategies::reduction::{Irreducible, Reduction};
+use crate::strategies::reduction::{CIRCLE, Irreducible, Reduction};
 use crate::strategy::{Plan, Strategy};
 
 /// As many as a decision record has bits for.
@@ -100,7 +100,7 @@ impl States {
         self.drop_tried();
         match &self.reduction {
             // In a circle a thread could be left out for ever.
-            Some(reduction) if self.open.is_empty() && !reduction.is_acyclic() => Err(Irreducible),
+            Some(reduction) if self.open.is_empty() && !reduction.is_acyclic() => Err(CIRCLE),
             _ => Ok(()),
         }
     }
@@ -144,6 +144,8 @@ pub(crate) struct Dfs {
     /// A thread that reads the same again and again lets others go first only when it comes back to a state: it has been seen to do
     /// so.
     exact_loops: bool,
+    /// Why every thread is tried in every state.
+    irreducible: Option<Irreducible>,
     /// Why nothing can be claimed even if nothing is left.
     doubt: Option<String>,
     claims: Claims,
@@ -166,6 +168,7 @@ impl Dfs {
             bound_was_met: false,
             states: None,
             exact_loops: false,
+            irreducible: None,
             doubt: None,
             claims: Claims::of_all_orders(),
         }
@@ -195,9 +198,12 @@ impl Dfs {
         let states = self.states.as_ref()?;
         let open = states.open.values().filter(|state| states.known[state].branch.untried != 0).count();
         let known = states.known.len();
+        let why = self.irreducible.map_or(String::new(), |Irreducible(why)| {
+            format!(" (each thread is tried in each of them, because {why})")
+        });
         (open > 0).then(|| {
             format!(
-                "the walk over states was not completed: it came to {known} states, and in {open} of them some thread has not been tried; \
+                "the walk over states was not completed: it came to {known} states{why}, and in {open} of them some thread has not been tried; \
                  more --time or --executions would take it further"
             )
         })
@@ -233,7 +239,7 @@ impl Dfs {
         let bit = |set: bool, flag: u32| if set { flag } else { 0 };
         bit(self.states.is_some(), flags::PROGRAM_STATES)
             | bit(self.exact_loops, flags::EXACT_LOOPS)
-            | bit(self.is_reduced(), flags::REDUCED)
+            | bit(self.is_reduced(), flags::REDUCED | flags::RECORD_ALL)
             | bit(self.states.is_some() || self.exact_loops, flags::THREAD_HEAPS)
     }
 
@@ -264,8 +270,9 @@ impl Dfs {
         }
         let path: Rc<[ThreadId]> = decisions.iter().map(|decision| decision.chosen).collect();
         if let Some(states) = &mut self.states {
-            if states.branch_out(&path, run).is_err() {
+            if let Err(irreducible) = states.branch_out(&path, run) {
                 states.reduction = None;
+                self.irreducible = Some(irreducible);
                 self.claims.exclude_races(false);
                 self.begin_anew();
             }
@@ -381,6 +388,7 @@ impl Strategy for Dfs {
         // What a claim rests on is of interest only where one is made.
         let is_told = self.is_through() && (self.doubt.is_none() || !self.claims.may_be_made());
         let doubts = if is_told { self.claims.remarks() } else { Vec::new() };
-        self.doubt.iter().cloned().chain(doubts).collect()
+        let left = if self.doubt.is_none() { self.what_is_left() } else { None };
+        self.doubt.iter().cloned().chain(doubts).chain(left).collect()
     }
 }

@@ -16,13 +16,21 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
+use threadbare_detect::{Detector as _, HappensBefore};
 use threadbare_target::Execution;
 use threadbare_trace::{Event, EventKind, LockManner, Outcome, ThreadId, kinds};
 use threadbare_wire::DecisionRecord;
 
-/// Every thread has to be tried in every state.
+/// Every thread has to be tried in every state, for this reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Irreducible;
+pub(crate) struct Irreducible(pub(crate) &'static str);
+
+/// There are more than a set has bits for.
+const TOO_MANY_THREADS: Irreducible = Irreducible("there are many threads");
+/// The trace is not what the runtime writes.
+const NOT_READ: Irreducible = Irreducible("its trace could not be read");
+/// A state can be come to again.
+pub(crate) const CIRCLE: Irreducible = Irreducible("the program can come back to a state");
 
 /// A state that needs more threads.
 pub(crate) struct Request {
@@ -35,10 +43,10 @@ pub(crate) struct Request {
 type Threads = u64;
 
 fn bit(thread: ThreadId) -> Result<Threads, Irreducible> {
-    1u64.checked_shl(u32::from(thread.0)).ok_or(Irreducible)
+    1u64.checked_shl(u32::from(thread.0)).ok_or(TOO_MANY_THREADS)
 }
 
-/// Something that steps can have in common: eight bytes of memory, with the objects that begin there, or one of those below.
+/// Something that steps can have in common: four bytes of memory, with the objects that begin there, or one of those below.
 type Object = u64;
 
 /// The numbers and stacks that threads are given, and which are free again once they are joined, or have been detached and end.
@@ -55,7 +63,7 @@ fn life_of(thread: u64) -> Object {
 }
 
 fn at(address: u64) -> Object {
-    address >> 3
+    address >> 2
 }
 
 /// What a step does to an object.
@@ -69,8 +77,6 @@ impl Manner {
     const ACQUIRE: Manner = Manner(4);
     /// It gives back what its thread held.
     const RELEASE: Manner = Manner(8);
-    /// No synchronization, or the end of memory: others have to be kept away.
-    const PLAIN: Manner = Manner(16);
 
     fn and(self, other: Manner) -> Manner {
         Manner(self.0 | other.0)
@@ -92,27 +98,13 @@ impl Manner {
         self.only_locks() && !self.has(Manner::ACQUIRE)
     }
 
-    fn conflict(self, other: Manner) -> Conflict {
+    /// Whether it matters who comes first.
+    fn conflicts(self, other: Manner) -> bool {
         // Who gives an object back holds it, so that nobody else can be about to take it, or to give it back.
         let are_apart =
             (self.only_releases() && other.only_locks()) || (self.only_locks() && other.only_releases());
-        if are_apart || !(self.changes() || other.changes()) {
-            Conflict::None
-        } else if self.has(Manner::PLAIN) || other.has(Manner::PLAIN) {
-            Conflict::Race
-        } else {
-            Conflict::Order
-        }
+        !are_apart && (self.changes() || other.changes())
     }
-}
-
-/// Whether it matters which of two steps comes first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Conflict {
-    None,
-    Order,
-    /// And one of them does not expect the other at all.
-    Race,
 }
 
 /// What a thread does from one decision to the next one, or to the step of another thread that nobody decided on.
@@ -229,7 +221,7 @@ pub(crate) struct Reduction {
     pasts: Numbered<Past>,
     /// By past and step: the past seen from before the step, if the step is part of it.
     seen_before: FxHashMap<(u32, u32), Option<u32>>,
-    conflicts: FxHashMap<(u32, u32), Conflict>,
+    conflicts: FxHashMap<(u32, u32), bool>,
     /// All threads of an execution.
     all: Threads,
 }
@@ -238,9 +230,10 @@ impl Reduction {
     /// Takes in an execution; gives what has to be tried besides.
     pub(crate) fn take_in(&mut self, run: &Execution) -> Result<Vec<Request>, Irreducible> {
         must_be_whole(run)?;
-        let all = 1u64.checked_shl(run.threads).ok_or(Irreducible)? - 1;
+        must_be_free_of_races(run)?;
+        let all = 1u64.checked_shl(run.threads).ok_or(TOO_MANY_THREADS)? - 1;
         if self.all != 0 && self.all != all {
-            return Err(Irreducible);
+            return Err(Irreducible("not every execution has the same number of threads"));
         }
         self.all = all;
         let path: Vec<u32> = run.decisions.iter().map(|decision| self.state(decision)).collect();
@@ -251,14 +244,13 @@ impl Reduction {
             let (next, to) = (run.decisions.get(place + 1), path.get(place + 1).copied());
             if path[..place].contains(&from) {
                 // It matters how often it comes round, and others could be left out for ever.
-                return Err(Irreducible);
+                return Err(CIRCLE);
             }
-            let known =
-                self.states[from as usize].after.iter().find(|(thread, _)| *thread == decision.chosen);
-            if let Some((_, edge)) = known {
-                if self.edges[*edge as usize].to != to {
-                    return Err(Irreducible);
-                }
+            // What is dead in a state and not looked at may be saved and looked at later, so there may be several.
+            let is_known = |(thread, edge): &(ThreadId, u32)| {
+                *thread == decision.chosen && self.edges[*edge as usize].to == to
+            };
+            if self.states[from as usize].after.iter().any(is_known) {
                 continue;
             }
             let steps = steps(run, decision, next)?;
@@ -361,11 +353,8 @@ impl Reduction {
         later: Coming,
         requests: &mut Vec<Request>,
     ) -> Result<(), Irreducible> {
-        match self.conflict(step, later.step) {
-            Conflict::None => return Ok(()),
-            // Accesses have to be seen at the same time for a race to be reported.
-            Conflict::Race => return Err(Irreducible),
-            Conflict::Order => {}
+        if !self.do_conflict(step, later.step) {
+            return Ok(());
         }
         let state = &mut self.states[from as usize];
         let on_the_way = self.pasts.of(later.past).threads & state.enabled;
@@ -383,16 +372,16 @@ impl Reduction {
         Ok(())
     }
 
-    fn conflict(&mut self, one: u32, other: u32) -> Conflict {
+    fn do_conflict(&mut self, one: u32, other: u32) -> bool {
         *self.conflicts.entry((one, other)).or_insert_with(|| {
-            let (one, other) =
-                (&self.steps.all[one as usize].accesses, &self.steps.all[other as usize].accesses);
+            let accesses = |step: u32| &self.steps.all[step as usize].accesses;
             let manner = |object: &Object| {
-                let found = other.binary_search_by_key(object, |(object, _)| *object);
-                found.ok().map(|place| other[place].1)
+                let found = accesses(other).binary_search_by_key(object, |(object, _)| *object);
+                found.ok().map(|place| accesses(other)[place].1)
             };
-            let all = one.iter().filter_map(|(object, own)| Some(own.conflict(manner(object)?)));
-            all.max().unwrap_or(Conflict::None)
+            let conflicts =
+                |(object, own): &(Object, Manner)| manner(object).is_some_and(|manner| own.conflicts(manner));
+            accesses(one).iter().any(conflicts)
         })
     }
 
@@ -425,12 +414,26 @@ impl Reduction {
 /// unrecorded.
 fn must_be_whole(run: &Execution) -> Result<(), Irreducible> {
     let ended = run.events.iter().filter(|event| event.kind() == Some(EventKind::Exit)).count();
-    let is_whole = run.outcome == Outcome::Passed
-        && ended + 1 == run.threads as usize
-        && !run.leaves_code_unexplored
-        && !run.depended_on.iter().any(|it| it.kind.is_doubt())
-        && run.decisions.iter().all(|decision| decision.irregular == 0);
-    if is_whole { Ok(()) } else { Err(Irreducible) }
+    let reasons = [
+        (run.outcome != Outcome::Passed, "an execution did not pass"),
+        (ended + 1 != run.threads as usize, "threads were left when the program ended"),
+        (run.leaves_code_unexplored, "not all code is explored"),
+        (run.depended_on.iter().any(|it| it.kind.is_doubt()), "it depends on more than who runs when"),
+        (
+            run.decisions.iter().any(|it| it.irregular != 0),
+            "a thread waits in a loop, or gives back another's lock",
+        ),
+    ];
+    let reason = reasons.into_iter().find(|(is_so, _)| *is_so);
+    reason.map_or(Ok(()), |(_, reason)| Err(Irreducible(reason)))
+}
+
+/// Accesses that race have to happen at the same time to be reported, so each order of them with anything else has to be run. If some race, those of some
+/// execution do that every order of what conflicts is tried of.
+fn must_be_free_of_races(run: &Execution) -> Result<(), Irreducible> {
+    let mut detector = Box::new(HappensBefore::default());
+    run.events.iter().enumerate().for_each(|(index, event)| detector.observe(index, event));
+    if detector.findings().is_empty() { Ok(()) } else { Err(Irreducible("plain accesses race")) }
 }
 
 /// What was done from one decision to the next.
@@ -440,19 +443,19 @@ fn steps(
     next: Option<&DecisionRecord>,
 ) -> Result<Vec<Step>, Irreducible> {
     let end = next.map_or(run.events.len(), |next| next.events as usize);
-    let events = run.events.get(decision.events as usize..end).ok_or(Irreducible)?;
+    let events = run.events.get(decision.events as usize..end).ok_or(NOT_READ)?;
     // What a detached thread had is free as soon as it ends.
     let detaches = run.events.iter().any(|event| event.kind() == Some(EventKind::Detach));
     let mut steps = vec![Unfinished::of(decision.chosen)?];
     for event in events.iter().filter(|event| event.kind().is_none_or(|kind| !kind.only_names())) {
         let own = bit(event.thread)?;
-        let last = steps.last_mut().ok_or(Irreducible)?;
+        let last = steps.last_mut().ok_or(NOT_READ)?;
         if event.kind() == Some(EventKind::Start) {
             last.threads |= own;
         } else if last.threads & own == 0 {
             steps.push(Unfinished::of(event.thread)?);
         }
-        let last = steps.last_mut().ok_or(Irreducible)?;
+        let last = steps.last_mut().ok_or(NOT_READ)?;
         last.take_in(event)?;
         if event.kind() == Some(EventKind::Exit) && detaches {
             last.does(ALL_THREADS, Manner::WRITE);
@@ -500,7 +503,7 @@ impl Unfinished {
         /// More is not worth the while.
         const LARGEST: u64 = 1 << 16;
         if size > LARGEST {
-            return Err(Irreducible);
+            return Err(Irreducible("threads share much memory"));
         }
         (at(address)..=at(address + size.max(1) - 1)).for_each(|object| self.does(object, manner));
         Ok(())
@@ -509,7 +512,7 @@ impl Unfinished {
     /// The thread was about to do this when it was chosen, and there need not be an event of it.
     fn was_to_do(&mut self, decision: &DecisionRecord) -> Result<(), Irreducible> {
         use EventKind::*;
-        match EventKind::from_number(decision.kind).ok_or(Irreducible)? {
+        match EventKind::from_number(decision.kind).ok_or(NOT_READ)? {
             Read | ReadRange | AtomicRead | AtomicFailed => self.does(at(decision.object), Manner::READ),
             // Those are in the events, where they have happened.
             Create | Start | Exit | Join | Detach | End | Alloc | Frame | Fence => {}
@@ -521,7 +524,9 @@ impl Unfinished {
                 self.does(at(decision.object), Manner::WRITE);
             }
             kinds!(pause) | JoinFailed | Cancel | Signal | Process | LibraryCall => {
-                return Err(Irreducible);
+                return Err(Irreducible(
+                    "threads pause, or signals, cancellations or processes are involved",
+                ));
             }
         }
         Ok(())
@@ -530,14 +535,11 @@ impl Unfinished {
     fn take_in(&mut self, event: &Event) -> Result<(), Irreducible> {
         use EventKind::*;
         let (address, size, value) = (event.addr, u64::from(event.size), event.value);
-        let plainly = |manner: Manner| manner.and(Manner::PLAIN);
-        match event.kind().ok_or(Irreducible)? {
-            Read => self.accesses(address, size, plainly(Manner::READ))?,
-            Write => self.accesses(address, size, plainly(Manner::WRITE))?,
-            ReadRange => self.accesses(address, value, plainly(Manner::READ))?,
-            WriteRange | Free => self.accesses(address, value, plainly(Manner::WRITE))?,
-            AtomicRead | AtomicFailed => self.accesses(address, size, Manner::READ)?,
-            AtomicWrite | AtomicUpdate => self.accesses(address, size, Manner::WRITE)?,
+        match event.kind().ok_or(NOT_READ)? {
+            Read | AtomicRead | AtomicFailed => self.accesses(address, size, Manner::READ)?,
+            Write | AtomicWrite | AtomicUpdate => self.accesses(address, size, Manner::WRITE)?,
+            ReadRange => self.accesses(address, value, Manner::READ)?,
+            WriteRange | Free => self.accesses(address, value, Manner::WRITE)?,
             Lock => {
                 let manner = LockManner::from_number(event.old);
                 let waits = !manner.would_not_wait && !manner.is_robust;
@@ -570,9 +572,11 @@ impl Unfinished {
             Start | Fence | Alloc | Frame | End => {}
             // The clock moves, or somebody may notice what others hold.
             LockFailed | SemFailed | CondTimeout | FutexTimeout | JoinFailed | kinds!(pause) => {
-                return Err(Irreducible);
+                return Err(Irreducible("a wait ended by time, or was refused"));
             }
-            Create | Join | Detach | Cancel | Signal | Process | LibraryCall => return Err(Irreducible),
+            Create | Join | Detach | Cancel | Signal | Process | LibraryCall => {
+                return Err(Irreducible("signals, cancellations or processes are involved"));
+            }
         }
         Ok(())
     }
