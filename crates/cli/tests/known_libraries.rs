@@ -32,6 +32,19 @@ fn what_openmp_leaves_open_is_a_race() {
     assert!(findings.iter().any(is_found), "{report:#}");
 }
 
+#[test]
+fn nothing_is_claimed_of_what_openmp_does_inside() {
+    const COUNTS: &str = "int main(void) {\n    int x = 0;\n#pragma omp parallel num_threads(2)\n    {\n#pragma omp critical\n        \
+        x++;\n    }\n    return x != 2;\n}\n";
+    let desk = Desk::new();
+    desk.file("counts.c", COUNTS);
+    let report = desk.run(&["verify", "counts.c", "--cflags", "-fopenmp", "--json", "-"]).json();
+    assert_eq!(report["verdict"], "clean", "{report:#}");
+    let warnings = report["warnings"].as_array().expect("a list");
+    let names_it = |it: &Value| it.as_str().is_some_and(|text| text.contains("GOMP_parallel"));
+    assert!(warnings.iter().any(names_it), "{report:#}");
+}
+
 /// Every lock, condition and queue of GLib, used as it should be.
 const ORDERED: &str = r#"
 #include <assert.h>

@@ -167,8 +167,9 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// Prevents the first of these patterns, one at a time and nothing else. What does no harm when it happens by itself goes. Where no passing
-    /// execution tells the cause, the first without which the program passes comes to the front; says whether there is one.
+    /// Prevents the first of these patterns, one at a time and nothing else. What does no harm when it happens by itself goes if another one is as
+    /// sure. Where no passing execution tells the cause, the first without which the program passes comes to the front; says whether there
+    /// is one.
     fn prevent(&self, patterns: &mut Vec<Cause>, comparisons: &mut ComparisonRuns) -> bool {
         let mut place = 0;
         for _ in 0..PREVENTED.min(patterns.len()) {
@@ -180,15 +181,16 @@ impl Comparison<'_> {
                 let Some(run) = comparisons.run(&trial.plan) else { return false };
                 verdict.enter(&finding, &trial, &run);
             }
-            if verdict.is_harmless() {
+            if verdict.is_harmless() && patterns[place + 1..].iter().any(is_sure) {
                 patterns.remove(place);
                 continue;
             }
+            let is_harmless = verdict.is_harmless();
             if verdict.failing().is_some() {
                 patterns[..=place].rotate_right(1);
                 return true;
             }
-            if is_sure(&patterns[place]) {
+            if is_sure(&patterns[place]) && !is_harmless {
                 return false;
             }
             place += 1;

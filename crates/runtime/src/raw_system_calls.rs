@@ -53,6 +53,9 @@ pub fn watch_again() {
 pub fn leave_alone() {
     if engine().world.raw_system_calls.allowed.take().is_some() {
         arch::trap_no_system_calls();
+        engine().shared.warn(
+            "system calls that the program's code makes by instructions, as OpenMP's library does, are not controlled with --threads os",
+        );
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{access, time};
 /// The kind that a destroyed mutex has in its memory.
 const DESTROYED: c_int = -1;
 
-/// A mutex that other processes use says so in its kind.
+/// A mutex that other processes use says so in its kind. So do all robust ones.
 const SHARED_BETWEEN_PROCESSES: c_int = 128;
 /// Those of which the system knows who holds them: robust ones, and such that hand on priorities.
 const OWNED_IN_THE_KERNEL: c_int = 16 | 32 | 64;
@@ -77,9 +77,10 @@ impl Mutex {
         self.bits.get() != DESTROYED && self.bits.get() & ROBUST != 0
     }
 
-    /// Whether other processes use it, which the C library writes into it.
+    /// Whether other processes use it, which the C library writes into it. A program with others does not come to fork.
     fn is_shared(&self) -> bool {
-        self.bits.get() != DESTROYED && self.bits.get() & SHARED_BETWEEN_PROCESSES != 0
+        let (bits, kinds) = (self.bits.get(), SHARED_BETWEEN_PROCESSES | OWNED_IN_THE_KERNEL);
+        bits != DESTROYED && bits & kinds == SHARED_BETWEEN_PROCESSES
     }
 
     /// Whether no other process holds it, if others use it.
@@ -422,10 +423,12 @@ interpose! {
         if error != 0 {
             return error;
         }
-        match *kind_of(address) {
-            kind if kind & SHARED_BETWEEN_PROCESSES == 0 => {}
-            kind if kind & OWNED_IN_THE_KERNEL != 0 => between_processes::note_unseen("robust mutexes or such with priorities that are"),
-            _ => between_processes::note(),
+        let mut shared = 0;
+        if !attributes.is_null() && libc::pthread_mutexattr_getpshared(attributes, &mut shared) == 0 && shared != 0 {
+            match *kind_of(address) & OWNED_IN_THE_KERNEL {
+                0 => between_processes::note(),
+                _ => between_processes::note_unseen("robust mutexes or such with priorities that are"),
+            }
         }
         set(address, *kind_of(address));
         lifetime::note_init(address);
