@@ -126,8 +126,14 @@ enum Announced {
 /// Announces an atomic operation and waits until its thread is scheduled. It may give back a lock if it leaves a zero behind.
 #[inline(always)]
 unsafe fn announce<T: Word>(kind: EventKind, addr: usize, leaves_zero: bool) -> Announced {
+    // SAFETY: as the caller vouches.
+    unsafe { announce_at::<T>(kind, addr, leaves_zero, caller()) }
+}
+
+/// The same for an operation at this place.
+#[inline(always)]
+unsafe fn announce_at<T: Word>(kind: EventKind, addr: usize, leaves_zero: bool, pc: u64) -> Announced {
     let Some(fiber) = watched() else { return Announced::Unwatched };
-    let pc = caller();
     // SAFETY: the runtime is up.
     unsafe {
         fiber.count_operation();
@@ -237,6 +243,34 @@ pub unsafe fn store<T: Word>(addr: usize, value: T, order: i32) {
         let old = T::load(addr);
         T::store(addr, value);
         done(announced, EventKind::AtomicWrite, addr, value, old, order);
+    }
+}
+
+/// Stores a byte that a library's function stores, which was called at `pc`.
+///
+/// # Safety
+/// The byte must be writable.
+pub unsafe fn store_for_library(addr: usize, value: u8, pc: u64) {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        let announced = announce_at::<u8>(EventKind::AtomicWrite, addr, false, pc);
+        let old = u8::load(addr);
+        u8::store(addr, value);
+        done(announced, EventKind::AtomicWrite, addr, value, old, SEQUENTIALLY_CONSISTENT);
+    }
+}
+
+/// Announces that a library's function, which was called at `pc`, is about to add to a counter: it does so before anything else.
+///
+/// # Safety
+/// The counter must be readable.
+pub unsafe fn before_library_adds(addr: usize, number: i32, pc: u64) {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        let announced = announce_at::<u32>(EventKind::AtomicUpdate, addr, false, pc);
+        let old = u32::load(addr);
+        let value = old.wrapping_add_signed(number);
+        done(announced, EventKind::AtomicUpdate, addr, value, old, SEQUENTIALLY_CONSISTENT);
     }
 }
 

@@ -1,16 +1,17 @@
 //! Where panics and exceptions begin, and where they are caught.
 //!
-//! An exception of C++ is counted by the library, where nobody sees it: the last one that lets go of it gives it back. All that others did with
-//! it comes before that.
+//! An exception of C++ is counted by the library: the last one that lets go of it has it destroyed, which calls the program. So to count is a step,
+//! an atomic update of the counter, announced before the library makes it.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::AtomicUsize;
 
 use threadbare_trace::EventKind;
 
+use crate::atomics;
 use crate::engine::{engine, running};
 use crate::fiber::Fiber;
-use crate::interpose::{interpose, real, resolve};
+use crate::interpose::{interpose, real, resolve, site};
 
 unsafe extern "C-unwind" {
     fn _Unwind_GetCFA(context: *mut c_void) -> usize;
@@ -66,25 +67,54 @@ fn is_in_body(fiber: &Fiber, sp: usize) -> bool {
 }
 
 interpose! {
-    /// Ends a handler, and lets go of the exception.
+    /// Ends a handler. Whoever is in no other one for the exception lets go of it.
     fn __cxa_end_catch() {
-        if let Some(exception) = caught() {
-            let_go(exception);
+        let pc = site();
+        if let Some(caught) = caught().filter(|caught| caught.is_last_handler) {
+            let_go(caught.exception, pc);
         }
         real!(__cxa_end_catch as unsafe extern "C-unwind" fn())();
     }
 
+    /// A `std::exception_ptr` is made that leads to an exception.
+    fn _ZNSt15__exception_ptr13exception_ptr9_M_addrefEv(pointer: *mut *mut c_void) {
+        let pc = site();
+        count(*pointer, 1, pc);
+        real!(_ZNSt15__exception_ptr13exception_ptr9_M_addrefEv as OfPointer)(pointer);
+    }
+
     /// Lets go of the exception that a `std::exception_ptr` leads to.
     fn _ZNSt15__exception_ptr13exception_ptr10_M_releaseEv(pointer: *mut *mut c_void) {
-        let_go(*pointer);
-        real!(
-            _ZNSt15__exception_ptr13exception_ptr10_M_releaseEv as unsafe extern "C-unwind" fn(*mut *mut c_void)
-        )(pointer);
+        let pc = site();
+        let_go(*pointer, pc);
+        real!(_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv as OfPointer)(pointer);
+    }
+
+    /// Throws the exception that a `std::exception_ptr` leads to, once more.
+    fn _ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE(pointer: *mut *mut c_void) {
+        let pc = site();
+        count(*pointer, 1, pc);
+        real!(_ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE as OfPointer)(pointer);
+    }
+}
+
+type OfPointer = unsafe extern "C-unwind" fn(*mut *mut c_void);
+
+/// The library is about to add to the counter of an exception, or to take away.
+unsafe fn count(exception: *mut c_void, number: i32, pc: u64) {
+    // What lies before an exception begins with its counter.
+    const BEFORE_EXCEPTION: usize =
+        (size_of::<u32>() + size_of::<Header>()).next_multiple_of(align_of::<Header>());
+    if !exception.is_null() {
+        // SAFETY: as the library has it; whoever is about to count has been counted, so the exception is there.
+        unsafe { atomics::before_library_adds(exception as usize - BEFORE_EXCEPTION, number, pc) };
     }
 }
 
 /// A thread counts an exception down: what it did with it comes before what those do who count it down later.
-fn let_go(exception: *mut c_void) {
+unsafe fn let_go(exception: *mut c_void, pc: u64) {
+    // SAFETY: as for `count`.
+    unsafe { count(exception, -1, pc) };
     let engine = engine();
     if engine.running.get() && engine.recorder.takes_all.get() {
         engine.recorder.note(EventKind::LibraryCall, exception as usize, 0, exception as u64, 0);
@@ -103,7 +133,10 @@ struct Exceptions {
 struct Header {
     /// Of the latter, the exception itself.
     original: *mut c_void,
-    rest: [u64; 9],
+    kept: [u64; 4],
+    /// How many handlers of the thread are in progress for it; below zero once it was thrown on.
+    handlers: c_int,
+    rest: [u32; 9],
     /// Who threw it.
     class: u64,
     unwinder: [u64; 3],
@@ -113,8 +146,15 @@ struct Header {
 const THROWN: u64 = u64::from_be_bytes(*b"GNUCC++\0");
 const THROWN_AGAIN: u64 = THROWN + 1;
 
+/// The exception whose handler the running thread is in.
+struct Caught {
+    exception: *mut c_void,
+    /// The thread is in no other handler for it.
+    is_last_handler: bool,
+}
+
 /// The exception whose handler the running thread is in; none if it is of another kind.
-unsafe fn caught() -> Option<*mut c_void> {
+unsafe fn caught() -> Option<Caught> {
     static GLOBALS: AtomicUsize = AtomicUsize::new(0);
     type Globals = unsafe extern "C" fn() -> *const Exceptions;
     // SAFETY: the library answers for every thread; a handler that is about to end has a header.
@@ -124,10 +164,11 @@ unsafe fn caught() -> Option<*mut c_void> {
         if header.is_null() {
             return None;
         }
-        match (*header).class {
-            THROWN => Some(header.add(1).cast_mut().cast()),
-            THROWN_AGAIN => Some((*header).original),
-            _ => None,
-        }
+        let exception = match (*header).class {
+            THROWN => header.add(1).cast_mut().cast(),
+            THROWN_AGAIN => (*header).original,
+            _ => return None,
+        };
+        Some(Caught { exception, is_last_handler: (*header).handlers == 1 })
     }
 }

@@ -165,7 +165,7 @@ interpose! {
     fn g_once_init_leave(word: *mut usize, value: usize) {
         let pc = site();
         atomics::store(word as usize, value as u64, RELEASE);
-        once::end(word as usize, pc);
+        once::end(word as usize, true, pc);
     }
     /// The same as `g_once_init_enter`.
     fn g_once_init_enter_pointer(word: *mut usize) -> c_int {
@@ -176,7 +176,7 @@ interpose! {
     fn g_once_init_leave_pointer(word: *mut usize, value: usize) {
         let pc = site();
         atomics::store(word as usize, value as u64, RELEASE);
-        once::end(word as usize, pc);
+        once::end(word as usize, true, pc);
     }
     /// Appends to a queue.
     fn g_async_queue_push(queue: *mut c_void, item: *mut c_void) {

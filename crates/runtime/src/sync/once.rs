@@ -1,4 +1,4 @@
-//! Routines that run once.
+//! What is done once: routines with a control, and the initialisation of local variables of C++ with a guard.
 
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -6,16 +6,20 @@ use std::ffi::c_int;
 use threadbare_trace::{EventKind, ThreadId};
 
 use super::{note, step, step_when};
-use crate::arch;
 use crate::engine::engine;
 use crate::exclusive::nothing_is_borrowed;
 use crate::fiber::{Fiber, Waitable};
 use crate::interpose::{interpose, site};
+use crate::{arch, atomics};
 
 /// What a control holds once its routine has run, as the C library writes it.
 const DONE: c_int = 2;
 
-/// A once-control. Whether its routine has run is recorded in its own memory, which may be given back
+/// What the first byte of a guard holds once its variable is initialised, as the C++ ABI has it. Compiled code looks at this byte itself, and
+/// calls only if it finds something else.
+const INITIALISED: u8 = 1;
+
+/// A once-control, or a guard. Whether it is done is recorded in its own memory, which may be given back
 /// and become another control.
 pub struct Once {
     address: usize,
@@ -80,10 +84,10 @@ pub fn begin(address: usize, is_done: impl FnOnce() -> bool, pc: u64) -> bool {
     true
 }
 
-/// The routine has come to its end.
-pub fn end(address: usize, pc: u64) {
+/// The routine is left, by its end or in another way.
+pub fn end(address: usize, is_done: bool, pc: u64) {
     step(EventKind::OnceEnd, address, pc);
-    drop(Unfinished { once: at(address), is_done: true });
+    drop(Unfinished { once: at(address), is_done });
 }
 
 fn at(address: usize) -> &'static Once {
@@ -119,5 +123,20 @@ interpose! {
         let pc = site();
         run(control, || routine(), pc);
         0
+    }
+    /// Asks whether the caller is to initialise a local variable.
+    fn __cxa_guard_acquire(guard: *const u8) -> c_int {
+        let pc = site();
+        c_int::from(begin(guard as usize, || *guard == INITIALISED, pc))
+    }
+    /// A local variable is initialised.
+    fn __cxa_guard_release(guard: *mut u8) {
+        let pc = site();
+        atomics::store_for_library(guard as usize, INITIALISED, pc);
+        end(guard as usize, true, pc);
+    }
+    /// The initialisation of a local variable was left by an exception.
+    fn __cxa_guard_abort(guard: *mut u8) {
+        end(guard as usize, false, site());
     }
 }
