@@ -219,6 +219,7 @@ impl Engine {
         self.update_stop();
         thread_state_hash::begin(self);
         note_watched(self.current.get());
+        crate::sync::begin();
         crate::signals::begin();
         crate::dependences::write_again();
         crate::files::begin();

@@ -33,6 +33,8 @@ struct Failure {
     kind: String,
     message: String,
     site: Option<String>,
+    /// It needs a thread to be delayed for longer than another one sleeps.
+    delay: Option<serde_json::Value>,
 }
 
 #[derive(Deserialize)]
@@ -103,7 +105,8 @@ impl Tool {
         }
         let report: Report = serde_json::from_slice(&output.stdout)
             .map_err(|error| format!("{}: {error}\n{said}", program.display()))?;
-        if let Some(Failure { kind, message, site }) = report.failure {
+        if let Some(Failure { kind, message, site, delay }) = report.failure {
+            let kind = if delay.is_some() { format!("delayed {kind}") } else { kind };
             let message = format!("{message} ({})", site.unwrap_or_default());
             return Ok((Way::Failed(kind), message));
         }

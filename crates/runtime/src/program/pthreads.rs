@@ -18,6 +18,11 @@ use crate::{cancel, server, time};
 unsafe extern "C" {
     fn pthread_attr_getdetachstate(attributes: *const pthread_attr_t, state: *mut c_int) -> c_int;
     fn pthread_getattr_default_np(attributes: *mut pthread_attr_t) -> c_int;
+    fn pthread_attr_setaffinity_np(
+        attributes: *mut pthread_attr_t,
+        bytes: usize,
+        set: *const libc::cpu_set_t,
+    ) -> c_int;
 }
 
 /// Attributes that the program has set for all threads that are created without any.
@@ -264,6 +269,21 @@ interpose! {
     /// Pins a thread: of no effect where one thread runs at a time.
     fn pthread_setaffinity_np(thread: pthread_t, size: usize, set: *const libc::cpu_set_t) -> c_int {
         crate::processors::refused(set.cast(), size)
+    }
+    /// Reads how a thread is, which its kernel thread does not know.
+    fn pthread_getattr_np(thread: pthread_t, attributes: *mut pthread_attr_t) -> c_int {
+        let error = real!(pthread_getattr_np as unsafe extern "C-unwind" fn(pthread_t, *mut pthread_attr_t) -> c_int)(thread, attributes);
+        if error == 0
+            && let Some(fiber) = find(thread)
+        {
+            let detached = if fiber.detached.get() { libc::PTHREAD_CREATE_DETACHED } else { libc::PTHREAD_CREATE_JOINABLE };
+            libc::pthread_attr_setdetachstate(attributes, detached);
+            let mut set: libc::cpu_set_t = std::mem::zeroed();
+            if libc::sched_getaffinity(0, size_of_val(&set), &mut set) == 0 {
+                pthread_attr_setaffinity_np(attributes, size_of_val(&set), &set);
+            }
+        }
+        error
     }
     /// Says how threads shall be that are created without attributes.
     fn pthread_setattr_default_np(attributes: *const pthread_attr_t) -> c_int {

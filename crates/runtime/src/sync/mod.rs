@@ -36,6 +36,19 @@ pub unsafe fn note_sharing(attributes: *const c_void, is_shared: IsSharedFn) {
     }
 }
 
+/// Executions begin: what the main thread has locked before, and holds, is part of their traces.
+pub fn begin() {
+    let fiber = engine().current();
+    let held = fiber.held.borrow_mut().clone();
+    let site = fiber.site();
+    fiber.set_site(0);
+    for address in held {
+        mutex::note_held(address, fiber);
+        rwlock::note_held(address, fiber);
+    }
+    fiber.set_site(site);
+}
+
 /// How long a wait may last.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
