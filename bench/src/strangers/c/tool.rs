@@ -40,9 +40,8 @@ struct Failure {
 #[derive(Deserialize)]
 struct Finding {
     kind: String,
-    object: String,
-    sites: Vec<String>,
-    state: String,
+    confirmed: bool,
+    message: String,
 }
 
 impl Tool {
@@ -110,7 +109,10 @@ impl Tool {
             let message = format!("{message} ({})", site.unwrap_or_default());
             return Ok((Way::Failed(kind), message));
         }
-        let shown = |it: &Finding| format!("{} {} {} {}", it.state, it.kind, it.object, it.sites.join(" "));
+        let shown = |it: &Finding| {
+            let state = if it.confirmed { "confirmed" } else { "not confirmed" };
+            format!("{}, {state}: {}", it.kind, it.message)
+        };
         let all: Vec<String> = report.findings.iter().map(shown).collect();
         match report.findings.first() {
             Some(first) => Ok((Way::Failed(first.kind.clone()), all.join("\n"))),
