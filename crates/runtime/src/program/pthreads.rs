@@ -18,11 +18,6 @@ use crate::{cancel, server, time};
 unsafe extern "C" {
     fn pthread_attr_getdetachstate(attributes: *const pthread_attr_t, state: *mut c_int) -> c_int;
     fn pthread_getattr_default_np(attributes: *mut pthread_attr_t) -> c_int;
-    fn pthread_attr_setaffinity_np(
-        attributes: *mut pthread_attr_t,
-        bytes: usize,
-        set: *const libc::cpu_set_t,
-    ) -> c_int;
 }
 
 /// Attributes that the program has set for all threads that are created without any.
@@ -278,10 +273,7 @@ interpose! {
         {
             let detached = if fiber.detached.get() { libc::PTHREAD_CREATE_DETACHED } else { libc::PTHREAD_CREATE_JOINABLE };
             libc::pthread_attr_setdetachstate(attributes, detached);
-            let mut set: libc::cpu_set_t = std::mem::zeroed();
-            if libc::sched_getaffinity(0, size_of_val(&set), &mut set) == 0 {
-                pthread_attr_setaffinity_np(attributes, size_of_val(&set), &set);
-            }
+            crate::processors::write_to(attributes);
         }
         error
     }

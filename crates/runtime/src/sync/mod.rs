@@ -40,6 +40,9 @@ pub unsafe fn note_sharing(attributes: *const c_void, is_shared: IsSharedFn) {
 pub fn begin() {
     let fiber = engine().current();
     let held = fiber.held.borrow_mut().clone();
+    if held.is_empty() {
+        return;
+    }
     let site = fiber.site();
     fiber.set_site(0);
     for address in held {
