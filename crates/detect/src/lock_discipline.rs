@@ -9,7 +9,8 @@
 //!   at every access are intersected (for a write, only those held for writing). An atomic
 //!   access counts as holding a lock of its own, so variables that are only used atomically are fine.
 //! * *shared and modified*: one of those accesses wrote. If no lock is left, the variable is
-//!   reported, once until it is exclusive again.
+//!   reported, once until it is exclusive again. As long as one thread only has written, it may read without a lock: nobody
+//!   changes the variable meanwhile.
 //!
 //! The finding names the access that left no lock, and an earlier one of another thread: the last one that
 //! shares no lock with it or, if there is none, the last one. It is only suspected where the first kind exists and a
@@ -18,7 +19,7 @@
 use threadbare_happens_before::{
     AccessedBytes, Epoch, Frontier, LockSetId, Mode, ShadowMemory, reused_range,
 };
-use threadbare_trace::{Event, EventKind};
+use threadbare_trace::{Event, EventKind, ThreadId};
 
 use crate::detector::Detector;
 use crate::finding::{Access, Certainty, Finding, FindingKind, FindingSet};
@@ -33,10 +34,21 @@ struct Variable {
     value: LastValue,
     /// The last access of each thread since the variable was exclusive, in order.
     recent: Vec<Recent>,
-    /// The locks held at every access since it is shared.
-    candidates: Option<Vec<u64>>,
-    modified: bool,
+    /// The locks held at every access of a thread that only read, since it is shared.
+    read_under: Vec<(ThreadId, Vec<u64>)>,
+    /// Those held at every other access, if there is one.
+    written_under: Option<Vec<u64>>,
+    writer: Writer,
     reported: bool,
+}
+
+/// Who has written a variable since it is shared.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Writer {
+    #[default]
+    Nobody,
+    One(ThreadId),
+    Several,
 }
 
 #[derive(Clone)]
@@ -44,6 +56,15 @@ struct Recent {
     access: Access,
     locks: LockSetId,
     handed_over: Epoch,
+}
+
+/// Leaves those locks that are held now as well.
+fn leave_common(locks: &mut Option<Vec<u64>>, held: impl Iterator<Item = u64>) {
+    let held: Vec<u64> = held.collect();
+    match locks {
+        Some(locks) => locks.retain(|lock| held.contains(lock)),
+        None => *locks = Some(held),
+    }
 }
 
 /// Finds variables without a consistent lock.
@@ -64,25 +85,37 @@ impl Variable {
         self.accesses.push(epoch, clock);
         if exclusive {
             self.recent.clear();
-            self.candidates = None;
-            (self.modified, self.reported) = (false, false);
+            self.read_under.clear();
+            self.written_under = None;
+            (self.writer, self.reported) = (Writer::Nobody, false);
             return false;
         }
         let helps = |mode: Mode| !touch.writes || mode == Mode::Exclusive;
         let held = s.locks.set(new.locks).locks().iter().chain(touch.atomic.then_some(&ATOMIC));
-        let held: Vec<u64> = held.filter(|(_, mode)| helps(*mode)).map(|(lock, _)| *lock).collect();
-        let left = match self.candidates.take() {
-            Some(mut candidates) => {
-                candidates.retain(|lock| held.contains(lock));
-                candidates
-            }
-            None => held,
-        };
-        self.modified |= touch.writes;
-        let unprotected = left.is_empty() && self.modified && !self.reported;
+        let held = held.filter(|(_, mode)| helps(*mode)).map(|(lock, _)| *lock);
+        if touch.writes {
+            leave_common(&mut self.written_under, held);
+            self.writer = match self.writer {
+                Writer::Nobody => Writer::One(thread),
+                Writer::One(only) if only == thread => self.writer,
+                _ => Writer::Several,
+            };
+        } else if let Some((_, under)) = self.read_under.iter_mut().find(|(reader, _)| *reader == thread) {
+            let held: Vec<u64> = held.collect();
+            under.retain(|lock| held.contains(lock));
+        } else {
+            self.read_under.push((thread, held.collect()));
+        }
+        let unprotected = !self.reported && !self.is_protected();
         self.reported |= unprotected;
-        self.candidates = Some(left);
         unprotected
+    }
+
+    /// Whether some lock was held at every access that needs one.
+    fn is_protected(&self) -> bool {
+        let Some(written_under) = &self.written_under else { return true };
+        let others = || self.read_under.iter().filter(|(reader, _)| self.writer != Writer::One(*reader));
+        written_under.iter().any(|lock| others().all(|(_, under)| under.contains(lock)))
     }
 
     /// The earlier access that a finding is reported with, and whether it is handed over.

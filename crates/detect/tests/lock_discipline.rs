@@ -61,6 +61,22 @@ fn locks_that_are_common_to_every_two_are_not_consistent() {
 }
 
 #[test]
+fn who_alone_writes_may_read_without_a_lock() {
+    let scenario = |last: &str| {
+        format!(
+            "0 create 1\n {}{}0 read x @3\n {}{last}",
+            under(0, "m", "write x"),
+            under(1, "m", "read x"),
+            under(0, "m", "write x"),
+        )
+    };
+    assert!(unprotected(&scenario("")).is_empty());
+    // Others write, too, and then the unprotected read may see either value.
+    assert_eq!(unprotected(&scenario(&under(1, "m", "write x @4"))).len(), 1);
+    assert_eq!(unprotected(&scenario("1 read x @4\n")).len(), 1);
+}
+
+#[test]
 fn writing_under_a_read_lock_is_not_protected() {
     let scenario = "0 create 1\n 0 write x\n 1 read-lock m\n 1 write x @1\n 1 unlock m\n 0 write x";
     assert_eq!(unprotected(scenario)[0][1], 1);

@@ -323,7 +323,7 @@ pub const FAMILIES: &[Family] = &[
         object("pthread_setschedparam").changes(Priorities),
         object("pthread_setschedprio").changes(Priorities),
         attribute("pthread_getschedparam").looks_at(Priorities).writes(1, Bytes(4)).writes(2, Bytes(4)),
-        attribute("pthread_getattr_np").writes(1, THREAD_ATTRIBUTES),
+        object("pthread_getattr_np").writes(1, THREAD_ATTRIBUTES),
         attribute("pthread_getattr_default_np").writes(0, THREAD_ATTRIBUTES),
         object("pthread_setattr_default_np").opaque(),
         attribute("pthread_getconcurrency").looks_at(Concurrency),

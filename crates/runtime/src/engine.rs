@@ -230,6 +230,7 @@ impl Engine {
         if self.os_threads.get() {
             crate::raw_system_calls::leave_alone();
         }
+        crate::sync::begin();
         crate::signals::begin();
         crate::dependences::write_again();
         crate::files::begin();

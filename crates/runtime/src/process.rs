@@ -211,7 +211,8 @@ fn finish() {
 
 /// Whether a thread has ended without anybody asking how, and does not know better itself.
 fn is_unheard(fiber: &Fiber) -> bool {
-    fiber.done.get()
+    let has_ended = fiber.done.get() || engine().world.ends_last.get() == Some(fiber.id);
+    has_ended
         && !fiber.joined.get()
         && !fiber.answers_to_scope.get()
         && !fiber.caught.get()

@@ -48,3 +48,20 @@ pub unsafe fn refused(set: *const u8, bytes: usize) -> c_int {
     let wanted = unsafe { std::slice::from_raw_parts(set, bytes) };
     if wanted.iter().zip(allowed).any(|(wanted, allowed)| wanted & allowed != 0) { 0 } else { libc::EINVAL }
 }
+
+/// Attributes say that a thread may run wherever this process may.
+///
+/// # Safety
+/// The attributes must be initialised.
+pub unsafe fn write_to(attributes: *mut libc::pthread_attr_t) {
+    unsafe extern "C" {
+        fn pthread_attr_setaffinity_np(
+            attributes: *mut libc::pthread_attr_t,
+            bytes: usize,
+            set: *const u64,
+        ) -> c_int;
+    }
+    let allowed = Processors::look();
+    // SAFETY: as the caller vouches; the set is as long as is said.
+    unsafe { pthread_attr_setaffinity_np(attributes, allowed.bytes, allowed.set.as_ptr()) };
+}

@@ -103,7 +103,13 @@ pub unsafe fn stack_of(pthread: libc::pthread_t) -> (usize, usize) {
     // SAFETY: the attribute object is initialised by the first call and destroyed by the last.
     unsafe {
         let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
-        if libc::pthread_getattr_np(pthread, attributes.as_mut_ptr()) != 0 {
+        // What the program is told of its threads is another matter.
+        if real!(
+            pthread_getattr_np
+                as unsafe extern "C-unwind" fn(libc::pthread_t, *mut libc::pthread_attr_t) -> c_int
+        )(pthread, attributes.as_mut_ptr())
+            != 0
+        {
             return (0, 0);
         }
         let (mut low, mut size) = (std::ptr::null_mut(), 0);

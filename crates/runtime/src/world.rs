@@ -145,6 +145,8 @@ pub struct World {
     pub main: Cell<Option<crate::process::Main>>,
     /// The thread that ends the process in order.
     pub exits: Cell<Option<ThreadId>>,
+    /// The thread that ended after all others, and runs the functions of the end.
+    pub ends_last: Cell<Option<ThreadId>>,
     /// Some thread wants to end the process with a status that is a failure.
     pub ends_badly: Cell<bool>,
     /// The runtime is inside the C library on business of its own.

@@ -12,7 +12,7 @@ pub enum Way {
     Passed,
     /// There is nothing to explore.
     NoThread,
-    /// Some execution fails, in this way; or a finding, `race` and so on.
+    /// Some execution fails, in this way (`delayed …` if only where a thread is slower than a sleep); or a finding, `race` and so on.
     Failed(String),
     /// It uses something that the tool says it does not control.
     Refused,

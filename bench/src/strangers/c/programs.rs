@@ -24,9 +24,8 @@ fn uses(name: &str) -> Vec<Use> {
         vec![Use { name: name.to_string(), arguments }]
     };
     match name {
-        "xz" => one("-0 -T2 --block-size=4096 -k -c data.txt"),
-        // Smaller jobs than half a megabyte it does not make.
-        "zstd" => one("-q -f -1 -T2 -B524288 data.txt -o data.zst"),
+        "xz" => one("-0 -T2 --block-size=1000 -k -c data.txt"),
+        "zstd" => one("-q -f -1 -T2 -B16384 data.txt -o data.zst"),
         "libuv" => {
             let tests = include_str!("programs/libuv-tests.h").lines();
             let tests = tests.filter_map(|line| line.strip_prefix("TEST(")?.strip_suffix(')'));
@@ -78,7 +77,7 @@ pub fn run(args: &StrangerArgs, tool: &Tool, name: &str, source: &Path, folder: 
     for it in uses(name).iter().filter(|it| args.is_chosen(&it.name)) {
         let work = built.join("work").join(&it.name);
         fs::create_dir_all(&work)?;
-        fs::write(work.join("data.txt"), text(if name == "zstd" { 600_000 } else { 20_000 }))?;
+        fs::write(work.join("data.txt"), text(if name == "zstd" { 40_000 } else { 2_000 }))?;
         for (verb, executions) in [("hunt", 1_000), ("check", 100)] {
             let budget = Budget {
                 executions: args.executions.unwrap_or(executions),

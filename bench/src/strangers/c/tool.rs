@@ -33,14 +33,15 @@ struct Failure {
     kind: String,
     message: String,
     site: Option<String>,
+    /// It needs a thread to be delayed for longer than another one sleeps.
+    delay: Option<serde_json::Value>,
 }
 
 #[derive(Deserialize)]
 struct Finding {
     kind: String,
-    object: String,
-    sites: Vec<String>,
-    state: String,
+    confirmed: bool,
+    message: String,
 }
 
 impl Tool {
@@ -103,11 +104,15 @@ impl Tool {
         }
         let report: Report = serde_json::from_slice(&output.stdout)
             .map_err(|error| format!("{}: {error}\n{said}", program.display()))?;
-        if let Some(Failure { kind, message, site }) = report.failure {
+        if let Some(Failure { kind, message, site, delay }) = report.failure {
+            let kind = if delay.is_some() { format!("delayed {kind}") } else { kind };
             let message = format!("{message} ({})", site.unwrap_or_default());
             return Ok((Way::Failed(kind), message));
         }
-        let shown = |it: &Finding| format!("{} {} {} {}", it.state, it.kind, it.object, it.sites.join(" "));
+        let shown = |it: &Finding| {
+            let state = if it.confirmed { "confirmed" } else { "not confirmed" };
+            format!("{}, {state}: {}", it.kind, it.message)
+        };
         let all: Vec<String> = report.findings.iter().map(shown).collect();
         match report.findings.first() {
             Some(first) => Ok((Way::Failed(first.kind.clone()), all.join("\n"))),

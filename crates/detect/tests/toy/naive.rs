@@ -188,7 +188,14 @@ impl<'a> Naive<'a> {
                 let shared = &on[begin + 1..end];
                 let bad = (1..=shared.len()).find(|length| {
                     let so_far = &shared[..*length];
-                    so_far.iter().any(|index| writes(&self.events[*index])) && self.common(so_far).is_empty()
+                    let thread = |index: &usize| self.events[*index].thread;
+                    let written = |index: &&usize| writes(&self.events[**index]);
+                    let writers: BTreeSet<_> = so_far.iter().filter(written).map(thread).collect();
+                    // Who alone writes knows without a lock what it reads.
+                    let is_own =
+                        |it: &&usize| writers.len() == 1 && writers.contains(&thread(it)) && !written(it);
+                    let needing: Vec<usize> = so_far.iter().filter(|it| !is_own(it)).copied().collect();
+                    !writers.is_empty() && self.common(&needing).is_empty()
                 });
                 found.extend(bad.map(|length| (byte, shared[length - 1])));
             }

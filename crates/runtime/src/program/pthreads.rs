@@ -269,6 +269,18 @@ interpose! {
     fn pthread_setaffinity_np(thread: pthread_t, size: usize, set: *const libc::cpu_set_t) -> c_int {
         crate::processors::refused(set.cast(), size)
     }
+    /// Reads how a thread is, which its kernel thread does not know.
+    fn pthread_getattr_np(thread: pthread_t, attributes: *mut pthread_attr_t) -> c_int {
+        let error = real!(pthread_getattr_np as unsafe extern "C-unwind" fn(pthread_t, *mut pthread_attr_t) -> c_int)(thread, attributes);
+        if error == 0
+            && let Some(fiber) = find(thread)
+        {
+            let detached = if fiber.detached.get() { libc::PTHREAD_CREATE_DETACHED } else { libc::PTHREAD_CREATE_JOINABLE };
+            libc::pthread_attr_setdetachstate(attributes, detached);
+            crate::processors::write_to(attributes);
+        }
+        error
+    }
     /// Says how threads shall be that are created without attributes.
     fn pthread_setattr_default_np(attributes: *const pthread_attr_t) -> c_int {
         let error = real!(pthread_setattr_default_np as unsafe extern "C-unwind" fn(*const pthread_attr_t) -> c_int)(attributes);

@@ -201,9 +201,9 @@ pub fn lie_behind(is_meant: impl Fn(ThreadId, c_int) -> bool) {
     }
 }
 
-/// Whether a thread proper is left.
-pub fn any_thread_left() -> bool {
-    engine().threads.live().any(|fiber| fiber.interrupt.is_none())
+/// Whether no other thread proper is left.
+pub fn is_last_thread(id: ThreadId) -> bool {
+    !engine().threads.live().any(|fiber| fiber.interrupt.is_none() && fiber.id != id)
 }
 
 /// The thread is about to leave all its handlers: it ends.

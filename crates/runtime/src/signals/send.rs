@@ -74,8 +74,7 @@ fn post(signal: c_int, target: Option<ThreadId>, details: Details, pc: u64) {
         return;
     }
     let host = engine.host();
-    // Whoever is left runs the functions of the end.
-    if !engine.running.get() || !super::deliver::any_thread_left() {
+    if !engine.running.get() {
         host.early_signals.set(host.early_signals.get() | bit(signal));
         if host.blocked_signals.get() & bit(signal) == 0 {
             host.early_signals.set(host.early_signals.get() & !bit(signal));

@@ -22,6 +22,22 @@ use threadbare_trace::{Event, EventKind, kinds};
 use crate::engine::engine;
 use crate::fiber::{Fiber, Waitable};
 
+/// Executions begin: what the main thread has locked before, and holds, is part of their traces.
+pub fn begin() {
+    let fiber = engine().current();
+    let held = fiber.held.borrow_mut().clone();
+    if held.is_empty() {
+        return;
+    }
+    let site = fiber.site();
+    fiber.set_site(0);
+    for address in held {
+        mutex::note_held(address, fiber);
+        rwlock::note_held(address, fiber);
+    }
+    fiber.set_site(site);
+}
+
 /// How long a wait may last.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Limit {

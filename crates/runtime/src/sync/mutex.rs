@@ -386,6 +386,16 @@ pub fn leave_to_the_original() {
     }
 }
 
+/// Executions begin with this mutex held by a thread, if it is one.
+pub fn note_held(address: usize, fiber: &Fiber) {
+    let known = engine().world.mutexes.get(address);
+    if let Some(mutex) = known.filter(|mutex| mutex.owner.get() == Some(fiber.id)) {
+        for level in 1..=mutex.levels() {
+            note(EventKind::Lock, address, u64::from(level));
+        }
+    }
+}
+
 /// A thread ended: robust mutexes it held report that to the next owner.
 pub fn owner_died(fiber: &Fiber) {
     for address in fiber.held.take() {

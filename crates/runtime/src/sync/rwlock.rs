@@ -218,6 +218,18 @@ pub fn acquire(address: usize, write: bool, limit: Limit, pc: u64) -> c_int {
     0
 }
 
+/// Executions begin with this lock held by a thread, if it is one.
+pub fn note_held(address: usize, fiber: &Fiber) {
+    if let Some(lock) = engine().world.rwlocks.get(address) {
+        let reads = lock.readers.borrow_mut().contains(&fiber.id);
+        if lock.writer.get() == Some(fiber.id) {
+            note(EventKind::Lock, address, 1);
+        } else if reads {
+            note(EventKind::ReadLock, address, 1);
+        }
+    }
+}
+
 /// Waits as a writer that keeps readers out; says whether time ended the wait.
 fn wait_first(lock: &'static RwLock, limit: Limit, pc: u64) -> bool {
     step(EventKind::Lock, lock.address, pc);
