@@ -173,6 +173,7 @@ mod tests {
             any_exit: true,
             exact_loops: true,
             stall: Duration::from_millis(2500),
+            until_idle: Some(Duration::from_millis(250)),
             stdin: Some("in put.txt".into()),
             env: vec![("MODE".into(), "fast=1 and\nmore".into()), ("EMPTY".into(), String::new())],
             folder: Some("/some where".into()),

@@ -167,12 +167,13 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// Prevents the first of these patterns, one at a time and nothing else. What does no harm when it happens by itself goes if another one is as
-    /// sure. Where no passing execution tells the cause, the first without which the program passes comes to the front; says whether there
-    /// is one.
-    fn prevent(&self, patterns: &mut Vec<Cause>, comparisons: &mut ComparisonRuns) -> bool {
-        let mut place = 0;
-        for _ in 0..PREVENTED.min(patterns.len()) {
+    /// Where passing executions show the first of these patterns as well, prevents them one at a time and nothing else: the first without which the
+    /// program passes comes to the front. Says whether there is one.
+    fn prevent(&self, patterns: &mut [Cause], comparisons: &mut ComparisonRuns) -> bool {
+        if patterns.first().is_none_or(is_sure) {
+            return false;
+        }
+        for place in 0..PREVENTED.min(patterns.len()) {
             let mut cause = patterns[place].clone();
             cause.accesses.iter_mut().for_each(|access| *access = self.lines.in_code(access));
             let Some(finding) = pattern_finding(&cause) else { return false };
@@ -181,19 +182,10 @@ impl Comparison<'_> {
                 let Some(run) = comparisons.run(&trial.plan) else { return false };
                 verdict.enter(&finding, &trial, &run);
             }
-            if verdict.is_harmless() && patterns[place + 1..].iter().any(is_sure) {
-                patterns.remove(place);
-                continue;
-            }
-            let is_harmless = verdict.is_harmless();
             if verdict.failing().is_some() {
                 patterns[..=place].rotate_right(1);
                 return true;
             }
-            if is_sure(&patterns[place]) && !is_harmless {
-                return false;
-            }
-            place += 1;
         }
         false
     }

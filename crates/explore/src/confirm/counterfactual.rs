@@ -70,11 +70,6 @@ impl Verdict {
         self.harmless || !self.failed.is_empty()
     }
 
-    /// Whether it happened by itself and did no harm.
-    pub fn is_harmless(&self) -> bool {
-        self.harmless
-    }
-
     /// An execution that fails because of the finding, if the program does: wherever it happened by itself the program
     /// failed, and it passed once nothing but the finding was prevented.
     pub fn failing(self) -> Option<Arc<Execution>> {
