@@ -7,7 +7,8 @@ use threadbare_trace::{EventKind, ThreadId};
 
 use super::deliver::{act_as_the_kernel_would, call_at_once, lie_behind};
 use super::interrupt::{self, Details, Sender, pending};
-use super::{bit, signals_in};
+use super::{bit, mask, signals_in};
+use crate::dependences::hidden_objects;
 use crate::engine::engine;
 use crate::fiber::{Fiber, Waitable};
 use crate::interpose::{interpose, site};
@@ -150,12 +151,14 @@ interpose! {
         let pc = site();
         step(EventKind::Signal, 0, pc);
         to_thread(find(thread), signal, libc::SI_QUEUE, value as u64, pc)
+        hidden_objects(&CALLED, &[thread as usize, signal as usize]);
     }
     /// Sends a signal to the running thread.
     fn raise(signal: c_int) -> c_int {
         let pc = site();
         engine().current().set_site(pc);
         or_errno(to_thread(Some(engine().host()), signal, libc::SI_TKILL, 0, pc))
+        hidden_objects(&CALLED, &[thread as usize, signal as usize]);
     }
     /// Sends a signal to a process.
     fn kill(process: c_int, signal: c_int) -> c_int {
@@ -168,15 +171,18 @@ interpose! {
         let pc = site();
         step(EventKind::Signal, 0, pc);
         or_errno(to_process(process, signal, libc::SI_QUEUE, value as u64, pc))
+        hidden_objects(&CALLED, &[process as usize, signal as usize]);
     }
     /// Sends a signal to a thread by its number.
     fn tgkill(process: c_int, thread: c_int, signal: c_int) -> c_int {
         let pc = site();
         step(EventKind::Signal, 0, pc);
         or_errno(to_thread(process_identity::find_thread(thread), signal, libc::SI_TKILL, 0, pc))
+        hidden_objects(&CALLED, &[process as usize, signal as usize]);
     }
     /// Sends a signal to the group of processes that this one is in: to this one only.
     fn killpg(group: c_int, signal: c_int) -> c_int {
         crate::shared_memory::unsupported("killpg()")
     }
 }
+        hidden_objects(&CALLED, &[thread as usize, signal as usize]);
