@@ -310,3 +310,28 @@ int main(void) {{
         }
     }
 }
+
+/// The functions called at the end find what the threads before them have left, in every order.
+#[test]
+fn the_last_thread_ends_the_process() {
+    let desk = Desk::new();
+    desk.file(
+        "last.c",
+        "#include <pthread.h>
+#include <stdlib.h>
+static _Atomic int last;
+static void h(void) { if (last == 2) abort(); }
+static void *w(void *n) { last = (long)n; return 0; }
+int main(void) {
+    pthread_t s, t;
+    atexit(h);
+    pthread_create(&s, 0, w, (void *)2);
+    pthread_create(&t, 0, w, (void *)1);
+    pthread_detach(s);
+    pthread_detach(t);
+    pthread_exit(0);
+}
+",
+    );
+    nobody_claims_and_failures_are_found(&desk, "last.c");
+}

@@ -268,7 +268,7 @@ unsafe extern "C-unwind" fn run_main(
     status
 }
 
-/// All threads have ended, main included.
+/// All threads have ended, main included, but the running one: the functions that are called at the end of the process are part of it.
 pub fn end_of_last_thread() -> ! {
     // SAFETY: exit may be called from any thread.
     unsafe { libc::exit(0) }

@@ -478,7 +478,6 @@ impl Engine {
         fiber.comes_to_its_end();
         let next = match fiber.starting.take() {
             Some(creator) => creator,
-            None if !signals::deliver::any_thread_left() => crate::process::end_of_last_thread(),
             None => self.decide(),
         };
         self.go(next, SwitchReason::Ended);

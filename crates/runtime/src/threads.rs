@@ -367,6 +367,9 @@ pub fn end_current() -> ! {
     let engine = engine();
     let fiber = engine.current();
     enter_look_before_end();
+    if !crate::signals::deliver::any_other_thread_left() {
+        crate::process::end_of_last_thread();
+    }
     crate::sync::mutex::owner_died(fiber);
     crate::sync::rust_std::gives_back_itself(fiber);
     fiber.set_site(0);

@@ -174,9 +174,10 @@ pub fn lie_behind(is_meant: impl Fn(ThreadId, c_int) -> bool) {
     }
 }
 
-/// Whether a thread proper is left.
-pub fn any_thread_left() -> bool {
-    engine().threads.live().any(|fiber| fiber.interrupt.is_none())
+/// Whether a thread proper is left besides the running one.
+pub fn any_other_thread_left() -> bool {
+    let current = engine().current_id();
+    engine().threads.live().any(|fiber| fiber.interrupt.is_none() && fiber.id != current)
 }
 
 /// The thread is about to leave all its handlers: it ends.
