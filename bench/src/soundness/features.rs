@@ -579,4 +579,18 @@ pub const FEATURES: &[Feature] = &[
         &["if (object) object->n = $k;", "{ auto mine = object; if (mine) l = mine->look(); }"],
         &["delete object; object = nullptr;", "{ auto mine = object; object = nullptr; delete mine; }", "object = new Derived;"],
     ]).cxx().declares("struct Base { int n = 1; virtual int look() { return n; } virtual ~Base() { n = 3; } };\nstruct Derived : Base { int look() override { return n + 1; } };\nstatic Base *object;").begins("object = new Derived;"),
+    feature("who initialises a local static variable", &[&[
+        "l = first($k); $S", "$S l = first($n);", "if ($v) l = first($k);", "try { l = tried($k); } catch (int) { l = 3; }",
+    ]]).cxx().declares("static int first(int who) { static int made = who; return made; }\nstatic int try_it(int who) { if (!y++) throw who; return who; }\nstatic int tried(int who) { static int made = try_it(who); return made; }"),
+    feature("exceptions that threads share", &[
+        &["held = nullptr; $S", "$S held = nullptr; l = $v;"],
+        &["kept = nullptr; l = $v;", "try { std::rethrow_exception(kept); } catch (const Counted &) { $S } kept = nullptr;"],
+    ]).cxx().declares("#include <exception>\nstruct Counted { Counted() {} Counted(const Counted &) {} ~Counted() { x = x * 2 + y; } };\nstatic std::exception_ptr held, kept;").begins("held = kept = std::make_exception_ptr(Counted());"),
+    feature("threads that are detached late", &[&[
+        "if ($v == $k) pthread_detach(pthread_self()); $S", "$S pthread_detach(h0);", "$S", "l += $v;",
+    ]]),
+    feature("signals that come too early", &[
+        &["{ sigset_t none; sigemptyset(&none); if (!came) sigsuspend(&none); $S }", "{ sigset_t one; int n; sigemptyset(&one); sigaddset(&one, SIGURG); pthread_sigmask(SIG_BLOCK, &one, 0); sigwait(&one, &n); $S }"],
+        &["pthread_kill(h0, SIGUSR1); $S", "$S pthread_kill(h0, SIGURG);"],
+    ]).declares("static volatile sig_atomic_t came;\nstatic void comes(int signal) { came = 1; }").begins("signal(SIGUSR1, comes);"),
 ];

@@ -302,3 +302,115 @@ int main(void) { pthread_t t; pthread_create(&t, 0, w, 0); _exit(3); }
         assert!(report["exhausted"] != true || failures > 1, "{strategy}: {report:#}");
     }
 }
+
+/// Who begins to join a thread that is detached is told so, and who has begun is not.
+#[test]
+fn a_thread_is_detached_before_another_begins_to_join_it() {
+    let desk = Desk::new();
+    for (name, rest) in [
+        (
+            "itself",
+            "static _Atomic int x;
+static void *w(void *u) { if (x) pthread_detach(pthread_self()); return 0; }
+int main(void) { pthread_t t; pthread_create(&t, 0, w, 0); x = 1; if (pthread_join(t, 0)) abort(); return 0; }",
+        ),
+        (
+            "another",
+            "static pthread_t t;
+static void *w(void *u) { return 0; }
+static void *v(void *u) { pthread_detach(t); return 0; }
+int main(void) {
+    pthread_t s;
+    pthread_create(&t, 0, w, 0);
+    pthread_create(&s, 0, v, 0);
+    if (pthread_join(t, 0)) abort();
+    pthread_join(s, 0);
+    return 0;
+}",
+        ),
+        (
+            "threads_of_c",
+            "static _Atomic int x;
+static int w(void *u) { if (x) thrd_detach(thrd_current()); return 0; }
+int main(void) { thrd_t t; thrd_create(&t, w, 0); x = 1; if (thrd_join(t, 0)) abort(); return 0; }",
+        ),
+    ] {
+        let file = format!("{name}.c");
+        desk.file(&file, format!("#include <pthread.h>\n#include <stdlib.h>\n#include <threads.h>\n{rest}\n"));
+        nobody_claims_and_failures_are_found(&desk, &file);
+    }
+}
+
+/// A signal that is let through comes before a thread waits for it, and one that nobody wants is lost if it comes before it is blocked.
+#[test]
+fn signals_come_before_a_thread_is_ready_for_them() {
+    const HEAD: &str = "#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+static _Atomic int got;
+static void h(int n) { got = 1; }
+";
+    let desk = Desk::new();
+    for (name, prepare, body, signal) in [
+        ("suspends", "signal(SIGUSR1, h);", "sigemptyset(&s); if (!got) sigsuspend(&s);", "SIGUSR1"),
+        (
+            "unwanted",
+            "",
+            "sigemptyset(&s); sigaddset(&s, SIGURG); pthread_sigmask(SIG_BLOCK, &s, 0); sigwait(&s, &n);",
+            "SIGURG",
+        ),
+        (
+            "ignored",
+            "signal(SIGUSR1, SIG_IGN);",
+            "sigemptyset(&s); sigaddset(&s, SIGUSR1); pthread_sigmask(SIG_BLOCK, &s, 0); sigwait(&s, &n);",
+            "SIGUSR1",
+        ),
+    ] {
+        let file = format!("{name}.c");
+        desk.file(
+            &file,
+            format!(
+                "{HEAD}static void *w(void *u) {{ sigset_t s; int n; (void)n; {body} return 0; }}
+int main(void) {{
+    pthread_t t;
+    {prepare}
+    pthread_create(&t, 0, w, 0);
+    pthread_kill(t, {signal});
+    pthread_join(t, 0);
+    return 0;
+}}
+"
+            ),
+        );
+        for (who, report) in verdicts(&desk, &file) {
+            assert_ne!(report["verdict"], "exhausted", "{name}, {who}: {report:#}");
+            let must_find = ["dfs", "states"].contains(&who.as_str());
+            assert!(!must_find || report["verdict"] == "failure", "{name}, {who}: {report:#}");
+        }
+    }
+}
+
+/// The functions called at the end find what the threads before them have left, in every order.
+#[test]
+fn the_last_thread_ends_the_process() {
+    let desk = Desk::new();
+    desk.file(
+        "last.c",
+        "#include <pthread.h>
+#include <stdlib.h>
+static _Atomic int last;
+static void h(void) { if (last == 2) abort(); }
+static void *w(void *n) { last = (long)n; return 0; }
+int main(void) {
+    pthread_t s, t;
+    atexit(h);
+    pthread_create(&s, 0, w, (void *)2);
+    pthread_create(&t, 0, w, (void *)1);
+    pthread_detach(s);
+    pthread_detach(t);
+    pthread_exit(0);
+}
+",
+    );
+    nobody_claims_and_failures_are_found(&desk, "last.c");
+}

@@ -33,6 +33,8 @@ pub enum HiddenObject {
     /// Whether somebody has turned to a thread with a signal, the wish that it ends, or the question whether it has. Who does that changes it; threads
     /// look at it where it matters what came before: when they end, block signals, or begin to wait in a way that signals break off.
     Calls = 10,
+    /// Which threads are detached: nobody may begin to join those.
+    Detached = 11,
 }
 
 /// How long a word is.
@@ -45,7 +47,7 @@ impl HiddenObject {
     pub const PAGE: Range<u64> = 0x5555_553F_F000..0x5555_5540_0000;
 
     /// All of them.
-    pub const ALL: [HiddenObject; 11] = [
+    pub const ALL: [HiddenObject; 12] = [
         HiddenObject::Descriptors,
         HiddenObject::Keys,
         HiddenObject::Limits,
@@ -57,6 +59,7 @@ impl HiddenObject {
         HiddenObject::Processors,
         HiddenObject::Priorities,
         HiddenObject::Calls,
+        HiddenObject::Detached,
     ];
 
     /// Where the runtime has a word of memory for it.
@@ -84,6 +87,7 @@ impl HiddenObject {
             HiddenObject::Processors => "the processors of threads",
             HiddenObject::Priorities => "the priorities of threads",
             HiddenObject::Calls => "the calls upon threads",
+            HiddenObject::Detached => "the detached threads",
         }
     }
 

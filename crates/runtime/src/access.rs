@@ -35,6 +35,12 @@ fn load_if_there(addr: usize, size: u8) -> u64 {
     crate::signals::guarded_load(addr, size).unwrap_or(0)
 }
 
+/// Whether there is no memory for what the program is about to access, and a handler of the program for that.
+fn faults_for_handler(addr: usize, size: u8) -> bool {
+    let is_handled = engine().world.signals.handles_faults.get();
+    is_handled && crate::signals::guarded_load(addr, size).is_none()
+}
+
 /// Whether an aligned access stays with the thread that owns the place (or only reads what
 /// everybody only reads). This is the path that a million private accesses take.
 #[inline(always)]
@@ -131,6 +137,11 @@ unsafe fn serve_watched(fiber: &'static Fiber, addr: usize, size: usize, write: 
                 if whole { (size as u8, load_if_there(addr, size as u8)) } else { (0, size as u64) };
             engine.recorder.note(kind, addr, size, value, value);
             use_after_free(addr, write);
+        }
+        if whole && faults_for_handler(addr, size as u8) {
+            // Nothing is accessed if the program's handler jumps out. If it has memory put there, nobody is told what was accessed.
+            crate::dependences::note_unrecorded(kind, pc);
+            return;
         }
         match (whole, write) {
             (true, false) => {

@@ -131,6 +131,7 @@ interpose! {
     fn pthread_cancel(thread: pthread_t) -> c_int {
         let pc = site();
         step(EventKind::Cancel, 0, pc);
+        crate::dependences::hidden_objects(&CALLED, &[thread as usize]);
         match find(thread) {
             Some(target) => {
                 target.cancel.requested.set(true);

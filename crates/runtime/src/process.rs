@@ -9,7 +9,7 @@ use threadbare_wire::{Status, flags};
 use crate::engine::engine;
 use crate::fiber::{Breaks, Fiber, Waitable};
 use crate::interpose::{instrumented_site, interpose, real, site};
-use crate::shared_memory::{fail, note_calls, note_failure};
+use crate::shared_memory::{note_calls, note_failure};
 use crate::sync::{note, step, step_when};
 use crate::{hidden_objects, server, sys, thread_specific};
 
@@ -241,7 +241,10 @@ fn threads_that(are_so: impl Fn(&Fiber) -> bool) -> u64 {
 fn note_exit(status: c_int) {
     note_status(status);
     let control = engine().shared.control();
-    if status != 0 {
+    let given_up = engine().world.giving_up.borrow_mut().take_if(|it| it.thread == engine().host_id());
+    if let Some(GivingUp { kind, message, .. }) = given_up.filter(|_| status != 0) {
+        note_failure(kind, format_args!("{message}"));
+    } else if status != 0 {
         if control.stack_len == 0 {
             note_calls();
         }
@@ -285,7 +288,7 @@ unsafe extern "C-unwind" fn run_main(
     status
 }
 
-/// All threads have ended, main included.
+/// All threads have ended, main included, but the running one: the functions that are called at the end of the process are part of it.
 pub fn end_of_last_thread() -> ! {
     // SAFETY: exit may be called from any thread.
     unsafe { libc::exit(0) }
@@ -303,14 +306,44 @@ unsafe fn text(place: *const c_char) -> String {
     unsafe { std::ffi::CStr::from_ptr(place).to_string_lossy().into_owned() }
 }
 
-fn aborted(kind: FailureKind, message: std::fmt::Arguments<'_>) -> ! {
+/// A thread that has given up, while the program's handler for that runs.
+pub struct GivingUp {
+    thread: ThreadId,
+    kind: FailureKind,
+    message: String,
+}
+
+/// The running thread gives up at `pc`. The program's handler comes first, which may know better: it may jump out, or end the process itself.
+fn abort_at(pc: u64, kind: FailureKind, message: std::fmt::Arguments<'_>) -> ! {
+    let engine = engine();
+    let thread = engine.host_id();
+    if crate::signals::has_handler(libc::SIGABRT) && !is_giving_up(thread) {
+        engine.world.giving_up.set(Some(GivingUp { thread, kind, message: message.to_string() }));
+        crate::signals::send::let_through_to_itself(libc::SIGABRT, pc);
+        gives_up_no_more(thread);
+    }
+    engine.current().set_site(pc);
     note_failure(kind, message);
     finish();
-    if crate::signals::handles(libc::SIGABRT) {
-        // SAFETY: the program's handler shall see it.
-        unsafe { real!(abort as unsafe extern "C-unwind" fn() -> !)() }
+    die_by(libc::SIGABRT, 134)
+}
+
+fn is_giving_up(thread: ThreadId) -> bool {
+    engine().world.giving_up.borrow_mut().as_ref().is_some_and(|it| it.thread == thread)
+}
+
+/// The handler for that has been left.
+pub fn gives_up_no_more(thread: ThreadId) {
+    engine().world.giving_up.borrow_mut().take_if(|it| it.thread == thread);
+}
+
+/// The process ends because of a failure. A child of the program dies by the signal, as its parent has to see it. Of the program itself the driver
+/// knows why, and the system does not have to write down its memory.
+fn die_by(signal: c_int, status: c_int) -> ! {
+    if crate::process_identity::is_copy() {
+        crate::signals::deliver::die_by(signal);
     }
-    sys::exit(134)
+    sys::exit(status)
 }
 
 interpose! {
@@ -318,32 +351,29 @@ interpose! {
     fn __assert_fail(expression: *const c_char, file: *const c_char, line: c_uint, function: *const c_char) {
         let pc = site();
         let (expression, file, function) = (text(expression), text(file), text(function));
-        engine().current().set_site(pc);
         print(&format!("{file}:{line}: {function}: Assertion `{expression}' failed.\n"));
-        aborted(FailureKind::Assertion, format_args!("assertion `{expression}` failed in {function} ({file}:{line})"))
+        abort_at(pc, FailureKind::Assertion, format_args!("assertion `{expression}` failed in {function} ({file}:{line})"))
     }
     /// A failed check of an error number.
     fn __assert_perror_fail(error: c_int, file: *const c_char, line: c_uint, function: *const c_char) {
         let pc = site();
         let (file, function) = (text(file), text(function));
-        engine().current().set_site(pc);
         print(&format!("{file}:{line}: {function}: Unexpected error {error}.\n"));
-        aborted(FailureKind::Assertion, format_args!("unexpected error {error} in {function} ({file}:{line})"))
+        abort_at(pc, FailureKind::Assertion, format_args!("unexpected error {error} in {function} ({file}:{line})"))
     }
     /// The program gives up.
     fn abort() {
         let from = crate::arch::caller();
         let by_terminate = engine().world.libraries().is_system(from);
-        engine().current().set_site(instrumented_site());
+        let pc = instrumented_site();
         if by_terminate {
-            aborted(FailureKind::Exception, format_args!("the C++ runtime called std::terminate"))
+            abort_at(pc, FailureKind::Exception, format_args!("the C++ runtime called std::terminate"))
         }
-        aborted(FailureKind::Abort, format_args!("the program called abort"))
+        abort_at(pc, FailureKind::Abort, format_args!("the program called abort"))
     }
     /// A smashed stack.
     fn __stack_chk_fail() {
-        engine().current().set_site(site());
-        aborted(FailureKind::Abort, format_args!("a stack buffer was overrun"))
+        abort_at(site(), FailureKind::Abort, format_args!("a stack buffer was overrun"))
     }
     /// The process begins; it ends with what `main` returns.
     fn __libc_start_main(
@@ -503,7 +533,7 @@ pub fn killed_by(signal: c_int, address: usize) -> ! {
     match signal {
         libc::SIGSEGV | libc::SIGBUS if is_beyond_stack(address) => {
             let (lowest, highest) = engine().current().stack.get();
-            fail(
+            note_failure(
                 FailureKind::Segfault,
                 format_args!(
                     "stack overflow: the thread has used up its stack of {} KiB",
@@ -511,19 +541,24 @@ pub fn killed_by(signal: c_int, address: usize) -> ! {
                 ),
             )
         }
-        libc::SIGSEGV | libc::SIGBUS if address < 4096 => fail(
+        libc::SIGSEGV | libc::SIGBUS if address < 4096 => note_failure(
             FailureKind::Segfault,
             format_args!("segmentation fault: access through a null pointer (address {address:#x})"),
         ),
         libc::SIGSEGV => {
-            fail(FailureKind::Segfault, format_args!("segmentation fault at address {address:#x}"))
+            note_failure(FailureKind::Segfault, format_args!("segmentation fault at address {address:#x}"))
         }
-        libc::SIGBUS => fail(FailureKind::Segfault, format_args!("bus error at address {address:#x}")),
-        libc::SIGFPE => fail(FailureKind::Segfault, format_args!("arithmetic fault (division by zero?)")),
-        libc::SIGILL => fail(FailureKind::Segfault, format_args!("illegal instruction")),
-        libc::SIGABRT => fail(FailureKind::Abort, format_args!("the program was aborted")),
-        other => fail(FailureKind::Segfault, format_args!("killed by signal {other}")),
+        libc::SIGBUS => {
+            note_failure(FailureKind::Segfault, format_args!("bus error at address {address:#x}"))
+        }
+        libc::SIGFPE => {
+            note_failure(FailureKind::Segfault, format_args!("arithmetic fault (division by zero?)"))
+        }
+        libc::SIGILL => note_failure(FailureKind::Segfault, format_args!("illegal instruction")),
+        libc::SIGABRT => note_failure(FailureKind::Abort, format_args!("the program was aborted")),
+        other => note_failure(FailureKind::Segfault, format_args!("killed by signal {other}")),
     }
+    die_by(signal, 1)
 }
 
 /// Whether an address is where the running thread's stack would go on if it had more.

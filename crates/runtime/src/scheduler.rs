@@ -546,11 +546,6 @@ impl Engine {
         self.recorder.complete_write();
         guarding_locks::does_not_wait(fiber);
         crate::call_profile::end(Some(fiber.id));
-        if signals::deliver::is_last_thread(fiber.id) {
-            // It runs the functions of the end, as threads do: it may make steps, and be sent signals.
-            self.world.ends_last.set(Some(fiber.id));
-            crate::process::end_of_last_thread();
-        }
         fiber.done.set(true);
         self.count_progress();
         self.threads.end(fiber.id);

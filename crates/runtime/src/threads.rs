@@ -430,6 +430,11 @@ pub fn end_current() -> ! {
     let fiber = engine.current();
     enter_look_before_end();
     crate::sync::once::gives_up_routines(fiber);
+    if crate::signals::deliver::is_last_thread(fiber.id) {
+        // It runs the functions of the end, as threads do: it may make steps, and be sent signals.
+        engine.world.ends_last.set(Some(fiber.id));
+        crate::process::end_of_last_thread();
+    }
     crate::sync::mutex::owner_died(fiber);
     crate::sync::rust_std::gives_back_itself(fiber);
     fiber.set_site(0);

@@ -149,6 +149,8 @@ pub struct World {
     pub ends_last: Cell<Option<ThreadId>>,
     /// Some thread wants to end the process with a status that is a failure.
     pub ends_badly: Cell<bool>,
+    /// A thread has given up, and the program's handler for that runs.
+    pub giving_up: Exclusive<Option<crate::process::GivingUp>>,
     /// The runtime is inside the C library on business of its own.
     pub detour: Cell<bool>,
     /// What copies of the process would share.

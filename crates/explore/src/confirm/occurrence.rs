@@ -7,7 +7,7 @@ use threadbare_happens_before::{HeldLock, LockSets};
 use threadbare_patterns::{self as patterns, Pattern};
 use threadbare_sched::{Directed, DirectedGoal, InOrder, OrderedOp};
 use threadbare_target::Execution;
-use threadbare_trace::{Awaited, Event, EventKind, FailureKind, ShownFinding, ThreadId};
+use threadbare_trace::{Awaited, Event, EventKind, FailureKind, ShownFinding, ThreadId, kinds};
 
 use crate::races::races_in;
 use crate::strategy::Plan;
@@ -134,10 +134,12 @@ fn comes_between(event: &Event) -> bool {
     event.kind().is_some_and(counts) && !event.is_about_delivery()
 }
 
-/// Whether one step right after the other is a race that happened.
+/// Whether one step right after the other is a race that happened. One place in the code may make atomic accesses and others.
 fn are_together(first: &Event, second: &Event) -> bool {
-    let writes = [first, second].iter().any(|event| event.kind().is_some_and(|kind| kind.writes()));
-    first.thread != second.thread && overlap(first, second) && writes
+    let any =
+        |is_so: fn(EventKind) -> bool| [first, second].iter().any(|event| event.kind().is_some_and(is_so));
+    let (writes, is_plain) = (any(EventKind::writes), any(|kind| !matches!(kind, kinds!(atomic))));
+    first.thread != second.thread && overlap(first, second) && writes && is_plain
 }
 
 /// The events by which an execution shows a race (two accesses back to back) or an atomicity violation

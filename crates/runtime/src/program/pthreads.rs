@@ -7,6 +7,7 @@ use libc::{pthread_attr_t, pthread_t, timespec};
 use threadbare_trace::{Event, EventKind, FailureKind, ThreadId};
 use threadbare_wire::flags;
 
+use crate::dependences::Called;
 use crate::engine::engine;
 use crate::fiber::{Fiber, Waitable};
 use crate::interpose::{interpose, real, site};
@@ -194,8 +195,10 @@ fn limit_of_join(
 }
 
 /// Lets a thread go; returns an error number.
-pub fn detach(thread: pthread_t, pc: u64) -> c_int {
+pub fn detach(thread: pthread_t, called: &Called, pc: u64) -> c_int {
     step(EventKind::Detach, 0, pc);
+    // Whoever asks from here on finds it detached.
+    crate::dependences::hidden_objects(called, &[thread as usize]);
     let fiber = engine().current();
     let Some(target) = find(thread) else { return libc::ESRCH };
     if target.joined.get() {
@@ -247,7 +250,7 @@ interpose! {
     /// Lets a thread go.
     fn pthread_detach(thread: pthread_t) -> c_int {
         let pc = site();
-        detach(thread, pc)
+        detach(thread, &CALLED, pc)
     }
     /// Yields.
     fn sched_yield() -> c_int {

@@ -38,7 +38,7 @@ impl Disposition {
     }
 
     /// Has this done on a signal.
-    fn install(&self, signal: c_int) {
+    pub fn install(&self, signal: c_int) {
         let place = std::ptr::from_ref(self) as usize;
         // SAFETY: the record has the kernel's layout, and came from there.
         unsafe { sys::call(libc::SYS_rt_sigaction, [signal as usize, place, 0, 8, 0, 0]) };
@@ -85,6 +85,11 @@ fn load_past_handlers(addr: usize, size: u8) -> Option<u64> {
 pub fn handles(signal: c_int) -> bool {
     let handler = Disposition::of(signal).handler;
     handler != libc::SIG_DFL && !is_ours(handler)
+}
+
+/// Whether the program has a handler for a signal.
+pub fn has_handler(signal: c_int) -> bool {
+    Disposition::of(signal).is_handled()
 }
 
 /// Whether this runtime catches a signal.

@@ -17,6 +17,7 @@ unsafe fn about_to_jump(buffer: *mut c_void) {
     // SAFETY: as the caller vouches.
     let (target, has_mask) = unsafe { (arch::jump_stack_pointer(buffer), arch::jump_restores_mask(buffer)) };
     let host = engine().host();
+    crate::process::gives_up_no_more(host.id);
     while let Some(innermost) = host.innermost_handler() {
         let (low, high) = engine().fiber(innermost).own_stack.get();
         if (low..high).contains(&target) {

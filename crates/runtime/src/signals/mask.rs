@@ -165,8 +165,8 @@ unsafe fn change(how: c_int, set: *const sigset_t, old: *mut sigset_t, pc: u64) 
             libc::SIG_SETMASK => asked,
             _ => return libc::EINVAL,
         };
-        // What is sent before it is blocked is delivered before.
-        if engine().running.get() && handled(mask & !blocked) != 0 {
+        // What is sent before it is blocked is delivered before, be it to a handler, to the whole process, or to nobody.
+        if engine().running.get() && mask & !blocked & !kinds::UNSTOPPABLE != 0 {
             hidden_objects::look_at(HiddenObject::Calls, pc);
         }
         self::set(mask, pc);

@@ -21,7 +21,7 @@ use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use threadbare_library::HiddenObject;
 
-pub use disposition::{catches, guarded_load, handles, real_sigaction};
+pub use disposition::{catches, guarded_load, handles, has_handler, real_sigaction};
 pub use interrupt::Interrupt;
 
 use crate::engine::engine;

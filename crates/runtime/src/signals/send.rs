@@ -7,7 +7,8 @@ use threadbare_trace::{EventKind, ThreadId};
 
 use super::deliver::{act_as_the_kernel_would, call_at_once, lie_behind};
 use super::interrupt::{self, Details, Sender, pending};
-use super::{bit, signals_in};
+use super::{bit, mask, signals_in};
+use crate::dependences::hidden_objects;
 use crate::engine::engine;
 use crate::fiber::{Fiber, Waitable};
 use crate::interpose::{interpose, site};
@@ -120,6 +121,13 @@ pub fn to_thread(target: Option<&Fiber>, signal: c_int, code: c_int, value: u64,
     }
 }
 
+/// The running thread sends itself a signal that it must not block, and has handled it when this returns.
+pub fn let_through_to_itself(signal: c_int, pc: u64) {
+    let host = engine().host();
+    mask::set(host.blocked_signals.get() & !bit(signal), pc);
+    to_thread(Some(host), signal, libc::SI_TKILL, 0, pc);
+}
+
 /// Sends a signal to a process; returns an error number. In this process any thread that has not
 /// blocked it may come to handle it.
 pub fn to_process(process: c_int, signal: c_int, code: c_int, value: u64, pc: u64) -> c_int {
@@ -145,12 +153,14 @@ interpose! {
     fn pthread_kill(thread: pthread_t, signal: c_int) -> c_int {
         let pc = site();
         step(EventKind::Signal, 0, pc);
+        hidden_objects(&CALLED, &[thread as usize, signal as usize]);
         to_thread(find(thread), signal, libc::SI_TKILL, 0, pc)
     }
     /// Sends a signal with a value to a thread.
     fn pthread_sigqueue(thread: pthread_t, signal: c_int, value: *mut c_void) -> c_int {
         let pc = site();
         step(EventKind::Signal, 0, pc);
+        hidden_objects(&CALLED, &[thread as usize, signal as usize]);
         to_thread(find(thread), signal, libc::SI_QUEUE, value as u64, pc)
     }
     /// Sends a signal to the running thread.
@@ -163,18 +173,21 @@ interpose! {
     fn kill(process: c_int, signal: c_int) -> c_int {
         let pc = site();
         step(EventKind::Signal, 0, pc);
+        hidden_objects(&CALLED, &[process as usize, signal as usize]);
         or_errno(to_process(process, signal, libc::SI_USER, 0, pc))
     }
     /// Sends a signal with a value to a process.
     fn sigqueue(process: c_int, signal: c_int, value: *mut c_void) -> c_int {
         let pc = site();
         step(EventKind::Signal, 0, pc);
+        hidden_objects(&CALLED, &[process as usize, signal as usize]);
         or_errno(to_process(process, signal, libc::SI_QUEUE, value as u64, pc))
     }
     /// Sends a signal to a thread by its number.
     fn tgkill(process: c_int, thread: c_int, signal: c_int) -> c_int {
         let pc = site();
         step(EventKind::Signal, 0, pc);
+        hidden_objects(&CALLED, &[thread as usize, signal as usize]);
         or_errno(to_thread(process_identity::find_thread(thread), signal, libc::SI_TKILL, 0, pc))
     }
     /// Sends a signal to the group of processes that this one is in: to this one only.

@@ -146,6 +146,7 @@ interpose! {
     /// Waits for a signal with another mask.
     fn sigsuspend(mask: *const sigset_t) -> c_int {
         let pc = site();
+        super::before_call(pc);
         or_errno(mask::during(mask, pc, || suspend(pc)))
     }
 }

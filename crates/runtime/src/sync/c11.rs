@@ -64,7 +64,7 @@ interpose! {
     /// Lets a thread go.
     fn thrd_detach(thread: libc::pthread_t) -> c_int {
         let pc = site();
-        result(program::pthreads::detach(thread, pc))
+        result(program::pthreads::detach(thread, &CALLED, pc))
     }
     /// Ends the thread.
     fn thrd_exit(code: c_int) {
