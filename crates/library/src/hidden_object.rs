@@ -33,7 +33,12 @@ pub enum HiddenObject {
     /// Whether somebody has turned to a thread with a signal, the wish that it ends, or the question whether it has. Who does that changes it; threads
     /// look at it where it matters what came before: when they end, block signals, or begin to wait in a way that signals break off.
     Calls = 10,
+    /// What a stream of `stdio` holds, and where it is. There is a word for each of them.
+    Stream = 11,
 }
+
+/// How many words there are for streams: those that share one are taken for one.
+const STREAM_WORDS: u64 = 256;
 
 /// How long a word is.
 const WORD_BYTES: u64 = 8;
@@ -45,7 +50,7 @@ impl HiddenObject {
     pub const PAGE: Range<u64> = 0x5555_553F_F000..0x5555_5540_0000;
 
     /// All of them.
-    pub const ALL: [HiddenObject; 11] = [
+    pub const ALL: [HiddenObject; 12] = [
         HiddenObject::Descriptors,
         HiddenObject::Keys,
         HiddenObject::Limits,
@@ -57,6 +62,7 @@ impl HiddenObject {
         HiddenObject::Processors,
         HiddenObject::Priorities,
         HiddenObject::Calls,
+        HiddenObject::Stream,
     ];
 
     /// Where the runtime has a word of memory for it.
@@ -64,9 +70,18 @@ impl HiddenObject {
         HiddenObject::PAGE.start + self as u64 * WORD_BYTES
     }
 
+    /// Where the word of a stream is.
+    pub const fn of_stream(stream: u64) -> u64 {
+        HiddenObject::Stream.address() + (stream >> 4 ^ stream >> 12) % STREAM_WORDS * WORD_BYTES
+    }
+
     /// The one whose word is at this address.
     pub fn at(address: u64) -> Option<HiddenObject> {
         let number = address.checked_sub(HiddenObject::PAGE.start)? / WORD_BYTES;
+        let streams = HiddenObject::Stream as u64;
+        if (streams..streams + STREAM_WORDS).contains(&number) {
+            return Some(HiddenObject::Stream);
+        }
         HiddenObject::ALL.get(usize::try_from(number).ok()?).copied()
     }
 
@@ -84,6 +99,7 @@ impl HiddenObject {
             HiddenObject::Processors => "the processors of threads",
             HiddenObject::Priorities => "the priorities of threads",
             HiddenObject::Calls => "the calls upon threads",
+            HiddenObject::Stream => "a stream",
         }
     }
 
@@ -135,7 +151,11 @@ mod tests {
             assert_eq!(HiddenObject::at(object.address() + WORD_BYTES - 1), Some(object));
         }
         assert_eq!(HiddenObject::at(HiddenObject::PAGE.start - 1), None);
-        let end = HiddenObject::PAGE.start + WORD_BYTES * HiddenObject::ALL.len() as u64;
+        let end = HiddenObject::Stream.address() + WORD_BYTES * STREAM_WORDS;
+        for stream in 0..10_000 {
+            let word = HiddenObject::of_stream(stream);
+            assert!(word < end && HiddenObject::at(word) == Some(HiddenObject::Stream));
+        }
         assert_eq!(HiddenObject::at(end), None);
         assert!(end <= HiddenObject::PAGE.end);
     }
