@@ -328,6 +328,12 @@ interpose! {
         engine().current().set_site(site());
         aborted(FailureKind::Abort, format_args!("a stack buffer was overrun"))
     }
+    /// A write beyond the end of an object, that `_FORTIFY_SOURCE` has found out.
+    fn __chk_fail() {
+        engine().current().set_site(site());
+        print("*** buffer overflow detected ***: terminated\n");
+        aborted(FailureKind::Abort, format_args!("a buffer was overrun"))
+    }
     /// The process begins; it ends with what `main` returns.
     fn __libc_start_main(
         main: Main,
