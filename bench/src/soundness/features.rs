@@ -593,4 +593,26 @@ pub const FEATURES: &[Feature] = &[
         &["{ sigset_t none; sigemptyset(&none); if (!came) sigsuspend(&none); $S }", "{ sigset_t one; int n; sigemptyset(&one); sigaddset(&one, SIGURG); pthread_sigmask(SIG_BLOCK, &one, 0); sigwait(&one, &n); $S }"],
         &["pthread_kill(h0, SIGUSR1); $S", "$S pthread_kill(h0, SIGURG);"],
     ]).declares("static volatile sig_atomic_t came;\nstatic void comes(int signal) { came = 1; }").begins("signal(SIGUSR1, comes);"),
+    // What functions of the library leave behind.
+    feature("what calls come to", &[&[
+        "if (printf(\"%d\\n\", (int)$v * 5) == 3) l = $k;", "l = strerror($v)[0];", "{ int n = 0; printf(\"%d%n\\n\", (int)$v * 5, &n); l = n; }", "l = ldiv($v, 2).rem; $S", "l = sysconf($v) > 0;",
+    ]]).declares("#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>"),
+    feature("streams over memory", &[&[
+        "fputs(\"$k\", sheet); $S", "fprintf(sheet, \"%d\", (int)$v);", "fputc('$k', sheet); fputc('$n', sheet);", "fwrite(\"$k$n\", 1, 2, sheet);",
+    ]]).declares("#include <stdio.h>\nstatic FILE *sheet;\nstatic char *content;\nstatic size_t length;").begins("sheet = open_memstream(&content, &length); fputs(\"0\", sheet);").shows(&["(fflush(sheet), content[1])"]),
+    feature("pointers that are given back", &[&[
+        "{ char *block = (char *)malloc(64); free(block + ($v > 2 ? 8 : 0)); }", "{ char *block = (char *)malloc(64); block = (char *)realloc(block, 64 + $v); free(block); }", "$S",
+    ]]).declares("#include <stdlib.h>"),
+    feature("checked copies", &[&[
+        "{ char little[4]; __builtin___memcpy_chk(little, \"123456789\", (size_t)$v + 2, 4); l = little[1]; }", "__builtin___strcpy_chk(place, $v > 2 ? \"long\" : \"1\", 4);", "l = place[0];",
+    ]]).declares("#include <string.h>\nstatic char place[4] = \"0\";"),
+    feature("files that are mapped", &[&[
+        "{ int n = $k; l = pwrite(file, &n, sizeof n, 0); }", "l = *mapped;", "*mapped = $k;",
+    ]]).declares("#ifndef _GNU_SOURCE\n#define _GNU_SOURCE\n#endif\n#include <sys/mman.h>\n#include <unistd.h>\nstatic int file;\nstatic volatile int *mapped;")
+        .begins("file = memfd_create(\"file\", 0); if (ftruncate(file, 4096)) return 2; mapped = (volatile int *)mmap(0, 4096, 3, MAP_SHARED, file, 0);").shows(&["*mapped"]),
+    feature("numbers of the C++ library", &[&["l = std::ios_base::xalloc() - first; $S", "$S l = std::ios_base::xalloc() - first;"]])
+        .cxx().declares("#include <ios>\nstatic int first = std::ios_base::xalloc();"),
+    feature("streams of C++ over memory", &[&[
+        "{ std::lock_guard<std::mutex> mine(pen); sheet << $k; }", "{ std::lock_guard<std::mutex> mine(pen); sheet << (int)$v << \"$n\"; }", "$S",
+    ]]).cxx().declares("#include <mutex>\n#include <sstream>\nstatic std::mutex pen;\nstatic std::ostringstream sheet;").shows(&["sheet.str().c_str()[0]"]),
 ];

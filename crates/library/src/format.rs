@@ -24,6 +24,23 @@ impl Format<'_> {
         Format { rest: text, scans, within: false }
     }
 
+    /// Whether a format of `printf` has only conversions that print what they are given, whatever it is: none that writes memory, and none of
+    /// wide characters, which may be refused.
+    pub fn is_plain(text: &[u8]) -> bool {
+        let flags = b"-+ #0123456789.'$I*hlqLjztw";
+        let conversions = text.split(|byte| *byte == b'%').skip(1);
+        // After `%%` comes text.
+        conversions.into_iter().all(|conversion| {
+            let length = conversion.iter().take_while(|byte| flags.contains(byte)).count();
+            let is_long = conversion[..length].contains(&b'l');
+            match conversion.get(length) {
+                Some(b'n' | b'C' | b'S') => false,
+                Some(b'c' | b's') => !is_long,
+                _ => true,
+            }
+        })
+    }
+
     fn next_byte(&mut self) -> Option<u8> {
         let (first, rest) = self.rest.split_first()?;
         self.rest = rest;
@@ -109,6 +126,16 @@ mod tests {
         assert_eq!(taken("%f %s %.2e", false), [true], "numbers with a fraction travel elsewhere");
         assert_eq!(taken("%*d %.*s", false), [false, false, false, true]);
         assert_eq!(taken("%m%", false), []);
+    }
+
+    #[test]
+    fn what_writes_or_may_be_refused_is_not_plain() {
+        for plain in ["", "done\n", "%d of %-5ld: %s %% %p %c%f %m"] {
+            assert!(Format::is_plain(plain.as_bytes()), "{plain}");
+        }
+        for other in ["%n", "%d%hn", "%C", "%-3lc", "%ls", "a %1$d %2$n"] {
+            assert!(!Format::is_plain(other.as_bytes()), "{other}");
+        }
     }
 
     #[test]

@@ -88,9 +88,11 @@ impl Hidden {
 /// What the values that a function is given decide.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effect {
-    /// Nothing that the program could notice: it prints, or ends the program. The result comes from outside.
+    /// The result, the error number and the memory that it writes, and nothing else that the program could notice: it prints, or ends the program.
     Silent,
-    /// The result, and nothing else.
+    /// What comes out of the stream that its first argument leads to, which is its result.
+    Streams,
+    /// The result and the error number, and nothing else.
     Pure,
     /// What memory, lock, thread or time is used. The result comes from outside.
     Steers,
@@ -108,6 +110,7 @@ impl Effect {
     pub const fn role(self) -> Role {
         match self {
             Effect::Silent => Role::Silent,
+            Effect::Streams => Role::Streams,
             Effect::Pure => Role::Pure,
             Effect::Steers => Role::Steers,
             Effect::Parses => Role::Parses,
@@ -120,9 +123,11 @@ impl Effect {
 /// What a function does with its arguments, and where its result comes from, for the analysis of where values go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// Whatever it is given, the program goes on alike: it prints, or ends the program. The result comes from outside.
+    /// What it is given shows in its result, in the error number and in the memory that it writes: it prints, or ends the program.
     Silent,
-    /// The result depends on the arguments and on nothing else.
+    /// What it is given goes into the stream that the first argument leads to, which is the result.
+    Streams,
+    /// The result and the error number depend on the arguments and on nothing else.
     Pure,
     /// The arguments decide what memory, lock, thread or time is used. The result comes from outside.
     Steers,
@@ -155,6 +160,19 @@ impl Role {
 }
 
 const MOST_RANGES: usize = 4;
+
+/// Which stream of `stdio` a function uses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stream {
+    /// The one that this argument leads to.
+    Argument(u8),
+    /// What `stdout` leads to.
+    Output,
+    /// What `stderr` leads to.
+    Errors,
+    /// What `stdin` leads to.
+    Input,
+}
 
 /// A library or system function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -192,6 +210,14 @@ pub struct Function {
     pub starts_program: bool,
     /// What it leads to is not seen: code that it loads, or a function that it finds for whoever wants to call it.
     pub leads_out_of_sight: bool,
+    /// The stream that it uses.
+    pub stream: Option<Stream>,
+    /// How many arguments it has in general registers. None if that differs, or nobody has said: then all that may be there count.
+    pub takes: Option<u8>,
+    /// Its result takes two registers.
+    pub returns_pair: bool,
+    /// It leaves the error number as it was, whatever it is given.
+    pub keeps_errno: bool,
     /// There are functions with `f` and `l` at the end of the name that do the same for other types.
     pub has_forms: bool,
     /// The state of library and system that its effect or its answer depends on, and that it leaves as it was.
@@ -224,6 +250,10 @@ impl Function {
             is_unsupported: false,
             starts_program: false,
             leads_out_of_sight: false,
+            stream: None,
+            takes: None,
+            returns_pair: false,
+            keeps_errno: false,
             has_forms: false,
             looks_at: HiddenObjects::NONE,
             changes: HiddenObjects::NONE,
@@ -251,6 +281,10 @@ impl Function {
 
     pub(crate) const fn silent(self) -> Function {
         Function { effect: Effect::Silent, ..self }
+    }
+
+    pub(crate) const fn streams(self) -> Function {
+        Function { effect: Effect::Streams, ..self }
     }
 
     pub(crate) const fn pure(self) -> Function {
@@ -329,6 +363,22 @@ impl Function {
 
     pub(crate) const fn leads_out_of_sight(self) -> Function {
         Function { leads_out_of_sight: true, ..self }
+    }
+
+    pub(crate) const fn uses(self, stream: Stream) -> Function {
+        Function { stream: Some(stream), ..self }
+    }
+
+    pub(crate) const fn takes(self, arguments: u8) -> Function {
+        Function { takes: Some(arguments), ..self }
+    }
+
+    pub(crate) const fn returns_pair(self) -> Function {
+        Function { returns_pair: true, ..self }
+    }
+
+    pub(crate) const fn keeps_errno(self) -> Function {
+        Function { keeps_errno: true, ..self }
     }
 
     pub(crate) const fn has_forms(self) -> Function {

@@ -35,7 +35,12 @@ pub enum HiddenObject {
     Calls = 10,
     /// Which threads are detached: nobody may begin to join those.
     Detached = 11,
+    /// What a stream of `stdio` holds, and where it is. There is a word for each of them.
+    Stream = 12,
 }
+
+/// How many words there are for streams: those that share one are taken for one.
+const STREAM_WORDS: u64 = 256;
 
 /// How long a word is.
 const WORD_BYTES: u64 = 8;
@@ -47,7 +52,7 @@ impl HiddenObject {
     pub const PAGE: Range<u64> = 0x5555_553F_F000..0x5555_5540_0000;
 
     /// All of them.
-    pub const ALL: [HiddenObject; 12] = [
+    pub const ALL: [HiddenObject; 13] = [
         HiddenObject::Descriptors,
         HiddenObject::Keys,
         HiddenObject::Limits,
@@ -60,6 +65,7 @@ impl HiddenObject {
         HiddenObject::Priorities,
         HiddenObject::Calls,
         HiddenObject::Detached,
+        HiddenObject::Stream,
     ];
 
     /// Where the runtime has a word of memory for it.
@@ -67,9 +73,18 @@ impl HiddenObject {
         HiddenObject::PAGE.start + self as u64 * WORD_BYTES
     }
 
+    /// Where the word of a stream is.
+    pub const fn of_stream(stream: u64) -> u64 {
+        HiddenObject::Stream.address() + (stream >> 4 ^ stream >> 12) % STREAM_WORDS * WORD_BYTES
+    }
+
     /// The one whose word is at this address.
     pub fn at(address: u64) -> Option<HiddenObject> {
         let number = address.checked_sub(HiddenObject::PAGE.start)? / WORD_BYTES;
+        let streams = HiddenObject::Stream as u64;
+        if (streams..streams + STREAM_WORDS).contains(&number) {
+            return Some(HiddenObject::Stream);
+        }
         HiddenObject::ALL.get(usize::try_from(number).ok()?).copied()
     }
 
@@ -88,6 +103,7 @@ impl HiddenObject {
             HiddenObject::Priorities => "the priorities of threads",
             HiddenObject::Calls => "the calls upon threads",
             HiddenObject::Detached => "the detached threads",
+            HiddenObject::Stream => "a stream",
         }
     }
 
@@ -139,7 +155,11 @@ mod tests {
             assert_eq!(HiddenObject::at(object.address() + WORD_BYTES - 1), Some(object));
         }
         assert_eq!(HiddenObject::at(HiddenObject::PAGE.start - 1), None);
-        let end = HiddenObject::PAGE.start + WORD_BYTES * HiddenObject::ALL.len() as u64;
+        let end = HiddenObject::Stream.address() + WORD_BYTES * STREAM_WORDS;
+        for stream in 0..10_000 {
+            let word = HiddenObject::of_stream(stream);
+            assert!(word < end && HiddenObject::at(word) == Some(HiddenObject::Stream));
+        }
         assert_eq!(HiddenObject::at(end), None);
         assert!(end <= HiddenObject::PAGE.end);
     }

@@ -18,9 +18,9 @@ mod table;
 
 pub use dependence::{Dependence, Dependences};
 pub use format::{Format, Taken};
-pub use function::{Effect, Extent, Function, Hidden, Provision, Range, Role};
+pub use function::{Effect, Extent, Function, Hidden, Provision, Range, Role, Stream};
 pub use hidden_object::{HiddenObject, HiddenObjects};
-pub use table::{FAMILIES, Family, PREFIXES, Prefix};
+pub use table::{FAMILIES, Family, OF_STREAMS, PREFIXES, Prefix};
 
 /// How the names of libraries begin that make threads, have no instrumentation, and order them only by functions with a row.
 pub const ORDERING: [&str; 2] = ["libglib-2.0.so", "libgomp.so"];
@@ -105,6 +105,31 @@ mod tests {
         assert_eq!(role("__wrap_strdup"), Role::Duplicates);
         assert_eq!(role("memcpy"), Role::Unknown);
         assert_eq!(role("__wrap_printf"), Role::Unknown);
+    }
+
+    #[test]
+    fn a_function_that_only_has_a_result_says_where_that_comes_from() {
+        for row in functions().filter(|row| matches!(row.role(), Role::Silent | Role::Pure)) {
+            let has_list = row.read_ranges().any(|range| range.extent == Extent::Rest);
+            assert!(
+                row.takes.is_some() || has_list,
+                "{}: nobody has said how many arguments count",
+                row.name()
+            );
+            let beyond =
+                row.read_ranges().chain(row.written_ranges()).filter(|range| range.extent != Extent::Rest);
+            for range in beyond {
+                assert!(
+                    row.takes.is_none_or(|takes| range.pointer < takes),
+                    "{} has no such argument",
+                    row.name()
+                );
+            }
+        }
+        let ends = ["err", "errx", "exit", "_exit", "quick_exit"];
+        for name in ends {
+            assert_eq!(role(name), Role::Steers, "{name}: the status is what it is given");
+        }
     }
 
     #[test]

@@ -25,6 +25,7 @@ use crate::engine::{engine, running, watched};
 use crate::fiber::Fiber;
 use crate::hidden_objects;
 use crate::library_calls;
+use crate::program::streams;
 use crate::shadow::{self, Cell, FREED, GRAIN_BITS, MANY, OWNER, SHARED, WRITTEN};
 use crate::thread_state_hash::{self, mix};
 
@@ -68,7 +69,12 @@ impl Called {
     /// Whether calls of it are worth a look.
     pub const fn is_worth_a_look(&self) -> bool {
         let touches = match self.row {
-            Some(row) => row.touches_memory() || row.touches_hidden_objects() || row.is_cancellation_point,
+            Some(row) => {
+                row.touches_memory()
+                    || row.touches_hidden_objects()
+                    || row.is_cancellation_point
+                    || row.stream.is_some()
+            }
             None => false,
         };
         !self.kinds.is_empty() || touches
@@ -206,6 +212,7 @@ pub fn interposed_call(called: &Called, arguments: &[usize]) {
         true => by_arguments(called, arguments, site, false),
         false => before_threads(called, arguments),
     };
+    kinds = kinds.with(Dependence::AliasedMemory, writes_what_is_mapped(called, arguments));
     if called.row.is_some_and(|row| !row.comes_later) {
         kinds = kinds.and(by_hidden_objects(called, arguments, site));
     }
@@ -228,7 +235,8 @@ pub fn left_alone_call(called: &Called, arguments: &[usize; REGISTER_ARGUMENTS],
     }
     if !engine().running.get() {
         by_hidden_objects(called, arguments, site);
-        let kinds = before_threads(called, arguments);
+        let kinds = before_threads(called, arguments)
+            .with(Dependence::UnannouncedAccess, lends_a_buffer(called, arguments));
         return note(
             kinds.without(Dependence::UnseenCalls, finds_what_is_seen(called, arguments)),
             called.name,
@@ -239,7 +247,11 @@ pub fn left_alone_call(called: &Called, arguments: &[usize; REGISTER_ARGUMENTS],
     let mut kinds = by_arguments(called, arguments, site, true);
     kinds = kinds
         .without(Dependence::UnseenCalls, finds_what_is_seen(called, arguments))
-        .with(Dependence::AliasedMemory, maps_what_others_may(called, arguments));
+        .with(
+            Dependence::AliasedMemory,
+            maps_what_others_may(called, arguments) || writes_what_is_mapped(called, arguments),
+        )
+        .with(Dependence::UnannouncedAccess, lends_a_buffer(called, arguments));
     if called.row.is_none() {
         let is_given_shared = arguments.iter().any(|argument| {
             is_address(*argument) && conflicts(Memory { start: *argument, bytes: 1, writes: true })
@@ -249,6 +261,9 @@ pub fn left_alone_call(called: &Called, arguments: &[usize; REGISTER_ARGUMENTS],
     }
     kinds = kinds.and(by_hidden_objects(called, arguments, site));
     note(kinds, called.name, site);
+    if let Some(stream) = called.row.and_then(|row| row.stream) {
+        streams::about_to_use(stream, called.name, arguments, site);
+    }
 }
 
 /// The program starts another one.
@@ -280,6 +295,21 @@ fn maps_what_others_may(called: &Called, arguments: &[usize; REGISTER_ARGUMENTS]
         || called.name == "shmat"
 }
 
+/// Whether it changes a file that is mapped, and with it memory.
+fn writes_what_is_mapped(called: &Called, arguments: &[usize]) -> bool {
+    let writes = ["write", "writev", "pwrite", "pwrite64", "ftruncate", "ftruncate64"].contains(&called.name);
+    writes && crate::files::is_mapped(arguments[0] as c_int)
+}
+
+/// Whether it has a stream use memory of the program's, which nobody sees it do.
+fn lends_a_buffer(called: &Called, arguments: &[usize; REGISTER_ARGUMENTS]) -> bool {
+    match called.name {
+        "setvbuf" | "setbuf" => arguments[1] != 0,
+        "fmemopen" => arguments[0] != 0,
+        _ => false,
+    }
+}
+
 /// A system call is made by its number.
 pub fn system_call(number: i64, arguments: &[usize; REGISTER_ARGUMENTS]) {
     let site = crate::interpose::site();
@@ -297,7 +327,9 @@ pub fn system_call(number: i64, arguments: &[usize; REGISTER_ARGUMENTS]) {
         libc::SYS_futex => Dependences::NONE.with(Dependence::TimeOut, is_limited_wait(arguments)),
         _ => {
             let called = Called { name: row.name(), kinds: row.dependences(), row: Some(row) };
-            by_arguments(&called, arguments, site, false).and(by_hidden_objects(&called, arguments, site))
+            by_arguments(&called, arguments, site, false)
+                .with(Dependence::AliasedMemory, writes_what_is_mapped(&called, arguments))
+                .and(by_hidden_objects(&called, arguments, site))
         }
     };
     note(kinds, row.name(), site);

@@ -202,7 +202,10 @@ pub unsafe fn about_to_free(start: *mut c_void, site: u64) -> bool {
     engine.recorder.complete_write();
     let fiber = engine.current();
     let address = start as usize;
-    let Some(size) = live_size(address, site) else { return false };
+    let Some(size) = live_size(address, site) else {
+        must_be_block(address, site);
+        return false;
+    };
     // Taking memory away is a write to all of it. If others touch the block it has a scheduling point.
     let mut visible = false;
     thread_state_hash::see_before_release(engine);
@@ -249,10 +252,10 @@ pub unsafe fn about_to_free(start: *mut c_void, site: u64) -> bool {
     }
     crate::sync::lifetime::end_with_memory(address..address + size);
     engine.world.tokens.borrow_mut().retain(|word| !(address..address + size).contains(word));
-    // SAFETY: notes on the block's own memory. Very large blocks go back to the system, where
-    // touching them faults by itself.
+    // SAFETY: notes on the block's own memory. Blocks that were mapped by themselves go back to the system: touching them faults, and others may
+    // get the memory, without asking for a block.
     unsafe {
-        if size <= 1 << 20 {
+        if size <= 1 << 20 && (thread_regions::contains(start) || !is_mapped_by_itself(address)) {
             shadow::fill(address, size.max(1), FREED);
         }
     }
@@ -283,6 +286,70 @@ fn live_size(address: usize, site: u64) -> Option<usize> {
         );
     }
     Some(block.size)
+}
+
+/// Ends the execution if a pointer that is given back leads to no block of the heap. Not all blocks are known: some are older than we are, and
+/// `valloc` and its like get theirs inside the C library.
+fn must_be_block(address: usize, site: u64) {
+    if may_be_block(address) {
+        return;
+    }
+    engine().current().set_site(site);
+    shared_memory::fail(
+        FailureKind::Misuse,
+        format_args!(
+            "{} gives back <obj {address:#x}>, which is no block of the heap (free(): invalid pointer)",
+            engine().current_id()
+        ),
+    );
+}
+
+/// Whether the C library has mapped a block by itself, which it writes before the block.
+fn is_mapped_by_itself(address: usize) -> bool {
+    // SAFETY: the length of a block of the C library's lies before it.
+    unsafe { *((address - size_of::<usize>()) as *const usize) & MAPPED != 0 }
+}
+
+/// A flag in the length of a block.
+const MAPPED: usize = 2;
+
+fn may_be_block(address: usize) -> bool {
+    let is_inside = live_block_at(address).is_some();
+    let is_of_region = thread_regions::contains(address as *const c_void);
+    if is_inside || is_of_region || !address.is_multiple_of(ALIGNMENT) || is_elsewhere(address) {
+        return false;
+    }
+    has_header(address)
+}
+
+/// How the C library aligns blocks.
+const ALIGNMENT: usize = 16;
+
+/// Whether an address is on the stack of the running thread or among the variables of the program or of a library.
+fn is_elsewhere(address: usize) -> bool {
+    let fiber = engine().current();
+    let is_on = |(low, high): (usize, usize)| (low..high).contains(&address);
+    // SAFETY: a record without pointers to begin with, which is only written to.
+    let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
+    // SAFETY: looks up an address, whatever it is.
+    let is_variable = unsafe { libc::dladdr(address as *const c_void, &raw mut info) } != 0;
+    is_on(fiber.own_stack.get()) || is_on(fiber.stack.get()) || is_variable
+}
+
+/// Whether what lies before an address can be what the C library writes before its blocks.
+fn has_header(address: usize) -> bool {
+    const FLAGS: usize = 7;
+    const LEAST: usize = 32;
+    const PAGE: usize = 4096;
+    let start = address - ALIGNMENT;
+    let word = |at: usize| crate::signals::guarded_load(at, 8).map(|word| word as usize);
+    let (Some(before), Some(size)) = (word(start), word(start + size_of::<usize>())) else { return false };
+    let length = size & !FLAGS;
+    if size & MAPPED != 0 {
+        let (begin, end) = (start.wrapping_sub(before), start.wrapping_add(length));
+        return length != 0 && (begin | end).is_multiple_of(PAGE);
+    }
+    length >= LEAST && length.is_multiple_of(ALIGNMENT) && start.checked_add(length).is_some()
 }
 
 /// Whether the program's blocks are being followed (the runtime's own detours are not).

@@ -24,9 +24,9 @@ pub fn init() {
     if !sys::map_there(page.start, page.len()) {
         sys::die("the program has something at the address where the state of the library is noted");
     }
-    for object in HiddenObject::ALL {
+    for word in page.step_by(size_of::<u64>()) {
         // SAFETY: the page has just been mapped for this.
-        unsafe { word(object).write(UNTOUCHED) };
+        unsafe { (word as *mut u64).write(UNTOUCHED) };
     }
 }
 
@@ -35,13 +35,14 @@ pub fn memory() -> Range<usize> {
     HiddenObject::PAGE.start as usize..HiddenObject::PAGE.end as usize
 }
 
-fn word(object: HiddenObject) -> *mut u64 {
-    object.address() as *mut u64
-}
-
 /// The running thread is about to do something that depends on an object.
 pub fn look_at(object: HiddenObject, site: u64) {
-    access_word(object, None, site);
+    access_word(object.address(), None, site);
+}
+
+/// The running thread is about to use a stream.
+pub fn use_stream(stream: usize, site: u64) {
+    access_word(HiddenObject::of_stream(stream as u64), Some(0), site);
 }
 
 /// The running thread is about to do what a function does to hidden objects; `given` is what it does it with. Says whether it will find something else
@@ -49,25 +50,26 @@ pub fn look_at(object: HiddenObject, site: u64) {
 pub fn touch(row: &Function, given: u64, site: u64) -> bool {
     let mut finds_others = false;
     for object in row.looks_at.iter().filter(|object| !row.changes.has(*object)) {
-        access_word(object, None, site);
+        access_word(object.address(), None, site);
         // SAFETY: the word is there as long as the process.
-        finds_others |= object.is_left_as_it_was() && unsafe { *word(object) } != UNTOUCHED;
+        finds_others |=
+            object.is_left_as_it_was() && unsafe { *(object.address() as *const u64) } != UNTOUCHED;
     }
     for object in row.changes.iter() {
-        access_word(object, Some(given), site);
+        access_word(object.address(), Some(given), site);
     }
     finds_others
 }
 
-/// Accesses the word of an object, as a step if threads share it. With `given` it is changed.
-fn access_word(object: HiddenObject, given: Option<u64>, site: u64) {
+/// Accesses a word, as a step if threads share it. With `given` it is changed.
+fn access_word(word: u64, given: Option<u64>, site: u64) {
     let engine = engine();
-    let Some(fiber) = watched().filter(|_| engine.running.get()) else { return replace(object, given) };
+    let Some(fiber) = watched().filter(|_| engine.running.get()) else { return replace(word, given) };
     // Where closures are repeated, small differences cost much, and nothing is claimed. What libraries do once only must not count there.
     if dependences::are_repeated() {
-        return replace(object, given);
+        return replace(word, given);
     }
-    let addr = object.address() as usize;
+    let addr = word as usize;
     fiber.count_operation();
     fiber.set_site(site);
     // SAFETY: the runtime is up, and the word is there.
@@ -76,46 +78,46 @@ fn access_word(object: HiddenObject, given: Option<u64>, site: u64) {
         thread_state_hash::touch(engine, addr, size_of::<u64>(), given.is_some(), site);
     }
     if !shared && !fiber.is_stop_due() {
-        return replace(object, given);
+        return replace(word, given);
     }
     let kind = if given.is_some() { EventKind::AtomicUpdate } else { EventKind::AtomicRead };
     let size = size_of::<u64>() as u32;
     let op = Op { kind, object: addr as u64, size, site, index: fiber.ops.get(), place: 0 };
     if !shared && engine.is_in_private_stretch() {
         engine.yield_to_others(op);
-        return replace(object, given);
+        return replace(word, given);
     }
     engine.point(op, None, None);
     if !shared {
         fiber.was_a_look();
     }
-    record(engine, fiber, kind, object, given);
+    record(engine, fiber, kind, word, given);
 }
 
 /// Makes the access of a step, and writes it down. It orders nothing else: the library does not promise that.
-fn record(engine: &Engine, fiber: &Fiber, kind: EventKind, object: HiddenObject, given: Option<u64>) {
+fn record(engine: &Engine, fiber: &Fiber, kind: EventKind, word: u64, given: Option<u64>) {
     // SAFETY: the word is there as long as the process.
-    let old = unsafe { *word(object) };
-    replace(object, given);
+    let old = unsafe { *(word as *const u64) };
+    replace(word, given);
     // SAFETY: as above.
-    let value = unsafe { *word(object) };
+    let value = unsafe { *(word as *const u64) };
     fiber.weakness.set(Event::ACQUIRES_NOT | Event::RELEASES_NOT);
-    engine.recorder.note(kind, word(object) as usize, size_of::<u64>() as u8, value, old);
+    engine.recorder.note(kind, word as usize, size_of::<u64>() as u8, value, old);
     fiber.weakness.set(0);
     if given.is_some() {
         engine.changed();
     } else {
-        fiber.saw(fiber.site(), object.address(), value);
+        fiber.saw(fiber.site(), word, value);
     }
 }
 
 /// Changes the word, if the running thread is to change it.
-fn replace(object: HiddenObject, given: Option<u64>) {
+fn replace(word: u64, given: Option<u64>) {
     let Some(given) = given else { return };
     let thread = u64::from(engine().current_id().0);
     // SAFETY: the word is there as long as the process.
     unsafe {
-        let word = word(object);
+        let word = word as *mut u64;
         *word = mix(mix(*word, thread), given).max(UNTOUCHED + 1);
     }
 }

@@ -14,7 +14,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::hash::BuildHasherDefault;
 use std::ops::Range;
 
-use threadbare_library::{Dependence, Dependences, Provision, effect};
+use threadbare_library::{Dependence, Dependences, Effect, OF_STREAMS, Provision, effect};
 use threadbare_trace::EventKind;
 
 use crate::address_hash::AddressHasher;
@@ -238,6 +238,10 @@ fn needs_stub(name: &'static str, is_system: bool) -> Option<Called> {
             let called = Called { name, kinds, row: Some(row) };
             return called.is_worth_a_look().then_some(called);
         }
+        Some((Effect::Streams, None)) => {
+            return Some(Called { name, kinds: Dependences::NONE, row: Some(&OF_STREAMS) });
+        }
+        Some((Effect::Opaque, None)) => (Dependence::UnknownCall, None),
         Some((_, None)) => return None,
         None if is_system => (Dependence::UnknownCall, None),
         None => (Dependence::UninstrumentedCode, None),

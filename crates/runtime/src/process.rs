@@ -375,6 +375,11 @@ interpose! {
     fn __stack_chk_fail() {
         abort_at(site(), FailureKind::Abort, format_args!("a stack buffer was overrun"))
     }
+    /// A write beyond the end of an object, that `_FORTIFY_SOURCE` has found out.
+    fn __chk_fail() {
+        print("*** buffer overflow detected ***: terminated\n");
+        abort_at(site(), FailureKind::Abort, format_args!("a buffer was overrun"))
+    }
     /// The process begins; it ends with what `main` returns.
     fn __libc_start_main(
         main: Main,

@@ -118,6 +118,10 @@ pub struct World {
     pub ignored: crate::annotations::Ignored,
     /// Timers that are descriptors.
     pub timer_descriptors: Exclusive<crate::program::timer_descriptors::Timers>,
+    /// Streams, as far as the program can see again what goes into them.
+    pub streams: Exclusive<crate::program::streams::Streams>,
+    /// Files that are mapped so that others see what is written, by device and number.
+    pub mapped_files: Exclusive<Vec<(u64, u64)>>,
     /// Files that are known to have been changed.
     pub files: Exclusive<crate::files::Known>,
     /// A synchronization object was made to be shared between processes.

@@ -156,14 +156,34 @@ fn instrumented(
     if arguments.instrument {
         // The header of tests for objects; a file of the user's own comes first.
         words.extend(["-idirafter".into(), library.include().into()]);
-        // The checking variants of memcpy and its like are not among the wrapped functions.
-        words.push("-U_FORTIFY_SOURCE".into());
+        words.extend(CHECKED.map(checked));
         if arguments.lto {
             // Code would be generated at link time, where nobody asks for instrumentation.
             words.push("-fno-lto".into());
         }
     }
     Ok(words)
+}
+
+/// Functions that headers call by a built-in with a check of how much room there is, where `_FORTIFY_SOURCE` is defined: their names, and the
+/// types and names of all arguments but the last.
+const CHECKED: [(&str, &str, &str, &str); 6] = [
+    ("memcpy", "void *", "void *, const void *, __SIZE_TYPE__", "a, b, c"),
+    ("memmove", "void *", "void *, const void *, __SIZE_TYPE__", "a, b, c"),
+    ("memset", "void *", "void *, int, __SIZE_TYPE__", "a, b, c"),
+    ("strcpy", "char *", "char *, const char *", "a, b"),
+    ("strncpy", "char *", "char *, const char *, __SIZE_TYPE__", "a, b, c"),
+    ("strcat", "char *", "char *, const char *", "a, b"),
+];
+
+/// Makes such a built-in the call of a function. A compiler would put the copy itself into the code where it is sure that there is room,
+/// and announce nothing of it.
+fn checked((name, result, types, arguments): (&str, &str, &str, &str)) -> OsString {
+    format!(
+        "-D__builtin___{name}_chk({arguments}, d)=__extension__({{ extern {result}__threadbare_{name}_chk({types}, __SIZE_TYPE__) \
+         __asm__(\"__{name}_chk\"); __threadbare_{name}_chk({arguments}, d); }})"
+    )
+    .into()
 }
 
 /// What makes a link use the runtime. It comes before the user's arguments, so that the loader

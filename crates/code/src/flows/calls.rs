@@ -4,11 +4,12 @@ use super::announces::{Announces, Atomic};
 use super::graph::{CLEAN, Name, Node};
 use super::instructions::Wiring;
 use super::places::{REGISTERS, each};
-use super::pointers::{ANYWHERE, TIME, pointed, shifted};
-use super::value::Position;
+use super::pointers::{ANYWHERE, pointed, shifted};
+use super::program::is_constant;
+use super::value::{Position, Value};
 use crate::Callee;
-use crate::isa::{ALL_ARGUMENTS, Control, Pointer};
-use threadbare_library::{Role, role};
+use crate::isa::{ALL_ARGUMENTS, ARGUMENTS, Control, Pointer};
+use threadbare_library::{Role, function, role};
 
 impl Wiring<'_> {
     /// Follows values into a call and out of it. A jump that leaves the function is a call whose results are the function's own.
@@ -118,7 +119,7 @@ impl Wiring<'_> {
                 self.graph.flow_to(compared, Name::Write(site));
                 if atomic == Atomic::CompareInto {
                     self.leave(place, 1, (0, size), compared);
-                    self.lost_unless_own(place, compared);
+                    self.lost_unless_own(place, 1, compared);
                     result = compared;
                 }
             }
@@ -132,14 +133,15 @@ impl Wiring<'_> {
         }
     }
 
-    /// What a comparison leaves where the expected value was is lost unless that is in a frame.
-    fn lost_unless_own(&mut self, place: usize, node: Node) {
-        let expected = self.facts.arguments[&place][1];
-        let is_own =
-            matches!(self.facts.values.position(expected), Some(Position::At(_) | Position::Somewhere));
-        if !is_own {
+    /// What is left where an argument points to is lost unless that is in a frame.
+    fn lost_unless_own(&mut self, place: usize, argument: usize, node: Node) {
+        if !self.is_own(self.facts.arguments[&place][argument]) {
             self.graph.flow_to(node, Name::Unknown);
         }
+    }
+
+    fn is_own(&self, pointer: Value) -> bool {
+        matches!(self.facts.values.position(pointer), Some(Position::At(_) | Position::Somewhere))
     }
 
     /// What lies behind a pointer that is an argument of a call, as far as it is a frame's.
@@ -183,47 +185,95 @@ impl Wiring<'_> {
     fn library(&mut self, place: usize, name: &str) {
         let site = self.known.body.code[place].next();
         let role = role(name);
-        let numbers = each(self.convention.float_arguments).collect::<Vec<_>>();
         let mut result = CLEAN;
         match role {
-            Role::Silent => {}
-            Role::Pure => {
-                let integers = self.joined(&[0, 1, 2]);
-                let mut from: Vec<Node> = numbers.iter().map(|place| self.read(*place)).collect();
-                from.push(integers);
-                result = self.graph.join(&mut from);
-            }
-            Role::Steers => {
-                let all = self.joined(&ALL_ARGUMENTS);
-                self.graph.flow_to(all, Name::Steer);
-            }
-            Role::Waits => {
-                let mut all = vec![self.joined(&ALL_ARGUMENTS)];
-                all.extend(ALL_ARGUMENTS.into_iter().flat_map(|argument| self.behind(place, argument, TIME)));
-                self.steer(all);
-            }
-            Role::Parses => {
-                let all = self.joined(&[0, 1, 2]);
-                self.graph.flow_to(all, Name::Steer);
-                if !self.program.is_given_from_outside(self.known, place) {
-                    self.graph.flow_to(all, Name::Unknown);
-                }
-            }
-            Role::Keeps => {
-                let all = self.joined(&[0, 1]);
-                self.graph.flow_to(all, Name::Unknown);
-            }
-            Role::Copies(..) | Role::Appends | Role::Fills | Role::Looks(_) | Role::Duplicates => {
-                result = self.memory(place, site, role);
-            }
             Role::Unknown => self.unknown(place),
+            _ if role.is_recorded() => result = self.memory(place, site, role),
+            _ => result = self.described(place, name, role),
         }
         self.clear();
         self.result(result);
+        if function(name).is_some_and(|row| row.returns_pair) {
+            for place in each(self.convention.upper_result) {
+                self.write(place, result);
+            }
+        }
         if role == Role::Pure {
             for place in each(self.convention.float_result) {
                 self.write(place, result);
             }
+        }
+    }
+
+    /// A function whose row says what it does with what it is given. Whatever it leaves behind may come from all of that: its result, the error
+    /// number, the memory that it writes.
+    fn described(&mut self, place: usize, name: &str, role: Role) -> Node {
+        let row = function(name);
+        let takes = row.and_then(|row| row.takes);
+        let numbers: Vec<usize> = ALL_ARGUMENTS[..takes.map_or(ARGUMENTS, usize::from)].to_vec();
+        let mut from = vec![self.joined(&numbers)];
+        let is_silent = matches!(role, Role::Silent | Role::Streams);
+        if role == Role::Pure || is_silent && takes.is_none() {
+            from.extend(self.registers(self.convention.float_arguments));
+            from.extend(self.stack(place));
+        }
+        let values = self.graph.join(&mut from);
+        let (reads, writes) = self.program.touched(self.known, place);
+        let mut from = vec![values];
+        for (argument, range) in reads {
+            from.extend(self.behind(place, argument, range));
+            // What is accessed by itself has a place among the events; what is not, nobody sees.
+            let is_seen = row.is_some_and(|row| row.takes.is_some());
+            if is_silent && !is_seen && !self.is_own_or_constant(place, argument) {
+                from.push(self.graph.named(Name::Seen(self.number, place)));
+            }
+        }
+        let given = self.graph.join(&mut from);
+        match role {
+            Role::Steers | Role::Waits | Role::Parses => self.graph.flow_to(given, Name::Steer),
+            _ => {}
+        }
+        let is_lost = match role {
+            Role::Keeps => true,
+            Role::Parses => !self.program.is_given_from_outside(self.known, place),
+            Role::Streams => self.program.has_streams_of_its_own,
+            _ => false,
+        };
+        if is_lost {
+            self.graph.flow_to(given, Name::Unknown);
+        }
+        let keeps_errno =
+            row.is_some_and(|row| row.keeps_errno) || self.program.prints_plainly(self.known, place);
+        if self.program.asks_for_errno && !keeps_errno {
+            self.graph.flow_to(values, Name::Unknown);
+        }
+        if is_silent {
+            for (argument, range) in writes {
+                self.leave(place, argument, range, given);
+                self.lost_unless_own(place, argument, given);
+            }
+        }
+        match role {
+            Role::Silent | Role::Pure => given,
+            Role::Streams => self.joined(&[0]),
+            _ => CLEAN,
+        }
+    }
+
+    /// Whether what an argument points to is followed, as part of a frame, or never changes.
+    fn is_own_or_constant(&self, place: usize, argument: usize) -> bool {
+        let pointer = self.facts.arguments[&place][argument];
+        self.is_own(pointer)
+            || self.facts.values.as_constant(pointer).is_some()
+            || is_constant(self.program.image, self.facts, pointer)
+    }
+
+    /// What may be an argument on the stack.
+    fn stack(&mut self, place: usize) -> Vec<Node> {
+        const WORDS: i64 = 8;
+        match self.facts.tops.get(&place) {
+            Some(Some(top)) => self.read_slots(self.known.slots.within(*top, 8 * WORDS)),
+            _ => Vec::new(),
         }
     }
 
@@ -241,6 +291,9 @@ impl Wiring<'_> {
                 found.push(self.graph.named(Name::Read(site)));
                 let found = self.graph.join(&mut found);
                 self.graph.flow_to(found, Name::Write(site));
+                if !self.program.has_length(self.known, place) {
+                    self.graph.flow_to(found, Name::Steer);
+                }
                 self.leave(place, to, (0, length), found);
                 first
             }
@@ -283,10 +336,7 @@ impl Wiring<'_> {
         for argument in ALL_ARGUMENTS {
             given.extend(self.behind(place, argument, ANYWHERE));
         }
-        if let Some(Some(top)) = self.facts.tops.get(&place) {
-            const WORDS: i64 = 8;
-            given.extend(self.read_slots(self.known.slots.within(*top, 8 * WORDS)));
-        }
+        given.extend(self.stack(place));
         for node in given {
             self.graph.flow_to(node, Name::Unknown);
         }
@@ -346,11 +396,8 @@ impl Wiring<'_> {
                 self.graph.flow_to(node, Name::Target);
             }
         }
-        if let Some(Some(top)) = self.facts.tops.get(&place) {
-            const WORDS: i64 = 8;
-            for node in self.read_slots(self.known.slots.within(*top, 8 * WORDS)) {
-                self.graph.flow_to(node, Name::GivenToAny(REGISTERS));
-            }
+        for node in self.stack(place) {
+            self.graph.flow_to(node, Name::GivenToAny(REGISTERS));
         }
         self.call_any();
     }

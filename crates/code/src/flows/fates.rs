@@ -117,6 +117,7 @@ impl Program<'_> {
 pub fn flows(program: &Program<'_>, graph: &Graph) -> Flows {
     let mut sinks: HashMap<Node, Name> = HashMap::new();
     let (mut reads, mut unbound, mut silent_stores) = (BTreeMap::new(), Vec::new(), Vec::new());
+    let mut seen = Vec::new();
     for (name, node) in graph.names() {
         match name {
             Name::Branch(_) | Name::Write(_) | Name::Steer | Name::Target | Name::Unknown => {
@@ -126,6 +127,7 @@ pub fn flows(program: &Program<'_>, graph: &Graph) -> Flows {
                 reads.insert(site, node);
             }
             Name::Unbound(function, _) => unbound.push((function, node)),
+            Name::Seen(function, place) => seen.push((function, place, node)),
             Name::UnboundStore(function) => silent_stores.push(function),
             _ => {}
         }
@@ -154,6 +156,11 @@ pub fn flows(program: &Program<'_>, graph: &Graph) -> Flows {
         back.reach_more(*sink, |node| matters[node as usize] = true);
     }
     let mut sees_all = program.sees_all();
+    for (function, place, _) in seen.into_iter().filter(|(.., node)| matters[*node as usize]) {
+        if let Some(Callee::Import(name)) = program.known[function].body.calls.get(&place) {
+            sees_all.insert(name.clone());
+        }
+    }
     let name_of = |function: usize| &program.known[function].body.function.name;
     let mut unannounced: BTreeSet<String> = silent_stores.iter().map(|it| name_of(*it).clone()).collect();
     unannounced.retain(|name| !START_UP.contains(&name.as_str()));

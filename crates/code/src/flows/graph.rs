@@ -27,6 +27,8 @@ pub enum Name {
     Unknown,
     /// What a load finds that belongs to no announcement, in the function with this number, by the instruction's number.
     Unbound(usize, usize),
+    /// What a function of the library finds in memory without an announcement, called in the function with this number, by the instruction's.
+    Seen(usize, usize),
     /// What a store leaves that belongs to no announcement, in the function with this number.
     UnboundStore(usize),
     /// What a function is given in a register.

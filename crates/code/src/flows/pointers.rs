@@ -11,7 +11,7 @@ use super::program::{Known, Program};
 use super::value::{Position, Value};
 use crate::Callee;
 use crate::isa::{ALL_ARGUMENTS, ARGUMENTS};
-use threadbare_library::{Role, role};
+use threadbare_library::{Extent, Format, Function, Range, Role, function, role};
 
 /// How far from an argument's pointer a function reads or writes.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -88,8 +88,58 @@ impl Program<'_> {
             Role::Looks(2) => (all(&[0, 1]), Vec::new()),
             Role::Looks(_) | Role::Duplicates => (all(&[0]), Vec::new()),
             Role::Unknown if Announces::of(callee).is_none() => (all(&ALL_ARGUMENTS), Vec::new()),
-            _ => (Vec::new(), Vec::new()),
+            Role::Unknown => (Vec::new(), Vec::new()),
+            _ => match function(name) {
+                Some(row) => self.described(known, place, row),
+                // Nobody has said what memory the functions of a family touch, except that those that steer have objects of their own.
+                None if role(name) == Role::Steers => (Vec::new(), Vec::new()),
+                None => (all(&ALL_ARGUMENTS), all(&ALL_ARGUMENTS)),
+            },
         }
+    }
+
+    /// What a call touches whose row says so.
+    fn described(&self, known: &Known<'_>, place: usize, row: &Function) -> (Vec<Touched>, Vec<Touched>) {
+        let range = |range: Range| {
+            let pointer = usize::from(range.pointer);
+            match range.extent {
+                Extent::Bytes(bytes) => vec![(pointer, (0, i64::from(bytes)))],
+                Extent::Time => vec![(pointer, TIME)],
+                Extent::Argument(argument) => {
+                    let facts = known.facts.as_ref();
+                    let given =
+                        facts.and_then(|facts| Some(facts.arguments.get(&place)?[usize::from(argument)]));
+                    let length = given.and_then(|given| facts?.values.as_constant(given));
+                    vec![(
+                        pointer,
+                        length.filter(|length| *length > 0).map_or(ANYWHERE, |length| (0, length)),
+                    )]
+                }
+                Extent::Rest => (pointer..ARGUMENTS).map(|argument| (argument, ANYWHERE)).collect(),
+                _ => vec![(pointer, ANYWHERE)],
+            }
+        };
+        let reads: Vec<Touched> = row.read_ranges().flat_map(range).collect();
+        let mut writes: Vec<Touched> = row.written_ranges().flat_map(range).collect();
+        // `%n` writes.
+        let rest = row.read_ranges().filter(|it| it.extent == Extent::Rest);
+        if !self.prints_plainly(known, place) {
+            writes.extend(rest.flat_map(range));
+        }
+        (reads, writes)
+    }
+
+    /// Whether a call prints by a format that is known, and neither writes memory nor may refuse what it is given.
+    pub(super) fn prints_plainly(&self, known: &Known<'_>, place: usize) -> bool {
+        let format = || {
+            let Callee::Import(name) = known.body.calls.get(&place)? else { return None };
+            let rest = function(name)?.read_ranges().find(|it| it.extent == Extent::Rest)?;
+            let facts = known.facts.as_ref()?;
+            let address =
+                facts.values.as_address(facts.arguments.get(&place)?[usize::from(rest.pointer) - 1])?;
+            self.image.constant(address)?.split(|byte| *byte == 0).next()
+        };
+        format().is_some_and(Format::is_plain)
     }
 
     /// Finds out what functions touch behind the pointers that they are given.

@@ -45,6 +45,10 @@ pub struct Program<'a> {
     pub known: Vec<Known<'a>>,
     /// Their numbers, by where they begin.
     pub numbers: HashMap<u64, usize>,
+    /// It may look at the error number.
+    pub asks_for_errno: bool,
+    /// It may have C++ streams that do not lead out of the process.
+    pub has_streams_of_its_own: bool,
 }
 
 impl<'a> Program<'a> {
@@ -73,7 +77,14 @@ impl<'a> Program<'a> {
             });
         }
         let convention = image.instruction_set.convention();
-        let mut program = Program { image, convention, known, numbers };
+        let calls = |means: fn(&str) -> bool| {
+            let mut callees = known.iter().flat_map(|known: &Known<'_>| known.body.calls.values());
+            callees.any(|callee| matches!(callee, Callee::Import(name) if means(name)))
+        };
+        let asks_for_errno = calls(|name| name == "__errno_location");
+        let has_streams_of_its_own = calls(is_about_streams);
+        let mut program =
+            Program { image, convention, known, numbers, asks_for_errno, has_streams_of_its_own };
         program.reach();
         program.framed();
         for number in 0..program.known.len() {
@@ -109,12 +120,17 @@ impl<'a> Program<'a> {
         callers
     }
 
+    /// Whether an argument of a function of memory says how many bytes it touches. Otherwise what it finds there does.
+    pub fn has_length(&self, known: &Known<'_>, place: usize) -> bool {
+        let Callee::Import(name) = known.body.calls[&place] else { return true };
+        !name.strip_suffix("_chk").unwrap_or(name).ends_with("strcpy")
+    }
+
     /// How many bytes a function of memory touches, where its third argument says so.
     pub fn length(&self, known: &Known<'_>, place: usize) -> i64 {
         let Callee::Import(name) = known.body.calls[&place] else { return i64::MAX };
-        let has_length = !name.ends_with("strcpy");
         let argument = if name.ends_with("bzero") { 1 } else { 2 };
-        let facts = known.facts.as_ref().filter(|_| has_length);
+        let facts = known.facts.as_ref().filter(|_| self.has_length(known, place));
         let length = facts.and_then(|facts| facts.values.as_constant(facts.arguments.get(&place)?[argument]));
         length.filter(|length| *length > 0).unwrap_or(i64::MAX)
     }
@@ -208,6 +224,13 @@ impl<'a> Program<'a> {
         };
         (after & !self.convention.volatile) | used
     }
+}
+
+/// Whether a function is about C++ streams whose content the program may see again.
+fn is_about_streams(name: &str) -> bool {
+    ["tringstream", "fstream", "streambuf", "stringbuf", "filebuf", "syncbuf", "spanbuf"]
+        .iter()
+        .any(|it| name.contains(it))
 }
 
 /// Whether what lies at an address is known without an announcement: the function's own frame, data that never changes.

@@ -20,6 +20,7 @@ use crate::sys;
 
 pub use calls::before_system_call;
 pub use open_files::OpenFiles;
+pub use shared_mappings::is_mapped;
 
 /// The largest file that is put back. Copying takes as long as writing does.
 const LARGEST: usize = 16 << 20;

@@ -32,6 +32,7 @@ impl SharedMappings {
         let foreign: Vec<Mapping> =
             mappings.into_iter().filter(|mapping| !mapping.range.contains(&own)).collect();
         note_aliases(&foreign);
+        engine().world.mapped_files.set(foreign.iter().map(|mapping| mapping.object).collect());
         SharedMappings(foreign.into_iter().map(Mapping::with_content).collect())
     }
 
@@ -58,6 +59,12 @@ fn note_aliases(mappings: &[Mapping]) {
             crate::dependences::note_aliases(path.as_deref().unwrap_or("memory without a name"));
         }
     }
+}
+
+/// Whether a descriptor leads to a file that was mapped when the first thread was started, so that who writes there changes memory.
+pub fn is_mapped(fd: c_int) -> bool {
+    let files = engine().world.mapped_files.borrow_mut();
+    !files.is_empty() && stat_of(fd).is_some_and(|stat| files.contains(&(stat.st_dev, stat.st_ino)))
 }
 
 impl Mapping {

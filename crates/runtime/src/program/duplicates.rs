@@ -10,6 +10,7 @@ type Fcntl = unsafe extern "C-unwind" fn(c_int, c_int, usize) -> c_int;
 fn note(fd: c_int, new: c_int) -> c_int {
     if new >= 0 {
         engine().world.descriptors.borrow_mut().add_number(fd, new);
+        super::streams::replaced(new);
     }
     new
 }

@@ -24,6 +24,15 @@ unsafe extern "C" {
     fn strchr(text: *const c_char, byte: c_int) -> *mut c_char;
     fn strrchr(text: *const c_char, byte: c_int) -> *mut c_char;
     fn strdup(text: *const c_char) -> *mut c_char;
+    fn __chk_fail() -> !;
+}
+
+/// Ends the program if it is about to write more than there is room for, as the C library does where `_FORTIFY_SOURCE` has it checked.
+unsafe fn must_fit(bytes: usize, room: usize) {
+    if bytes > room {
+        // SAFETY: may be called at any time.
+        unsafe { __chk_fail() }
+    }
 }
 
 unsafe fn reads(place: *const c_void, bytes: usize, pc: u64) {
@@ -80,6 +89,24 @@ interpose_always! {
         copies(to, from, bytes, pc);
         memcpy(to, from, bytes)
     }
+    fn __wrap___memcpy_chk(to: *mut c_void, from: *const c_void, bytes: usize, room: usize) -> *mut c_void {
+        let pc = caller();
+        must_fit(bytes, room);
+        copies(to, from, bytes, pc);
+        memcpy(to, from, bytes)
+    }
+    fn __wrap___memmove_chk(to: *mut c_void, from: *const c_void, bytes: usize, room: usize) -> *mut c_void {
+        let pc = caller();
+        must_fit(bytes, room);
+        copies(to, from, bytes, pc);
+        memmove(to, from, bytes)
+    }
+    fn __wrap___memset_chk(to: *mut c_void, byte: c_int, bytes: usize, room: usize) -> *mut c_void {
+        let pc = caller();
+        must_fit(bytes, room);
+        writes(to, bytes, pc);
+        memset(to, byte, bytes)
+    }
     fn __wrap_memmove(to: *mut c_void, from: *const c_void, bytes: usize) -> *mut c_void {
         let pc = caller();
         copies(to, from, bytes, pc);
@@ -135,6 +162,35 @@ interpose_always! {
             writes(to.cast(), strlen(from) + 1, pc);
         }
         strcpy(to, from)
+    }
+    fn __wrap___strcpy_chk(to: *mut c_char, from: *const c_char, room: usize) -> *mut c_char {
+        let pc = caller();
+        reads_text(from, pc);
+        must_fit(strlen(from) + 1, room);
+        if watching() {
+            writes(to.cast(), strlen(from) + 1, pc);
+        }
+        // What others have written meanwhile counts.
+        must_fit(strlen(from) + 1, room);
+        strcpy(to, from)
+    }
+    fn __wrap___strncpy_chk(to: *mut c_char, from: *const c_char, limit: usize, room: usize) -> *mut c_char {
+        let pc = caller();
+        must_fit(limit, room);
+        reads_text_up_to(from, limit, pc);
+        writes(to.cast(), limit, pc);
+        strncpy(to, from, limit)
+    }
+    fn __wrap___strcat_chk(to: *mut c_char, from: *const c_char, room: usize) -> *mut c_char {
+        let pc = caller();
+        reads_text(from, pc);
+        reads_text(to, pc);
+        must_fit(strlen(to) + strlen(from) + 1, room);
+        if watching() {
+            writes(to.add(strlen(to)).cast(), strlen(from) + 1, pc);
+        }
+        must_fit(strlen(to) + strlen(from) + 1, room);
+        strcat(to, from)
     }
     fn __wrap_strncpy(to: *mut c_char, from: *const c_char, limit: usize) -> *mut c_char {
         let pc = caller();

@@ -187,6 +187,11 @@ pub fn recursive_at(address: usize) -> &'static Mutex {
     known_at(address, libc::PTHREAD_MUTEX_RECURSIVE)
 }
 
+/// Whether a thread holds it that is not the running one.
+pub fn is_held_by_another(mutex: &Mutex) -> bool {
+    mutex.owner.get().is_some_and(|owner| owner != engine().current().owner())
+}
+
 fn known_at(address: usize, bits: c_int) -> &'static Mutex {
     engine().world.mutexes.at(address, || Mutex::new(address, bits))
 }

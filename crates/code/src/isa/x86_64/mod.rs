@@ -20,7 +20,18 @@ pub struct X86_64;
 
 impl InstructionSet for X86_64 {
     fn decode(&self, code: &[u8], address: u64) -> Vec<Instruction> {
-        decoder(code, address).into_iter().map(|it| instruction(&it)).collect()
+        let mut instructions: Vec<Instruction> =
+            decoder(code, address).into_iter().map(|it| instruction(&it)).collect();
+        // Compilers set how to round where they store whole numbers.
+        let rounds =
+            |it: Decoded| matches!(it.mnemonic(), Mnemonic::Fist | Mnemonic::Fistp | Mnemonic::Frndint);
+        if decoder(code, address).into_iter().any(rounds) {
+            instructions
+                .iter_mut()
+                .filter(|it| it.hidden_input == Some(CONTROL_WORD))
+                .for_each(|it| it.hidden_input = None);
+        }
+        instructions
     }
 
     fn semantics(&self, code: &[u8], address: u64) -> Vec<Semantics> {
@@ -126,6 +137,9 @@ fn names(it: &Decoded) -> Option<u64> {
     (0..it.op_count()).find(is_long).map(|operand| it.immediate(operand))
 }
 
+/// Sets how x87 rounds, and which exceptions bring the program down.
+const CONTROL_WORD: &str = "fldcw";
+
 fn hidden_input(it: &Decoded) -> Option<&'static str> {
     const LINUX_32: u32 = 0x80;
     Some(match it.mnemonic() {
@@ -138,6 +152,13 @@ fn hidden_input(it: &Decoded) -> Option<&'static str> {
         Mnemonic::Cpuid => "cpuid",
         Mnemonic::Syscall => "syscall",
         Mnemonic::Sysenter => "sysenter",
+        // Which exceptions of floating point bring the program down.
+        Mnemonic::Ldmxcsr | Mnemonic::Vldmxcsr => "ldmxcsr",
+        Mnemonic::Fldcw => CONTROL_WORD,
+        Mnemonic::Fldenv => "fldenv",
+        Mnemonic::Frstor => "frstor",
+        Mnemonic::Fxrstor | Mnemonic::Fxrstor64 => "fxrstor",
+        Mnemonic::Xrstor | Mnemonic::Xrstor64 => "xrstor",
         Mnemonic::Int if it.immediate(0) as u32 & 0xff == LINUX_32 => "int 0x80",
         _ => return None,
     })

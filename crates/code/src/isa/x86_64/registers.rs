@@ -58,7 +58,7 @@ pub static CONVENTION: CallingConvention = CallingConvention {
     frame_pointer: RBP,
     return_address: 8,
     arguments: [RDI, RSI, RDX, RCX, R8, R9],
-    float_arguments: vectors(3),
+    float_arguments: vectors(8),
     // Arguments, the count of vector arguments, and the chain of nested functions.
     passed: general(RDI)
         | general(RSI)
@@ -72,8 +72,8 @@ pub static CONVENTION: CallingConvention = CallingConvention {
     vector_count: general(RAX),
     result: general(RAX),
     upper_result: general(RDX),
-    float_result: low(0) | low(1),
-    returned: general(RAX) | general(RDX) | general(RCX) | vectors(4),
+    float_result: low(0) | low(1) | OLD_FLOATS,
+    returned: general(RAX) | general(RDX) | general(RCX) | vectors(4) | OLD_FLOATS,
     volatile: general(RAX)
         | general(RCX)
         | general(RDX)
