@@ -327,6 +327,7 @@ pub fn json(
         generated: None,
         suite: None,
         total: None,
+        doubts: hunt::doubts(&result.doubts),
         warnings: result.warnings.clone(),
     }
 }

@@ -349,6 +349,7 @@ impl Work<'_> {
             }),
             suite: None,
             total: None,
+            doubts: Vec::new(),
             warnings: account.warnings.clone(),
         }
     }

@@ -11,10 +11,10 @@ use threadbare_coverage::CRITERIA;
 use threadbare_diagnose::{Conditions, LeftOut};
 use threadbare_explore::strategies::{Claim, Row, StrategyOptions};
 use threadbare_explore::{
-    CHECKPOINT_GAP, Campaign, CampaignVerdict, DEFAULT_MEMORY, ExploreError, MAX_STEPS, MAX_STEPS_OF_TRACES,
-    Options, Progress, Timers, hunt, strategies,
+    CHECKPOINT_GAP, Campaign, CampaignVerdict, DEFAULT_MEMORY, Doubt, ExploreError, MAX_STEPS,
+    MAX_STEPS_OF_TRACES, Options, Progress, Timers, hunt, strategies,
 };
-use threadbare_report::{CampaignRecord, JsonReport, Verdict, failure_phrase};
+use threadbare_report::{CampaignRecord, DoubtReport, JsonReport, Verdict, failure_phrase};
 use threadbare_target::{Program, SourceLanguage, compilers, fingerprint, resolve};
 use threadbare_trace::Schedule;
 
@@ -379,6 +379,16 @@ fn figures(campaign: &Campaign) -> String {
     )
 }
 
+/// What executions depended on, for scripts.
+pub fn doubts(doubts: &[Doubt]) -> Vec<DoubtReport> {
+    let report = |doubt: &Doubt| DoubtReport {
+        what: doubt.what.word(),
+        site: doubt.site.clone(),
+        message: doubt.message.clone(),
+    };
+    doubts.iter().map(report).collect()
+}
+
 fn json(args: &HuntArgs, campaign: &Campaign, kept: &[KeptFailure]) -> JsonReport {
     let failures: Vec<_> = kept.iter().map(|kept| kept.report.clone()).collect();
     JsonReport {
@@ -413,6 +423,7 @@ fn json(args: &HuntArgs, campaign: &Campaign, kept: &[KeptFailure]) -> JsonRepor
         generated: None,
         suite: None,
         total: None,
+        doubts: doubts(&campaign.doubts),
         warnings: campaign.warnings.clone(),
     }
 }

@@ -294,6 +294,7 @@ fn report(args: &ReplayArgs, schedule: &Schedule, runs: &Runs, symbols: &Symbols
         generated: None,
         suite: None,
         total: None,
+        doubts: Vec::new(),
         warnings: runs.first.warnings.clone(),
     };
     ending.note(output::write_json(&args.output, &report));

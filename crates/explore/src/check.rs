@@ -14,6 +14,7 @@ use threadbare_trace::Outcome;
 use crate::campaign::given_up::{Ending, Heard, within};
 use crate::campaign::observer::{Observed, Observer, Unexamined};
 use crate::campaign::{Campaign, Found, Progress};
+use crate::claims::Doubt;
 use crate::coverage::Covered;
 use crate::detected::{Detected, Detectors};
 use crate::drive::{Drive, examine, phase, servers};
@@ -109,7 +110,9 @@ pub struct Check {
     pub elapsed: Duration,
     /// How many executions were cut at their limit of steps or time.
     pub cut: u64,
-    /// What the user should know.
+    /// What speaks against a claim that nothing is left, or what it rests on.
+    pub doubts: Vec<Doubt>,
+    /// What the user should know; doubts are said here as well.
     pub warnings: Vec<String>,
     /// Findings for which there was not enough time to try all that makes them happen.
     pub untried: Vec<Key>,
@@ -146,6 +149,7 @@ impl Check {
             elapsed,
             interrupted,
             modules,
+            doubts: Vec::new(),
             warnings,
             ..Check::default()
         }

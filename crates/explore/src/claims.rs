@@ -21,6 +21,20 @@ const MOST_PLACES: usize = 3;
 /// What speaks against a claim, by kind and by function or instruction, with the places it comes from.
 type Doubts = BTreeMap<(Dependence, String), BTreeSet<u64>>;
 
+/// How a sentence on it begins.
+const NO_CLAIM: &str = "nothing is claimed to be complete";
+
+/// Something that speaks against a claim, or that it rests on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Doubt {
+    /// What kind of thing it is.
+    pub what: Dependence,
+    /// The first place in the source that it comes from.
+    pub site: Option<String>,
+    /// What it means, in a sentence with all places.
+    pub message: String,
+}
+
 /// See the module's description.
 #[derive(Default)]
 pub(crate) struct Claims {
@@ -101,37 +115,36 @@ impl Claims {
     }
 
     /// What has to be said of a search that is through: what speaks against the claim, or what it rests on.
-    pub(crate) fn remarks(&self) -> Vec<String> {
-        if !self.may_be_made() {
-            return self.doubts();
-        }
+    pub(crate) fn remarks(&self) -> Vec<Doubt> {
         let symbols = self.program.as_ref().map(|(modules, _)| Symbols::new(modules));
+        if !self.may_be_made() {
+            return self.doubts(symbols.as_ref());
+        }
         let is_weak = !self.weak_orders.is_empty();
         let remark = is_weak.then(|| {
-            format!(
-                "this holds under sequential consistency, and the program uses weaker orders{}",
-                places(&self.weak_orders, symbols.as_ref())
-            )
+            let because = "this holds under sequential consistency, and the program uses weaker orders";
+            Doubt::of(Dependence::WeakOrder, because, &self.weak_orders, symbols.as_ref())
         });
         remark.into_iter().collect()
     }
 
-    /// What speaks against it, a sentence each, with the lines of the source.
-    fn doubts(&self) -> Vec<String> {
+    /// What speaks against it, with the lines of the source.
+    fn doubts(&self, symbols: Option<&Symbols>) -> Vec<Doubt> {
         let mut noted = self.noted.clone();
         if !self.only_writes() {
             let reading = self.plain_writes.intersection(&self.in_code().reading_writes).copied().collect();
             noted.insert((Dependence::PlainWrite, String::new()), reading);
         }
         let all: Vec<_> = noted.iter().chain(&self.in_code().doubts).collect();
-        let symbols = self.program.as_ref().map(|(modules, _)| Symbols::new(modules));
         let shown = all.iter().take(MOST_DOUBTS).map(|((kind, name), sites)| {
-            let what = describe(*kind, &demangle(name));
-            format!("nothing is claimed to be complete, because {what}{}", places(sites, symbols.as_ref()))
+            let because = format!("{NO_CLAIM}, because {}", describe(*kind, &demangle(name)));
+            Doubt::of(*kind, &because, sites, symbols)
         });
         let more = all.len().saturating_sub(MOST_DOUBTS);
-        let rest =
-            (more > 0).then(|| format!("nothing is claimed to be complete for {more} more such reasons"));
+        let rest = (more > 0).then(|| {
+            let message = format!("{NO_CLAIM} for {more} more such reasons");
+            Doubt { what: Dependence::Overflow, site: None, message }
+        });
         shown.chain(rest).collect()
     }
 
@@ -157,17 +170,29 @@ fn racing_sites(run: &Execution) -> impl Iterator<Item = u64> {
     detector.findings().into_iter().flat_map(|race| race.accesses.into_iter().map(|access| access.pc))
 }
 
-/// Where it comes from, as the end of a sentence.
-fn places(sites: &BTreeSet<u64>, symbols: Option<&Symbols>) -> String {
-    let Some(symbols) = symbols else { return String::new() };
-    let place = |site: &u64| symbols.own_frame(*site).unwrap_or_else(|| symbols.site(*site)).to_string();
-    let all: BTreeSet<String> = sites.iter().filter(|site| **site != 0).map(place).collect();
-    let shown: Vec<&str> = all.iter().take(MOST_PLACES).map(String::as_str).collect();
-    match (shown.is_empty(), all.len().saturating_sub(MOST_PLACES)) {
-        (true, _) => String::new(),
-        (false, 0) => format!(" ({})", shown.join(", ")),
-        (false, more) => format!(" ({} and {more} more)", shown.join(", ")),
+impl Doubt {
+    /// Whether no claim is made because of it.
+    pub fn speaks_against(&self) -> bool {
+        self.what != Dependence::WeakOrder
     }
+
+    fn of(what: Dependence, because: &str, sites: &BTreeSet<u64>, symbols: Option<&Symbols>) -> Doubt {
+        let places = places(sites, symbols);
+        let shown: Vec<&str> = places.iter().take(MOST_PLACES).map(String::as_str).collect();
+        let message = match (shown.is_empty(), places.len().saturating_sub(MOST_PLACES)) {
+            (true, _) => because.to_string(),
+            (false, 0) => format!("{because} ({})", shown.join(", ")),
+            (false, more) => format!("{because} ({} and {more} more)", shown.join(", ")),
+        };
+        Doubt { what, site: places.into_iter().next(), message }
+    }
+}
+
+/// The places in the source.
+fn places(sites: &BTreeSet<u64>, symbols: Option<&Symbols>) -> BTreeSet<String> {
+    let Some(symbols) = symbols else { return BTreeSet::new() };
+    let place = |site: &u64| symbols.own_frame(*site).unwrap_or_else(|| symbols.site(*site)).to_string();
+    sites.iter().filter(|site| **site != 0).map(place).collect()
 }
 
 fn describe(kind: Dependence, name: &str) -> String {
@@ -285,7 +310,7 @@ mod tests {
     fn without_doubts_a_claim_may_be_made() {
         let mut claims = Claims::default();
         claims.take_in(&run(&[(Dependence::Environment, "getenv")]));
-        assert!(claims.may_be_made() && claims.doubts().is_empty());
+        assert!(claims.may_be_made() && claims.remarks().is_empty());
     }
 
     #[test]
@@ -296,7 +321,7 @@ mod tests {
             claims.take_in(&run(&[(kind, "_ZN3foo3barEv")]));
             claims.take_in(&run(&[(kind, "_ZN3foo3barEv")]));
             assert!(!claims.may_be_made(), "{kind:?}");
-            let doubts = claims.doubts();
+            let doubts = claims.remarks();
             assert_eq!(doubts.len(), 1, "{kind:?}");
             let is_nobodys = matches!(
                 kind,
@@ -324,7 +349,7 @@ mod tests {
         let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
         let mut claims = Claims::default();
         claims.take_in(&run(&names.map(|name| (Dependence::UnknownCall, name))));
-        let doubts = claims.doubts();
+        let doubts = claims.remarks();
         assert_eq!(doubts.len(), MOST_DOUBTS + 1);
         assert!(doubts[MOST_DOUBTS].contains("2 more"), "{doubts:?}");
     }

@@ -11,6 +11,7 @@ use threadbare_target::Execution;
 use threadbare_trace::{FailureKind, Outcome};
 use threadbare_wire::flags;
 
+use crate::claims::Doubt;
 use crate::error::ExploreError;
 use crate::history::History;
 use crate::search_effort::SearchEffort;
@@ -118,14 +119,16 @@ impl Strategy for CommonHeap {
         self.difference.is_none() && (!self.matters || self.judged == self.schedules.len())
     }
 
-    fn warnings(&self, _speaker: &str) -> Vec<String> {
-        let sentence = |difference: &String| {
-            format!(
+    fn doubts(&self) -> Vec<Doubt> {
+        let doubt = |difference: &String| Doubt {
+            what: Dependence::HeapAddress,
+            site: None,
+            message: format!(
                 "nothing is claimed to be complete, because executions were run again with one heap for all threads, as \
                  programs have it by themselves, and {difference}: the program depends on the addresses of its memory"
-            )
+            ),
         };
-        self.difference.iter().map(sentence).collect()
+        self.difference.iter().map(doubt).collect()
     }
 }
 
@@ -188,7 +191,14 @@ impl<S: Strategy> Strategy for ThenCommonHeap<S> {
         self.inner.effort()
     }
 
+    fn doubts(&self) -> Vec<Doubt> {
+        let again = self.again.doubts();
+        // What a claim would rest on is of no interest where none is made.
+        let inner = self.inner.doubts().into_iter().filter(|it| again.is_empty() || it.speaks_against());
+        inner.chain(again.iter().cloned()).collect()
+    }
+
     fn warnings(&self, speaker: &str) -> Vec<String> {
-        [self.inner.warnings(speaker), self.again.warnings(speaker)].concat()
+        self.inner.warnings(speaker)
     }
 }

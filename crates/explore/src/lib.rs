@@ -47,6 +47,7 @@ pub use campaign::{
 };
 pub use check::{Check, Examined, Met, check};
 pub use checkpoints::{CHECKPOINT_GAP, Spared};
+pub use claims::Doubt;
 pub use compare::{CompareProgress, Comparison, Contestant, Trial, TrialEnd, Versus, WARM_UP, compare};
 pub use confirm::{Verdict, directed, find_shown, is_suspicion, pointed_out, shown, trials};
 pub use coverage::{CoveragePoint, Covered, Measuring};

@@ -14,7 +14,7 @@ use threadbare_target::Execution;
 use threadbare_trace::ThreadId;
 use threadbare_wire::flags;
 
-use crate::claims::Claims;
+use crate::claims::{Claims, Doubt};
 use crate::error::ExploreError;
 use crate::follow_schedule;
 use crate::history::History;
@@ -349,13 +349,16 @@ impl<R: Reasoning> Strategy for Solved<R> {
         self.notes.effort
     }
 
+    fn doubts(&self) -> Vec<Doubt> {
+        // What a claim rests on is of interest only where one is made.
+        let is_told = self.phase == Phase::Done && (self.exhausted() || !self.claims.may_be_made());
+        if is_told { self.claims.remarks() } else { Vec::new() }
+    }
+
     fn warnings(&self, speaker: &str) -> Vec<String> {
         let is_through = self.phase == Phase::Done;
         let left_out = is_through.then(|| self.reasoning.warning(speaker)).flatten();
         let everything = self.notes.relevance.as_ref().and_then(Relevance::warning);
-        // What a claim rests on is of interest only where one is made.
-        let is_told = is_through && (self.exhausted() || !self.claims.may_be_made());
-        let doubts = if is_told { self.claims.remarks() } else { Vec::new() };
-        left_out.into_iter().chain(everything).chain(doubts).collect()
+        left_out.into_iter().chain(everything).collect()
     }
 }

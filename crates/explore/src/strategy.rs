@@ -4,6 +4,7 @@ use threadbare_sched::{Parameters, PolicySpec, Random};
 use threadbare_target::Execution;
 use threadbare_wire::flags;
 
+use crate::claims::Doubt;
 use crate::error::ExploreError;
 use crate::history::History;
 use crate::search::SharedSearch;
@@ -106,7 +107,12 @@ pub trait Strategy {
         SearchEffort::default()
     }
 
-    /// What the user should know about the search, in whole sentences. `speaker` is what the user knows it by: the name of
+    /// What speaks against its claim, or what that rests on, once it is through.
+    fn doubts(&self) -> Vec<Doubt> {
+        Vec::new()
+    }
+
+    /// What the user should know about the search besides, in whole sentences. `speaker` is what the user knows it by: the name of
     /// the strategy, or of the command that runs it.
     fn warnings(&self, _speaker: &str) -> Vec<String> {
         Vec::new()

@@ -26,7 +26,7 @@ use crate::strategies::dfs::Dfs;
 use crate::strategies::mcr::OpenQuestion;
 use crate::strategies::total::{Graphs, Total};
 use crate::strategies::{DEFAULT, OF_VERIFY, STATES, by_name};
-use crate::strategy::Strategy as _;
+use crate::strategy::Strategy;
 
 /// The account of a verification.
 pub struct Verification {
@@ -203,10 +203,14 @@ pub(crate) fn run<L: Launch>(
     check.findings = groups.races;
     // They rest on the same; the one that claims it says on what.
     let rests_on_states = !total.exhausted() && states.exhausted();
-    check.warnings.extend(if rests_on_states { states.warnings("verify") } else { total.warnings("verify") });
+    let asked: &dyn Strategy = if rests_on_states { &states } else { &total };
+    let again = [groups.again.doubts(), reached.again.doubts()].concat();
+    // What a claim would rest on is of no interest where none is made.
+    let asked_doubts = asked.doubts().into_iter().filter(|it| again.is_empty() || it.speaks_against());
+    check.doubts = asked_doubts.chain(again.iter().cloned()).collect();
+    check.warnings.extend(check.doubts.iter().map(|doubt| doubt.message.clone()));
+    check.warnings.extend(asked.warnings("verify"));
     check.warnings.extend(if is_done { None } else { states.what_is_left() });
-    check.warnings.extend(groups.again.warnings("verify"));
-    check.warnings.extend(reached.again.warnings("verify"));
     let Groups { checks, history, .. } = groups;
     // How an execution would have ended that was cut is not known.
     let is_loose = options.timers.is_none_or(|timers| timers == Timers::Loose);

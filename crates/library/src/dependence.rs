@@ -104,6 +104,39 @@ impl Dependence {
         Dependence::ALL.into_iter().find(|kind| *kind as u8 == number)
     }
 
+    /// Its word, for scripts.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Dependence::Clock => "clock",
+            Dependence::Randomness => "randomness",
+            Dependence::Environment => "environment",
+            Dependence::Files => "files",
+            Dependence::Processes => "processes",
+            Dependence::Identity => "identity",
+            Dependence::LibraryState => "library-state",
+            Dependence::TimeOut => "time-out",
+            Dependence::Refusal => "refusal",
+            Dependence::UnannouncedAccess => "unannounced-access",
+            Dependence::UnknownCall => "unknown-call",
+            Dependence::UnknownCallWithSharedMemory => "unknown-call-with-shared-memory",
+            Dependence::UninstrumentedCode => "uninstrumented-code",
+            Dependence::UnknownSystemCall => "unknown-system-call",
+            Dependence::UnseenCalls => "unseen-calls",
+            Dependence::Instruction => "instruction",
+            Dependence::Overflow => "overflow",
+            Dependence::EarlyEnd => "early-end",
+            Dependence::Yield => "yield",
+            Dependence::WeakOrder => "weak-order",
+            Dependence::RandomAddresses => "random-addresses",
+            Dependence::ChosenEnd => "chosen-end",
+            Dependence::SilentAccess => "silent-access",
+            Dependence::UnrecordedStep => "unrecorded-step",
+            Dependence::AliasedMemory => "aliased-memory",
+            Dependence::PlainWrite => "plain-write",
+            Dependence::HeapAddress => "heap-address",
+        }
+    }
+
     /// Whether an execution with it may have been different although the input and the order of steps were the same, or whether
     /// there are steps that nobody has seen. The environment is input: it is the same in every execution. Whether loops
     /// were followed far enough is for each strategy to say, and all is said of sequentially consistent memory. Whether code that writes reads as

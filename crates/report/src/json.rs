@@ -112,8 +112,21 @@ pub struct JsonReport {
     /// What `verify` tried out.
     #[serde(flatten)]
     pub total: Option<TotalReport>,
-    /// What the user should know besides.
+    /// What executions depended on that was not explored, so that nothing is claimed, or what a claim rests on.
+    pub doubts: Vec<DoubtReport>,
+    /// What the user should know besides; doubts are said here as well.
     pub warnings: Vec<String>,
+}
+
+/// Something that executions depended on besides the input and the order of steps.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct DoubtReport {
+    /// Its word, such as `clock` or `weak-order`.
+    pub what: &'static str,
+    /// The first place that it comes from, as `file.c:12`; null where the source is unknown.
+    pub site: Option<String>,
+    /// What it means, with all places.
+    pub message: String,
 }
 
 /// One failure.

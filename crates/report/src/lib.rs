@@ -41,8 +41,8 @@ pub use failure::{failure_phrase, failure_site, name_addresses};
 pub use finding_text::{AccessText, FindingText, finding_text};
 pub use graph_svg::graphs_svg;
 pub use json::{
-    Coverage, DelayReport, FailureReport, FindingReport, GeneratedReport, JsonReport, MemoryModel,
-    ReplayReport, Verdict, failed_executions,
+    Coverage, DelayReport, DoubtReport, FailureReport, FindingReport, GeneratedReport, JsonReport,
+    MemoryModel, ReplayReport, Verdict, failed_executions,
 };
 pub use junit::junit;
 pub use names::{Names, SourcePlace};

@@ -163,6 +163,7 @@ pub fn json(args: &TestArgs, outcomes: &[Outcome], elapsed: Duration) -> TestsRe
         generated: None,
         suite: None,
         total: None,
+        doubts: Vec::new(),
         warnings: warnings(outcomes),
     };
     TestsReport { report, tests }

@@ -213,6 +213,7 @@ fn json(
         generated: None,
         suite: Some(suite_report),
         total: None,
+        doubts: Vec::new(),
         warnings: results.troubles.iter().map(trouble).collect(),
     }
 }

@@ -139,7 +139,9 @@ fn close(
     coverage: &Coverage<'_>,
     strategy: &dyn Strategy,
 ) -> Result<Campaign, ExploreError> {
-    for warning in strategy.warnings(&campaign.options.strategy) {
+    let doubts = strategy.doubts();
+    let messages = doubts.iter().map(|doubt| doubt.message.clone());
+    for warning in messages.chain(strategy.warnings(&campaign.options.strategy)) {
         ledger.warn(&warning);
     }
     ledger.judge_control(campaign.is_stopped())?;
@@ -155,6 +157,7 @@ fn close(
             verdict => verdict,
         },
         exhausted,
+        doubts,
         snapshots: strategy.snapshots(),
         coverage: coverage.account(),
         effort: strategy.effort(),

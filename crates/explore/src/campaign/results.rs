@@ -13,6 +13,7 @@ use super::given_up::Heard;
 use super::observer::{Observed, Observer};
 use super::progress::FailedJustNow;
 use super::unheard_panics::UnheardPanics;
+use crate::claims::Doubt;
 use crate::coverage::Covered;
 use crate::error::ExploreError;
 use crate::kept_events::KeptEvents;
@@ -77,7 +78,9 @@ pub struct Campaign {
     pub exhausted: bool,
     /// The number of preemptions beyond which interleavings were left out, if any were.
     pub bound: Option<u32>,
-    /// What the user should know.
+    /// What speaks against a claim that nothing is left, or what it rests on.
+    pub doubts: Vec<Doubt>,
+    /// What the user should know; doubts are said here as well.
     pub warnings: Vec<String>,
     /// Where threads of a test panicked in every execution, without the test asking how they ended: that is what it wants.
     pub wanted_panics: Vec<String>,
@@ -263,6 +266,7 @@ impl Ledger {
             effort: SearchEffort::default(),
             exhausted: false,
             bound: None,
+            doubts: Vec::new(),
             warnings: self.warnings,
             wanted_panics: self.wanted_panics,
             shared_locations: 0,

@@ -20,7 +20,7 @@ use threadbare_target::Execution;
 use threadbare_trace::{Outcome, ThreadId};
 use threadbare_wire::{DecisionRecord, flags};
 
-use crate::claims::Claims;
+use crate::claims::{Claims, Doubt};
 use crate::error::ExploreError;
 use crate::history::History;
 use crate::search_effort::SearchEffort;
@@ -384,11 +384,14 @@ impl Strategy for Dfs {
         self.preemption_bound.filter(|_| self.bound_was_met)
     }
 
-    fn warnings(&self, _speaker: &str) -> Vec<String> {
+    fn doubts(&self) -> Vec<Doubt> {
         // What a claim rests on is of interest only where one is made.
         let is_told = self.is_through() && (self.doubt.is_none() || !self.claims.may_be_made());
-        let doubts = if is_told { self.claims.remarks() } else { Vec::new() };
+        if is_told { self.claims.remarks() } else { Vec::new() }
+    }
+
+    fn warnings(&self, _speaker: &str) -> Vec<String> {
         let left = if self.doubt.is_none() { self.what_is_left() } else { None };
-        self.doubt.iter().cloned().chain(doubts).chain(left).collect()
+        self.doubt.iter().cloned().chain(left).collect()
     }
 }
