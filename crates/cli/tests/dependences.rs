@@ -211,6 +211,35 @@ const CLAIMED_BEFORE: &[(&str, &str)] = &[
 
 /// A clock that is read before the first thread says something else the next time, too.
 #[test]
+fn doubts_are_fields_of_the_result_with_their_kind_and_line() {
+    let desk = Desk::new();
+    let source = program("", "result = time(0) > 5;");
+    desk.file("clock.c", &source);
+    let line = format!("clock.c:{}", marked(&source));
+    for strategy in CLAIMING {
+        let report = hunt(&desk, "clock.c", strategy, "");
+        let doubts = report["doubts"].as_array().unwrap();
+        let [doubt] = &doubts[..] else { panic!("{strategy}: {doubts:?}") };
+        assert_eq!((doubt["what"].as_str(), doubt["site"].as_str()), (Some("clock"), Some(&*line)));
+        assert_eq!(
+            report["warnings"].as_array().unwrap().iter().filter(|it| **it == doubt["message"]).count(),
+            1
+        );
+        assert_eq!(report["exhausted"], false);
+    }
+    desk.file("settled.c", program("", ""));
+    assert_eq!(verify(&desk, "settled.c", "")["doubts"], serde_json::json!([]));
+    let weak = "#include <stdatomic.h>\nstatic atomic_int flag;";
+    let source = program(weak, "atomic_store_explicit(&flag, 1, memory_order_relaxed);");
+    desk.file("weak.c", &source);
+    let report = verify(&desk, "weak.c", "");
+    assert_eq!(report["verdict"], "exhausted", "{report}");
+    let line = format!("weak.c:{}", marked(&source));
+    let doubt = &report["doubts"][0];
+    assert_eq!((doubt["what"].as_str(), doubt["site"].as_str()), (Some("weak-order"), Some(&*line)));
+}
+
+#[test]
 fn what_is_found_out_before_the_first_thread_counts() {
     let desk = Desk::new();
     let source = |statement: &str| {

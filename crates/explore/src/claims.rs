@@ -330,7 +330,7 @@ mod tests {
                     | Dependence::ChosenEnd
                     | Dependence::RandomAddresses
             );
-            assert!(is_nobodys || doubts[0].contains("foo::bar"), "{doubts:?}");
+            assert!(is_nobodys || doubts[0].message.contains("foo::bar"), "{doubts:?}");
         }
     }
 
@@ -351,6 +351,6 @@ mod tests {
         claims.take_in(&run(&names.map(|name| (Dependence::UnknownCall, name))));
         let doubts = claims.remarks();
         assert_eq!(doubts.len(), MOST_DOUBTS + 1);
-        assert!(doubts[MOST_DOUBTS].contains("2 more"), "{doubts:?}");
+        assert!(doubts[MOST_DOUBTS].message.contains("2 more"), "{doubts:?}");
     }
 }

@@ -63,6 +63,7 @@ fn sample() -> JsonReport {
         generated: None,
         suite: None,
         total: None,
+        doubts: Vec::new(),
         warnings: vec![],
     }
 }
