@@ -593,6 +593,7 @@ pub const FEATURES: &[Feature] = &[
         &["{ sigset_t none; sigemptyset(&none); if (!came) sigsuspend(&none); $S }", "{ sigset_t one; int n; sigemptyset(&one); sigaddset(&one, SIGURG); pthread_sigmask(SIG_BLOCK, &one, 0); sigwait(&one, &n); $S }"],
         &["pthread_kill(h0, SIGUSR1); $S", "$S pthread_kill(h0, SIGURG);"],
     ]).declares("static volatile sig_atomic_t came;\nstatic void comes(int signal) { came = 1; }").begins("signal(SIGUSR1, comes);"),
+    feature("yielding for long", &[&["for (int i = 0; i < 50; i++) sched_yield(); $S", "$S"]]),
     // What functions of the library leave behind.
     feature("what calls come to", &[&[
         "if (printf(\"%d\\n\", (int)$v * 5) == 3) l = $k;", "l = strerror($v)[0];", "{ int n = 0; printf(\"%d%n\\n\", (int)$v * 5, &n); l = n; }", "l = ldiv($v, 2).rem; $S", "l = sysconf($v) > 0;",

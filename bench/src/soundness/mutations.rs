@@ -27,6 +27,7 @@ const FEATURES: &[(Dependence, &[&str])] = &[
     (Dependence::Instruction, &["instructions that ask"]),
     (Dependence::SilentAccess, &["assembly", "uninstrumented function", "copies that compilers write out"]),
     (Dependence::EarlyEnd, &["failing at once"]),
+    (Dependence::LoopAtEnd, &["yielding for long"]),
     (Dependence::ChosenEnd, &["ending the process"]),
     (Dependence::UnrecordedStep, &["read-write locks that let writers first", "changing handlers"]),
 ];

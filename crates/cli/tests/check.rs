@@ -42,7 +42,7 @@ fn faults_are_named_at_the_right_lines() {
             "savings.balance_ (in main)",
             &["bank_transfer.cpp:17", "bank_transfer.cpp:23"],
         ),
-        ("subjects/ars/two_stage/two_stage.c", "lock-discipline", "data1", &[]),
+        ("crates/cli/tests/checked/faulty/no_common_lock.c", "lock-discipline", "balance", &[]),
         ("subjects/ars/reorder/reorder.c", "race", "a", &["reorder.c:17", "reorder.c:25"]),
     ] {
         let report = check(&desk, program, &[]);

@@ -43,6 +43,8 @@ pub(crate) struct Claims {
     overlooked: Option<Dependence>,
     /// Every order of the steps is run.
     runs_all: bool,
+    /// Loops that threads wait in are followed until they can only come round.
+    follows_loops: bool,
     /// It is found out if plain accesses race, and then the search begins anew without this.
     excludes_races: bool,
     /// Code that synchronizes ran in one piece, as a warning of the execution says.
@@ -70,6 +72,11 @@ impl Claims {
         Claims { runs_all: true, ..Claims::default() }
     }
 
+    /// Loops that threads wait in are, or are not, followed until they can only come round.
+    pub(crate) fn following_loops(self, follows_loops: bool) -> Claims {
+        Claims { follows_loops, ..self }
+    }
+
     /// Passes over doubts of this kind.
     pub(crate) fn overlook(&mut self, kind: Option<Dependence>) {
         self.overlooked = kind;
@@ -93,8 +100,10 @@ impl Claims {
         }
         let writes = run.depended_on.iter().filter(|dependency| dependency.kind == Dependence::PlainWrite);
         self.plain_writes.extend(writes.map(|dependency| dependency.site));
-        let Claims { runs_all, overlooked, .. } = *self;
-        let is_settled = |kind: Dependence| runs_all && kind.is_settled_by_running_all();
+        let Claims { runs_all, follows_loops, overlooked, .. } = *self;
+        let is_settled = |kind: Dependence| {
+            runs_all && kind.is_settled_by_running_all() || follows_loops && kind == Dependence::LoopAtEnd
+        };
         let is_doubt = |kind: Dependence| kind.is_doubt() && !is_settled(kind) && Some(kind) != overlooked;
         for dependency in run.depended_on.iter().filter(|dependency| is_doubt(dependency.kind)) {
             let key = (dependency.kind, dependency.function.clone());
@@ -218,6 +227,9 @@ fn describe(kind: Dependence, name: &str) -> String {
         Dependence::UnseenCalls => format!("what is called through {name} is not seen"),
         Dependence::Instruction => format!("the code has the instruction {name}"),
         Dependence::EarlyEnd => "the process ended while other threads still had steps to make".to_string(),
+        Dependence::LoopAtEnd => {
+            "the process ended while another thread seemed to wait in a loop".to_string()
+        }
         Dependence::ChosenEnd => {
             "the process ended while other threads slept, or were about to end it".to_string()
         }
@@ -327,6 +339,7 @@ mod tests {
                 kind,
                 Dependence::Overflow
                     | Dependence::EarlyEnd
+                    | Dependence::LoopAtEnd
                     | Dependence::ChosenEnd
                     | Dependence::RandomAddresses
             );

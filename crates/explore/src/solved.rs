@@ -57,6 +57,11 @@ pub(crate) trait Reasoning {
         None
     }
 
+    /// Whether loops that threads wait in are followed until they can only come round.
+    fn follows_loops() -> bool {
+        true
+    }
+
     /// A plan that aims at nothing: to begin with, or where [`Next::Opening`] asks for it.
     fn opening(&mut self, notes: &mut Notes<Self::Aim>) -> Plan;
 
@@ -217,7 +222,7 @@ impl<R: Reasoning> Solved<R> {
             reasoning: R::new(jobs),
             ready: VecDeque::new(),
             may_claim: claim_of(name) != Claim::Nothing,
-            claims: Claims::default(),
+            claims: Claims::default().following_loops(R::follows_loops()),
         }
     }
 

@@ -65,11 +65,13 @@ pub enum Dependence {
     /// A block of the heap had another address than it would have had if threads had allocated in another order, or a block that was given back had
     /// been handed out again.
     HeapAddress = 27,
+    /// The process ended while another thread seemed to wait in a loop, and may have had steps to make after it.
+    LoopAtEnd = 28,
 }
 
 impl Dependence {
     /// Every kind.
-    pub const ALL: [Dependence; 27] = [
+    pub const ALL: [Dependence; 28] = [
         Dependence::Clock,
         Dependence::Randomness,
         Dependence::Environment,
@@ -97,6 +99,7 @@ impl Dependence {
         Dependence::AliasedMemory,
         Dependence::PlainWrite,
         Dependence::HeapAddress,
+        Dependence::LoopAtEnd,
     ];
 
     /// The kind with this number.
@@ -134,6 +137,7 @@ impl Dependence {
             Dependence::AliasedMemory => "aliased-memory",
             Dependence::PlainWrite => "plain-write",
             Dependence::HeapAddress => "heap-address",
+            Dependence::LoopAtEnd => "loop-at-end",
         }
     }
 

@@ -195,6 +195,11 @@ pub fn note_early_end(is_choice: bool) {
     note(Dependences::NONE.with(kind, true), "", crate::interpose::instrumented_site());
 }
 
+/// The process ends although another thread may leave the loop that it seems to wait in.
+pub fn note_loop_at_end() {
+    note(Dependences::NONE.with(Dependence::LoopAtEnd, true), "", crate::interpose::instrumented_site());
+}
+
 /// Calls of a function cannot be seen, which holds for every execution.
 pub fn note_unseen(name: &str) {
     let mut notes = engine().world.dependences.borrow_mut();

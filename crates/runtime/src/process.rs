@@ -142,7 +142,10 @@ extern "C-unwind" fn end() {
     if has_company() {
         let end = EndOfProcess { since: engine().shared.control().steps };
         step_when(EventKind::End, 0, instrumented_site(), Some(&raw const end), None);
-        if others_that(is_busy) || others_that(may_leave_its_loop) {
+        if others_that(may_leave_its_loop) {
+            crate::dependences::note_loop_at_end();
+        }
+        if others_that(is_busy) {
             crate::dependences::note_early_end(false);
         } else if others_that(|other| is_ending(other) || sleeps(other)) {
             crate::dependences::note_early_end(true);

@@ -40,6 +40,7 @@ pub fn map(bytes: usize) -> *mut u8 {
         )
     };
     if address < 0 {
+        crate::threads::refuse_limited_memory();
         die("out of memory in the threadbare runtime");
     }
     address as *mut u8

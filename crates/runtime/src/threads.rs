@@ -196,8 +196,8 @@ fn borrow(attributes: *const libc::pthread_attr_t, wanted: Stack) -> Result<&'st
     Ok(slot)
 }
 
-/// Ends the program if the C library may have refused a thread because of memory that is the runtime's.
-fn refuse_limited_memory() {
+/// Ends the program if memory may have been refused because there is a limit to which the runtime's counts.
+pub fn refuse_limited_memory() {
     // SAFETY: asks only.
     let is_limited = unsafe {
         let mut limit = std::mem::zeroed::<libc::rlimit>();

@@ -130,6 +130,10 @@ impl<const PAIRS: bool> Reasoning for Variants<PAIRS> {
         }
     }
 
+    fn follows_loops() -> bool {
+        false
+    }
+
     fn opening(&mut self, notes: &mut Notes<()>) -> Plan {
         notes.undisturbed()
     }

@@ -1,5 +1,5 @@
 // expect: uncontrolled
-// message: fork() together with mutexes, semaphores or the like that are shared between processes
+// message: fork() together with spin locks that are shared between processes
 // What another process does to an object that is shared with it is beyond control, and not a deadlock.
 #include <pthread.h>
 #include <sys/mman.h>

@@ -1,6 +1,5 @@
-// expect: uncontrolled
-// message: fork() together with mutexes, semaphores or the like that are shared between processes
-// What another process does to an object that is shared with it is beyond control, and not a deadlock.
+// expect: pass
+// What another process does to an object that is shared with it is awaited like all that comes from outside.
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
