@@ -99,10 +99,12 @@ unsafe fn serve_watched(fiber: &'static Fiber, addr: usize, size: usize, write: 
     if !shared && !due {
         return;
     }
-    if shared && engine.brief.get() {
-        if (engine.is_alone() || engine.world.guarding_locks.is_guarded(fiber, addr, size)) && !due {
-            return;
-        }
+    if shared
+        && engine.brief.get()
+        && (engine.is_alone() || engine.world.guarding_locks.is_guarded(fiber, addr, size))
+        && !due
+    {
+        return;
     }
     let in_stretch = !shared && engine.is_in_private_stretch();
     let whole = size <= 8;

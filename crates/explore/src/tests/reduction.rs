@@ -104,7 +104,7 @@ impl<'p> Machine<'p> {
                 self.world.holders.remove(&lock);
                 self.note(thread, EventKind::Unlock, lock, 0);
             }
-            Step::SkipIfEven => self.world.places[thread] += usize::from(register % 2 == 0),
+            Step::SkipIfEven => self.world.places[thread] += usize::from(register.is_multiple_of(2)),
             Step::Join(other) => self.note(thread, EventKind::Join, 0, other as u64),
         }
     }
