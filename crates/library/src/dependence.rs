@@ -248,7 +248,7 @@ mod tests {
             assert_eq!(Dependence::from_number(kind as u8), Some(kind));
         }
         assert_eq!(Dependence::from_number(0), None);
-        assert_eq!(Dependence::from_number(28), None);
+        assert_eq!(Dependence::from_number(Dependence::ALL.len() as u8 + 1), None);
     }
 
     #[test]
