@@ -11,9 +11,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::judgements::Way;
-use super::tool::{Budget, Tool};
+use super::tool::Tool;
 use super::{Run, StrangerArgs};
 use crate::Result;
+use crate::cargo_threadbare::Budget;
 
 /// Headers of which the tests use what is in ours.
 const HEADERS: &[&str] = &[

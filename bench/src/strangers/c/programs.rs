@@ -6,9 +6,10 @@ use std::process::Command;
 
 use super::judgements::Way;
 use super::sources::must;
-use super::tool::{Budget, Tool};
+use super::tool::Tool;
 use super::{Run, StrangerArgs};
 use crate::Result;
+use crate::cargo_threadbare::Budget;
 
 /// How a program is run.
 struct Use {

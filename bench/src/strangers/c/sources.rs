@@ -25,7 +25,10 @@ pub struct Source {
     pub version: String,
     /// What it is unpacked to.
     folder: String,
-    url: String,
+    /// What Debian calls it.
+    package: String,
+    /// The file of the source package that is upstream's.
+    archive: String,
     sha256: String,
 }
 
@@ -67,12 +70,23 @@ impl Source {
     }
 
     fn downloaded(&self, folder: &Path) -> Result<PathBuf> {
-        fs::create_dir_all(folder)?;
-        let name = self.url.rsplit('/').next().unwrap_or(&self.name).replace("%2b", "+");
-        let (to, part) = (folder.join(&name), folder.join(format!("{name}.part")));
+        let to = folder.join(&self.archive);
         if !to.exists() {
-            must(Command::new("curl").args(["-sSfL", "-o"]).arg(&part).arg(&self.url))?;
-            fs::rename(&part, &to)?;
+            fs::create_dir_all(folder)?;
+            let apt = source_lists(&folder.join("apt"))?;
+            let apt_get = || {
+                let mut command = Command::new("apt-get");
+                command.arg("-qq").args(&apt).current_dir(folder);
+                command
+            };
+            must(apt_get().arg("update"))?;
+            must(apt_get().args([
+                "source",
+                "--download-only",
+                "--only-source",
+                "--tar-only",
+                &self.package,
+            ]))?;
         }
         let output = Command::new("sha256sum").arg(&to).output()?;
         let sum = String::from_utf8_lossy(&output.stdout);
@@ -81,6 +95,30 @@ impl Source {
         }
         Ok(to)
     }
+}
+
+/// Options for apt with which it takes source packages from where this machine takes packages: most do not list those.
+fn source_lists(folder: &Path) -> Result<[String; 6]> {
+    let (parts, state) = (folder.join("parts"), folder.join("state"));
+    fs::create_dir_all(&parts)?;
+    fs::create_dir_all(state.join("partial"))?;
+    let system = Path::new("/etc/apt");
+    let in_parts = fs::read_dir(system.join("sources.list.d"))?.flatten().map(|entry| entry.path());
+    for list in in_parts.chain([system.join("sources.list")]).filter(|list| list.is_file()) {
+        let lines = fs::read_to_string(&list)?;
+        let source = |line: &str| match (line.strip_prefix("deb "), line.strip_prefix("Types:")) {
+            (Some(rest), _) => format!("deb-src {rest}\n"),
+            (_, Some(_)) => "Types: deb-src\n".to_string(),
+            _ => format!("{line}\n"),
+        };
+        let name = list.file_name().ok_or("a list without a name")?;
+        fs::write(parts.join(name), lines.lines().map(source).collect::<String>())?;
+    }
+    let option = |name: &str, value: &Path| ["-o".to_string(), format!("{name}={}", value.display())];
+    let [one, list] = option("Dir::Etc::SourceList", Path::new("/dev/null"));
+    let [two, parts] = option("Dir::Etc::SourceParts", &parts.canonicalize()?);
+    let [three, state] = option("Dir::State::Lists", &state.canonicalize()?);
+    Ok([one, list, two, parts, three, state])
 }
 
 /// Runs a command that must succeed.

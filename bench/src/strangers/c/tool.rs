@@ -7,19 +7,10 @@ use serde::Deserialize;
 
 use super::judgements::Way;
 use crate::Result;
+use crate::cargo_threadbare::Budget;
 
 /// The tool that lies beside this program, or else in the search path.
 pub struct Tool(PathBuf);
-
-/// How much a program may take.
-pub struct Budget {
-    /// The most executions.
-    pub executions: u64,
-    /// The most seconds.
-    pub time: u64,
-    /// The seed.
-    pub seed: u64,
-}
 
 #[derive(Deserialize)]
 struct Report {
