@@ -181,7 +181,7 @@ fn racing_sites(run: &Execution) -> impl Iterator<Item = u64> {
 
 impl Doubt {
     /// Whether no claim is made because of it.
-    pub fn speaks_against(&self) -> bool {
+    fn speaks_against(&self) -> bool {
         self.what != Dependence::WeakOrder
     }
 
@@ -195,6 +195,14 @@ impl Doubt {
         };
         Doubt { what, site: places.into_iter().next(), message }
     }
+}
+
+/// The doubts of a search whose executions were made again with one heap for all threads. Where that speaks against its claim, it is of no
+/// interest what the claim would rest on.
+pub(crate) fn with_those_of_one_heap(of_search: Vec<Doubt>, of_one_heap: Vec<Doubt>) -> Vec<Doubt> {
+    let is_claimed = of_one_heap.is_empty();
+    let of_search = of_search.into_iter().filter(|doubt| is_claimed || doubt.speaks_against());
+    of_search.chain(of_one_heap).collect()
 }
 
 /// The places in the source.

@@ -11,7 +11,7 @@ use threadbare_target::Execution;
 use threadbare_trace::{FailureKind, Outcome};
 use threadbare_wire::flags;
 
-use crate::claims::Doubt;
+use crate::claims::{Doubt, with_those_of_one_heap};
 use crate::error::ExploreError;
 use crate::history::History;
 use crate::search_effort::SearchEffort;
@@ -192,10 +192,7 @@ impl<S: Strategy> Strategy for ThenCommonHeap<S> {
     }
 
     fn doubts(&self) -> Vec<Doubt> {
-        let again = self.again.doubts();
-        // What a claim would rest on is of no interest where none is made.
-        let inner = self.inner.doubts().into_iter().filter(|it| again.is_empty() || it.speaks_against());
-        inner.chain(again.iter().cloned()).collect()
+        with_those_of_one_heap(self.inner.doubts(), self.again.doubts())
     }
 
     fn warnings(&self, speaker: &str) -> Vec<String> {

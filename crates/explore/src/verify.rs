@@ -15,6 +15,7 @@ use crate::campaign::observer::{Observed, Observer, Unexamined};
 use crate::campaign::{Phase, Progress};
 use crate::check::{CONFIRMING, Check, Examined};
 use crate::checkpoints::Spared;
+use crate::claims::with_those_of_one_heap;
 use crate::common_heap::CommonHeap;
 use crate::confirm::{back_to_back, happens, settle_in};
 use crate::dead_registers::with_dead_registers;
@@ -205,9 +206,7 @@ pub(crate) fn run<L: Launch>(
     let rests_on_states = !total.exhausted() && states.exhausted();
     let asked: &dyn Strategy = if rests_on_states { &states } else { &total };
     let again = [groups.again.doubts(), reached.again.doubts()].concat();
-    // What a claim would rest on is of no interest where none is made.
-    let asked_doubts = asked.doubts().into_iter().filter(|it| again.is_empty() || it.speaks_against());
-    check.doubts = asked_doubts.chain(again.iter().cloned()).collect();
+    check.doubts = with_those_of_one_heap(asked.doubts(), again);
     check.warnings.extend(check.doubts.iter().map(|doubt| doubt.message.clone()));
     check.warnings.extend(asked.warnings("verify"));
     check.warnings.extend(if is_done { None } else { states.what_is_left() });
